@@ -1,0 +1,110 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let products: [Product] = [
+    .executable(name: "sightline", targets: ["sightline"])
+]
+
+let dependencies: [Package.Dependency] = [
+    .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.3"),
+    .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.2"),
+    .package(url: "https://github.com/grpc/grpc-swift-protobuf", from: "2.4.1"),
+    .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(
+        url: "https://github.com/apple/swift-configuration", from: "1.4.0",
+        traits: [.defaults, "YAML"]),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+]
+
+/// The strict settings of every hand-written target. A misspelt feature is silently ignored by the
+/// compiler, so each target holds a `Settings.swift` that fails to build when one of them is off.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+let targets: [Target] = [
+    .target(
+        name: "SightlineProtos",
+        dependencies: [
+            .product(name: "GRPCCore", package: "grpc-swift-2"),
+            .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf"),
+            .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+        ]),
+    .target(
+        name: "TrackingCore",
+        dependencies: [.product(name: "Crypto", package: "swift-crypto")],
+        swiftSettings: strict),
+    .target(name: "CCRC32C"),
+    .target(
+        name: "TrackingJournal",
+        dependencies: [
+            "CCRC32C", "TrackingCore",
+            .product(name: "GRDB", package: "GRDB.swift"),
+            .product(name: "GRDBSQLite", package: "GRDB.swift"),
+        ],
+        swiftSettings: strict),
+    .target(
+        name: "TrackingSinks",
+        dependencies: [
+            "SightlineProtos", "TrackingCore", "TrackingJournal",
+            .product(name: "GRDB", package: "GRDB.swift"),
+            .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            .product(name: "Logging", package: "swift-log"),
+            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+        ],
+        swiftSettings: strict),
+    .target(
+        name: "TrackingClient",
+        dependencies: [
+            "SightlineProtos", "TrackingCore",
+            .product(name: "GRPCCore", package: "grpc-swift-2"),
+            .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
+            .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf"),
+            .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+        ],
+        swiftSettings: strict),
+    .target(
+        name: "TrackingServer",
+        dependencies: [
+            "SightlineProtos", "TrackingCore", "TrackingJournal", "TrackingSinks",
+            .product(name: "Configuration", package: "swift-configuration"),
+            .product(name: "GRPCCore", package: "grpc-swift-2"),
+            .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
+            .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf"),
+            .product(name: "Logging", package: "swift-log"),
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            .product(name: "Tracing", package: "swift-distributed-tracing"),
+        ],
+        swiftSettings: strict),
+    .executableTarget(
+        name: "sightline",
+        dependencies: [
+            "SightlineProtos", "TrackingClient", "TrackingCore", "TrackingServer", "TrackingSinks",
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            .product(name: "Logging", package: "swift-log"),
+            .product(name: "GRDB", package: "GRDB.swift"),
+            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+        ],
+        swiftSettings: strict),
+]
+
+let package = Package(
+    name: "sightline",
+    products: products,
+    dependencies: dependencies,
+    targets: targets,
+    swiftLanguageModes: [.v6]
+)

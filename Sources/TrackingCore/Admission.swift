@@ -1,0 +1,134 @@
+// Admission: one pass over a request's bytes gives verdicts, and hits in the journal's form.
+
+/// Admits requests: reads them in place, judges each event, and lays out the accepted ones.
+package struct Admission: Sendable {
+    /// The rules, with their limits.
+    package let rules: RuleSet
+
+    /// Admission under `rules`.
+    package init(rules: RuleSet = RuleSet()) { self.rules = rules }
+
+    /// Admits a request. Never fails: what is no request at all has a violation of its own and no
+    /// events (one bad request harms no other).
+    ///
+    /// - Parameters:
+    ///   - request: the message's bytes.
+    ///   - shape: which message it is.
+    ///   - tenant: who sent it.
+    ///   - receiveTime: the server's clock, in microseconds since 1970.
+    package func admit(
+        _ request: RequestReader, bytes: Int, tenant: String, receiveTime: Int64
+    ) -> AdmittedRequest {
+        if let violation = self.violation(of: request, bytes: bytes) {
+            return AdmittedRequest(sequence: request.sequence, violation: violation)
+        }
+        var tenant = tenant
+        return tenant.withUTF8 { tenant in
+            var draft = Draft(request, bytes: bytes, tenant: Bytes(tenant))
+            for event in request.events {
+                draft.add(event, rules: self.rules, receiveTime: receiveTime)
+            }
+            return draft.request
+        }
+    }
+
+    /// Splits a request into its events, in place.
+    package func read(_ request: Bytes, shape: RequestShape) -> RequestReader {
+        RequestReader(request, shape: shape, maxEvents: self.rules.limits.requestEvents)
+    }
+
+    /// What is wrong with a request as a whole.
+    private func violation(of request: RequestReader, bytes: Int) -> Violation? {
+        let limits = self.rules.limits
+        if bytes > limits.requestBytes {
+            return Violation(
+                "request", .tooLarge,
+                "\(bytes) bytes, the limit is \(limits.requestBytes): send smaller batches")
+        }
+        if let error = request.error {
+            return Violation(
+                "request", .malformed,
+                "not a protobuf message (\(error)): nothing in it was taken; encode it anew")
+        }
+        if request.events.count > limits.requestEvents {
+            return Violation(
+                "events", .tooLarge,
+                "more than \(limits.requestEvents) events: send smaller batches")
+        }
+        return nil
+    }
+}
+
+/// An admitted request in the making.
+private struct Draft {
+    private let sequence: UInt64
+    private let tenant: Bytes
+    private var index: UInt32 = 0
+    private var refusals: [AdmittedRequest.Refusal] = []
+    private var claims: [Claim] = []
+    private var entries: [UInt8] = []
+    private var eventTrace: TraceContext?
+
+    init(_ request: RequestReader, bytes: Int, tenant: Bytes) {
+        self.sequence = request.sequence
+        self.tenant = tenant
+        // Room for every event, so that none of them allocates.
+        self.claims.reserveCapacity(request.events.count)
+        self.entries.reserveCapacity(bytes &+ request.events.count &* HitBlock.entryBytes)
+    }
+
+    var request: AdmittedRequest {
+        AdmittedRequest(
+            sequence: self.sequence, eventCount: Int(self.index), refusals: self.refusals,
+            claims: self.claims, entries: self.entries, eventTrace: self.eventTrace)
+    }
+
+    mutating func add(_ bytes: Bytes, rules: RuleSet, receiveTime: Int64) {
+        defer { self.index &+= 1 }
+        do throws(WireError) {
+            let event = try EventView(bytes, remainingDepth: WireReader.maxDepth - 1)
+            var steps = NoSteps()
+            let judgement = rules.judge(event, receiveTime: receiveTime, steps: &steps)
+            guard judgement.verdict == .accepted else {
+                self.refuse(judgement, eventID: event.eventID)
+                return
+            }
+            self.accept(event, judgement)
+        } catch {
+            self.refuse(.malformedEvent(error), eventID: .none)
+        }
+    }
+
+    private mutating func refuse(_ judgement: Judgement, eventID: Bytes) {
+        self.refusals.append(
+            AdmittedRequest.Refusal(
+                index: self.index, eventID: Bytes(rebasing: eventID.prefix(Limits.idBytes)).text,
+                judgement: judgement))
+    }
+
+    private mutating func accept(_ event: EventView, _ judgement: Judgement) {
+        let keys = event.keys(tenant: self.tenant)
+        self.claims.append(
+            Claim(
+                key: keys.fact, notification: keys.notification, kinds: judgement.hits,
+                isDismissal: judgement.isDismissal, index: self.index,
+                entryOffset: self.entries.count, warnings: judgement.warnings,
+                granted: judgement.hits))
+        self.entries.appendEntry(
+            key: keys.fact, product: event.product, kinds: judgement.hits,
+            warnings: judgement.warnings, event: event.bytes)
+        if self.eventTrace == nil, !event.traceparent.isEmpty {
+            self.eventTrace = TraceContext(
+                traceparent: event.traceparent, tracestate: event.tracestate)
+        }
+    }
+}
+
+extension Judgement {
+    fileprivate static func malformedEvent(_ error: WireError) -> Judgement {
+        .rejected([
+            Violation(
+                "event", .malformed, "not a TrackingEvent (\(error)): encode it anew")
+        ])
+    }
+}

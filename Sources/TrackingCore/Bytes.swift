@@ -1,0 +1,60 @@
+// A borrowed run of bytes: a slice of a request that is still in the transport's buffer.
+
+/// Bytes of a request, borrowed: valid only inside the closure that handed them out.
+package typealias Bytes = UnsafeRawBufferPointer
+
+extension UnsafeRawBufferPointer {
+    /// No bytes at all.
+    static var none: Bytes { Bytes(start: nil, count: 0) }
+
+    /// Whether both hold the same bytes.
+    func equals(_ literal: StaticString) -> Bool {
+        guard self.count == literal.utf8CodeUnitCount else { return false }
+        return self.elementsEqual(Bytes(start: literal.utf8Start, count: self.count))
+    }
+
+    /// Whether both hold the same letters, where A…Z and a…z count as one (D46: ASCII alone).
+    func equalsIgnoringCase(_ literal: StaticString) -> Bool {
+        guard self.count == literal.utf8CodeUnitCount else { return false }
+        let lowercase = Bytes(start: literal.utf8Start, count: self.count)
+        return zip(self, lowercase).allSatisfy { byte, letter in
+            byte == letter || (byte | 0x20 == letter && (0x61...0x7a).contains(letter))
+        }
+    }
+
+    /// Whether the bytes are valid UTF-8, as every proto3 string has to be.
+    var isValidUTF8: Bool {
+        var offset = 0
+        while offset &+ 8 <= self.count {
+            let word = self.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            if word & 0x8080_8080_8080_8080 != 0 { return self.isValidBeyondASCII }
+            offset &+= 8
+        }
+        while offset < self.count {
+            if self[offset] & 0x80 != 0 { return self.isValidBeyondASCII }
+            offset &+= 1
+        }
+        return true
+    }
+
+    private var isValidBeyondASCII: Bool {
+        do {
+            _ = try UTF8Span(validating: self.assumingMemoryBound(to: UInt8.self).span)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// The bytes as a string; invalid UTF-8 is replaced, so that an error can show it.
+    package var text: String { String(decoding: self, as: UTF8.self) }
+
+    /// The bytes for an error message: quoted, at most 64 characters, control characters escaped.
+    var quoted: String {
+        let shown = self.prefix(256)
+        let escaped = String(decoding: shown, as: UTF8.self).prefix(64).unicodeScalars
+            .map { $0.value < 0x20 || $0.value == 0x7f ? $0.escaped(asASCII: true) : String($0) }
+            .joined()
+        return "\"\(escaped)\"" + (shown.count < self.count || escaped.count > 64 ? "…" : "")
+    }
+}

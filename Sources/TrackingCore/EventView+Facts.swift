@@ -1,0 +1,72 @@
+// What a judged event is counted by: its product, its ids, and the keys of its hits.
+
+extension EventView {
+    /// The product that made the event's delivery.
+    package var product: Product {
+        switch self.interaction {
+        case .push(let push): Product(number: push.product) ?? .standard
+        case .trackAction(let action): Product(number: action.product) ?? .standard
+        case .inApp, .none: .firebase
+        }
+    }
+
+    /// deliveryId, or an in-app message's message id.
+    package var deliveryID: Bytes {
+        switch self.interaction {
+        case .push(let push): push.payload.view?.deliveryID ?? .none
+        case .trackAction(let action): action.deliveryID
+        case .inApp(let message): message.messageID
+        case .none: .none
+        }
+    }
+
+    /// broadlogId; empty for an in-app message.
+    package var broadlogID: Bytes {
+        switch self.interaction {
+        case .push(let push): push.payload.view?.messageID ?? .none
+        case .trackAction(let action): action.broadlogID
+        case .inApp, .none: .none
+        }
+    }
+
+    /// Where it happened: the event's platform, or else its payload's (D39).
+    package var effectivePlatform: Platform? {
+        if case .push(let push) = self.interaction {
+            switch push.payload {
+            case .apns: return .ios
+            case .fcm: return .android
+            case .none: break
+            }
+        }
+        return Platform(number: self.platform)
+    }
+
+    /// The keys of the event's hits and of its plain notification.
+    package func keys(tenant: Bytes) -> (fact: HitKey, notification: HitKey) {
+        if case .inApp(let message) = self.interaction {
+            let key = HitKey.inApp(tenant: tenant, event: self, message: message)
+            return (key, key)
+        }
+        let plain = self.pushKey(tenant: tenant, actionIdentifier: .none)
+        guard case .push(let push) = self.interaction, !push.actionIdentifier.isEmpty else {
+            return (plain, plain)
+        }
+        return (self.pushKey(tenant: tenant, actionIdentifier: push.actionIdentifier), plain)
+    }
+
+    private func pushKey(tenant: Bytes, actionIdentifier: Bytes) -> HitKey {
+        HitKey.push(
+            tenant: tenant, product: self.product, appID: self.appID, deliveryID: self.deliveryID,
+            broadlogID: self.broadlogID, actionIdentifier: actionIdentifier)
+    }
+}
+
+extension PushView.Payload {
+    fileprivate var view: PushView.PayloadView? {
+        switch self {
+        case .none: nil
+        case .apns(let view): view
+        case .fcm(let view): view
+        }
+    }
+}

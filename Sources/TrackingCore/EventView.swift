@@ -1,0 +1,126 @@
+// One TrackingEvent, read where it lies: every field that the rules read, as slices of the request.
+
+/// An event's fields in place. Absent strings are empty; enums are the numbers on the wire, which
+/// may lie outside their enum.
+package struct EventView {
+    /// The whole event, unknown fields too.
+    package let bytes: Bytes
+
+    /// The client's id of this fact.
+    package var eventID = Bytes.none
+    /// When it happened: seconds since 1970, nil where the field is absent.
+    package var occurTime: OccurTime?
+    /// Bundle id or package name.
+    package var appID = Bytes.none
+    /// The number of Platform.
+    package var platform: Int32 = 0
+    /// Opaque id of the recipient.
+    package var subjectID = Bytes.none
+    /// The number of Consent.
+    package var consent: Int32 = 0
+    /// The event's own W3C traceparent.
+    package var traceparent = Bytes.none
+    /// The event's own W3C tracestate.
+    package var tracestate = Bytes.none
+    /// What happened.
+    package var interaction = Interaction.none
+
+    /// A Timestamp as sent, its range unchecked.
+    package struct OccurTime: Equatable {
+        /// Seconds since 1970.
+        package var seconds: Int64 = 0
+        /// Nanoseconds.
+        package var nanos: Int32 = 0
+
+        /// Microseconds since 1970; nil outside the range of Timestamp (0001 to 9999).
+        package var microseconds: Int64? {
+            guard (-62_135_596_800...253_402_300_799).contains(self.seconds),
+                (0...999_999_999).contains(self.nanos)
+            else { return nil }
+            return self.seconds * 1_000_000 + Int64(self.nanos / 1000)
+        }
+
+        /// Whether a sender left it at its default, which counts as absent (D41, D50).
+        package var isZero: Bool { self.seconds == 0 && self.nanos == 0 }
+    }
+
+    /// The `interaction` oneof.
+    package enum Interaction {
+        case none
+        case push(PushView)
+        case trackAction(TrackActionView)
+        case inApp(InAppView)
+    }
+
+    /// Reads `bytes` as a TrackingEvent.
+    ///
+    /// - Parameter remainingDepth: levels that may be nested in the event: one less than a
+    ///   request's where the event lies in one.
+    /// - Throws: `WireError` where the bytes are no TrackingEvent.
+    package init(
+        _ bytes: Bytes, remainingDepth: Int = WireReader.maxDepth
+    ) throws(WireError) {
+        self.bytes = bytes
+        var reader = WireReader(bytes, remainingDepth: remainingDepth)
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 1 << 3 | 2: self.eventID = try reader.string()
+            case 2 << 3 | 2: try self.mergeOccurTime(try reader.message())
+            case 3 << 3 | 2: self.appID = try reader.string()
+            case 4 << 3 | 0: self.platform = try reader.int32()
+            case 5 << 3 | 2: self.subjectID = try reader.string()
+            case 6 << 3 | 0: self.consent = try reader.int32()
+            case 7 << 3 | 2: try self.mergeTraceContext(try reader.message())
+            case 10 << 3 | 2: try self.mergePush(try reader.message())
+            case 11 << 3 | 2: try self.mergeTrackAction(try reader.message())
+            case 12 << 3 | 2: try self.mergeInApp(try reader.message())
+            default: try reader.skip(tag)
+            }
+        }
+    }
+
+    private mutating func mergeOccurTime(_ reader: consuming WireReader) throws(WireError) {
+        var time = self.occurTime ?? OccurTime()
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 1 << 3 | 0: time.seconds = Int64(bitPattern: try reader.varint())
+            case 2 << 3 | 0: time.nanos = try reader.int32()
+            default: try reader.skip(tag)
+            }
+        }
+        self.occurTime = time
+    }
+
+    private mutating func mergeTraceContext(_ reader: consuming WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 1 << 3 | 2: self.traceparent = try reader.string()
+            case 2 << 3 | 2: self.tracestate = try reader.string()
+            default: try reader.skip(tag)
+            }
+        }
+    }
+
+    // A oneof that is met again merges into the same member and drops another one.
+
+    private mutating func mergePush(_ reader: WireReader) throws(WireError) {
+        var view = PushView()
+        if case .push(let earlier) = self.interaction { view = earlier }
+        try view.merge(reader)
+        self.interaction = .push(view)
+    }
+
+    private mutating func mergeTrackAction(_ reader: WireReader) throws(WireError) {
+        var view = TrackActionView()
+        if case .trackAction(let earlier) = self.interaction { view = earlier }
+        try view.merge(reader)
+        self.interaction = .trackAction(view)
+    }
+
+    private mutating func mergeInApp(_ reader: WireReader) throws(WireError) {
+        var view = InAppView()
+        if case .inApp(let earlier) = self.interaction { view = earlier }
+        try view.merge(reader)
+        self.interaction = .inApp(view)
+    }
+}

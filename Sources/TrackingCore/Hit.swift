@@ -1,0 +1,124 @@
+// One hit as a sink receives it, read from the journal's form.
+
+/// A hit in place: what Campaign counts once.
+package struct Hit {
+    /// The key of all hits of its event.
+    package let key: HitKey
+    /// What it counts.
+    package let kind: HitKind
+    /// The product that made the delivery.
+    package let product: Product
+    /// What looks wrong.
+    package let warnings: Warnings
+    /// What its request had in common.
+    package let origin: Origin
+    /// The client's event, byte for byte.
+    package let event: Bytes
+
+    /// What all hits of a request share.
+    package struct Origin {
+        /// Microseconds since 1970.
+        package let receiveTime: Int64
+        /// Who sent it.
+        package let tenant: Bytes
+        /// The server's span, W3C traceparent.
+        package let traceparent: Bytes
+        /// W3C tracestate, empty where there is none.
+        package let tracestate: Bytes
+    }
+
+    /// The 16 bytes that stay the same whenever the same fact comes again.
+    package var id: [UInt8] { self.key.hitID(self.kind) }
+
+    /// The number that the product gives the hit; 0 for Firebase.
+    package var campaignAction: UInt32 { self.kind.campaignAction(of: self.product) }
+}
+
+/// The payload is not in the journal's form.
+package struct DamagedPayload: Error, CustomStringConvertible {
+    /// Where it stops making sense, in bytes.
+    package let offset: Int
+    /// What happened, for a log.
+    package var description: String {
+        "the journal's payload is damaged at byte \(self.offset): an entry goes beyond the end"
+    }
+}
+
+extension HitBlock {
+    /// Calls `body` with every hit of a payload, in order: an event's hits follow each other.
+    ///
+    /// - Throws: `DamagedPayload` where the bytes are not in the journal's form, or what `body` throws.
+    package static func forEachHit(in payload: Bytes, _ body: (Hit) throws -> Void) throws {
+        var cursor = PayloadCursor(payload)
+        while !cursor.isAtEnd {
+            let entriesBytes = Int(try cursor.number(UInt32.self))
+            let entryCount = Int(try cursor.number(UInt32.self))
+            let receiveTime = try cursor.number(Int64.self)
+            let tenantLength = Int(try cursor.number(UInt8.self))
+            let traceparentLength = Int(try cursor.number(UInt8.self))
+            let tracestateLength = Int(try cursor.number(UInt16.self))
+            let origin = Hit.Origin(
+                receiveTime: receiveTime, tenant: try cursor.bytes(tenantLength),
+                traceparent: try cursor.bytes(traceparentLength),
+                tracestate: try cursor.bytes(tracestateLength))
+            var entries = PayloadCursor(try cursor.bytes(entriesBytes))
+            for _ in 0..<entryCount { try entries.entry(origin, body) }
+        }
+    }
+}
+
+/// Steps through a payload, checking every length.
+private struct PayloadCursor {
+    private let payload: Bytes
+    private var offset = 0
+
+    init(_ payload: Bytes) { self.payload = payload }
+
+    var isAtEnd: Bool { self.offset >= self.payload.count }
+
+    mutating func number<Number: FixedWidthInteger & BitwiseCopyable>(
+        _ type: Number.Type
+    ) throws -> Number {
+        let bytes = try self.bytes(MemoryLayout<Number>.size)
+        return Number(littleEndian: bytes.loadUnaligned(as: Number.self))
+    }
+
+    mutating func bytes(_ count: Int) throws -> Bytes {
+        guard count <= self.payload.count - self.offset else {
+            throw DamagedPayload(offset: self.offset)
+        }
+        defer { self.offset += count }
+        return Bytes(rebasing: self.payload[self.offset..<self.offset + count])
+    }
+
+    mutating func entry(_ origin: Hit.Origin, _ body: (Hit) throws -> Void) throws {
+        let head = try self.bytes(HitBlock.entryBytes)
+        let length = UInt32(
+            littleEndian: head.loadUnaligned(
+                fromByteOffset: HitBlock.lengthOffset, as: UInt32.self))
+        let event = try self.bytes(Int(length))
+        guard let product = Product(rawValue: head[HitBlock.productOffset]) else {
+            throw DamagedPayload(offset: self.offset)
+        }
+        let key = HitKey(
+            high: UInt64(bigEndian: head.loadUnaligned(as: UInt64.self)),
+            low: UInt64(bigEndian: head.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+        var kinds = UInt16(
+            littleEndian: head.loadUnaligned(fromByteOffset: HitBlock.kindsOffset, as: UInt16.self))
+        let warnings = Warnings(
+            rawValue: UInt16(
+                littleEndian: head.loadUnaligned(
+                    fromByteOffset: HitBlock.warningsOffset, as: UInt16.self)))
+        while kinds != 0 {
+            let number = UInt8(truncatingIfNeeded: kinds.trailingZeroBitCount)
+            kinds &= kinds &- 1
+            guard let kind = HitKind(rawValue: number) else {
+                throw DamagedPayload(offset: self.offset)
+            }
+            try body(
+                Hit(
+                    key: key, kind: kind, product: product, warnings: warnings, origin: origin,
+                    event: event))
+        }
+    }
+}

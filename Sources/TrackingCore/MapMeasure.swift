@@ -1,0 +1,107 @@
+// A map<string, string> measured in passing: the rules ask only how many entries and how long.
+
+/// What the size rules need to know of a map, counted over the entries as sent. A key that is sent
+/// twice counts twice here; `MapMeasure.exact` counts as a decoder does, where a limit seems broken.
+package struct MapMeasure: Equatable {
+    /// Entries.
+    package var count = 0
+    /// Bytes of the longest key.
+    package var longestKey = 0
+    /// Bytes of the longest value.
+    package var longestValue = 0
+
+    mutating func add(_ reader: consuming WireReader) throws(WireError) {
+        let entry = try MapEntry(reader)
+        self.count &+= 1
+        self.longestKey = max(self.longestKey, entry.key.count)
+        self.longestValue = max(self.longestValue, entry.value.count)
+    }
+
+    /// The measure of an event's map as a decoder would hold it: of entries with one key the last
+    /// stays. Costs allocations, so it is asked only when the measure in passing is over a limit.
+    static func exact(of event: Bytes) -> MapMeasure {
+        let fields = (try? MapEntry.all(of: event)) ?? [:]  // The event has been read before.
+        var measure = MapMeasure()
+        measure.count = fields.count
+        measure.longestKey = fields.keys.lazy.map(\.count).max() ?? 0
+        measure.longestValue = fields.values.max() ?? 0
+        return measure
+    }
+}
+
+/// One entry of a map<string, string>.
+struct MapEntry {
+    private(set) var key = Bytes.none
+    private(set) var value = Bytes.none
+
+    /// Reads an entry. As in SwiftProtobuf, a key or value of a wrong wire type is not stepped over:
+    /// what follows its tag is read as the next tag.
+    init(_ reader: consuming WireReader) throws(WireError) {
+        while let tag = try reader.nextEntryTag() {
+            switch tag {
+            case 1 << 3 | 2: self.key = try reader.string()
+            case 2 << 3 | 2: self.value = try reader.string()
+            default: if tag >> 3 > 2 { try reader.skip(tag) }
+            }
+        }
+    }
+
+    /// The custom fields or app data of an event: the value's length by key. Walks the same way as
+    /// the views: a member of a oneof that is met again merges, another one starts anew.
+    static func all(of event: Bytes) throws(WireError) -> [[UInt8]: Int] {
+        var fields: [[UInt8]: Int] = [:]
+        var interaction: UInt32 = 0
+        var payload: UInt32 = 0
+        var reader = WireReader(event)
+        while let tag = try reader.nextTag() {
+            guard [10 << 3 | 2, 11 << 3 | 2, 12 << 3 | 2].contains(tag) else {
+                try reader.skip(tag)
+                continue
+            }
+            if tag != interaction { (fields, payload) = ([:], 0) }
+            interaction = tag
+            let body = try reader.message()
+            if tag == 10 << 3 | 2 { try Self.addPush(body, &fields, &payload) }
+            if tag == 12 << 3 | 2 { try Self.addEntries(body, field: 4, &fields) }
+        }
+        return fields
+    }
+
+    private static func addPush(
+        _ reader: consuming WireReader, _ fields: inout [[UInt8]: Int], _ payload: inout UInt32
+    ) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            guard tag == 1 << 3 | 2 || tag == 2 << 3 | 2 else {
+                try reader.skip(tag)
+                continue
+            }
+            if tag != payload { fields = [:] }
+            payload = tag
+            var body = try reader.message()
+            if tag == 1 << 3 | 2 {
+                try Self.addEntries(body, field: 7, &fields)
+                continue
+            }
+            while let tag = try body.nextTag() {
+                guard tag == 4 << 3 | 2 else {
+                    try body.skip(tag)
+                    continue
+                }
+                try Self.addEntries(try body.message(), field: 11, &fields)
+            }
+        }
+    }
+
+    private static func addEntries(
+        _ reader: consuming WireReader, field: UInt32, _ fields: inout [[UInt8]: Int]
+    ) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            guard tag == field << 3 | 2 else {
+                try reader.skip(tag)
+                continue
+            }
+            let entry = try MapEntry(try reader.mapEntry())
+            fields[[UInt8](entry.key)] = entry.value.count
+        }
+    }
+}

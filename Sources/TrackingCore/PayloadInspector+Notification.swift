@@ -1,0 +1,158 @@
+// The notification itself: tracking works with these mistakes, and what the person sees does not,
+// or an interaction that the sender counts on is never reported.
+
+extension PayloadInspector {
+    /// Findings on what the push services and the system make of the payload (D13, D16, D31-D33).
+    func notificationFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
+        switch subject.platform {
+        case .android: self.androidFindings(subject)
+        case .ios: self.iosFindings(subject)
+        }
+    }
+
+    // MARK: - Android
+
+    private func androidFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
+        var findings = self.textFindings(subject.scope, keys: self.dataKeys(subject), path: "data.")
+        findings += self.textFindings(
+            subject.root, keys: ["collapseKey", "priority", "to"], path: "")
+        if let badge = subject.scope["badge"], !self.isAndroidBadge(badge) {
+            findings.append(
+                PayloadFinding(
+                    .warning, "data.badge",
+                    "`badge` is \(badge.described). It is an integer or a string "
+                        + "of decimal digits, at most \(Int32.max); write it as \"1\"."))
+        }
+        if let priority = subject.root["priority"]?.stringValue,
+            priority != "high", priority != "normal"
+        {
+            let seen = JSONValue.string(priority).excerpt
+            findings.append(
+                PayloadFinding(
+                    .warning, "priority",
+                    "`priority` is \(seen). FCM knows \"high\" and \"normal\"; write one of them."))
+        }
+        // The value is a device's token: it stays out of the text.
+        if subject.root["to"] != nil {
+            findings.append(
+                PayloadFinding(
+                    .note, "to",
+                    "`to` names one device. It is there only in payloads written for a tester; "
+                        + "take it out of anything that you share."))
+        }
+        return findings
+    }
+
+    /// The keys of `data` whose values have to be strings, and have no check of their own.
+    private func dataKeys(_ subject: PayloadSubject) -> [String] {
+        let others = PayloadID.allCases.map(\.rawValue) + [PayloadFlagReading.key, "badge"]
+        return subject.scope.inKeyOrder.map(\.key).filter { !others.contains($0) }
+    }
+
+    private func isAndroidBadge(_ badge: JSONValue) -> Bool {
+        if let integer = badge.integerValue { return Int32(exactly: integer) != nil }
+        guard let digits = badge.stringValue else { return false }
+        let isDecimal = digits.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")) ~= $0 }
+        return isDecimal && Int32(digits) != nil
+    }
+
+    // MARK: - iOS
+
+    private func iosFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
+        let aps = subject.aps
+        var findings = self.textFindings(
+            subject.root, keys: ["media-attachment-url", "uri"], path: "")
+        findings += self.textFindings(aps, keys: ["category"], path: "aps.")
+        findings += self.alertFindings(aps)
+        if let badge = aps["badge"], badge.integerValue.flatMap({ Int32(exactly: $0) }) == nil {
+            findings.append(
+                PayloadFinding(
+                    .warning, "aps.badge",
+                    "`badge` is \(badge.described). iOS takes an integer of at "
+                        + "most \(Int32.max) and leaves the icon alone otherwise; write it "
+                        + "without quotes."))
+        }
+        findings += self.mediaFindings(subject)
+        findings += self.switchFindings(aps)
+        findings += self.backgroundFindings(aps)
+        findings += self.categoryFindings(aps)
+        return findings
+    }
+
+    private func alertFindings(_ aps: [String: JSONValue]) -> [PayloadFinding] {
+        guard let alert = aps["alert"] else { return [] }
+        if let members = alert.objectValue {
+            return self.textFindings(members, keys: ["title", "body"], path: "aps.alert.")
+        }
+        guard alert.stringValue == nil else { return [] }
+        return [
+            PayloadFinding(
+                .warning, "aps.alert",
+                "`alert` is \(alert.described). iOS takes an object with `title` "
+                    + "and `body`, or a string; write an object.")
+        ]
+    }
+
+    private func mediaFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
+        guard let media = subject.root["media-attachment-url"] else { return [] }
+        guard subject.aps["mutable-content"] != .integer(1) else { return [] }
+        let seen = subject.aps["mutable-content"]?.excerpt ?? "absent"
+        return [
+            PayloadFinding(
+                .warning, "aps.mutable-content",
+                "`mutable-content` is \(seen), and `media-attachment-url` is \(media.excerpt). iOS "
+                    + "lets the app attach the media only with `mutable-content` 1 in `aps`; add "
+                    + "it.")
+        ]
+    }
+
+    private func switchFindings(_ aps: [String: JSONValue]) -> [PayloadFinding] {
+        ["content-available", "mutable-content"].compactMap { key in
+            guard let value = aps[key], value != .integer(1), value != .integer(0) else {
+                return nil
+            }
+            return PayloadFinding(
+                .warning, "aps." + key,
+                "`\(key)` is \(value.described). iOS takes the integer 1 and "
+                    + "nothing else for on; write 1, without quotes.")
+        }
+    }
+
+    private func backgroundFindings(_ aps: [String: JSONValue]) -> [PayloadFinding] {
+        guard aps["content-available"] != .integer(1) else { return [] }
+        let seen = aps["content-available"]?.excerpt ?? "absent"
+        return [
+            PayloadFinding(
+                .note, "aps.content-available",
+                "`content-available` is \(seen). iOS reports an impression of an app in the "
+                    + "background only with 1, and of a closed app never; set it to 1 if you "
+                    + "count impressions, and never wait for one before a click or an open.")
+        ]
+    }
+
+    private func categoryFindings(_ aps: [String: JSONValue]) -> [PayloadFinding] {
+        guard let category = aps["category"]?.stringValue, !category.isEmpty else { return [] }
+        return [
+            PayloadFinding(
+                .note, "aps.category",
+                "`category` is \(JSONValue.string(category).excerpt). iOS reports a dismissal only "
+                    + "when the app has registered this category with customDismissAction; check "
+                    + "that it does, else dismissals are not counted.")
+        ]
+    }
+
+    // MARK: - Both
+
+    private func textFindings(
+        _ members: [String: JSONValue], keys: [String], path: String
+    ) -> [PayloadFinding] {
+        keys.compactMap { key in
+            guard let value = members[key], value.stringValue == nil else { return nil }
+            let name = JSONValue.keyName(key)
+            return PayloadFinding(
+                .warning, path + name,
+                "`\(name)` is \(value.described). Its value has to be a string; "
+                    + "put it in quotes.")
+        }
+    }
+}

@@ -1,0 +1,120 @@
+// Says what in a payload would spoil its tracking. It stands beside the path of an event: nothing
+// here judges an event, and a payload may be inspected before it was ever sent.
+
+/// Whose payload it is.
+package enum PayloadPlatform: Sendable, CaseIterable {
+    /// The JSON that FCM takes: the app sees the strings in its `data`.
+    case android
+    /// The JSON that APNs takes: the app sees all of it.
+    case ios
+}
+
+/// Names the mistakes in a payload, and says whether it would be tracked. It holds no state, does
+/// no I/O and throws nothing; its time grows with the payload's size and no faster.
+package struct PayloadInspector: Sendable {
+    /// What APNs and FCM take at most, in bytes.
+    package static let maximumByteCount = 4096
+
+    /// An inspector.
+    package init() {}
+
+    /// Inspects one payload. `byteCount` is the size of its JSON as it would be sent.
+    package func inspect(
+        _ payload: JSONValue, byteCount: Int, platform: PayloadPlatform
+    ) -> PayloadInspection {
+        guard let root = payload.objectValue else {
+            let finding = PayloadFinding(
+                .error, "",
+                "The payload is \(payload.described). A payload is a JSON "
+                    + "object; give the whole object that the push service takes.")
+            return PayloadInspection(tracked: false, findings: [finding])
+        }
+        let subject = PayloadSubject(root: root, platform: platform)
+        let ids = PayloadID.allCases.map { PayloadIDReading(of: $0, in: subject) }
+        let flag = PayloadFlagReading(of: subject)
+
+        var findings = self.formFindings(subject)
+        findings += ids.flatMap { $0.findings(in: subject) }
+        findings += flag.findings(in: subject)
+        findings += self.sizeFindings(byteCount)
+        findings += self.misplacedFindings(subject)
+        findings += self.nearMissFindings(subject)
+        findings += self.trackActionFindings(subject)
+        findings += self.notificationFindings(subject)
+        let tracked = ids.allSatisfy(\.isUsable) && flag.isTracked
+        return PayloadInspection(tracked: tracked, findings: findings)
+    }
+
+    private func sizeFindings(_ byteCount: Int) -> [PayloadFinding] {
+        guard byteCount > Self.maximumByteCount else { return [] }
+        return [
+            PayloadFinding(
+                .error, "",
+                "The payload has \(byteCount) bytes, and APNs and FCM take at most "
+                    + "\(Self.maximumByteCount): it will not arrive. Shorten its texts or its "
+                    + "custom fields.")
+        ]
+    }
+
+    /// What the payload as a whole looks like: the right kind for its platform, or another's.
+    private func formFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
+        switch subject.platform {
+        case .android: self.androidFormFindings(subject.root)
+        case .ios: self.iosFormFindings(subject.root)
+        }
+    }
+
+    private func androidFormFindings(_ root: [String: JSONValue]) -> [PayloadFinding] {
+        var findings: [PayloadFinding] = []
+        if let data = root["data"] {
+            if data.objectValue == nil {
+                findings.append(
+                    PayloadFinding(
+                        .error, "data",
+                        "`data` is \(data.described). On Android it is an object, "
+                            + "and the app sees nothing else; put the keys into an object."))
+            }
+        } else {
+            findings.append(
+                PayloadFinding(
+                    .error, "data",
+                    "`data` is missing. On Android the app sees only what is inside `data`, so the "
+                        + "ids have to be there; add it."))
+        }
+        if root["aps"] != nil {
+            findings.append(
+                PayloadFinding(
+                    .warning, "aps",
+                    "`aps` is in an Android payload. Apple's push service alone reads it; inspect "
+                        + "the payload as one of iOS, or remove `aps`."))
+        }
+        return findings
+    }
+
+    private func iosFormFindings(_ root: [String: JSONValue]) -> [PayloadFinding] {
+        if let aps = root["aps"] {
+            guard aps.objectValue == nil else { return [] }
+            return [
+                PayloadFinding(
+                    .warning, "aps",
+                    "`aps` is \(aps.described). It has to be an object, else iOS "
+                        + "shows nothing; put alert, badge and sound into an object.")
+            ]
+        }
+        let isLikeFCM = ["data", "collapseKey", "priority", "to"].contains { root[$0] != nil }
+        guard isLikeFCM else {
+            return [
+                PayloadFinding(
+                    .warning, "aps",
+                    "`aps` is missing. iOS shows nothing without it; add `aps` with an `alert`.")
+            ]
+        }
+        return [
+            PayloadFinding(
+                .warning, "",
+                "The payload looks like one of Android: it has FCM's keys and no `aps`. The keys "
+                    + "of iOS are at the top level; inspect it as one of Android, or use the "
+                    + "payload that was made for iOS.")
+        ]
+    }
+}

@@ -1,0 +1,66 @@
+// The payload as the inspector's checks see it: where the app's keys are, and where they are not.
+
+/// A payload under inspection.
+struct PayloadSubject {
+    /// The whole object.
+    let root: [String: JSONValue]
+    /// Whose payload it is.
+    let platform: PayloadPlatform
+    /// The object in which the vendor's client looks for its keys.
+    let scope: [String: JSONValue]
+
+    init(root: [String: JSONValue], platform: PayloadPlatform) {
+        self.root = root
+        self.platform = platform
+        self.scope =
+            switch platform {
+            case .android: root["data"]?.objectValue ?? [:]
+            case .ios: root
+            }
+    }
+
+    /// The `aps` object, empty where there is none.
+    var aps: [String: JSONValue] {
+        self.root["aps"]?.objectValue ?? [:]
+    }
+
+    /// Where the client looks, in words.
+    var scopeName: String {
+        switch self.platform {
+        case .android: "inside `data`"
+        case .ios: "at the top level"
+        }
+    }
+
+    /// The path of a key in the scope.
+    func path(_ key: String) -> String {
+        switch self.platform {
+        case .android: "data." + JSONValue.keyName(key)
+        case .ios: JSONValue.keyName(key)
+        }
+    }
+
+    /// Every object below the root that people put keys into, with its path, the scope left out.
+    /// Arrays are not searched; depth is bounded by `maximumSearchDepth`.
+    var otherObjects: [(path: [String], members: [String: JSONValue])] {
+        var found: [(path: [String], members: [String: JSONValue])] = []
+        self.search(self.root, path: [], into: &found)
+        let scopePath: [String] = self.platform == .android ? ["data"] : []
+        return found.filter { $0.path != scopePath }
+    }
+
+    /// Deep enough for every wrapper that push services know ("message.apns.payload.aps.alert").
+    private static let maximumSearchDepth = 6
+
+    private func search(
+        _ members: [String: JSONValue], path: [String],
+        into found: inout [(path: [String], members: [String: JSONValue])]
+    ) {
+        found.append((path, members))
+        guard path.count < Self.maximumSearchDepth else { return }
+        for (key, value) in members.inKeyOrder {
+            guard let inner = value.objectValue else { continue }
+            self.search(inner, path: path + [JSONValue.keyName(key)], into: &found)
+        }
+    }
+}

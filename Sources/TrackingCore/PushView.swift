@@ -1,0 +1,122 @@
+// A PushInteraction read in place, with what the rules read of its payload.
+
+/// A push interaction's fields in place.
+package struct PushView {
+    /// The `payload` oneof, as far as the rules read it.
+    package var payload = Payload.none
+    /// The number of PushInteractionKind.
+    package var kind: Int32 = 0
+    /// The action button, empty where there was none.
+    package var actionIdentifier = Bytes.none
+    /// The number of CampaignProduct.
+    package var product: Int32 = 0
+
+    /// Whose payload it is.
+    package enum Payload {
+        case none
+        case apns(PayloadView)
+        /// FCM, with nil where its `data` is absent.
+        case fcm(PayloadView?)
+    }
+
+    /// What both payloads hold.
+    package struct PayloadView {
+        /// `_dId`.
+        package var deliveryID = Bytes.none
+        /// `_mId`.
+        package var messageID = Bytes.none
+        /// `_acsDeliveryTracking`, nil where it is absent.
+        package var flag: Bytes?
+        /// Whether `media-attachment-url` is set.
+        package var hasMedia = false
+        /// APNs' `mutable-content`.
+        package var mutableContent: Int32 = 0
+        /// The custom fields, measured.
+        package var customFields = MapMeasure()
+    }
+
+    mutating func merge(_ reader: consuming WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 1 << 3 | 2: try self.mergeApns(try reader.message())
+            case 2 << 3 | 2: try self.mergeFcm(try reader.message())
+            case 3 << 3 | 0: self.kind = try reader.int32()
+            case 4 << 3 | 2: self.actionIdentifier = try reader.string()
+            case 6 << 3 | 0: self.product = try reader.int32()
+            default: try reader.skip(tag)
+            }
+        }
+    }
+
+    private mutating func mergeApns(_ reader: consuming WireReader) throws(WireError) {
+        var view = PayloadView()
+        if case .apns(let earlier) = self.payload { view = earlier }
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 1 << 3 | 2: try view.mergeAps(try reader.message())
+            case 2 << 3 | 2: view.deliveryID = try reader.string()
+            case 3 << 3 | 2: view.messageID = try reader.string()
+            case 4 << 3 | 2: view.flag = try reader.string()
+            case 5 << 3 | 2: view.hasMedia = !(try reader.string()).isEmpty
+            case 6 << 3 | 2: _ = try reader.string()
+            case 7 << 3 | 2: try view.customFields.add(try reader.mapEntry())
+            default: try reader.skip(tag)
+            }
+        }
+        self.payload = .apns(view)
+    }
+
+    private mutating func mergeFcm(_ reader: consuming WireReader) throws(WireError) {
+        var view: PayloadView?
+        if case .fcm(let earlier) = self.payload { view = earlier }
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 1 << 3 | 2, 2 << 3 | 2, 3 << 3 | 2: _ = try reader.string()
+            case 4 << 3 | 2:
+                var data = view ?? PayloadView()
+                try data.mergeFcmData(try reader.message())
+                view = data
+            default: try reader.skip(tag)
+            }
+        }
+        self.payload = .fcm(view)
+    }
+}
+
+extension PushView.PayloadView {
+    fileprivate mutating func mergeAps(_ reader: consuming WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 1 << 3 | 2: try Self.checkAlert(try reader.message())
+            case 3 << 3 | 2, 4 << 3 | 2: _ = try reader.string()
+            case 6 << 3 | 0: self.mutableContent = try reader.int32()
+            default: try reader.skip(tag)
+            }
+        }
+    }
+
+    /// No rule reads the alert, but its strings have to be UTF-8 for a reader to take the event.
+    private static func checkAlert(_ reader: consuming WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 1 << 3 | 2, 2 << 3 | 2: _ = try reader.string()
+            default: try reader.skip(tag)
+            }
+        }
+    }
+
+    fileprivate mutating func mergeFcmData(_ reader: consuming WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 1 << 3 | 2: self.deliveryID = try reader.string()
+            case 2 << 3 | 2: self.messageID = try reader.string()
+            case 3 << 3 | 2: self.flag = try reader.string()
+            case 4 << 3 | 2, 5 << 3 | 2, 6 << 3 | 2, 7 << 3 | 2, 8 << 3 | 2:
+                _ = try reader.string()
+            case 9 << 3 | 2: self.hasMedia = !(try reader.string()).isEmpty
+            case 11 << 3 | 2: try self.customFields.add(try reader.mapEntry())
+            default: try reader.skip(tag)
+            }
+        }
+    }
+}

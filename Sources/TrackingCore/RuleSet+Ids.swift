@@ -1,0 +1,77 @@
+// The ids of a push: needed, and safe in a URL (D8…D11, D48, D49).
+
+extension RuleSet {
+    /// Where a push's two ids stand in the event.
+    struct IDPaths {
+        let delivery: String
+        let broadlog: String
+
+        static let apns = IDPaths(
+            delivery: "push.apns.delivery_id", broadlog: "push.apns.message_id")
+        static let fcm = IDPaths(
+            delivery: "push.fcm.data.delivery_id", broadlog: "push.fcm.data.message_id")
+        static let trackAction = IDPaths(
+            delivery: "track_action.delivery_id", broadlog: "track_action.broadlog_id")
+    }
+
+    static func idViolations(
+        _ delivery: Bytes, _ broadlog: Bytes, at paths: IDPaths
+    ) -> [Violation] {
+        if delivery.isSafeID, broadlog.isSafeID { return [] }
+        return [(paths.delivery, delivery), (paths.broadlog, broadlog)].compactMap { field, id in
+            if id.isSafeID { return nil }
+            if id.isEmpty {
+                return Violation(
+                    field, .required,
+                    "missing: without both ids nothing can be counted; send the payload's own")
+            }
+            if id.count > Limits.idBytes {
+                return Violation(
+                    field, .tooLarge,
+                    "\(id.count) bytes, the limit is \(Limits.idBytes): send the payload's own id")
+            }
+            return Violation(
+                field, .format,
+                "\(id.quoted) holds letters that are not safe in a URL: only A-Z a-z 0-9 . _ - "
+                    + "may be used; send the payload's own id")
+        }
+    }
+
+    /// WARNING_ID_NOT_HEX is Standard's alone: hex, and "h" with hex (D49).
+    static func idWarnings(_ delivery: Bytes, _ broadlog: Bytes, product: Product) -> Warnings {
+        guard product == .standard else { return [] }
+        let isUsual =
+            delivery.isHex && broadlog.first == UInt8(ascii: "h") && broadlog.count > 1
+            && Bytes(rebasing: broadlog.dropFirst()).isHex
+        return isUsual ? [] : .idNotHex
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate var isSafeID: Bool {
+        (1...Limits.idBytes).contains(self.count) && self.allSatisfy(\.isSafeInURL)
+    }
+
+    fileprivate var isHex: Bool { self.allSatisfy(\.isHexDigit) }
+}
+
+extension UInt8 {
+    fileprivate var isSafeInURL: Bool {
+        switch self {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+
+    var isHexDigit: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,180 @@
+// The tracking rules D1…D50 as one pure function: an event and a policy in, a judgement out.
+// Order: form → consent → flag → ids → product. The first that speaks gives the verdict.
+
+/// The tracking rules under a policy.
+package struct RuleSet: Sendable {
+    /// What the operator decided.
+    package let policy: Policy
+    /// The sizes an event is held to.
+    package let limits: Limits
+
+    /// The rules under `policy` and `limits`.
+    package init(policy: Policy = Policy(), limits: Limits = Limits()) {
+        self.policy = policy
+        self.limits = limits
+    }
+
+    /// Judges one event.
+    ///
+    /// - Parameters:
+    ///   - event: the event, read in place.
+    ///   - receiveTime: the server's clock, in microseconds since 1970.
+    ///   - steps: takes down what was decided and why.
+    package func judge(
+        _ event: EventView, receiveTime: Int64, steps: inout some Steps
+    ) -> Judgement {
+        let violations = self.formViolations(of: event)
+        guard violations.isEmpty else {
+            steps.note("form: \(violations.count) violation(s), so it is rejected")
+            return .rejected(violations)
+        }
+        steps.note("form: complete, and within every limit")
+
+        var judgement: Judgement
+        switch event.interaction {
+        case .none: return .rejected([])  // Form has spoken: an interaction is required.
+        case .push(let push): judgement = self.judge(push, of: event, steps: &steps)
+        case .trackAction(let action): judgement = self.judge(action, of: event, steps: &steps)
+        case .inApp(let message): judgement = self.judge(message, of: event, steps: &steps)
+        }
+        if judgement.verdict == .accepted, Self.isSkewed(event.occurTime, from: receiveTime) {
+            judgement.warnings.insert(.clockSkew)
+            steps.note("clock: occur_time is far from the server's, accepted with a warning (D41)")
+        }
+        return judgement
+    }
+
+    /// More than 5 minutes ahead of the server or 30 days behind (D41).
+    private static func isSkewed(_ occurTime: EventView.OccurTime?, from now: Int64) -> Bool {
+        guard let time = occurTime, !time.isZero, let micros = time.microseconds else {
+            return false
+        }
+        let behind = now.subtractingReportingOverflow(micros).partialValue
+        return behind < -5 * 60 * 1_000_000 || behind > 30 * 86_400 * 1_000_000
+    }
+
+    // MARK: Consent (D22, D23, D27, D40)
+
+    private func consentIsGiven(by event: EventView, steps: inout some Steps) -> Bool {
+        switch event.consent {
+        case 1:
+            steps.note("consent: opted in")
+            return true
+        case 0:
+            let given = self.policy.trackUnspecifiedConsent
+            steps.note(
+                "consent: not said, rules.default_consent takes it as \(given ? "in" : "out") (D22)")
+            return given
+        case let number:
+            steps.note("consent: \(number) is not opted in, so nothing is tracked (D22, D40)")
+            return false
+        }
+    }
+
+    // MARK: The three interactions
+
+    private func judge(
+        _ push: PushView, of event: EventView, steps: inout some Steps
+    ) -> Judgement {
+        guard self.consentIsGiven(by: event, steps: &steps) else {
+            return .suppressed(.suppressedConsent)
+        }
+        let (payload, path, platform): (PushView.PayloadView, IDPaths, Platform)
+        switch push.payload {
+        case .apns(let view): (payload, path, platform) = (view, .apns, .ios)
+        case .fcm(.some(let view)): (payload, path, platform) = (view, .fcm, .android)
+        case .none, .fcm(.none): return .rejected([])  // Form has spoken.
+        }
+        let flag = TrackingFlag(payload.flag, platform: platform)
+        steps.note("flag: \(flag.explanation)")
+        if let verdict = flag.suppression { return .suppressed(verdict) }
+        let violations = Self.idViolations(payload.deliveryID, payload.messageID, at: path)
+        guard violations.isEmpty else {
+            steps.note("ids: not usable, so it is rejected (D10, D11)")
+            return .rejected(violations)
+        }
+        steps.note("ids: usable")
+        guard let product = Product(number: push.product) else { return .rejected([]) }
+        var judgement = Self.pushHits(kind: push.kind, product: product)
+        steps.note("product: \(product), kind \(push.kind): \(judgement.outcome)")
+        guard judgement.verdict == .accepted else { return judgement }
+        judgement.warnings.formUnion(
+            Self.idWarnings(payload.deliveryID, payload.messageID, product: product))
+        if flag == .absent, product == .standard { judgement.warnings.insert(.flagAssumedOn) }
+        if platform == .ios, judgement.hits.contains(HitKinds(.impression)) {
+            judgement.warnings.insert(.impressionUnreliable)
+        }
+        if platform == .ios, payload.hasMedia, payload.mutableContent != 1 {
+            judgement.warnings.insert(.mediaWithoutMutableContent)
+        }
+        return judgement
+    }
+
+    private func judge(
+        _ action: TrackActionView, of event: EventView, steps: inout some Steps
+    ) -> Judgement {
+        guard self.consentIsGiven(by: event, steps: &steps) else {
+            return .suppressed(.suppressedConsent)
+        }
+        // A track action carries no payload: the event's platform decides, else Android's (D7).
+        let platform = Platform(number: event.platform) ?? .android
+        let flag = TrackingFlag(action.flag, platform: platform)
+        steps.note("flag: \(flag.explanation)")
+        if let verdict = flag.suppression { return .suppressed(verdict) }
+        let violations = Self.idViolations(action.deliveryID, action.broadlogID, at: .trackAction)
+        guard violations.isEmpty else {
+            steps.note("ids: not usable, so it is rejected (D10, D11)")
+            return .rejected(violations)
+        }
+        steps.note("ids: usable")
+        guard let product = Product(number: action.product) else { return .rejected([]) }
+        var judgement = Self.actionHits(action: action.action, product: product)
+        steps.note("product: \(product), action \(action.action): \(judgement.outcome)")
+        guard judgement.verdict == .accepted else { return judgement }
+        judgement.warnings.formUnion(
+            Self.idWarnings(action.deliveryID, action.broadlogID, product: product))
+        if platform == .ios, judgement.hits.contains(HitKinds(.impression)) {
+            judgement.warnings.insert(.impressionUnreliable)
+        }
+        return judgement
+    }
+
+    private func judge(
+        _ message: InAppView, of event: EventView, steps: inout some Steps
+    ) -> Judgement {
+        guard self.consentIsGiven(by: event, steps: &steps) else {
+            return .suppressed(.suppressedConsent)
+        }
+        if message.dataCollectionEnabled == false {
+            steps.note("consent: data collection is off for this recipient (D27)")
+            return .suppressed(.suppressedConsent)
+        }
+        if message.isTestMessage, !self.policy.recordTestMessages {
+            steps.note("test message, and rules.record_test_messages is off (D28)")
+            return .suppressed(.suppressedTestMessage)
+        }
+        if message.isDisplaySuppressed {
+            steps.note("display was suppressed, so nobody saw it (D26)")
+            return .suppressed(.suppressedDisplay)
+        }
+        let kind: HitKind
+        switch message.event {
+        case .impression: kind = .inAppImpression
+        case .click(hasURL: true): kind = .inAppClick
+        case .click(hasURL: false), .dismissal: kind = .inAppDismissal
+        case .displayError: kind = .inAppDisplayError
+        case .none: return .rejected([])  // Form has spoken.
+        }
+        steps.note("in-app message: counts as \(kind.name)")
+        return Judgement(verdict: .accepted, hits: HitKinds(kind))
+    }
+}
+
+/// The operating system of a device; the numbers are those of the proto enum.
+package enum Platform: Int32, Sendable {
+    case android = 1
+    case ios = 2
+
+    /// The platform of a number; nil where it is unspecified or outside the enum (D39).
+    package init?(number: Int32) { self.init(rawValue: number) }
+}

@@ -1,0 +1,142 @@
+// W3C Trace Context (w3.org/TR/trace-context, version 00), validated strictly and never failing:
+// what is malformed starts a new trace.
+
+/// A place in a trace: the trace, the span to continue, and the vendors' state.
+package struct TraceContext: Sendable, Equatable {
+    /// 16 bytes, not all zero.
+    package let traceID: TraceID
+    /// 8 bytes, not zero.
+    package let spanID: UInt64
+    /// Whether the sender records this trace.
+    package let isSampled: Bool
+    /// The tracestate header, empty where there is none or it is malformed. At most 512 bytes.
+    package let tracestate: String
+
+    /// The two halves of a trace id.
+    package struct TraceID: Sendable, Hashable {
+        /// The first 8 bytes, big-endian.
+        package let high: UInt64
+        /// The last 8 bytes, big-endian.
+        package let low: UInt64
+    }
+
+    /// The bytes of a version 00 traceparent.
+    package static let traceparentBytes = 55
+
+    /// A context of known parts.
+    package init(traceID: TraceID, spanID: UInt64, isSampled: Bool, tracestate: String = "") {
+        self.traceID = traceID
+        self.spanID = spanID
+        self.isSampled = isSampled
+        self.tracestate = tracestate
+    }
+
+    /// Reads the two headers; nil where the traceparent is malformed. A malformed tracestate is
+    /// dropped, the traceparent kept, as the specification asks.
+    package init?(traceparent: Bytes, tracestate: Bytes = Bytes(start: nil, count: 0)) {
+        let dash = UInt8(ascii: "-")
+        guard traceparent.count >= Self.traceparentBytes,
+            let version = Self.hex(traceparent, 0..<2), version != 0xff,
+            // Version 00 has this length; a later one may go on after a dash.
+            traceparent.count == Self.traceparentBytes
+                || (version != 0 && traceparent[Self.traceparentBytes] == dash),
+            traceparent[2] == dash, traceparent[35] == dash, traceparent[52] == dash,
+            let high = Self.hex(traceparent, 3..<19), let low = Self.hex(traceparent, 19..<35),
+            high != 0 || low != 0,
+            let span = Self.hex(traceparent, 36..<52), span != 0,
+            let flags = Self.hex(traceparent, 53..<55)
+        else { return nil }
+        self.init(
+            traceID: TraceID(high: high, low: low), spanID: span, isSampled: flags & 1 == 1,
+            tracestate: Self.isValid(tracestate: tracestate) ? tracestate.text : "")
+    }
+
+    /// A new trace with random ids; the caller's generator decides them.
+    package static func random(
+        isSampled: Bool = false, using generator: inout some RandomNumberGenerator
+    ) -> TraceContext {
+        TraceContext(
+            traceID: TraceID(
+                high: .random(in: 1...UInt64.max, using: &generator),
+                low: .random(in: 1...UInt64.max, using: &generator)),
+            spanID: .random(in: 1...UInt64.max, using: &generator), isSampled: isSampled)
+    }
+
+    /// The next span of the same trace.
+    package func child(using generator: inout some RandomNumberGenerator) -> TraceContext {
+        TraceContext(
+            traceID: self.traceID, spanID: .random(in: 1...UInt64.max, using: &generator),
+            isSampled: self.isSampled, tracestate: self.tracestate)
+    }
+
+    /// The traceparent header, 55 bytes.
+    package var traceparent: String {
+        "00-\(Self.hex(self.traceID.high))\(Self.hex(self.traceID.low))-\(Self.hex(self.spanID))-"
+            + (self.isSampled ? "01" : "00")
+    }
+
+    private static func hex(_ value: UInt64) -> String {
+        let digits = String(value, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    /// Up to 16 lower-case hex digits; upper case is malformed.
+    private static func hex(_ bytes: Bytes, _ range: Range<Int>) -> UInt64? {
+        var value: UInt64 = 0
+        for byte in bytes[range] {
+            guard byte.isHexDigit, !(0x41...0x46).contains(byte) else { return nil }
+            value = value << 4 | UInt64(byte < 0x3a ? byte &- 0x30 : byte &- 0x57)
+        }
+        return value
+    }
+
+    /// At most 32 members of `key=value` and 512 bytes, printable ASCII, no key twice.
+    private static func isValid(tracestate: Bytes) -> Bool {
+        guard (1...512).contains(tracestate.count) else { return false }
+        var keys: Set<[UInt8]> = []
+        var members = 0
+        for member in tracestate.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+        {
+            let trimmed = Self.trimmed(member)
+            if trimmed.isEmpty { continue }  // Empty members are allowed.
+            members += 1
+            guard members <= 32, let equals = trimmed.firstIndex(of: UInt8(ascii: "=")),
+                Self.isValid(key: trimmed[..<equals]),
+                Self.isValid(value: trimmed[(equals + 1)...]),
+                keys.insert([UInt8](trimmed[..<equals])).inserted
+            else { return false }
+        }
+        return members > 0
+    }
+
+    private static func trimmed(_ member: Slice<Bytes>) -> Slice<Bytes> {
+        let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
+        var member = member.drop(while: isSpace)
+        while let last = member.last, isSpace(last) { member.removeLast() }
+        return member
+    }
+
+    /// `key`, or `tenant@system`: lower-case letters, digits and `_ - * /`; a letter first, and a
+    /// tenant may start with a digit. 256 bytes, or 241 and 14.
+    private static func isValid(key: Slice<Bytes>) -> Bool {
+        let parts = key.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
+        let isLetter: (UInt8) -> Bool = { (0x61...0x7a).contains($0) }
+        let isDigit: (UInt8) -> Bool = { (0x30...0x39).contains($0) }
+        guard
+            key.allSatisfy({ isLetter($0) || isDigit($0) || "_-*/@".utf8.contains($0) }),
+            let first = parts.first?.first, let last = parts.last?.first, isLetter(last)
+        else { return false }
+        switch parts.count {
+        case 1: return key.count <= 256
+        case 2: return (isLetter(first) || isDigit(first)) && parts[0].count <= 241
+            && parts[1].count <= 14
+        default: return false
+        }
+    }
+
+    /// 1 to 256 printable ASCII characters without comma and equals sign, not ending in a space.
+    private static func isValid(value: Slice<Bytes>) -> Bool {
+        (1...256).contains(value.count) && value.last != 0x20
+            && value.allSatisfy { (0x20...0x7e).contains($0) && $0 != 0x2c && $0 != 0x3d }
+    }
+}

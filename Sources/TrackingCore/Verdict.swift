@@ -1,0 +1,124 @@
+// The outcomes that the rules can give, in the numbers of verdict.proto.
+
+/// What became of an event; the numbers are those of the proto enum.
+package enum Verdict: UInt8, Sendable, CaseIterable {
+    case accepted = 1
+    case suppressedFlagOff = 2
+    case suppressedFlagUnknown = 3
+    case suppressedConsent = 4
+    case suppressedTestMessage = 5
+    case suppressedDisplay = 6
+    case duplicate = 7
+    case rejected = 8
+    case retryLater = 9
+}
+
+/// Which Campaign product made the delivery (D12).
+package enum Product: UInt8, Sendable {
+    case standard = 0
+    case classic = 1
+    /// No Campaign product: a Firebase in-app message.
+    case firebase = 2
+
+    /// The product that a CampaignProduct's number means; nil outside the enum.
+    init?(number: Int32) {
+        switch number {
+        case 0, 1: self = .standard
+        case 2: self = .classic
+        default: return nil
+        }
+    }
+}
+
+/// What one hit counts; the numbers are those of the proto enum.
+package enum HitKind: UInt8, Sendable, CaseIterable {
+    case impression = 1
+    case click = 2
+    case open = 3
+    case button1 = 4
+    case button2 = 5
+    case close = 6
+    case inAppImpression = 7
+    case inAppClick = 8
+    case inAppDismissal = 9
+    case inAppDisplayError = 10
+
+    /// The number that a Campaign product gives the hit (D9, D12); 0 where it gives none.
+    package func campaignAction(of product: Product) -> UInt32 {
+        switch (product, self) {
+        case (.standard, .open), (.classic, .impression): 1
+        case (.standard, .click), (.classic, .click): 2
+        case (.standard, .button1): 3
+        case (.standard, .button2): 4
+        case (.standard, .close): 5
+        case (.standard, .impression): 7
+        default: 0
+        }
+    }
+
+    /// The name in databases and tables, e.g. "in_app_click".
+    package var name: StaticString {
+        switch self {
+        case .impression: "impression"
+        case .click: "click"
+        case .open: "open"
+        case .button1: "button_1"
+        case .button2: "button_2"
+        case .close: "close"
+        case .inAppImpression: "in_app_impression"
+        case .inAppClick: "in_app_click"
+        case .inAppDismissal: "in_app_dismissal"
+        case .inAppDisplayError: "in_app_display_error"
+        }
+    }
+}
+
+/// Kinds of hits; bit n stands for the HitKind with the number n. In rising order they are in the
+/// order that D14 asks for: a click before its open.
+package struct HitKinds: OptionSet, Sendable, Equatable {
+    /// The bits.
+    package let rawValue: UInt16
+    /// The kinds of these bits.
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+    /// One kind alone.
+    package init(_ kind: HitKind) { self.rawValue = 1 << UInt16(kind.rawValue) }
+
+    /// The kinds in order.
+    package var kinds: [HitKind] { HitKind.allCases.filter { self.contains(HitKinds($0)) } }
+}
+
+/// What looks wrong in an accepted event; bit n stands for the proto enum's number n.
+package struct Warnings: OptionSet, Sendable, Equatable {
+    /// The bits.
+    package let rawValue: UInt16
+    /// The warnings of these bits.
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// The flag is absent and was taken as on (D3, D7).
+    package static let flagAssumedOn = Warnings(rawValue: 1 << 1)
+    /// iOS does not report every impression (D16).
+    package static let impressionUnreliable = Warnings(rawValue: 1 << 2)
+    /// An open that no click came before (D18).
+    package static let openWithoutClick = Warnings(rawValue: 1 << 3)
+    /// An open after the notification was dismissed (D18).
+    package static let openAfterDismiss = Warnings(rawValue: 1 << 4)
+    /// An impression after a click (D18).
+    package static let impressionAfterClick = Warnings(rawValue: 1 << 5)
+    /// media-attachment-url without mutable-content (D13).
+    package static let mediaWithoutMutableContent = Warnings(rawValue: 1 << 6)
+    /// An id that is not in hex (D49).
+    package static let idNotHex = Warnings(rawValue: 1 << 7)
+    /// The device's clock is far from the server's (D41).
+    package static let clockSkew = Warnings(rawValue: 1 << 8)
+
+    /// The warnings' names in the order of their numbers, e.g. "flag_assumed_on".
+    package var names: [String] { self.numbers.map { Self.names[Int($0) - 1] } }
+
+    /// The proto enum's numbers, rising.
+    package var numbers: [UInt8] { (1...8).filter { self.rawValue & 1 << UInt16($0) != 0 } }
+
+    private static let names = [
+        "flag_assumed_on", "impression_unreliable", "open_without_click", "open_after_dismiss",
+        "impression_after_click", "media_without_mutable_content", "id_not_hex", "clock_skew",
+    ]
+}

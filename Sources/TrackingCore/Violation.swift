@@ -1,0 +1,28 @@
+// A rule that an event breaks, as the client is told.
+
+/// Why an event was rejected.
+package struct Violation: Sendable, Equatable {
+    /// Path of the field, e.g. "push.apns.message_id".
+    package let field: String
+    /// The rule.
+    package let code: Code
+    /// The rule in words, with the value seen and what to do.
+    package let description: String
+
+    /// The rules that an event can break; the numbers are those of the proto enum.
+    package enum Code: UInt8, Sendable {
+        case required = 1
+        case format = 2
+        case range = 3
+        case tooLarge = 4
+        case conflict = 5
+        case malformed = 6
+    }
+
+    /// A violation of `code` at `field`.
+    package init(_ field: String, _ code: Code, _ description: String) {
+        self.field = field
+        self.code = code
+        self.description = description
+    }
+}

@@ -1,0 +1,157 @@
+// Reads the protobuf wire format in place. SwiftProtobuf's decoder is the reference: on any bytes
+// both accept or both refuse (Tests/TrackingCoreTests/EventViewPropertyTests.swift holds them together).
+
+/// Why bytes are no protobuf message. The reason is for people; every case is handled alike.
+package enum WireError: Error, Equatable {
+    /// The bytes end inside a field.
+    case truncated
+    /// A tag, a length or a group has a form that protobuf does not have.
+    case malformed
+    /// A string is not UTF-8.
+    case invalidUTF8
+    /// Messages or groups are nested deeper than 100.
+    case tooDeep
+}
+
+/// A cursor over one message's bytes.
+package struct WireReader {
+    /// Messages and groups that may be nested in one request; SwiftProtobuf's own limit.
+    package static let maxDepth = 100
+
+    private let bytes: Bytes
+    private var offset = 0
+    /// How many levels may still be opened.
+    private(set) var remainingDepth: Int
+
+    /// Reads `bytes`, in which `remainingDepth` further levels may be nested.
+    package init(_ bytes: Bytes, remainingDepth: Int = WireReader.maxDepth) {
+        self.bytes = bytes
+        self.remainingDepth = remainingDepth
+    }
+
+    /// The next field's tag (field number times 8, plus the wire type), or nil at the end.
+    /// A message's own tags take at most five bytes.
+    package mutating func nextTag() throws(WireError) -> UInt32? {
+        guard self.offset < self.bytes.count else { return nil }
+        let first = self.bytes[self.offset]
+        if first < 0x80 {
+            self.offset &+= 1
+            return try self.checked(UInt64(first), groupEnd: nil)
+        }
+        let start = self.offset
+        let tag = try self.varint()
+        let length = self.offset &- start
+        guard length < 5 || (length == 5 && self.bytes[self.offset &- 1] <= 15) else {
+            throw .malformed
+        }
+        return try self.checked(tag, groupEnd: nil)
+    }
+
+    /// The next tag inside a map entry, which may be padded up to ten bytes.
+    mutating func nextEntryTag() throws(WireError) -> UInt32? {
+        guard self.offset < self.bytes.count else { return nil }
+        return try self.checked(try self.varint(), groupEnd: nil)
+    }
+
+    private func checked(_ tag: UInt64, groupEnd: UInt32?) throws(WireError) -> UInt32 {
+        guard tag < UInt64(UInt32.max), tag > 7 else { throw .malformed }
+        let tag = UInt32(truncatingIfNeeded: tag)
+        let isGroupEnd = tag & 7 == WireType.endGroup
+        guard tag & 7 <= 5, !isGroupEnd || tag == groupEnd else { throw .malformed }
+        return tag
+    }
+
+    /// A varint of one to ten bytes; bits beyond the 64th are dropped, as everywhere in protobuf.
+    package mutating func varint() throws(WireError) -> UInt64 {
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        while true {
+            guard self.offset < self.bytes.count else { throw .truncated }
+            guard shift <= 63 else { throw .malformed }
+            let byte = self.bytes[self.offset]
+            self.offset &+= 1
+            value |= UInt64(byte & 0x7f) &<< shift
+            if byte < 0x80 { return value }
+            shift &+= 7
+        }
+    }
+
+    /// The body of an enum or int32 field.
+    package mutating func int32() throws(WireError) -> Int32 {
+        Int32(truncatingIfNeeded: try self.varint())
+    }
+
+    /// The body of a length-delimited field, in place.
+    package mutating func slice() throws(WireError) -> Bytes {
+        let length = try self.varint()
+        guard length <= UInt64(self.bytes.count &- self.offset) else { throw .truncated }
+        let end = self.offset &+ Int(length)
+        defer { self.offset = end }
+        return Bytes(rebasing: self.bytes[self.offset..<end])
+    }
+
+    /// The body of a string field: in place, and valid UTF-8.
+    package mutating func string() throws(WireError) -> Bytes {
+        let slice = try self.slice()
+        guard slice.isValidUTF8 else { throw .invalidUTF8 }
+        return slice
+    }
+
+    /// A reader for the body of a message field, one level deeper.
+    package mutating func message() throws(WireError) -> WireReader {
+        let slice = try self.slice()
+        guard self.remainingDepth > 0 else { throw .tooDeep }
+        return WireReader(slice, remainingDepth: self.remainingDepth &- 1)
+    }
+
+    /// A reader for the body of a map entry, which does not count as a level.
+    mutating func mapEntry() throws(WireError) -> WireReader {
+        WireReader(try self.slice(), remainingDepth: self.remainingDepth)
+    }
+
+    /// Steps over the body of a field that is not read, groups with all they hold.
+    package mutating func skip(_ tag: UInt32) throws(WireError) {
+        switch tag & 7 {
+        case WireType.varint: _ = try self.varint()
+        case WireType.fixed64: try self.advance(8)
+        case WireType.lengthDelimited: _ = try self.slice()
+        case WireType.fixed32: try self.advance(4)
+        case WireType.startGroup: try self.skipGroup(tag)
+        default: throw .malformed
+        }
+    }
+
+    /// Steps over groups with a counter where others recurse: depth costs no stack.
+    private mutating func skipGroup(_ tag: UInt32) throws(WireError) {
+        var openGroups = [tag]
+        guard self.remainingDepth > 0 else { throw .tooDeep }
+        while let group = openGroups.last {
+            guard self.offset < self.bytes.count else { throw .truncated }
+            let groupEnd = group &+ 1
+            let tag = try self.checked(try self.varint(), groupEnd: groupEnd)
+            if tag == groupEnd {
+                openGroups.removeLast()
+            } else if tag & 7 == WireType.startGroup {
+                guard openGroups.count < self.remainingDepth else { throw .tooDeep }
+                openGroups.append(tag)
+            } else {
+                try self.skip(tag)
+            }
+        }
+    }
+
+    private mutating func advance(_ count: Int) throws(WireError) {
+        guard count <= self.bytes.count &- self.offset else { throw .truncated }
+        self.offset &+= count
+    }
+}
+
+/// The wire types of the protobuf encoding (protobuf.dev/programming-guides/encoding).
+enum WireType {
+    static let varint: UInt32 = 0
+    static let fixed64: UInt32 = 1
+    static let lengthDelimited: UInt32 = 2
+    static let startGroup: UInt32 = 3
+    static let endGroup: UInt32 = 4
+    static let fixed32: UInt32 = 5
+}
