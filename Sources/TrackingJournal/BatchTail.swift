@@ -1,0 +1,89 @@
+// The newest batches, still in memory: forwarders that keep up never read the disk.
+internal import Synchronization
+
+/// A bounded run of batches at the journal's end, and the forwarders that wait for the next.
+final class BatchTail: Sendable {
+    private let state: Mutex<State>
+    private let maxBytes: Int
+
+    private struct State {
+        var lastSequence: Int64
+        /// Every batch after this one is in memory.
+        var evictedThrough: Int64
+        var batches: [JournalBatch] = []
+        var bytes = 0
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        var isFinished = false
+        var isClosed = false
+
+        func answer(after sequence: Int64) -> Answer? {
+            if self.isClosed { return .closed }
+            guard sequence < self.lastSequence else { return self.isFinished ? .closed : nil }
+            guard sequence >= self.evictedThrough,
+                let batch = self.batches.first(where: { $0.sequence > sequence })
+            else { return .onDisk }
+            return .batch(batch)
+        }
+    }
+
+    enum Answer {
+        case batch(JournalBatch)
+        case onDisk
+        case closed
+    }
+
+    init(lastSequence: Int64, maxBytes: Int) {
+        self.state = Mutex(State(lastSequence: lastSequence, evictedThrough: lastSequence))
+        self.maxBytes = maxBytes
+    }
+
+    var lastSequence: Int64 { self.state.withLock { $0.lastSequence } }
+
+    func append(_ batch: JournalBatch) {
+        let waiting = self.state.withLock { state in
+            state.lastSequence = batch.sequence
+            state.batches.append(batch)
+            state.bytes += batch.payload.count
+            var excess = 0
+            while state.bytes > self.maxBytes, excess < state.batches.count - 1 {
+                state.bytes -= state.batches[excess].payload.count
+                state.evictedThrough = state.batches[excess].sequence
+                excess += 1
+            }
+            state.batches.removeFirst(excess)
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// No batch will follow the last one.
+    func finish() { self.wake { $0.isFinished = true } }
+
+    /// No batch can be had any more.
+    func close() { self.wake { $0.isClosed = true } }
+
+    private func wake(_ change: (inout sending State) -> Void) {
+        let waiting = self.state.withLock { state in
+            change(&state)
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// The first batch after `sequence`, or where to find it; waits while there is none.
+    func batch(after sequence: Int64) async -> Answer {
+        while true {
+            if let answer = self.state.withLock({ $0.answer(after: sequence) }) { return answer }
+            await withCheckedContinuation { continuation in
+                let isReady = self.state.withLock { state in
+                    if state.answer(after: sequence) != nil { return true }
+                    state.waiting.append(continuation)
+                    return false
+                }
+                if isReady { continuation.resume() }
+            }
+        }
+    }
+}

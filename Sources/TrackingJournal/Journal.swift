@@ -1,0 +1,226 @@
+// The journal: what is on disk before a client is told so. Requests come in, groups are committed,
+// clients hear of it, and forwarders read on from where they are.
+internal import Foundation
+internal import Synchronization
+package import TrackingCore
+
+/// Who is told when a request is settled. Called on the journal's queue: return at once.
+package protocol SettlementReceiver: AnyObject, Sendable {
+    /// The request is settled: durable, to be sent again (`isToRetry`), or lost with the journal.
+    func settled(_ request: AdmittedRequest)
+    /// The commit that settled requests is over: now is the time to answer.
+    func commitEnded()
+}
+
+/// A durable queue of hits with one writer. Group commit without a timer: what arrives during one
+/// commit is the next group.
+package final class Journal: Sendable {
+    /// Its settings.
+    package let configuration: Configuration
+    /// A random name, made with the file: sinks keep their place by it.
+    package let identity: String
+
+    let store: JournalStore
+    private let state: Mutex<State>
+    let tail: BatchTail
+    private let writer: JournalWriter
+    private let onFailure: @Sendable (JournalError) -> Void
+
+    /// How a journal behaves. Sizes are bytes, durations seconds.
+    package struct Configuration: Sendable {
+        /// Payload that is kept at most; beyond it clients are told to retry. Default 4 GiB.
+        package var maxBytes = 4 << 30
+        /// A group's payload at most; one request may go beyond it. Default 4 MiB.
+        package var maxGroupBytes = 4 << 20
+        /// Recent batches kept in memory for the forwarders. Default 32 MiB.
+        package var maxCachedBytes = 32 << 20
+        /// Payload after which the log is moved into the file. Default 64 MiB.
+        package var checkpointBytes = 64 << 20
+        /// How long a batch stays after every sink has it. Default 0.
+        package var retainSeconds = 0
+        /// Keys that the window of recent hits remembers. Default 2,000,000.
+        package var windowCapacity = 2_000_000
+
+        /// The defaults.
+        package init() {}
+    }
+
+    private struct State {
+        var pending: [Submission] = []
+        var isScheduled = false
+        var isClosed = false
+        var failure: JournalError?
+    }
+
+    struct Submission {
+        let request: AdmittedRequest
+        let receiver: any SettlementReceiver
+    }
+
+    /// Opens the journal in a directory that this process has locked.
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - sinks: the names of the sinks whose cursors hold rows back.
+    ///   - onFailure: called once when the disk fails; the process has to end with 74.
+    /// - Throws: `JournalError` where the file cannot be used safely.
+    package init(
+        path: String, sinks: [String], configuration: Configuration = Configuration(),
+        onFailure: @escaping @Sendable (JournalError) -> Void
+    ) throws(JournalError) {
+        let store = try JournalStore(path: path, checkpointBytes: configuration.checkpointBytes)
+        let window = RecentHits(capacity: configuration.windowCapacity)
+        let contents = try store.open(restoring: window)
+        self.configuration = configuration
+        self.identity = contents.identity
+        self.store = store
+        self.state = Mutex(State())
+        self.tail = BatchTail(
+            lastSequence: contents.lastSequence, maxBytes: configuration.maxCachedBytes)
+        self.writer = JournalWriter(
+            store: store, window: window, contents: contents, sinks: sinks,
+            configuration: configuration)
+        self.onFailure = onFailure
+    }
+
+    /// Takes a request in; its receiver is told when it is settled. Never waits.
+    package func append(_ request: AdmittedRequest, for receiver: any SettlementReceiver) {
+        let (isTaken, isNewTurn) = self.state.withLock { state in
+            guard state.failure == nil, !state.isClosed else { return (false, false) }
+            state.pending.append(Submission(request: request, receiver: receiver))
+            defer { state.isScheduled = true }
+            return (true, !state.isScheduled)
+        }
+        if isNewTurn { self.store.async { self.turn() } }
+        if !isTaken {
+            request.isToRetry = true
+            receiver.settled(request)
+            receiver.commitEnded()
+        }
+    }
+
+    /// Notes that a sink has everything up to `sequence`.
+    package func advance(sink: String, to sequence: Int64) {
+        self.writer.advance(sink: sink, to: sequence)
+        let isNewTurn = self.state.withLock { state in
+            defer { state.isScheduled = true }
+            return !state.isScheduled && !state.isClosed
+        }
+        if isNewTurn { self.store.async { self.turn() } }
+    }
+
+    /// Where a sink's cursor was when the journal was opened, or has come since; 0 for a new sink.
+    package func cursor(of sink: String) -> Int64 { self.writer.cursor(of: sink) }
+
+    /// Sequence of the newest batch.
+    package var lastSequence: Int64 { self.tail.lastSequence }
+
+    /// Bytes of payload that are kept.
+    package var storedBytes: Int { self.writer.storedBytes }
+
+    /// Settles claims as they would be now, and claims nothing (D52).
+    package func preview(_ claims: [Claim]) async -> [Claim] {
+        await withCheckedContinuation { continuation in
+            self.store.async { continuation.resume(returning: self.writer.preview(claims)) }
+        }
+    }
+
+    /// The first batch after `sequence`; waits for it. Nil once the journal is closed.
+    ///
+    /// - Throws: what SQLite says where the row cannot be read.
+    package func batch(after sequence: Int64) async throws -> JournalBatch? {
+        while true {
+            switch await self.tail.batch(after: sequence) {
+            case .batch(let batch): return batch
+            case .closed: return nil
+            case .onDisk:
+                let read: Result<JournalBatch?, any Error> = await withCheckedContinuation {
+                    continuation in
+                    self.store.async {
+                        continuation.resume(
+                            returning: Result { try self.store.batch(after: sequence) })
+                    }
+                }
+                // A row that is gone was delivered and deleted; the next one is what is wanted.
+                if let batch = try read.get() { return batch }
+                guard sequence < self.lastSequence else { continue }
+                return try await self.batch(after: self.lastSequence)
+            }
+        }
+    }
+
+    /// Says that no more requests will come: who waits for a batch beyond the last one gets nil.
+    package func finish() { self.tail.finish() }
+
+    /// Commits what is pending, then closes the file. Further requests are to be sent again.
+    package func close() async {
+        self.state.withLock { $0.isClosed = true }
+        await withCheckedContinuation { continuation in
+            self.store.async {
+                self.drain()
+                self.tail.close()
+                // Everything acked is committed; a failing close loses nothing.
+                try? self.store.close()
+                continuation.resume()
+            }
+        }
+    }
+
+    // MARK: The writer's turn
+
+    /// One group; then the next one gets in line, so that readers have their turn.
+    private func turn() {
+        guard self.state.withLock({ !$0.isClosed }) else { return }
+        self.commitGroup(self.takeGroup())
+        let hasMore = self.state.withLock { state in
+            state.isScheduled = !state.pending.isEmpty
+            return state.isScheduled
+        }
+        if hasMore { self.store.async { self.turn() } }
+    }
+
+    private func drain() {
+        while true {
+            let group = self.takeGroup()
+            self.commitGroup(group)
+            if group.isEmpty { return }
+        }
+    }
+
+    /// Takes pending requests up to the group's limit.
+    private func takeGroup() -> [Submission] {
+        let maxBytes = self.configuration.maxGroupBytes
+        return self.state.withLock { state in
+            var bytes = 0
+            let end =
+                state.pending.firstIndex { submission in
+                    defer { bytes += submission.request.journalBytes }
+                    return bytes > maxBytes
+                } ?? state.pending.endIndex
+            if end == state.pending.endIndex {
+                defer { state.pending = [] }
+                return state.pending
+            }
+            defer { state.pending.removeFirst(end) }
+            return Array(state.pending[..<end])
+        }
+    }
+
+    private func commitGroup(_ group: [Submission]) {
+        switch self.writer.commit(group) {
+        case .nothing, .refused: break
+        case .durable(let batch): self.tail.append(batch)
+        case .failed(let reason): self.fail(.failed(reason: reason), group)
+        }
+        for submission in group { submission.receiver.settled(submission.request) }
+        for submission in group { submission.receiver.commitEnded() }
+    }
+
+    private func fail(_ error: JournalError, _ group: [Submission]) {
+        let isFirst = self.state.withLock { state in
+            defer { state.failure = error }
+            return state.failure == nil
+        }
+        if isFirst { self.onFailure(error) }
+    }
+}

@@ -1,0 +1,33 @@
+// What can go wrong with the journal, told apart by what has to follow.
+
+/// An error of the journal.
+package enum JournalError: Error, CustomStringConvertible {
+    /// Another process uses the data directory.
+    case locked(directory: String, holder: String)
+    /// The directory or file cannot be used at all.
+    case unusable(path: String, reason: String)
+    /// SQLite did not take a setting that an ack rests on.
+    case unsafeSetting(name: String, value: String, needed: String)
+    /// The disk failed: what was promised to be on it may not be. Never retried.
+    case failed(reason: String)
+    /// The journal is closing.
+    case closed
+
+    /// What, where, why, and what to do.
+    package var description: String {
+        switch self {
+        case .locked(let directory, let holder):
+            "the data directory \(directory) is in use by \(holder): stop it, or choose another "
+                + "with --data-dir"
+        case .unusable(let path, let reason):
+            "cannot use \(path): \(reason). The data directory has to be writable by this user"
+        case .unsafeSetting(let name, let value, let needed):
+            "SQLite's \(name) is \(value), but acks are only safe with \(needed): this build of "
+                + "SQLite cannot be used"
+        case .failed(let reason):
+            "the journal's disk failed: \(reason). Nothing unacknowledged is lost by a restart; "
+                + "check the disk first"
+        case .closed: "the journal is closed"
+        }
+    }
+}

@@ -1,0 +1,206 @@
+// The journal's SQLite file. One connection, used on its own queue alone: it writes and checkpoints,
+// so SQLite 3.40's bug with two connections (sqlite.org/wal.html#walresetbug) has no way in.
+internal import CCRC32C
+internal import Foundation
+internal import GRDB
+internal import GRDBSQLite
+internal import TrackingCore
+
+/// Rows of sealed groups, the sinks' cursors, and the window's keys. `@unchecked Sendable` rests on
+/// every call coming through `Journal`'s queue, which is GRDB's own.
+final class JournalStore: @unchecked Sendable {
+    private let database: DatabaseQueue
+    private let checkpointBytes: Int
+    private var insertBatch: Statement?
+    private var insertRecent: Statement?
+    private var bytesSinceCheckpoint = 0
+
+    /// One commit: a sealed group, and what became known of the sinks since the last one.
+    struct Commit {
+        var sequence: Int64
+        var payload: [UInt8]
+        var eventCount: Int
+        var recentRow: [UInt8]
+        var createTime: Int64
+        var cursors: [String: Int64]
+        var deleteThrough: Int64
+        var forgetThrough: Int64
+    }
+
+    /// How a commit ended.
+    enum Outcome {
+        case durable
+        case diskFull
+        case failed(String)
+    }
+
+    init(path: String, checkpointBytes: Int) throws(JournalError) {
+        self.checkpointBytes = checkpointBytes
+        do {
+            var configuration = Configuration()
+            configuration.label = "sightline.journal"
+            configuration.prepareDatabase { database in
+                try database.execute(
+                    sql: """
+                        PRAGMA page_size = 16384;
+                        PRAGMA locking_mode = EXCLUSIVE;
+                        PRAGMA journal_mode = WAL;
+                        PRAGMA wal_autocheckpoint = 0;
+                        """)
+            }
+            self.database = try DatabaseQueue(path: path, configuration: configuration)
+            // GRDB sets its own synchronous level for WAL; ours comes after, and is read back below.
+            try self.database.writeWithoutTransaction { database in
+                try database.execute(sql: "PRAGMA synchronous = FULL")
+                try database.execute(sql: Self.schema)
+            }
+            chmod(path, 0o600)
+        } catch {
+            throw .unusable(path: path, reason: "\(error)")
+        }
+        try self.checkSettings()
+    }
+
+    private static let schema = """
+        CREATE TABLE IF NOT EXISTS batch (
+            sequence INTEGER PRIMARY KEY, create_time INTEGER NOT NULL, events INTEGER NOT NULL,
+            crc32c INTEGER NOT NULL, payload BLOB NOT NULL);
+        CREATE TABLE IF NOT EXISTS recent (sequence INTEGER PRIMARY KEY, keys BLOB NOT NULL);
+        CREATE TABLE IF NOT EXISTS cursor (
+            sink TEXT PRIMARY KEY, sequence INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS identity (journal TEXT NOT NULL);
+        INSERT INTO identity SELECT lower(hex(randomblob(16)))
+            WHERE NOT EXISTS (SELECT 1 FROM identity);
+        """
+
+    /// Acks rest on these two: they are read back, never assumed.
+    private func checkSettings() throws(JournalError) {
+        for (name, needed) in [("journal_mode", "wal"), ("synchronous", "2")] {
+            let value: String
+            do {
+                value = try self.database.inDatabase { database in
+                    try String.fetchOne(database, sql: "PRAGMA \(name)") ?? "not told"
+                }
+            } catch {
+                throw .unusable(path: self.database.path, reason: "\(error)")
+            }
+            guard value == needed else {
+                throw .unsafeSetting(name: name, value: value, needed: needed)
+            }
+        }
+    }
+
+    /// Runs `body` on the journal's queue, in the order of the calls.
+    func async(_ body: @escaping @Sendable () -> Void) {
+        self.database.asyncWriteWithoutTransaction { _ in body() }
+    }
+
+    /// Runs `body` with the connection, for reading.
+    func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try self.database.unsafeReentrantWrite(body)
+    }
+
+    // MARK: Writing
+
+    /// Writes one group in one transaction; `durable` means that its fdatasync has returned.
+    func commit(_ commit: Commit) -> Outcome {
+        do {
+            try self.database.unsafeReentrantWrite { database in
+                try database.inTransaction(.immediate) {
+                    try self.insert(commit, into: database)
+                    try self.tidy(commit, in: database)
+                    return .commit
+                }
+                try self.checkpointIfDue(database, added: commit.payload.count)
+            }
+            return .durable
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+            return .diskFull
+        } catch {
+            return .failed("\(error)")
+        }
+    }
+
+    private func insert(_ commit: Commit, into database: Database) throws {
+        if !commit.payload.isEmpty {
+            let statement = try Self.prepare(
+                &self.insertBatch, database,
+                """
+                INSERT INTO batch (sequence, create_time, events, crc32c, payload)
+                VALUES (?, ?, ?, ?, ?)
+                """)
+            try commit.payload.withUnsafeBytes { payload in
+                let checksum = sightline_crc32c(0, payload.baseAddress, payload.count)
+                let pointer = statement.sqliteStatement
+                sqlite3_bind_int64(pointer, 1, commit.sequence)
+                sqlite3_bind_int64(pointer, 2, commit.createTime)
+                sqlite3_bind_int64(pointer, 3, Int64(commit.eventCount))
+                sqlite3_bind_int64(pointer, 4, Int64(checksum))
+                try Self.step(pointer, binding: payload, at: 5, database)
+            }
+        }
+        if !commit.recentRow.isEmpty {
+            let statement = try Self.prepare(
+                &self.insertRecent, database,
+                "INSERT OR REPLACE INTO recent (sequence, keys) VALUES (?, ?)")
+            try commit.recentRow.withUnsafeBytes { row in
+                sqlite3_bind_int64(statement.sqliteStatement, 1, commit.sequence)
+                try Self.step(statement.sqliteStatement, binding: row, at: 2, database)
+            }
+        }
+    }
+
+    private static func prepare(
+        _ statement: inout Statement?, _ database: Database, _ sql: String
+    ) throws -> Statement {
+        if let statement { return statement }
+        let made = try database.makeStatement(sql: sql)
+        statement = made
+        return made
+    }
+
+    /// Binds a blob without copying it: it lives until the step is done.
+    private static func step(
+        _ statement: OpaquePointer, binding blob: UnsafeRawBufferPointer, at index: CInt,
+        _ database: Database
+    ) throws {
+        sqlite3_bind_blob64(statement, index, blob.baseAddress, UInt64(blob.count), nil)
+        let code = sqlite3_step(statement)
+        sqlite3_reset(statement)
+        sqlite3_clear_bindings(statement)
+        guard code == SQLITE_DONE else {
+            throw DatabaseError(
+                resultCode: ResultCode(rawValue: code), message: database.lastErrorMessage)
+        }
+    }
+
+    private func tidy(_ commit: Commit, in database: Database) throws {
+        for (sink, sequence) in commit.cursors {
+            try database.cachedStatement(
+                sql: "INSERT OR REPLACE INTO cursor (sink, sequence) VALUES (?, ?)"
+            ).execute(arguments: [sink, sequence])
+        }
+        if commit.deleteThrough > 0 {
+            try database.cachedStatement(sql: "DELETE FROM batch WHERE sequence <= ?")
+                .execute(arguments: [commit.deleteThrough])
+        }
+        if commit.forgetThrough > 0 {
+            try database.cachedStatement(sql: "DELETE FROM recent WHERE sequence <= ?")
+                .execute(arguments: [commit.forgetThrough])
+        }
+    }
+
+    /// Moves the log into the file between two groups. A full disk only leaves the log longer.
+    private func checkpointIfDue(_ database: Database, added: Int) throws {
+        self.bytesSinceCheckpoint += added
+        guard self.bytesSinceCheckpoint >= self.checkpointBytes else { return }
+        do {
+            try database.checkpoint(.passive)
+            self.bytesSinceCheckpoint = 0
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+            return
+        }
+    }
+
+    func close() throws { try self.database.close() }
+}

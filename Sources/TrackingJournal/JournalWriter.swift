@@ -1,0 +1,210 @@
+// The writer: settles claims, seals a group, commits it, and takes claims back where that fails.
+internal import Foundation
+internal import Synchronization
+internal import TrackingCore
+
+/// What the journal's queue does in its turn. `@unchecked Sendable`: all but the cursors is touched on
+/// that queue alone.
+final class JournalWriter: @unchecked Sendable {
+    private let store: JournalStore
+    private let window: RecentHits
+    private let configuration: Journal.Configuration
+    private let cursors: Mutex<Cursors>
+    private let stored: Mutex<Int>
+
+    private var lastSequence: Int64
+    private var rows: Queue<JournalStore.StoredRow>
+    private var recent: Queue<(sequence: Int64, keys: Int)>
+    private var recentKeys: Int
+    private var changes: [RecentHits.Change] = []
+
+    private struct Cursors {
+        var sequences: [String: Int64]
+        var changed: [String: Int64] = [:]
+        /// The sinks whose cursors hold rows back.
+        let sinks: [String]
+    }
+
+    enum Outcome {
+        /// Nothing had to be written.
+        case nothing
+        /// The group is on disk.
+        case durable(JournalBatch)
+        /// No room: the requests are marked to be sent again.
+        case refused
+        /// The disk failed.
+        case failed(String)
+    }
+
+    init(
+        store: JournalStore, window: RecentHits, contents: JournalStore.Contents, sinks: [String],
+        configuration: Journal.Configuration
+    ) {
+        self.store = store
+        self.window = window
+        self.configuration = configuration
+        self.cursors = Mutex(Cursors(sequences: contents.cursors, sinks: sinks))
+        self.lastSequence = contents.lastSequence
+        self.rows = Queue(contents.rows)
+        self.recent = Queue(contents.recent)
+        self.recentKeys = contents.recent.reduce(0) { $0 + $1.keys }
+        self.stored = Mutex(contents.rows.reduce(0) { $0 + $1.bytes })
+    }
+
+    var storedBytes: Int { self.stored.withLock { $0 } }
+
+    func cursor(of sink: String) -> Int64 {
+        self.cursors.withLock { $0.sequences[sink] ?? 0 }
+    }
+
+    func advance(sink: String, to sequence: Int64) {
+        self.cursors.withLock { cursors in
+            guard sequence > cursors.sequences[sink] ?? 0 else { return }
+            cursors.sequences[sink] = sequence
+            cursors.changed[sink] = sequence
+        }
+    }
+
+    func preview(_ claims: [Claim]) -> [Claim] { self.window.preview(claims) }
+
+    // MARK: Commit
+
+    func commit(_ group: [Journal.Submission]) -> Outcome {
+        self.changes.removeAll(keepingCapacity: true)
+        let payload = self.seal(group)
+        let cursors = self.cursors.withLock { $0.changed }
+        let deleteThrough = self.deliveredThrough()
+        if payload.bytes.isEmpty, self.changes.isEmpty, cursors.isEmpty, deleteThrough == 0 {
+            return .nothing
+        }
+        let isFull =
+            !payload.bytes.isEmpty
+            && self.storedBytes + payload.bytes.count > self.configuration.maxBytes
+        if isFull { self.refuse(group) }
+        let commit = JournalStore.Commit(
+            sequence: self.lastSequence + 1, payload: isFull ? [] : payload.bytes,
+            eventCount: payload.events, recentRow: RecentHits.row(of: self.changes),
+            createTime: Self.now(), cursors: cursors, deleteThrough: deleteThrough,
+            forgetThrough: self.forgettableThrough())
+        switch self.store.commit(commit) {
+        case .durable:
+            self.noteDurable(commit)
+            guard !isFull, !payload.bytes.isEmpty else { return isFull ? .refused : .nothing }
+            return .durable(
+                JournalBatch(
+                    sequence: commit.sequence, eventCount: payload.events, payload: commit.payload))
+        case .diskFull:
+            self.refuse(group)
+            return .refused
+        case .failed(let reason):
+            self.refuse(group)
+            return .failed(reason)
+        }
+    }
+
+    /// Settles every claim, and copies the entries that gave hits into one payload.
+    private func seal(_ group: [Journal.Submission]) -> (bytes: [UInt8], events: Int) {
+        var payload: [UInt8] = []
+        payload.reserveCapacity(group.reduce(0) { $0 + $1.request.journalBytes })
+        var events = 0
+        for submission in group where !submission.request.claims.isEmpty {
+            let request = submission.request
+            let before = request.claims
+            self.window.settle(&request.claims, changes: &self.changes)
+            events += request.appendSealed(to: &payload, settling: before)
+        }
+        return (payload, events)
+    }
+
+    /// Takes the group's claims back, so that a retry is never taken for a duplicate.
+    private func refuse(_ group: [Journal.Submission]) {
+        self.window.undo(self.changes)
+        self.changes.removeAll(keepingCapacity: true)
+        for submission in group { submission.request.isToRetry = true }
+    }
+
+    private func noteDurable(_ commit: JournalStore.Commit) {
+        self.lastSequence = commit.sequence
+        self.cursors.withLock { cursors in
+            for (sink, sequence) in commit.cursors where cursors.changed[sink] == sequence {
+                cursors.changed[sink] = nil
+            }
+        }
+        var bytes = commit.payload.count
+        while let row = self.rows.first, row.sequence <= commit.deleteThrough {
+            bytes -= row.bytes
+            self.rows.removeFirst()
+        }
+        self.stored.withLock { $0 += bytes }
+        if !commit.payload.isEmpty {
+            self.rows.append(
+                JournalStore.StoredRow(
+                    sequence: commit.sequence, createTime: commit.createTime,
+                    bytes: commit.payload.count))
+        }
+        while let row = self.recent.first, row.sequence <= commit.forgetThrough {
+            self.recentKeys -= row.keys
+            self.recent.removeFirst()
+        }
+        let keys = commit.recentRow.count / RecentHits.changeBytes
+        if keys > 0 {
+            self.recent.append((commit.sequence, keys))
+            self.recentKeys += keys
+        }
+    }
+
+    // MARK: What may go
+
+    /// The newest row that every sink has and that is old enough; 0 where none may go.
+    private func deliveredThrough() -> Int64 {
+        let delivered = self.cursors.withLock { cursors in
+            cursors.sinks.map { cursors.sequences[$0] ?? 0 }.min() ?? 0
+        }
+        guard let first = self.rows.first, first.sequence <= delivered else { return 0 }
+        guard self.configuration.retainSeconds > 0 else { return delivered }
+        let newest = Self.now() - Int64(self.configuration.retainSeconds) * 1_000_000
+        return self.rows.last { $0.sequence <= delivered && $0.createTime <= newest }?.sequence ?? 0
+    }
+
+    /// The newest row of keys without which the window still is full.
+    private func forgettableThrough() -> Int64 {
+        guard let first = self.recent.first,
+            self.recentKeys - first.keys >= self.configuration.windowCapacity
+        else { return 0 }
+        return first.sequence
+    }
+
+    private static func now() -> Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) }
+}
+
+extension AdmittedRequest {
+    /// Appends the block of what was granted; returns the number of its events.
+    fileprivate func appendSealed(to payload: inout [UInt8], settling before: [Claim]) -> Int {
+        var granted = 0
+        var isUnchanged = true
+        for (claim, earlier) in zip(self.claims, before) {
+            if !claim.granted.isEmpty { granted += 1 }
+            guard claim.granted != earlier.granted || claim.warnings != earlier.warnings else {
+                continue
+            }
+            isUnchanged = false
+            self.seal(claim)
+        }
+        if granted == 0 { return 0 }
+        if isUnchanged {
+            payload.append(contentsOf: self.header)
+            payload.append(contentsOf: self.entries)
+            return granted
+        }
+        let start = payload.count
+        payload.append(contentsOf: self.header)
+        self.entries.withUnsafeBytes { entries in
+            for claim in self.claims where !claim.granted.isEmpty {
+                payload.append(contentsOf: HitBlock.entry(at: claim.entryOffset, in: entries))
+            }
+        }
+        HitBlock.setEntries(
+            count: granted, bytes: payload.count - start - self.header.count, in: &payload, at: start)
+        return granted
+    }
+}

@@ -1,0 +1,187 @@
+// The window of recent hits: which facts were counted lately, in bounded memory.
+internal import Glibc
+internal import TrackingCore
+
+/// The marks of the newest keys, at most `capacity` of them; the oldest makes room for the newest.
+///
+/// An open-addressing table of 16-byte slots, half full at most, and a ring that remembers the order
+/// of arrival. A slot keeps 80 bits of a key: among 2 million, two different facts share them with a
+/// probability of 10⁻¹² over the window's life. Memory is touched as it fills: 72 MiB for 2 million.
+final class RecentHits {
+    /// Keys it remembers.
+    let capacity: Int
+    private let slotMask: Int
+    private let slots: UnsafeMutablePointer<Slot>
+    private let ring: UnsafeMutablePointer<UInt64>
+    private var next = 0
+    private(set) var count = 0
+    /// Holds what `touch` loads, so that the loads happen.
+    private var touched: UInt64 = 0
+
+    /// `position` is the key's place in the ring plus one; 0 means that the slot is free.
+    private struct Slot {
+        var high: UInt64
+        var position: UInt32
+        var low: UInt16
+        var marks: UInt16
+    }
+
+    /// A key's marks before they were changed.
+    struct Change {
+        let key: WindowKey
+        let before: Marks
+        let after: Marks
+    }
+
+    init(capacity: Int) {
+        self.capacity = min(max(capacity, 1), 1 << 30)
+        var slotCount = 2
+        while slotCount < self.capacity * 2 { slotCount *= 2 }
+        self.slotMask = slotCount - 1
+        // calloc leaves the pages to the kernel until they are used; a window costs what it holds.
+        guard let slots = calloc(slotCount, MemoryLayout<Slot>.stride),
+            let ring = calloc(self.capacity, MemoryLayout<UInt64>.stride)
+        else { preconditionFailure("no memory for the window of \(capacity) recent hits") }
+        self.slots = slots.assumingMemoryBound(to: Slot.self)
+        self.ring = ring.assumingMemoryBound(to: UInt64.self)
+    }
+
+    deinit {
+        free(self.slots)
+        free(self.ring)
+    }
+
+    /// Settles claims in order, and notes each change of marks.
+    func settle(_ claims: inout [Claim], changes: inout [Change]) {
+        self.touch(claims)
+        for index in claims.indices {
+            let key = WindowKey(claims[index].key)
+            let known = self.marks(of: key)
+            let notification = WindowKey(claims[index].notification)
+            if key == notification {
+                claims[index].settle(known: known, notification: known)
+                let added = claims[index].marks.union(claims[index].notificationMarks)
+                self.add(added, to: key, known: known, changes: &changes)
+            } else {
+                let funnel = self.marks(of: notification)
+                claims[index].settle(known: known, notification: funnel)
+                self.add(claims[index].marks, to: key, known: known, changes: &changes)
+                self.add(
+                    claims[index].notificationMarks, to: notification, known: funnel,
+                    changes: &changes)
+            }
+        }
+    }
+
+    /// Settles claims as they would be now; the window stays as it is.
+    func preview(_ claims: [Claim]) -> [Claim] {
+        claims.map { claim in
+            var claim = claim
+            claim.settle(
+                known: self.marks(of: WindowKey(claim.key)),
+                notification: self.marks(of: WindowKey(claim.notification)))
+            return claim
+        }
+    }
+
+    /// Takes changes back, newest first, as if the claims had never been made.
+    func undo(_ changes: [Change]) {
+        for change in changes.reversed() {
+            guard let index = self.find(change.key) else { continue }
+            self.slots[index].marks = change.before.rawValue
+        }
+    }
+
+    /// The marks of a key; none where it is not remembered.
+    func marks(of key: WindowKey) -> Marks {
+        guard let index = self.find(key) else { return [] }
+        return Marks(rawValue: self.slots[index].marks)
+    }
+
+    /// Gives a key its marks, remembering it as the newest where it is new.
+    func set(_ marks: Marks, of key: WindowKey) {
+        if let index = self.find(key) {
+            self.slots[index].marks = marks.rawValue
+            return
+        }
+        if self.count == self.capacity { self.forget(ringIndex: self.next) }
+        var index = self.home(key.high)
+        while self.slots[index].position != 0 { index = (index &+ 1) & self.slotMask }
+        self.slots[index] = Slot(
+            high: key.high, position: UInt32(truncatingIfNeeded: self.next &+ 1), low: key.low,
+            marks: marks.rawValue)
+        self.ring[self.next] = key.high
+        self.next = self.next &+ 1 == self.capacity ? 0 : self.next &+ 1
+        self.count &+= 1
+    }
+
+    private func add(
+        _ marks: Marks, to key: WindowKey, known: Marks, changes: inout [Change]
+    ) {
+        let after = known.union(marks)
+        guard after != known else { return }
+        self.set(after, of: key)
+        changes.append(Change(key: key, before: known, after: after))
+    }
+
+    private func home(_ high: UInt64) -> Int { Int(truncatingIfNeeded: high) & self.slotMask }
+
+    private func find(_ key: WindowKey) -> Int? {
+        var index = self.home(key.high)
+        while self.slots[index].position != 0 {
+            if self.slots[index].high == key.high, self.slots[index].low == key.low {
+                return index
+            }
+            index = (index &+ 1) & self.slotMask
+        }
+        return nil
+    }
+
+    /// Frees the slot of the ring's key, and closes the gap that it leaves in the probe sequence.
+    private func forget(ringIndex: Int) {
+        var gap = self.home(self.ring[ringIndex])
+        while Int(self.slots[gap].position) != ringIndex &+ 1 { gap = (gap &+ 1) & self.slotMask }
+        var index = (gap &+ 1) & self.slotMask
+        while self.slots[index].position != 0 {
+            let home = self.home(self.slots[index].high)
+            // It may move to the gap unless its home lies behind the gap, on the way to it.
+            if (index &- home) & self.slotMask >= (index &- gap) & self.slotMask {
+                self.slots[gap] = self.slots[index]
+                gap = index
+            }
+            index = (index &+ 1) & self.slotMask
+        }
+        self.slots[gap].position = 0
+        self.count &-= 1
+    }
+
+    /// Loads the slots that the claims will need, all before the first is used: the processor fetches
+    /// them side by side, where one after the other each would wait for memory.
+    private func touch(_ claims: [Claim]) {
+        var sum: UInt64 = 0
+        var evicted = self.next
+        for claim in claims {
+            sum ^= self.slots[self.home(claim.key.high)].high
+            if self.count == self.capacity {
+                sum ^= self.slots[self.home(self.ring[evicted])].high
+                evicted = evicted &+ 1 == self.capacity ? 0 : evicted &+ 1
+            }
+        }
+        self.touched = sum
+    }
+}
+
+/// The 80 bits of a HitKey that the window keeps.
+struct WindowKey: Equatable {
+    let high: UInt64
+    let low: UInt16
+
+    init(high: UInt64, low: UInt16) {
+        self.high = high
+        self.low = low
+    }
+
+    init(_ key: HitKey) {
+        self.init(high: key.high, low: UInt16(truncatingIfNeeded: key.low >> 48))
+    }
+}
