@@ -1,0 +1,93 @@
+// What a sink refused for good. Kept in a file of its own rather than in the journal's, which is
+// locked while the service runs: these are for people to read.
+internal import Foundation
+internal import GRDB
+package import TrackingJournal
+internal import TrackingCore
+
+/// Hits that were acked and that a sink will never take: kept with their reason, to be looked at and
+/// replayed. At most `maxRows`; the oldest go first.
+package final class DeadLetters: Sendable {
+    private let database: DatabaseQueue
+    private let maxRows: Int
+
+    /// Opens the file, creating it where it is missing.
+    ///
+    /// - Parameter maxRows: rows kept at most. Default 100,000.
+    /// - Throws: what SQLite says where the file cannot be used.
+    package init(path: String, maxRows: Int = 100_000) throws {
+        self.maxRows = maxRows
+        let database = try DatabaseQueue(path: path)
+        try database.writeWithoutTransaction { database in
+            try database.execute(
+                sql: """
+                    PRAGMA journal_mode = WAL;
+                    PRAGMA synchronous = FULL;
+                    CREATE TABLE IF NOT EXISTS dead_letters (
+                        sink TEXT NOT NULL, sequence INTEGER NOT NULL, position INTEGER NOT NULL,
+                        hit_id BLOB, reason TEXT NOT NULL, tenant TEXT,
+                        refused_time INTEGER NOT NULL, record BLOB NOT NULL,
+                        UNIQUE (sink, sequence, position));
+                    """)
+        }
+        self.database = database
+    }
+
+    /// Keeps the refused hits of a batch; a batch that comes again is kept once.
+    ///
+    /// - Throws: what SQLite says where they cannot be written.
+    package func keep(_ hits: HitBatch, reasons: [Int: String], sink: String) async throws {
+        let letters = try Self.letters(hits, reasons: reasons)
+        try await self.insert(letters, sink: sink, sequence: hits.sequence)
+    }
+
+    /// Keeps a batch whose checksum is wrong, whole.
+    ///
+    /// - Throws: what SQLite says where it cannot be written.
+    package func keep(damaged batch: JournalBatch, sink: String) async throws {
+        let letter = Letter(
+            position: 0, hitID: nil, reason: "damaged: the batch's CRC-32C differs", tenant: nil,
+            record: Data(batch.payload))
+        try await self.insert([letter], sink: sink, sequence: batch.sequence)
+    }
+
+    private struct Letter: Sendable {
+        let position: Int
+        let hitID: Data?
+        let reason: String
+        let tenant: String?
+        let record: Data
+    }
+
+    private static func letters(_ hits: HitBatch, reasons: [Int: String]) throws -> [Letter] {
+        var letters: [Letter] = []
+        try hits.forEach { position, hit in
+            guard let reason = reasons[position] else { return }
+            letters.append(
+                Letter(
+                    position: position, hitID: Data(hit.id), reason: reason,
+                    tenant: hit.origin.tenant.text, record: Data(try hit.recordBytes())))
+        }
+        return letters
+    }
+
+    private func insert(_ letters: [Letter], sink: String, sequence: Int64) async throws {
+        let maxRows = self.maxRows
+        let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
+        try await self.database.write { database in
+            for letter in letters {
+                try database.execute(
+                    sql: "INSERT OR IGNORE INTO dead_letters VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                    arguments: [
+                        sink, sequence, letter.position, letter.hitID, letter.reason,
+                        letter.tenant, now, letter.record,
+                    ])
+            }
+            try database.execute(
+                sql: """
+                    DELETE FROM dead_letters WHERE rowid <=
+                        (SELECT max(rowid) FROM dead_letters) - ?
+                    """, arguments: [maxRows])
+        }
+    }
+}

@@ -1,0 +1,117 @@
+// Moves batches from the journal to one sink: in order, at its own pace, and never giving up.
+package import Logging
+internal import ServiceLifecycle
+internal import Synchronization
+package import TrackingJournal
+
+/// Delivers the journal's batches to a sink. What the sink has is noted by its cursor; what it refuses
+/// for good goes to the dead letters first.
+package struct Forwarder: Service {
+    private let journal: Journal
+    private let sink: any Sink
+    private let deadLetters: DeadLetters
+    private let clock: any Clock<Duration>
+    private let logger: Logger
+
+    /// A forwarder from a journal to a sink.
+    ///
+    /// - Parameter clock: waits between retries; tests give their own.
+    package init(
+        from journal: Journal, to sink: any Sink, deadLetters: DeadLetters, logger: Logger,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.journal = journal
+        self.sink = sink
+        self.deadLetters = deadLetters
+        self.clock = clock
+        self.logger = logger
+    }
+
+    /// Delivers until the journal ends. At graceful shutdown what is left is still delivered, unless
+    /// the sink is unavailable: then it stays in the journal for the next start.
+    ///
+    /// - Throws: what SQLite says where a batch cannot be read.
+    package func run() async throws {
+        let isStopping = Atomic(false)
+        try await withGracefulShutdownHandler {
+            try await self.forward(isStopping)
+        } onGracefulShutdown: {
+            isStopping.store(true, ordering: .releasing)
+            self.journal.finish()
+        }
+    }
+
+    private func forward(_ isStopping: borrowing Atomic<Bool>) async throws {
+        var cursor = self.journal.cursor(of: self.sink.name)
+        while let batch = try await self.journal.batch(after: cursor) {
+            guard await self.deliver(batch, isStopping) else { return }
+            cursor = batch.sequence
+            self.journal.advance(sink: self.sink.name, to: cursor)
+        }
+    }
+
+    /// Delivers one batch, as often as it takes; false where it was given up for a stop.
+    private func deliver(
+        _ batch: JournalBatch, _ isStopping: borrowing Atomic<Bool>
+    ) async -> Bool {
+        guard !batch.isDamaged else {
+            self.logger.critical(
+                "a batch is damaged and cannot be delivered",
+                metadata: ["sequence": "\(batch.sequence)", "events": "\(batch.eventCount)"])
+            return await self.keep(batch, isStopping) {
+                try await self.deadLetters.keep(damaged: batch, sink: self.sink.name)
+            }
+        }
+        let hits = HitBatch(
+            journal: self.journal.identity, sequence: batch.sequence, payload: batch.payload)
+        var backoff = Backoff()
+        while true {
+            switch await self.sink.deliver(hits) {
+            case .delivered: return true
+            case .rejected(let reasons):
+                return await self.keep(batch, isStopping) {
+                    try await self.deadLetters.keep(hits, reasons: reasons, sink: self.sink.name)
+                }
+            case .unavailable(let reason):
+                guard await self.wait(&backoff, reason, isStopping) else { return false }
+            }
+        }
+    }
+
+    /// Writes dead letters, as often as it takes: nothing is passed over before it is kept.
+    private func keep(
+        _ batch: JournalBatch, _ isStopping: borrowing Atomic<Bool>,
+        _ write: () async throws -> Void
+    ) async -> Bool {
+        var backoff = Backoff()
+        while true {
+            do {
+                try await write()
+                return true
+            } catch {
+                guard await self.wait(&backoff, "dead letters: \(error)", isStopping) else {
+                    return false
+                }
+            }
+        }
+    }
+
+    private func wait(
+        _ backoff: inout Backoff, _ reason: String, _ isStopping: borrowing Atomic<Bool>
+    ) async -> Bool {
+        var generator = SystemRandomNumberGenerator()
+        let pause = backoff.next(using: &generator)
+        self.logger.warning(
+            "the sink is unavailable",
+            metadata: [
+                "sink": "\(self.sink.name)", "reason": "\(reason)", "retry_after": "\(pause)",
+            ])
+        if isStopping.load(ordering: .acquiring) { return false }
+        do {
+            try await cancelWhenGracefulShutdown { try await self.clock.sleep(for: pause) }
+        } catch {
+            return false  // Cancelled: the process ends.
+        }
+        return !isStopping.load(ordering: .acquiring)
+    }
+}
