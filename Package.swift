@@ -19,7 +19,9 @@ let dependencies: [Package.Dependency] = [
         url: "https://github.com/apple/swift-configuration", from: "1.4.0",
         traits: [.defaults, "YAML"]),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
 ]
 
 /// The strict settings of every hand-written target. A misspelt feature is silently ignored by the
@@ -85,17 +87,65 @@ let targets: [Target] = [
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            .product(name: "SystemPackage", package: "swift-system"),
             .product(name: "Tracing", package: "swift-distributed-tracing"),
+            .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            .product(name: "Yams", package: "Yams"),
         ],
         swiftSettings: strict),
     .executableTarget(
         name: "sightline",
         dependencies: [
-            "SightlineProtos", "TrackingClient", "TrackingCore", "TrackingServer", "TrackingSinks",
+            "SightlineProtos", "TrackingClient", "TrackingCore", "TrackingJournal",
+            "TrackingServer",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+        ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "TrackingCoreTests",
+        dependencies: [
+            "SightlineProtos", "TrackingCore",
+            .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+        ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "TrackingJournalTests",
+        dependencies: ["CCRC32C", "TrackingCore", "TrackingJournal"],
+        swiftSettings: strict),
+    .testTarget(
+        name: "TrackingSinksTests",
+        dependencies: [
+            "SightlineProtos", "TrackingCore", "TrackingJournal", "TrackingSinks",
+            .product(name: "GRDB", package: "GRDB.swift"),
+            .product(name: "Logging", package: "swift-log"),
+            .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+        ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "TrackingClientTests",
+        dependencies: [
+            "SightlineProtos", "TrackingClient", "TrackingCore",
+            .product(name: "GRPCCore", package: "grpc-swift-2"),
+            .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
+            .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf"),
+            .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+        ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "TrackingServerTests",
+        dependencies: [
+            "SightlineProtos", "TrackingClient", "TrackingCore", "TrackingJournal",
+            "TrackingServer", "TrackingSinks",
+            .product(name: "Configuration", package: "swift-configuration"),
+            .product(name: "GRDB", package: "GRDB.swift"),
+            .product(name: "GRPCCore", package: "grpc-swift-2"),
+            .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
+            .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf"),
+            .product(name: "Logging", package: "swift-log"),
             .product(name: "SwiftProtobuf", package: "swift-protobuf"),
         ],
         swiftSettings: strict),

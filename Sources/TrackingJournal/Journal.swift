@@ -159,11 +159,10 @@ package final class Journal: Sendable {
             self.store.async {
                 self.drain()
                 self.tail.close()
-                // Everything acked is committed; a failing close loses nothing.
-                try? self.store.close()
                 continuation.resume()
             }
         }
+        self.store.close()
     }
 
     // MARK: The writer's turn

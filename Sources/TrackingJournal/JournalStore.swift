@@ -202,5 +202,11 @@ final class JournalStore: @unchecked Sendable {
         }
     }
 
-    func close() throws { try self.database.close() }
+    /// Closes the file, once nothing is left on the queue.
+    func close() {
+        self.insertBatch = nil
+        self.insertRecent = nil
+        // Everything acked is committed: a close that fails loses nothing.
+        try? self.database.close()
+    }
 }

@@ -33,9 +33,9 @@ package struct Forwarder: Service {
     /// - Throws: what SQLite says where a batch cannot be read.
     package func run() async throws {
         let isStopping = Atomic(false)
-        try await withGracefulShutdownHandler {
+        try await withTaskCancellationOrGracefulShutdownHandler {
             try await self.forward(isStopping)
-        } onGracefulShutdown: {
+        } onCancelOrGracefulShutdown: {
             isStopping.store(true, ordering: .releasing)
             self.journal.finish()
         }

@@ -1,0 +1,63 @@
+# Every target leans on `bootstrap`; what needs more than three lines stands in Scripts/.
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help bootstrap build release generate check check-generated check-protos check-format \
+	check-scripts check-rules check-docs format test test-swift test-interop run demo clean
+
+SIGHTLINE := .build/debug/sightline
+GENERATED := Sources/SightlineProtos/Generated
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
+
+bootstrap: ## Install what is missing: system packages (asks before sudo) and .venv
+	@Scripts/bootstrap
+
+build: bootstrap ## Build the debug program
+	swift build --product sightline
+
+release: bootstrap ## Build the release program
+	swift build -c release --product sightline
+
+generate: bootstrap ## Make the generated code from Protos
+	Scripts/generate $(GENERATED)
+
+check: check-generated check-protos check-format check-scripts check-rules check-docs ## All checks
+
+check-generated: bootstrap ## Prove that the generated code is current
+	Scripts/check-generated $(GENERATED)
+
+check-protos: bootstrap ## Lint the protos and compare them with the newest landed main
+	Scripts/check-protos
+
+check-format: bootstrap ## Check the format of hand-written Swift
+	swift format lint --strict --recursive --parallel Package.swift Sources Tests
+
+check-scripts: bootstrap ## Run shellcheck over the shell scripts
+	Scripts/check-scripts
+
+check-rules: bootstrap ## List the rules of the domain that no test names
+	python3 Scripts/check-rules
+
+check-docs: bootstrap ## List package declarations without a doc comment
+	python3 Scripts/check-docs
+
+format: bootstrap ## Format hand-written Swift in place
+	swift format --in-place --recursive --parallel Package.swift Sources Tests
+
+test: build test-swift test-interop ## All tests, the Python client's last
+
+test-swift: bootstrap ## The Swift tests
+	swift test
+
+test-interop: build ## The Python client and the process tests (a tmpfs needs root, else skipped)
+	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop
+
+run: release ## Serve on 127.0.0.1:50051, with ./sightline-data
+	.build/release/sightline serve --listen 127.0.0.1:50051 --data-dir sightline-data
+
+demo: ## From a fresh clone to hits in a database, on a temporary directory
+	@Scripts/demo
+
+clean: ## Remove what was built
+	rm -rf .build .venv

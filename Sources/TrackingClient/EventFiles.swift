@@ -1,0 +1,122 @@
+// A file of events, or standard input, as a sequence: read as fast as its events are asked for.
+internal import Foundation
+
+/// NDJSON files, one after the other. Bad lines go to `onBadLine`, and the rest goes on.
+package struct EventFiles: AsyncSequence, Sendable {
+    /// One event with its origin.
+    package typealias Element = OutgoingEvent
+
+    private let files: [String]
+    private let onBadLine: @Sendable (EventOrigin, BadLine) -> Void
+
+    /// `-` names standard input.
+    package init(
+        _ files: [String], onBadLine: @escaping @Sendable (EventOrigin, BadLine) -> Void
+    ) {
+        self.files = files
+        self.onBadLine = onBadLine
+    }
+
+    /// Starts at the first file. Reading throws `FileReadError`.
+    package func makeAsyncIterator() -> Iterator {
+        Iterator(files: self.files[...], onBadLine: self.onBadLine)
+    }
+
+    /// Reads a piece of a file at a time.
+    package struct Iterator: AsyncIteratorProtocol {
+        private var files: ArraySlice<String>
+        private let onBadLine: @Sendable (EventOrigin, BadLine) -> Void
+        private var open: OpenFile?
+        private var reader = NDJSONReader()
+        private var lines: ArraySlice<NDJSONLine> = []
+
+        fileprivate init(
+            files: ArraySlice<String>,
+            onBadLine: @escaping @Sendable (EventOrigin, BadLine) -> Void
+        ) {
+            self.files = files
+            self.onBadLine = onBadLine
+        }
+
+        /// The next event, or `nil` after the last file.
+        package mutating func next() async throws -> OutgoingEvent? {
+            while true {
+                while let line = self.lines.popFirst() {
+                    let name = self.open?.name ?? "-"
+                    switch line {
+                    case .event(let event, let number):
+                        return try OutgoingEvent(
+                            event, origin: EventOrigin(file: name, line: number))
+                    case .bad(let bad):
+                        self.onBadLine(EventOrigin(file: name, line: bad.line), bad)
+                    }
+                }
+                guard try await self.readPiece() else { return nil }
+            }
+        }
+
+        /// Reads on; false after the last file.
+        private mutating func readPiece() async throws -> Bool {
+            guard let open = self.open else {
+                guard let name = self.files.popFirst() else { return false }
+                self.open = try OpenFile(name)
+                self.reader = NDJSONReader()
+                return true
+            }
+            guard let bytes = try await open.read() else {
+                if let last = self.reader.finish() {
+                    self.lines = [last]
+                    return true
+                }
+                self.open = nil
+                return true
+            }
+            self.lines = self.reader.feed(bytes)[...]
+            return true
+        }
+    }
+}
+
+/// A file descriptor that is closed with its last reference.
+private final class OpenFile: Sendable {
+    private static let pieceByteCount = 64 * 1024
+    /// How often a pipe or a terminal that has nothing to read is asked again. A blocking read
+    /// would hold a thread of the pool, of which a small machine has one.
+    private static let askInterval: Duration = .milliseconds(10)
+
+    let name: String
+    private let descriptor: Int32
+
+    init(_ name: String) throws {
+        self.name = name
+        guard name != "-" else {
+            self.descriptor = STDIN_FILENO
+            return
+        }
+        self.descriptor = Foundation.open(name, O_RDONLY | O_CLOEXEC)
+        guard self.descriptor >= 0 else { throw OpenFile.failure(name) }
+    }
+
+    deinit {
+        if self.descriptor != STDIN_FILENO { close(self.descriptor) }
+    }
+
+    /// The next bytes, or `nil` at the end.
+    func read() async throws -> [UInt8]? {
+        var request = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
+        while poll(&request, 1, 0) == 0 {
+            try await Task.sleep(for: Self.askInterval)
+        }
+        var piece = [UInt8](repeating: 0, count: Self.pieceByteCount)
+        while true {
+            let count = Foundation.read(self.descriptor, &piece, piece.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw OpenFile.failure(self.name) }
+            return count == 0 ? nil : Array(piece.prefix(count))
+        }
+    }
+
+    private static func failure(_ name: String) -> FileReadError {
+        FileReadError(file: name, reason: String(cString: strerror(errno)))
+    }
+}

@@ -1,0 +1,171 @@
+// Turns a payload's JSON, as a device or a push tester shows it, into the messages of the contract.
+// It stands before the client: what it gives is an event that the caller numbers, dates and sends.
+
+package import Foundation
+package import SightlineProtos
+package import TrackingCore
+
+/// Reads payloads. It judges nothing: ids that are missing or odd go to the server as they are,
+/// which then says so. What the contract cannot carry is refused with a `PayloadError`.
+package struct PayloadReader: Sendable {
+    /// How many bytes of JSON are read: far more than an event may have, and still quickly read.
+    package static let maximumByteCount = JSONValue.maximumByteCount
+
+    /// A reader.
+    package init() {}
+
+    /// An event that holds the payload, its platform and what happened to it. It has no `event_id`
+    /// and no `occur_time`: those are the caller's. Throws a `PayloadError`.
+    package func event(
+        from data: Data, platform: PayloadPlatform,
+        interaction: Sightline_V1_PushInteractionKind
+    ) throws(PayloadError) -> Sightline_V1_TrackingEvent {
+        var push = Sightline_V1_PushInteraction()
+        push.kind = interaction
+        var event = Sightline_V1_TrackingEvent()
+        switch platform {
+        case .android:
+            push.fcm = try self.fcmPayload(from: data)
+            event.platform = .android
+        case .ios:
+            push.apns = try self.apnsPayload(from: data)
+            event.platform = .ios
+        }
+        event.push = push
+        return event
+    }
+
+    /// The JSON as a value, for the inspector too. Throws a `PayloadError` for what is no JSON,
+    /// what is too large, and what nests deeper than `JSONValue.maximumDepth`.
+    package func value(from data: Data) throws(PayloadError) -> JSONValue {
+        guard data.count <= Self.maximumByteCount else {
+            throw PayloadError.tooLarge(byteCount: data.count, limit: Self.maximumByteCount)
+        }
+        do {
+            return try JSONDecoder().decode(JSONValue.self, from: data)
+        } catch let error as DecodingError {
+            throw PayloadError.malformed(reason: Self.reason(of: error))
+        } catch {
+            throw PayloadError.malformed(reason: JSONValue.shortened("\(error)"))
+        }
+    }
+
+    /// A payload of iOS. A flag that is no string counts as absent, as in the vendor's client.
+    /// Throws a `PayloadError`.
+    package func apnsPayload(
+        from data: Data
+    ) throws(PayloadError) -> Sightline_V1_ApnsPayload {
+        var fields = try self.fields(from: data)
+        var payload = Sightline_V1_ApnsPayload()
+        if let aps = try self.aps(in: &fields) { payload.aps = aps }
+        payload.deliveryID = try fields.takeString("_dId")
+        payload.messageID = try fields.takeString("_mId")
+        if let flag = fields.takeRaw("_acsDeliveryTracking")?.stringValue {
+            payload.acsDeliveryTracking = flag
+        }
+        payload.mediaAttachmentURL = try fields.takeString("media-attachment-url")
+        payload.uri = try fields.takeString("uri")
+        payload.customFields = fields.customFields()
+        return payload
+    }
+
+    /// A payload of Android. Its data values are strings on the device, so a flag that is none is
+    /// kept as its JSON text, and the server then takes it for an unknown one. Throws a
+    /// `PayloadError`.
+    package func fcmPayload(
+        from data: Data
+    ) throws(PayloadError) -> Sightline_V1_FcmPayload {
+        var fields = try self.fields(from: data)
+        var payload = Sightline_V1_FcmPayload()
+        payload.collapseKey = try fields.takeString("collapseKey")
+        payload.priority = try fields.takeString("priority")
+        payload.to = try fields.takeString("to")
+        if let inner = try fields.takeObject("data") {
+            payload.data = try self.fcmData(inner)
+        }
+        try fields.finish(
+            rule: "A payload of Android has collapseKey, priority, to and data at the top level, "
+                + "and what the app is to see is inside data")
+        return payload
+    }
+
+    private func fcmData(
+        _ members: PayloadFields
+    ) throws(PayloadError) -> Sightline_V1_FcmData {
+        var fields = members
+        var data = Sightline_V1_FcmData()
+        data.deliveryID = try fields.takeString("_dId")
+        data.messageID = try fields.takeString("_mId")
+        if let flag = fields.takeRaw("_acsDeliveryTracking") {
+            data.acsDeliveryTracking = flag.stringValue ?? flag.text
+        }
+        data.title = try fields.takeString("title")
+        data.body = try fields.takeString("body")
+        data.category = try fields.takeString("category")
+        data.sound = try fields.takeString("sound")
+        data.uri = try fields.takeString("uri")
+        data.mediaAttachmentURL = try fields.takeString("media-attachment-url")
+        if let badge = try fields.takeBadge() { data.badge = badge }
+        data.customFields = fields.customFields()
+        return data
+    }
+
+    private func aps(
+        in payload: inout PayloadFields
+    ) throws(PayloadError) -> Sightline_V1_Aps? {
+        guard var fields = try payload.takeObject("aps") else { return nil }
+        var aps = Sightline_V1_Aps()
+        if let alert = try self.alert(in: &fields) { aps.alert = alert }
+        if let badge = try fields.takeBadge() { aps.badge = badge }
+        aps.sound = try fields.takeString("sound")
+        aps.category = try fields.takeString("category")
+        aps.contentAvailable = try fields.takeSwitch("content-available")
+        aps.mutableContent = try fields.takeSwitch("mutable-content")
+        try fields.finish(
+            rule: "aps has alert, badge, sound, category, content-available and mutable-content, "
+                + "and ids and custom fields are at the top level")
+        return aps
+    }
+
+    /// The alert; where it is a string, Apple takes that for the body.
+    private func alert(
+        in aps: inout PayloadFields
+    ) throws(PayloadError) -> Sightline_V1_Alert? {
+        var alert = Sightline_V1_Alert()
+        if let body = aps.takeText("alert") {
+            alert.body = body
+            return alert
+        }
+        guard var fields = try aps.takeObject("alert") else { return nil }
+        alert.title = try fields.takeString("title")
+        alert.body = try fields.takeString("body")
+        try fields.finish(
+            rule: "alert has title and body, and ids and custom fields are at the top level")
+        return alert
+    }
+
+    private func fields(from data: Data) throws(PayloadError) -> PayloadFields {
+        let value = try self.value(from: data)
+        guard let members = value.objectValue else {
+            throw PayloadError.malformed(reason: "it is \(value.described), not an object")
+        }
+        return PayloadFields(members, path: "")
+    }
+
+    private static func reason(of error: DecodingError) -> String {
+        let context: DecodingError.Context
+        switch error {
+        case .typeMismatch(_, let found), .valueNotFound(_, let found),
+            .keyNotFound(_, let found), .dataCorrupted(let found):
+            context = found
+        @unknown default:
+            return JSONValue.shortened("\(error)")
+        }
+        // Where there is an error of the parser's own, it tells the place in the text.
+        let inner = context.underlyingError.map { " (\(JSONValue.shortened("\($0)")))" } ?? ""
+        let ending = context.debugDescription.hasSuffix(".") ? 1 : 0
+        let path = context.codingPath.map { JSONValue.keyName($0.stringValue) }
+        let place = path.isEmpty ? "" : "`\(JSONValue.shortened(path.joined(separator: ".")))` "
+        return place + context.debugDescription.dropLast(ending) + inner
+    }
+}

@@ -1,0 +1,39 @@
+// The address of a server, as a person writes it.
+internal import GRPCCore
+internal import GRPCNIOTransportHTTP2Posix
+
+/// HOST:PORT, taken apart.
+package struct ServerAddress: Sendable, Equatable, CustomStringConvertible {
+    /// A name, an IPv4 address, or an IPv6 address without brackets.
+    package let host: String
+    /// 1 to 65535.
+    package let port: Int
+
+    /// Reads `host:port` or `[v6]:port`. Throws `TrackingClientError.badAddress`.
+    package init(_ text: String) throws {
+        guard let colon = text.lastIndex(of: ":"),
+            let port = Int(text[text.index(after: colon)...]), (1...65535).contains(port)
+        else { throw TrackingClientError.badAddress(text) }
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = host.dropFirst().dropLast()
+        } else if host.contains(":") {
+            throw TrackingClientError.badAddress(text)
+        }
+        guard !host.isEmpty else { throw TrackingClientError.badAddress(text) }
+        self.host = String(host)
+        self.port = port
+    }
+
+    /// `host:port`, with brackets around an IPv6 address.
+    package var description: String {
+        self.host.contains(":") ? "[\(self.host)]:\(self.port)" : "\(self.host):\(self.port)"
+    }
+
+    var target: any ResolvableTarget {
+        if self.host.contains(":") { return .ipv6(address: self.host, port: self.port) }
+        let isIPv4 = self.host.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ".") }
+        if isIPv4 { return .ipv4(address: self.host, port: self.port) }
+        return .dns(host: self.host, port: self.port)
+    }
+}

@@ -1,0 +1,180 @@
+// The Swift client: sends events, keeps what is not acked, and connects again until all is settled.
+package import SightlineProtos
+internal import GRPCCore
+internal import GRPCNIOTransportHTTP2Posix
+internal import SwiftProtobuf
+
+/// A client of one server.
+package struct TrackingClient: Sendable {
+    /// How long a finished sender waits for the server to end the stream.
+    private static let closingGrace: Duration = .seconds(2)
+    /// How often a sender looks whether it makes progress.
+    private static let watchInterval: Duration = .milliseconds(100)
+
+    private let address: ServerAddress
+    private let limits: RequestLimits
+    private let giveUpAfter: Duration
+
+    /// A client of `address`. `limits` are its own, which the server's may tighten. A sender ends
+    /// when no event was settled for `giveUpAfter`; a single call waits as long for its answer.
+    package init(
+        address: ServerAddress,
+        limits: RequestLimits = RequestLimits(),
+        giveUpAfter: Duration = .seconds(60)
+    ) {
+        self.address = address
+        self.limits = limits
+        self.giveUpAfter = giveUpAfter
+    }
+
+    /// Sends events until each has its final verdict, over as many streams as it takes. What is
+    /// read ahead is bounded. `onProgress` is called for every answer, possibly from two tasks.
+    /// Throws `TrackingClientError`, and whatever the source throws.
+    package func send<Events>(
+        _ events: Events, onProgress: @escaping @Sendable (SendProgress) -> Void = { _ in }
+    ) async throws -> SendSummary
+    where Events: AsyncSequence & Sendable, Events.Element == OutgoingEvent {
+        let session = SendSession(limits: self.limits, onProgress: onProgress)
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await session.read(events)
+                return false
+            }
+            group.addTask {
+                try await self.settle(session)
+                return true
+            }
+            group.addTask {
+                try await self.watch(session)
+                return true
+            }
+            while let isSettled = try await group.next(), !isSettled {}
+            group.cancelAll()
+        }
+        return session.summary
+    }
+
+    /// Judges events without taking them in. Throws `TrackingClientError`.
+    package func explain(
+        _ events: [Sightline_V1_TrackingEvent]
+    ) async throws -> Sightline_V1_ExplainEventsResponse {
+        var request = Sightline_V1_ExplainEventsRequest()
+        request.events = events
+        let message = request
+        return try await self.call { try await $0.explainEvents(message, options: $1) }
+    }
+
+    /// Inspects a payload's JSON text. Throws `TrackingClientError`.
+    package func inspect(
+        json: String, platform: Sightline_V1_Platform
+    ) async throws -> Sightline_V1_InspectPayloadResponse {
+        var request = Sightline_V1_InspectPayloadRequest()
+        request.json = json
+        request.platform = platform
+        let message = request
+        return try await self.call { try await $0.inspectPayload(message, options: $1) }
+    }
+
+    private typealias Service =
+        Sightline_V1_TrackingService.Client<HTTP2ClientTransport.Posix>
+
+    /// Runs streams, one after the other, until all is settled.
+    private func settle(_ session: SendSession) async throws {
+        var backoff = Backoff()
+        while true {
+            let settledBefore = session.summary.settledCount
+            let failure = try await self.stream(session)
+            if session.isDone { return }
+            if session.summary.settledCount > settledBefore { backoff.reset() }
+            guard failure.isRetryable else {
+                throw TrackingClientError.refused(
+                    target: self.address.description, code: failure.code, reason: failure.reason,
+                    unsettled: session.unsettledCount)
+            }
+            let asked = min(failure.retryDelay ?? .zero, UnacknowledgedRequests.maxRetryDelay)
+            let delay = max(asked, backoff.next(chance: Double.random(in: 0...1)))
+            session.interrupt(failure, delay: delay)
+            try await Task.sleep(for: delay)
+        }
+    }
+
+    /// Runs one stream on a connection of its own, and says why it ended.
+    private func stream(_ session: SendSession) async throws -> StreamFailure {
+        let signal = session.openStream()
+        do {
+            try await withGRPCClient(transport: self.makeTransport()) { client in
+                try await Service(wrapping: client).streamEvents(
+                    requestProducer: { try await session.write(to: $0, wokenBy: signal) },
+                    onResponse: { try await session.read($0, waking: signal) })
+            }
+        } catch {
+            try Task.checkCancellation()
+            return StreamFailure(error)
+        }
+        return StreamFailure(
+            RPCError(
+                code: .unavailable,
+                message: "the server ended the stream before all was settled"))
+    }
+
+    /// Ends the sender when nothing moves any more.
+    private func watch(_ session: SendSession) async throws {
+        var doneSince: ContinuousClock.Instant?
+        while true {
+            try await Task.sleep(for: Self.watchInterval)
+            let now = ContinuousClock.now
+            if let stalledSince = session.stalledSince, now - stalledSince >= self.giveUpAfter {
+                throw TrackingClientError.gaveUp(
+                    target: self.address.description, unsettled: session.unsettledCount,
+                    seconds: self.giveUpAfter / .seconds(1), lastFailure: session.lastFailure)
+            }
+            guard session.isDone else { continue }
+            let since = doneSince ?? now
+            doneSince = since
+            if now - since >= Self.closingGrace { return }
+        }
+    }
+
+    private func call<Answer: Sendable>(
+        _ body: @Sendable (Service, CallOptions) async throws -> Answer
+    ) async throws -> Answer {
+        var options = CallOptions.defaults
+        options.timeout = self.giveUpAfter
+        do {
+            return try await withGRPCClient(transport: self.makeTransport()) { client in
+                try await body(Service(wrapping: client), options)
+            }
+        } catch {
+            try Task.checkCancellation()
+            let failure = StreamFailure(error)
+            let target = self.address.description
+            guard failure.isRetryable else {
+                throw TrackingClientError.refused(
+                    target: target, code: failure.code, reason: failure.reason, unsettled: 0)
+            }
+            throw TrackingClientError.unreachable(
+                target: target, reason: "\(failure.code): \(failure.reason)")
+        }
+    }
+
+    /// Every stream has a connection of its own: the waits between them are then ours alone.
+    private func makeTransport() throws -> HTTP2ClientTransport.Posix {
+        try HTTP2ClientTransport.Posix(
+            target: self.address.target, transportSecurity: .plaintext)
+    }
+}
+
+extension TrackingClient {
+    /// Sends a list of events; see the other `send`.
+    package func send(
+        _ events: [OutgoingEvent], onProgress: @escaping @Sendable (SendProgress) -> Void = { _ in }
+    ) async throws -> SendSummary {
+        let sequence = AsyncStream<OutgoingEvent> { continuation in
+            for event in events {
+                continuation.yield(event)
+            }
+            continuation.finish()
+        }
+        return try await self.send(sequence, onProgress: onProgress)
+    }
+}

@@ -1,0 +1,41 @@
+// What can go wrong for the client as a whole; an event's own fate is its verdict.
+
+/// Why the client stopped.
+package enum TrackingClientError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The target is no HOST:PORT.
+    case badAddress(String)
+    /// No event was settled for `seconds`; `unsettled` events have no final verdict.
+    case gaveUp(target: String, unsettled: Int, seconds: Double, lastFailure: String?)
+    /// The server refuses the whole call, and would refuse it again.
+    case refused(target: String, code: String, reason: String, unsettled: Int)
+    /// A single call got no answer.
+    case unreachable(target: String, reason: String)
+
+    /// What, where, the value seen, and the fix.
+    package var description: String {
+        switch self {
+        case .badAddress(let value):
+            return "the target \"\(value.printable)\" is no HOST:PORT with a port from 1 to 65535; "
+                + "write for example 127.0.0.1:50051 or [::1]:50051"
+        case .gaveUp(let target, let unsettled, let seconds, let lastFailure):
+            let reason = lastFailure.map { "; the last failure was: \($0)" } ?? ""
+            return "\(unsettled) events have no verdict: \(target) settled none for "
+                + "\(seconds.formattedSeconds) s\(reason). See that the server runs and that the "
+                + "target is right, then send again: what it knows already comes back as DUPLICATE"
+        case .refused(let target, let code, let reason, let unsettled):
+            let rest = unsettled == 0 ? "" : "; \(unsettled) events have no verdict"
+            return "\(target) refused the call with \(code): \(reason)\(rest)"
+        case .unreachable(let target, let reason):
+            return "no answer from \(target): \(reason). See that the server runs and that the "
+                + "target is right"
+        }
+    }
+}
+
+extension Double {
+    /// Seconds without needless digits: `60`, `0.5`.
+    fileprivate var formattedSeconds: String {
+        guard self.rounded() == self, let whole = Int(exactly: self) else { return "\(self)" }
+        return "\(whole)"
+    }
+}

@@ -1,0 +1,69 @@
+// What became of the events of one `send`, as the table at its end.
+internal import SightlineProtos
+
+/// Counts of verdicts, and the first rejections with their reasons.
+package struct VerdictTable: Sendable {
+    /// Rejected events that are shown with their violations.
+    package static let maxRejections = 20
+
+    /// Events with a final verdict.
+    package private(set) var eventCount = 0
+    private var counts: [String: Int] = [:]
+    private var rejectedCount = 0
+    private var rejections: [EventOutcome] = []
+
+    /// The contract's order: what went well first, and errors last.
+    private static let order: [Sightline_V1_Verdict] = [
+        .accepted, .suppressedFlagOff, .suppressedFlagUnknown, .suppressedConsent,
+        .suppressedTestMessage, .suppressedDisplay, .duplicate, .rejected,
+    ]
+
+    /// Starts empty.
+    package init() {}
+
+    /// Counts an outcome, and keeps it where it is one of the first rejections.
+    package mutating func add(_ outcome: EventOutcome) {
+        self.eventCount += 1
+        self.counts[outcome.result.verdict.name, default: 0] += 1
+        guard outcome.result.verdict == .rejected else { return }
+        self.rejectedCount += 1
+        if self.rejections.count < Self.maxRejections {
+            self.rejections.append(outcome)
+        }
+    }
+
+    /// The lines of the table: a count for each verdict that occurred, their sum, and the
+    /// rejections.
+    package func lines() -> [String] {
+        var table = TextTable([("verdict", .left), ("events", .right)])
+        let known = Self.order.map(\.name)
+        for name in known + self.counts.keys.filter({ !known.contains($0) }).sorted() {
+            if let count = self.counts[name] { table.add([name, "\(count)"]) }
+        }
+        table.add(["total", "\(self.eventCount)"])
+        guard self.rejectedCount > 0 else { return table.lines() }
+        let shown =
+            self.rejections.count < self.rejectedCount
+            ? ", the first \(self.rejections.count)" : ""
+        return table.lines() + ["", "rejected (\(self.rejectedCount)\(shown)):"]
+            + self.rejectionLines()
+    }
+
+    private func rejectionLines() -> [String] {
+        var table = TextTable([
+            ("where", .left), ("event", .left), ("field", .left), ("rule", .left),
+            ("description", .left),
+        ])
+        for outcome in self.rejections {
+            let start = [outcome.origin.description, outcome.result.eventID]
+            if outcome.result.violations.isEmpty {
+                table.add(start + ["-", "-", "the server gave no reason"])
+            }
+            for violation in outcome.result.violations {
+                let field = violation.field.isEmpty ? "-" : violation.field
+                table.add(start + [field, violation.code.name, violation.description_p])
+            }
+        }
+        return table.lines()
+    }
+}

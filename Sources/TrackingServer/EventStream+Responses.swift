@@ -1,0 +1,52 @@
+// What a stream says to its client.
+internal import SightlineProtos
+internal import SwiftProtobuf
+internal import TrackingCore
+
+extension EventStream {
+    /// The first answer: the server's limits, before anything is sent against them.
+    var greeting: Sightline_V1_StreamEventsResponse {
+        let limits = self.ingest.limits
+        return .with { response in
+            response.limits = .with { proto in
+                proto.maxEvents = UInt32(clamping: limits.requestEvents)
+                proto.maxRequestBytes = UInt32(clamping: limits.requestBytes)
+                proto.maxEventBytes = UInt32(clamping: limits.eventBytes)
+                proto.maxUnacknowledgedRequests = UInt32(clamping: self.configuration.maxRequests)
+            }
+        }
+    }
+
+    /// The announcement that the stream ends soon.
+    func closing(_ durableSequence: UInt64) -> Sightline_V1_StreamEventsResponse {
+        .with { response in
+            response.durableSequence = durableSequence
+            response.closing = .with { proto in
+                proto.grace = Google_Protobuf_Duration(self.configuration.closingGrace)
+            }
+        }
+    }
+
+    /// What has been settled since the last answer.
+    func response(
+        _ answer: AckLedger.Answer, _ reportsAccepted: Bool
+    ) -> Sightline_V1_StreamEventsResponse {
+        var tally = Tally()
+        var response = Sightline_V1_StreamEventsResponse()
+        response.durableSequence = answer.durableSequence
+        for request in answer.requests {
+            tally += request.tally
+            response.results += request.results(includesAccepted: reportsAccepted)
+        }
+        response.tally = Sightline_V1_Tally(tally)
+        if tally.retryLater > 0 { response.retryDelay = .init(RetryDelay.duration) }
+        return response
+    }
+}
+
+extension Google_Protobuf_Duration {
+    init(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        self.init(seconds: seconds, nanos: Int32(attoseconds / 1_000_000_000))
+    }
+}

@@ -1,0 +1,107 @@
+// One StreamEvents call: a reader that admits requests while earlier ones are being committed, and a
+// writer that tells the client what has become durable.
+internal import GRPCCore
+internal import SightlineProtos
+internal import SwiftProtobuf
+internal import TrackingCore
+internal import TrackingJournal
+
+/// A stream of requests and its acks.
+struct EventStream: Sendable {
+    let ingest: Ingest
+    let configuration: StreamConfiguration
+
+    /// Serves the call until the client has ended it and all is answered, or the server closes it.
+    ///
+    /// - Throws: the status that the stream ends with.
+    func serve(
+        _ requests: RPCAsyncSequence<RequestBytes, any Error>, metadata: Metadata,
+        to writer: RPCWriter<Sightline_V1_StreamEventsResponse>
+    ) async throws {
+        let acks = AckQueue(
+            maxRequests: self.configuration.maxRequests, maxBytes: self.configuration.maxBytes)
+        try await writer.write(self.greeting)
+        try await withRPCCancellationHandler {
+            try await self.pump(requests, metadata, acks, writer)
+        } onCancelRPC: {
+            acks.beginClosing()
+        }
+    }
+
+    /// Runs reader and writer side by side; the stream ends as the writer does.
+    private func pump(
+        _ requests: RPCAsyncSequence<RequestBytes, any Error>, _ metadata: Metadata,
+        _ acks: AckQueue,
+        _ writer: RPCWriter<Sightline_V1_StreamEventsResponse>
+    ) async throws {
+        try await withThrowingTaskGroup(of: ReadingEnd.self) { group in
+            group.addTask { await self.read(requests, metadata, acks) }
+            while true {
+                switch await acks.nextStep() {
+                case .answer(let answer):
+                    try await writer.write(self.response(answer, acks.reportsAccepted))
+                case .announceClosing(let durableSequence):
+                    try await writer.write(self.closing(durableSequence))
+                    let grace = self.configuration.closingGrace
+                    group.addTask {
+                        try? await Task.sleep(for: grace)  // Cut short when the stream ends first.
+                        acks.endReading()
+                        return .closing
+                    }
+                case .finish:
+                    let end = try await group.next() ?? .byClient
+                    group.cancelAll()
+                    try end.check()
+                    return
+                }
+            }
+        }
+    }
+
+    /// How reading ended.
+    private enum ReadingEnd {
+        case byClient
+        case closing
+        case failed(any Error)
+
+        func check() throws {
+            switch self {
+            case .byClient: return
+            case .closing: throw ServiceError.closing.status
+            case .failed(let error): throw error
+            }
+        }
+    }
+
+    /// Admits requests as they come, and hands them to the journal.
+    private func read(
+        _ requests: RPCAsyncSequence<RequestBytes, any Error>, _ metadata: Metadata,
+        _ acks: AckQueue
+    ) async -> ReadingEnd {
+        defer { acks.endReading() }
+        var trace = RequestTrace(metadata: metadata)
+        var lastSequence: UInt64 = 0
+        var isFirst = true
+        do {
+            for try await bytes in requests {
+                let (request, reports) = self.ingest.admit(bytes, shape: .stream, trace: &trace)
+                if isFirst { acks.setReportsAccepted(reports) }
+                isFirst = false
+                // What cannot be read has no sequence to check; it is answered without one.
+                if request.violation?.code != .malformed {
+                    guard request.sequence > lastSequence else {
+                        return .failed(
+                            ServiceError.sequence(seen: request.sequence, last: lastSequence).status)
+                    }
+                    lastSequence = request.sequence
+                }
+                let hasRoom = acks.begin(request, bytes: bytes.count)
+                self.ingest.journal.append(request, for: acks)
+                if !hasRoom { await acks.waitForRoom() }
+            }
+            return .byClient
+        } catch {
+            return .failed(error)
+        }
+    }
+}

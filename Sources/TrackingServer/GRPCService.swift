@@ -1,0 +1,52 @@
+// The gRPC server as a service: bound, announced, drained, and in the end cut off.
+internal import GRPCCore
+internal import GRPCNIOTransportHTTP2Posix
+internal import Logging
+internal import ServiceLifecycle
+
+/// Runs a gRPC server until shutdown. A graceful one lets clients finish within `drainTimeout`, then
+/// closes every connection hard: the transport alone would wait for a peer's PING for ever.
+struct GRPCService: Service {
+    let server: GRPCServer<HTTP2ServerTransport.Posix>
+    let drainTimeout: Duration
+    let logger: Logger
+    let onListening: @Sendable (String) -> Void
+
+    func run() async throws {
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await self.server.serve()
+                return true
+            }
+            group.addTask {
+                try await self.announce()
+                return false
+            }
+            group.addTask {
+                await self.drain()
+                return true
+            }
+            // Serving ends when all clients are gone, or else the drain's time is up.
+            while let isOver = try await group.next() { if isOver { break } }
+            group.cancelAll()
+        }
+    }
+
+    private func announce() async throws {
+        guard let address = try await self.server.listeningAddress else { return }
+        let place =
+            address.ipv4.map { "\($0.host):\($0.port)" }
+            ?? address.ipv6.map { "[\($0.host)]:\($0.port)" } ?? "\(address)"
+        self.logger.info("listening", metadata: ["address": "\(place)"])
+        self.onListening(place)
+    }
+
+    private func drain() async {
+        // Either ends the wait: the shutdown that it waits for, or the end of serving.
+        try? await gracefulShutdown()
+        self.logger.info("draining", metadata: ["timeout": "\(self.drainTimeout)"])
+        self.server.beginGracefulShutdown()
+        // Cut short by the end of serving.
+        try? await Task.sleep(for: self.drainTimeout)
+    }
+}

@@ -1,0 +1,41 @@
+// What the two recording methods share: a request's bytes in, an admitted request with its trace out.
+internal import Foundation
+internal import TrackingCore
+internal import TrackingJournal
+
+/// Admission and the journal, as the service's methods use them.
+struct Ingest: Sendable {
+    let admission: Admission
+    let journal: Journal
+    let tenant: String
+
+    var limits: Limits { self.admission.rules.limits }
+
+    /// Admits a request and gives it its block's header.
+    ///
+    /// - Returns: the request, and whether its client wants results of accepted events too.
+    func admit(
+        _ bytes: RequestBytes, shape: RequestShape, trace: inout RequestTrace
+    ) -> (request: AdmittedRequest, reportsAccepted: Bool) {
+        let receiveTime = WallClock.microseconds()
+        let (request, reportsAccepted) = bytes.withUnsafeBytes { buffer in
+            let reader = self.admission.read(buffer, shape: shape)
+            let request = self.admission.admit(
+                reader, bytes: buffer.count, tenant: self.tenant, receiveTime: receiveTime)
+            return (request, reader.reportsAccepted)
+        }
+        if !request.claims.isEmpty {
+            request.header = HitBlock.header(
+                entryCount: request.claims.count, entriesBytes: request.entries.count,
+                receiveTime: receiveTime, tenant: self.tenant,
+                trace: trace.next(event: request.eventTrace))
+        }
+        return (request, reportsAccepted)
+    }
+}
+
+/// The server's clock, as records carry it.
+enum WallClock {
+    /// Microseconds since 1970.
+    static func microseconds() -> Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) }
+}

@@ -1,0 +1,57 @@
+// InspectPayload: a payload's JSON in, what would spoil its tracking out.
+internal import Foundation
+internal import SightlineProtos
+internal import SwiftProtobuf
+internal import TrackingCore
+
+extension PayloadInspector {
+    /// Inspects the payload of a request.
+    ///
+    /// - Throws: the status for JSON that cannot be read, or a platform that is not told.
+    func inspect(
+        _ request: Sightline_V1_InspectPayloadRequest
+    ) throws -> Sightline_V1_InspectPayloadResponse {
+        let platform: PayloadPlatform
+        switch request.platform {
+        case .android: platform = .android
+        case .ios: platform = .ios
+        case .unspecified, .UNRECOGNIZED:
+            throw ServiceError.request(
+                Violation("platform", .required, "missing: PLATFORM_ANDROID or PLATFORM_IOS says "
+                    + "whose rules hold")).status
+        }
+        let json = Data(request.json.utf8)
+        guard json.count <= JSONValue.maximumByteCount else {
+            throw ServiceError.request(
+                Violation("json", .tooLarge, "\(json.count) bytes, the limit is "
+                    + "\(JSONValue.maximumByteCount): a push payload has 4096 at most")).status
+        }
+        let payload: JSONValue
+        do {
+            payload = try JSONDecoder().decode(JSONValue.self, from: json)
+        } catch {
+            throw ServiceError.request(
+                Violation("json", .malformed, "not JSON: send the payload as a device or a push "
+                    + "tester shows it")).status
+        }
+        let inspection = self.inspect(payload, byteCount: json.count, platform: platform)
+        return .with { response in
+            response.tracked = inspection.tracked
+            response.findings = inspection.findings.map(Sightline_V1_PayloadFinding.init)
+        }
+    }
+}
+
+extension Sightline_V1_PayloadFinding {
+    fileprivate init(_ finding: PayloadFinding) {
+        self = .with { proto in
+            switch finding.severity {
+            case .error: proto.severity = .error
+            case .warning: proto.severity = .warning
+            case .note: proto.severity = .note
+            }
+            proto.key = finding.key
+            proto.description_p = finding.description
+        }
+    }
+}

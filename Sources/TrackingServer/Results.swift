@@ -1,0 +1,87 @@
+// The core's outcomes in the protos' terms.
+internal import SightlineProtos
+internal import SwiftProtobuf
+internal import TrackingCore
+
+extension AdmittedRequest {
+    /// The results that the client is told, in the events' order.
+    ///
+    /// - Parameter includesAccepted: whether accepted events have results too.
+    func results(includesAccepted: Bool) -> [Sightline_V1_EventResult] {
+        if let violation = self.violation {
+            return [
+                .with { result in
+                    result.sequence = self.sequence
+                    result.verdict = .rejected
+                    result.violations = [Sightline_V1_FieldViolation(violation)]
+                }
+            ]
+        }
+        var results = self.refusals.map { self.result(of: $0) }
+        for claim in self.claims where includesAccepted || self.verdict(of: claim) != .accepted {
+            results.append(self.result(of: claim))
+        }
+        // Both lists are in order already; the sort merges them, in place.
+        results.sort { $0.index < $1.index }
+        return results
+    }
+
+    private func result(of refusal: Refusal) -> Sightline_V1_EventResult {
+        .with { result in
+            result.sequence = self.sequence
+            result.index = refusal.index
+            result.eventID = refusal.eventID
+            result.verdict = Sightline_V1_Verdict(refusal.judgement.verdict)
+            result.violations = refusal.judgement.violations.map(Sightline_V1_FieldViolation.init)
+        }
+    }
+
+    private func result(of claim: Claim) -> Sightline_V1_EventResult {
+        .with { result in
+            let verdict = self.verdict(of: claim)
+            result.sequence = self.sequence
+            result.index = claim.index
+            result.eventID = self.eventID(of: claim)
+            result.verdict = Sightline_V1_Verdict(verdict)
+            guard verdict == .accepted else { return }
+            result.hits = claim.granted.kinds.map(Sightline_V1_HitKind.init)
+            result.warnings = claim.warnings.protos
+        }
+    }
+}
+
+extension Sightline_V1_Verdict {
+    init(_ verdict: Verdict) { self = Self(rawValue: Int(verdict.rawValue)) ?? .unspecified }
+}
+
+extension Sightline_V1_HitKind {
+    init(_ kind: HitKind) { self = Self(rawValue: Int(kind.rawValue)) ?? .unspecified }
+}
+
+extension Warnings {
+    var protos: [Sightline_V1_Warning] {
+        self.numbers.compactMap { Sightline_V1_Warning(rawValue: Int($0)) }
+    }
+}
+
+extension Sightline_V1_FieldViolation {
+    init(_ violation: Violation) {
+        self = .with { proto in
+            proto.field = violation.field
+            proto.code = .init(rawValue: Int(violation.code.rawValue)) ?? .unspecified
+            proto.description_p = violation.description
+        }
+    }
+}
+
+extension Sightline_V1_Tally {
+    init(_ tally: Tally) {
+        self = .with { proto in
+            proto.accepted = UInt64(tally.accepted)
+            proto.suppressed = UInt64(tally.suppressed)
+            proto.duplicate = UInt64(tally.duplicate)
+            proto.rejected = UInt64(tally.rejected)
+            proto.retryLater = UInt64(tally.retryLater)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+// The configuration of a server, read once and checked whole before anything starts.
+package import Configuration
+internal import Foundation
+package import Logging
+package import TrackingCore
+package import TrackingJournal
+
+/// All that a server needs to know. One immutable value.
+package struct ServerConfiguration: Sendable {
+    /// Host of the gRPC server.
+    package var host = "127.0.0.1"
+    /// Its port; 0 takes a free one.
+    package var port = 50051
+    /// Directory of the journal and the sinks' files.
+    package var dataDirectory = "./sightline-data"
+    /// The sink's name.
+    package var sink = "sqlite"
+    /// The least severe log record that is written.
+    package var logLevel = Logger.Level.info
+    /// What the operator decided of the rules.
+    package var policy = Policy()
+    /// Limits of requests and events.
+    package var limits = Limits()
+    /// Streams that one connection may have open.
+    package var streamsPerConnection = 100
+    /// How a stream behaves.
+    package var stream = StreamConfiguration()
+    /// How the journal behaves.
+    package var journal = Journal.Configuration()
+    /// Bytes after which the jsonl sink starts a new file.
+    package var jsonLinesFileBytes = 128 << 20
+    /// Refused hits that are kept.
+    package var maxDeadLetters = 100_000
+    /// How long a stopping server waits for its clients.
+    package var drainTimeout = Duration.seconds(15)
+
+    /// The defaults.
+    package init() {}
+
+    /// Reads and checks every key.
+    ///
+    /// - Throws: `ConfigurationError` with every problem that was found.
+    package init(reader: ConfigReader) throws(ConfigurationError) {
+        var values = ConfigurationValues(reader)
+        let listen = values.text("listen")
+        (self.host, self.port) = values.address("listen", listen)
+        self.dataDirectory = values.text("data_dir")
+        self.sink = values.text("sink")
+        self.logLevel = Logger.Level(rawValue: values.text("log.level")) ?? .info
+        self.policy.trackUnspecifiedConsent = values.text("rules.default_consent") == "opted_in"
+        self.policy.recordTestMessages = values.flag("rules.record_test_messages")
+        self.limits.requestBytes = values.number("limits.request_bytes")
+        self.limits.requestEvents = values.number("limits.request_events")
+        self.limits.eventBytes = values.number("limits.event_bytes")
+        self.streamsPerConnection = values.number("limits.streams_per_connection")
+        self.stream.maxRequests = values.number("stream.max_requests")
+        self.stream.maxBytes = values.number("stream.max_bytes")
+        self.journal.maxBytes = values.number("journal.max_bytes")
+        self.journal.maxGroupBytes = values.number("journal.group_bytes")
+        self.journal.maxCachedBytes = values.number("journal.cache_bytes")
+        self.journal.checkpointBytes = values.number("journal.checkpoint_bytes")
+        self.journal.retainSeconds = values.number("journal.retain_seconds")
+        self.journal.windowCapacity = values.number("journal.recent_hits")
+        self.jsonLinesFileBytes = values.number("jsonl.file_bytes")
+        self.maxDeadLetters = values.number("dead_letters.max_rows")
+        self.drainTimeout = .seconds(values.number("drain.seconds"))
+        guard values.problems.isEmpty else { throw ConfigurationError(values.problems) }
+    }
+}

@@ -1,0 +1,86 @@
+// The four methods of sightline.v1.TrackingService, each with a handler of its own.
+internal import GRPCCore
+internal import GRPCProtobuf
+internal import SightlineProtos
+internal import SwiftProtobuf
+internal import TrackingCore
+internal import TrackingJournal
+
+/// Registers the service's methods so that requests that carry events arrive as bytes.
+struct TrackingService: RegistrableRPCService {
+    let ingest: Ingest
+    let stream: StreamConfiguration
+
+    func registerMethods(with router: inout RPCRouter<some ServerTransport>) {
+        typealias Method = Sightline_V1_TrackingService.Method
+        router.registerHandler(
+            forMethod: Method.StreamEvents.descriptor, deserializer: RequestBytesDeserializer(),
+            serializer: ProtobufSerializer<Method.StreamEvents.Output>()
+        ) { request, _ in self.streamEvents(request) }
+        router.registerHandler(
+            forMethod: Method.RecordEvents.descriptor, deserializer: RequestBytesDeserializer(),
+            serializer: ProtobufSerializer<Method.RecordEvents.Output>()
+        ) { request, _ in try await self.recordEvents(request) }
+        router.registerHandler(
+            forMethod: Method.ExplainEvents.descriptor, deserializer: RequestBytesDeserializer(),
+            serializer: ProtobufSerializer<Method.ExplainEvents.Output>()
+        ) { request, _ in try await self.explainEvents(request) }
+        router.registerHandler(
+            forMethod: Method.InspectPayload.descriptor,
+            deserializer: ProtobufDeserializer<Method.InspectPayload.Input>(),
+            serializer: ProtobufSerializer<Method.InspectPayload.Output>()
+        ) { request, _ in
+            let message = try await Self.onlyMessage(of: request)
+            let answer = try PayloadInspector().inspect(message)
+            return StreamingServerResponse(single: ServerResponse(message: answer))
+        }
+    }
+
+    private func streamEvents(
+        _ request: StreamingServerRequest<RequestBytes>
+    ) -> StreamingServerResponse<Sightline_V1_StreamEventsResponse> {
+        StreamingServerResponse { writer in
+            let stream = EventStream(ingest: self.ingest, configuration: self.stream)
+            try await stream.serve(request.messages, metadata: request.metadata, to: writer)
+            return [:]
+        }
+    }
+
+    private func recordEvents(
+        _ request: StreamingServerRequest<RequestBytes>
+    ) async throws -> StreamingServerResponse<Sightline_V1_RecordEventsResponse> {
+        let bytes = try await Self.onlyMessage(of: request)
+        var trace = RequestTrace(metadata: request.metadata)
+        let (admitted, _) = self.ingest.admit(bytes, shape: .unary, trace: &trace)
+        if let violation = admitted.violation { throw ServiceError.request(violation).status }
+        await RecordedRequest.settle(admitted, in: self.ingest.journal)
+        let answer = Sightline_V1_RecordEventsResponse.with { response in
+            response.results = admitted.results(includesAccepted: true)
+            response.tally = Sightline_V1_Tally(admitted.tally)
+            if admitted.isToRetry { response.retryDelay = .init(RetryDelay.duration) }
+        }
+        return StreamingServerResponse(single: ServerResponse(message: answer))
+    }
+
+    private func explainEvents(
+        _ request: StreamingServerRequest<RequestBytes>
+    ) async throws -> StreamingServerResponse<Sightline_V1_ExplainEventsResponse> {
+        let bytes = try await Self.onlyMessage(of: request)
+        let explainer = Explainer(
+            admission: self.ingest.admission, tenant: self.ingest.tenant,
+            journal: self.ingest.journal)
+        let answer = try await explainer.explain(bytes)
+        return StreamingServerResponse(single: ServerResponse(message: answer))
+    }
+
+    /// The one message of a unary request.
+    private static func onlyMessage<Message>(
+        of request: StreamingServerRequest<Message>
+    ) async throws -> Message {
+        var messages = request.messages.makeAsyncIterator()
+        guard let message = try await messages.next(), try await messages.next() == nil else {
+            throw ServiceError.messageCount.status
+        }
+        return message
+    }
+}

@@ -1,0 +1,123 @@
+// What `send` and `explain` read: payloads with --platform and --interaction, or events as NDJSON.
+internal import ArgumentParser
+internal import Foundation
+internal import SightlineProtos
+internal import SwiftProtobuf
+internal import TrackingClient
+internal import TrackingCore
+
+/// The platforms that a person can name.
+enum PlatformName: String, ExpressibleByArgument, CaseIterable {
+    case ios
+    case android
+
+    var platform: PayloadPlatform {
+        switch self {
+        case .ios: .ios
+        case .android: .android
+        }
+    }
+}
+
+/// The interactions that a person can name.
+enum InteractionName: String, CaseIterable {
+    case received
+    case dismissed
+    case opened
+
+    var kind: Sightline_V1_PushInteractionKind {
+        switch self {
+        case .received: .received
+        case .dismissed: .dismissed
+        case .opened: .opened
+        }
+    }
+}
+
+/// Files, and how to read them.
+struct EventInput: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp(
+            """
+            Payloads in JSON, one per file (with --platform), or events in proto3 JSON, one per \
+            line; - is standard input.
+            """,
+            valueName: "file"))
+    var files: [String]
+
+    @Option(help: "Read payloads of this platform: ios or android.")
+    var platform: PlatformName?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            What happened to each payload: received, dismissed, opened. Repeat it, or separate by \
+            commas, for more than one.
+            """,
+            valueName: "interaction"))
+    var interaction: [String] = []
+
+    func validate() throws {
+        let names = try self.interactions
+        if self.platform != nil, names.isEmpty {
+            throw ValidationError(
+                "--platform needs --interaction: received, dismissed or opened.")
+        }
+        if self.platform == nil, !names.isEmpty {
+            throw ValidationError(
+                """
+                --interaction needs --platform: ios or android. Without both the files are read \
+                as events, one per line.
+                """)
+        }
+        if self.files.count(where: { $0 == "-" }) > 1 {
+            throw ValidationError("- (standard input) can be read once; name it once.")
+        }
+    }
+
+    /// The named interactions, in the order given.
+    var interactions: [InteractionName] {
+        get throws {
+            try self.interaction.flatMap { $0.split(separator: ",") }.map { part in
+                let text = part.trimmingCharacters(in: .whitespaces)
+                guard let name = InteractionName(rawValue: text) else {
+                    throw ValidationError(
+                        """
+                        --interaction "\(text.printable)" is unknown; it is received, dismissed \
+                        or opened.
+                        """)
+                }
+                return name
+            }
+        }
+    }
+
+    /// One event for each payload and interaction. Each has an id of its own and happens now.
+    /// Throws `InputError` and `FileReadError`.
+    func payloadEvents(_ platform: PayloadPlatform) throws -> [OutgoingEvent] {
+        let interactions = try self.interactions
+        return try self.files.flatMap { file in
+            let data = try InputFile.read(file)
+            return try interactions.map { interaction in
+                var event: Sightline_V1_TrackingEvent
+                do {
+                    event = try PayloadReader().event(
+                        from: data, platform: platform, interaction: interaction.kind)
+                } catch {
+                    throw InputError(file: file, reason: "\(error)")
+                }
+                event.eventID = UUID().uuidString.lowercased()
+                event.occurTime = Google_Protobuf_Timestamp(date: Date())
+                return try OutgoingEvent(event, origin: EventOrigin(file: file))
+            }
+        }
+    }
+}
+
+/// An input that can be read and makes no sense.
+struct InputError: Error, CustomStringConvertible {
+    let file: String
+    let reason: String
+
+    var description: String { "\(self.file.printable): \(self.reason)" }
+}

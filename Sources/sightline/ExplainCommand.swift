@@ -1,0 +1,137 @@
+// `sightline explain`: the verdict of an event and the steps that lead to it.
+internal import ArgumentParser
+internal import SightlineProtos
+internal import TrackingClient
+internal import TrackingServer
+
+/// Judges events here or on a server, and takes nothing in.
+struct ExplainCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain",
+        abstract: "Say what would become of events, and why.",
+        discussion: """
+            Without --target the rules run here, with the defaults and no memory of earlier events.
+            Exit 0: every event was judged. 1: a line was bad. 66: a file is missing.
+            69: the server cannot be reached.
+            """)
+
+    /// Events in a call, and bytes: a call is one request.
+    private static let limits = RequestLimits()
+
+    @OptionGroup var input: EventInput
+
+    @Option(help: "Ask the server at HOST:PORT, with its configuration and its memory.")
+    var target: String?
+
+    @Flag(help: "Print one line of JSON per event.")
+    var json = false
+
+    func validate() throws {
+        if self.input.files.isEmpty {
+            throw ValidationError("name at least one file, or - for standard input.")
+        }
+        guard let target = self.target else { return }
+        do {
+            _ = try ServerAddress(target)
+        } catch {
+            throw ValidationError("--target: \(error)")
+        }
+    }
+
+    func run() async throws {
+        let badLines = BadLineCounter()
+        do {
+            if let platform = self.input.platform?.platform {
+                let events = try self.input.payloadEvents(platform)
+                try await self.explain(events)
+            } else {
+                try InputFile.check(self.input.files)
+                try await self.explainLines(badLines)
+            }
+        } catch let error as FileReadError {
+            throw Console.fail(error, .noInput)
+        } catch let error as InputError {
+            throw Console.fail(error, .failure)
+        } catch let error as TrackingClientError {
+            switch error {
+            case .unreachable, .gaveUp: throw Console.fail(error, .unavailable)
+            case .refused, .badAddress: throw Console.fail(error, .failure)
+            }
+        }
+        if badLines.count > 0 { throw ExitCode.failure }
+    }
+
+    private func explainLines(_ badLines: BadLineCounter) async throws {
+        var batcher = Batcher(limits: Self.limits)
+        for try await event in EventFiles(self.input.files, onBadLine: badLines.report) {
+            batcher.add(event)
+            try await self.explainBatches(of: &batcher, flush: false)
+        }
+        try await self.explainBatches(of: &batcher, flush: true)
+    }
+
+    private func explain(_ events: [OutgoingEvent]) async throws {
+        var batcher = Batcher(limits: Self.limits)
+        batcher.putBack(events)
+        try await self.explainBatches(of: &batcher, flush: true)
+    }
+
+    private func explainBatches(of batcher: inout Batcher, flush: Bool) async throws {
+        while true {
+            switch batcher.take(flush: flush) {
+            case .none:
+                return
+            case .tooLarge(let event):
+                throw InputError(
+                    file: event.origin.description,
+                    reason: "the event takes \(event.requestByteCount) bytes, and a request holds "
+                        + "at most \(Self.limits.maxRequestBytes)")
+            case .events(let events):
+                let results = try await self.results(of: events.map(\.event))
+                for (event, result) in zip(events, results) {
+                    try self.print(EventOutcome(origin: event.origin, result: result))
+                }
+            }
+        }
+    }
+
+    private func results(
+        of events: [Sightline_V1_TrackingEvent]
+    ) async throws -> [Sightline_V1_EventResult] {
+        guard let target = self.target else {
+            return try await Explainer().explain(events).results
+        }
+        let client = TrackingClient(address: try ServerAddress(target), giveUpAfter: .seconds(30))
+        return try await client.explain(events).results
+    }
+
+    private func print(_ outcome: EventOutcome) throws {
+        guard !self.json else {
+            try Console.json(ResultLine(outcome))
+            return
+        }
+        let result = outcome.result
+        let hits = result.hits.isEmpty ? "no hits" : result.hits.map(\.name).joined(separator: ", ")
+        Console.out(
+            "\(outcome.origin.description.printable)  \(self.coloured(result.verdict))  \(hits)")
+        for violation in result.violations {
+            Console.out(
+                "  \(violation.field.printable)  \(violation.code.name)  "
+                    + violation.description_p.printable)
+        }
+        if !result.warnings.isEmpty {
+            Console.out("  warnings: \(result.warnings.map(\.name).joined(separator: ", "))")
+        }
+        for (number, step) in result.explanation.enumerated() {
+            Console.out(Console.coloured("  \(number + 1). \(step.printable)", .grey))
+        }
+    }
+
+    private func coloured(_ verdict: Sightline_V1_Verdict) -> String {
+        switch verdict {
+        case .accepted: Console.coloured(verdict.name, .green)
+        case .rejected: Console.coloured(verdict.name, .red)
+        default: Console.coloured(verdict.name, .yellow)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+// Whole small files, and what must be known of big ones before they are streamed.
+internal import Foundation
+internal import TrackingClient
+
+/// Reads of files that the user named; `-` is standard input.
+enum InputFile {
+    /// Files above this are not counted beforehand: that would take as long as a part of the work.
+    private static let maxCountedByteCount = 256 * 1024 * 1024
+    private static let pieceByteCount = 64 * 1024
+
+    /// The bytes of a payload. Throws `FileReadError`, and `InputError` above the reader's limit.
+    static func read(_ file: String) throws -> Data {
+        let handle = try self.open(file)
+        defer { if file != "-" { close(handle.fileDescriptor) } }
+        let limit = PayloadReader.maximumByteCount
+        var data = Data()
+        do {
+            while data.count <= limit {
+                guard let piece = try handle.read(upToCount: Self.pieceByteCount), !piece.isEmpty
+                else { return data }
+                data.append(piece)
+            }
+        } catch {
+            throw FileReadError(file: file, reason: "\(error.localizedDescription)")
+        }
+        throw InputError(
+            file: file,
+            reason: "the file has more than \(limit) bytes, the most that a payload may have; "
+                + "name one payload per file, or leave --platform out to read events line by line")
+    }
+
+    /// Finds missing and unreadable files before anything is sent. Throws `FileReadError`.
+    static func check(_ files: [String]) throws {
+        for file in files where file != "-" {
+            let handle = try self.open(file)
+            close(handle.fileDescriptor)
+        }
+    }
+
+    /// Lines that are not empty in all files together, or `nil` where counting takes too long or
+    /// cannot be repeated.
+    static func lineCount(_ files: [String]) -> Int? {
+        var total = 0
+        for file in files {
+            // A file without attributes is not counted; whoever reads it says what is wrong.
+            let attributes = try? FileManager.default.attributesOfItem(atPath: file)
+            guard file != "-", let attributes,
+                attributes[.type] as? FileAttributeType == .typeRegular,
+                let size = attributes[.size] as? Int, size <= Self.maxCountedByteCount,
+                let handle = try? self.open(file)
+            else { return nil }
+            defer { close(handle.fileDescriptor) }
+            total += self.lineCount(of: handle)
+        }
+        return total
+    }
+
+    private static func lineCount(of handle: FileHandle) -> Int {
+        var count = 0
+        var isEmpty = true
+        // A file that cannot be read to its end gives a bar that is off, and an error later on.
+        while let piece = try? handle.read(upToCount: Self.pieceByteCount), !piece.isEmpty {
+            for byte in piece {
+                if byte == UInt8(ascii: "\n") {
+                    if !isEmpty { count += 1 }
+                    isEmpty = true
+                } else {
+                    isEmpty = false
+                }
+            }
+        }
+        return isEmpty ? count : count + 1
+    }
+
+    private static func open(_ file: String) throws -> FileHandle {
+        if file == "-" { return FileHandle.standardInput }
+        var isDirectory: ObjCBool = false
+        if FileManager.default.fileExists(atPath: file, isDirectory: &isDirectory),
+            isDirectory.boolValue
+        {
+            throw FileReadError(file: file, reason: "it is a directory, not a file")
+        }
+        let descriptor = Foundation.open(file, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw FileReadError(file: file, reason: String(cString: strerror(errno)))
+        }
+        return FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+    }
+}

@@ -1,0 +1,49 @@
+// How far a `send` has come, on one line of standard error that is drawn again and again.
+internal import Foundation
+
+/// A bar where the whole is known, and counts where it is not.
+struct ProgressBar: Sendable {
+    private static let cellCount = 30
+    private static let drawInterval: Duration = .milliseconds(100)
+
+    private let total: Int?
+    private let start: ContinuousClock.Instant
+    private var lastDrawn: ContinuousClock.Instant?
+
+    /// `total` is the number of events, where it is known.
+    init(total: Int?, start: ContinuousClock.Instant = .now) {
+        self.total = total
+        self.start = start
+    }
+
+    /// Draws the line, where the last drawing is old enough.
+    mutating func draw(settled: Int, read: Int, now: ContinuousClock.Instant = .now) {
+        guard Console.isErrorTerminal else { return }
+        if let lastDrawn, now - lastDrawn < Self.drawInterval { return }
+        self.lastDrawn = now
+        let text = self.text(settled: settled, read: read, now: now)
+        Console.write("\r\u{1B}[K" + text, to: STDERR_FILENO)
+    }
+
+    /// Removes the line, so that other text may follow.
+    mutating func erase() {
+        guard Console.isErrorTerminal, self.lastDrawn != nil else { return }
+        self.lastDrawn = nil
+        Console.write("\r\u{1B}[K", to: STDERR_FILENO)
+    }
+
+    /// The line without the terminal's control characters.
+    func text(settled: Int, read: Int, now: ContinuousClock.Instant) -> String {
+        let seconds = max((now - self.start) / .seconds(1), 0.001)
+        let rate = "\(Int(clamping: Int64(Double(settled) / seconds)))/s"
+        guard let total = self.total, total > 0 else {
+            return "\(settled) of \(read) events settled  \(rate)"
+        }
+        let share = min(Double(settled) / Double(total), 1)
+        let filled = Int(share * Double(Self.cellCount))
+        let bar =
+            String(repeating: "█", count: filled)
+            + String(repeating: "░", count: Self.cellCount - filled)
+        return "\(bar) \(Int(share * 100)) %  \(settled)/\(total)  \(rate)"
+    }
+}

@@ -1,0 +1,101 @@
+// `sightline send`: events to a server, resent until each has its verdict.
+internal import ArgumentParser
+internal import TrackingClient
+
+/// Sends payloads or events, and prints what became of them.
+struct SendCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "send",
+        abstract: "Send events to a server until each has its verdict.",
+        discussion: """
+            Exit 0: every event has a final verdict (a rejection is one). 1: a line was bad, or the
+            server refused. 66: a file is missing. 69: the server cannot be reached.
+            """)
+
+    @OptionGroup var input: EventInput
+
+    @Option(help: "The server's HOST:PORT.")
+    var target: String = Defaults.target
+
+    @Option(help: "Events in a request, 1 to 2000.")
+    var batch: Int = 100
+
+    @Option(help: "Seconds without any progress after which to give up, 1 to 86400.")
+    var giveUpAfter: Int = 30
+
+    @Flag(help: "Print one line of JSON per event, and no table.")
+    var json = false
+
+    func validate() throws {
+        guard (1...2000).contains(self.batch) else {
+            throw ValidationError("--batch \(self.batch) is outside 1 to 2000.")
+        }
+        guard (1...86400).contains(self.giveUpAfter) else {
+            throw ValidationError("--give-up-after \(self.giveUpAfter) is outside 1 to 86400.")
+        }
+        if self.input.files.isEmpty {
+            throw ValidationError("name at least one file, or - for standard input.")
+        }
+        try self.validateTarget()
+    }
+
+    func run() async throws {
+        let client = TrackingClient(
+            address: try ServerAddress(self.target),
+            limits: RequestLimits(maxEvents: self.batch),
+            giveUpAfter: .seconds(self.giveUpAfter))
+        let report: SendReport
+        do {
+            if let platform = self.input.platform?.platform {
+                let events = try self.input.payloadEvents(platform)
+                report = SendReport(json: self.json, total: events.count, target: self.target)
+                try await self.finish(report) {
+                    try await client.send(events) { report.take($0) }
+                }
+            } else {
+                let files = self.input.files
+                try InputFile.check(files)
+                let total = Console.isErrorTerminal ? InputFile.lineCount(files) : nil
+                report = SendReport(json: self.json, total: total, target: self.target)
+                let events = EventFiles(files) { report.takeBadLine($1, at: $0) }
+                try await self.finish(report) {
+                    try await client.send(events) { report.take($0) }
+                }
+            }
+        } catch let error as FileReadError {
+            throw Console.fail(error, .noInput)
+        } catch let error as InputError {
+            throw Console.fail(error, .failure)
+        }
+        if report.hasBadLines { throw ExitCode.failure }
+    }
+
+    /// Sends, and prints the table however that ends.
+    private func finish(
+        _ report: SendReport, send: () async throws -> SendSummary
+    ) async throws {
+        do {
+            let summary = try await send()
+            report.printTable(summary)
+        } catch let error as TrackingClientError {
+            report.printTable(nil)
+            switch error {
+            case .gaveUp, .unreachable:
+                throw Console.fail(error, .unavailable)
+            case .refused, .badAddress:
+                throw Console.fail(error, .failure)
+            }
+        } catch {
+            report.printTable(nil)
+            throw error
+        }
+    }
+
+    private func validateTarget() throws {
+        do {
+            _ = try ServerAddress(self.target)
+        } catch {
+            throw ValidationError("--target: \(error)")
+        }
+    }
+}

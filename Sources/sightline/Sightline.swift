@@ -1,0 +1,15 @@
+// The program: its commands, one file each.
+internal import ArgumentParser
+
+/// The root command.
+@main
+struct Sightline: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sightline",
+        abstract: "Takes in push and in-app tracking events, judges them, and forwards their hits.",
+        version: Version.text,
+        subcommands: [
+            ServeCommand.self, SendCommand.self, TailCommand.self, ExplainCommand.self,
+            InspectCommand.self, VersionCommand.self,
+        ])
+}

@@ -1,0 +1,126 @@
+// `sightline tail`: what has come in, newest last.
+internal import ArgumentParser
+internal import Foundation
+internal import GRDB
+internal import TrackingClient
+
+/// Prints the last hits, or the last rejected records, and with --follow those that come.
+struct TailCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tail",
+        abstract: "Show what has come in, newest last.",
+        discussion: "Exit 0: shown. 69: there is no database to read.")
+
+    private static let pollInterval: Duration = .milliseconds(500)
+    /// Rows read at once while following; the rest comes with the next reads.
+    private static let pieceRowCount = 1000
+
+    @Option(help: "The server's data directory.")
+    var dataDir: String = Defaults.dataDirectory
+
+    @Option(name: .shortAndLong, help: "How many of the last rows to show, 0 to 100000.")
+    var lines: Int = 20
+
+    @Flag(name: .shortAndLong, help: "Go on with rows that come in, until interrupted.")
+    var follow = false
+
+    @Flag(help: "Show what the sink refused for good, from dead_letters.db.")
+    var rejected = false
+
+    @Flag(help: "Print one line of JSON per row.")
+    var json = false
+
+    func validate() throws {
+        guard (0...100_000).contains(self.lines) else {
+            throw ValidationError("--lines \(self.lines) is outside 0 to 100000.")
+        }
+    }
+
+    func run() async throws {
+        do {
+            if self.rejected {
+                try await self.show(DeadLetterRow.self)
+            } else {
+                try await self.show(HitRow.self)
+            }
+        } catch let error as TailError {
+            throw Console.fail(error, .unavailable)
+        } catch let error as DatabaseError {
+            throw Console.fail(
+                TailError.unreadable(path: self.dataDir, reason: "\(error)"), .unavailable)
+        }
+    }
+
+    private func show<Tailed: TailedRow>(_ type: Tailed.Type) async throws {
+        let database = try self.open(file: type.fileName)
+        let lines = self.lines
+        let rows = try await database.read { database in
+            try Tailed.last(lines, in: database)
+        }
+        var lastID = rows.last?.id ?? 0
+        if lines == 0 {
+            lastID = try await database.read { try Tailed.last(1, in: $0) }.last?.id ?? 0
+        }
+        try self.print(rows, heading: true)
+        while self.follow {
+            let after = lastID
+            let news = try await database.read { database in
+                try Tailed.rows(after: after, limit: Self.pieceRowCount, in: database)
+            }
+            try self.print(news, heading: false)
+            lastID = news.last?.id ?? lastID
+            if news.count < Self.pieceRowCount {
+                try await Task.sleep(for: Self.pollInterval)
+            }
+        }
+    }
+
+    private func open(file: String) throws -> DatabaseQueue {
+        let path = URL(filePath: self.dataDir, directoryHint: .isDirectory)
+            .appending(path: file, directoryHint: .notDirectory).path(percentEncoded: false)
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw TailError.missing(path: path)
+        }
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(2)
+        do {
+            return try DatabaseQueue(path: path, configuration: configuration)
+        } catch {
+            throw TailError.unreadable(path: path, reason: "\(error)")
+        }
+    }
+
+    private func print<Tailed: TailedRow>(_ rows: [Tailed], heading: Bool) throws {
+        if self.json {
+            for row in rows {
+                try Console.json(row)
+            }
+            return
+        }
+        for line in Tailed.table(rows, heading: heading) {
+            Console.out(line)
+        }
+        if rows.isEmpty, heading, !self.follow, self.lines > 0 {
+            Console.error(self.rejected ? "nothing was rejected" : "nothing has come in yet")
+        }
+    }
+}
+
+/// Why there is nothing to show.
+enum TailError: Error, CustomStringConvertible {
+    case missing(path: String)
+    case unreadable(path: String, reason: String)
+
+    var description: String {
+        switch self {
+        case .missing(let path):
+            return "there is no database at \(path.printable). Name the server's directory with "
+                + "--data-dir (default \(Defaults.dataDirectory)); the file comes with the first "
+                + "`sightline serve`, hits.db only with its sink sqlite"
+        case .unreadable(let path, let reason):
+            return "the database \(path.printable) cannot be read: \(reason.printable). See that "
+                + "it is the server's and that you may read the directory"
+        }
+    }
+}

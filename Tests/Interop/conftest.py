@@ -1,0 +1,66 @@
+"""Fixtures: servers that end with their test, and figures that the summary prints."""
+
+import pathlib
+import shutil
+import tempfile
+
+import pytest
+
+from server import Server
+
+FIGURES: list[str] = []
+
+
+@pytest.fixture
+def figure():
+    """Takes a measured figure, for the end of the output."""
+    return FIGURES.append
+
+
+def pytest_terminal_summary(terminalreporter):
+    if FIGURES:
+        terminalreporter.section("figures")
+        for line in FIGURES:
+            terminalreporter.write_line(line)
+
+
+@pytest.fixture(scope="session")
+def payloads() -> pathlib.Path:
+    """The vendors' sample payloads and the flag's truth table."""
+    return pathlib.Path(__file__).resolve().parent.parent / "Fixtures"
+
+
+@pytest.fixture
+def make_server():
+    """Makes servers on folders of their own, or on one that is given; ends them after the test."""
+    made: list[Server] = []
+    home = pathlib.Path(tempfile.mkdtemp(prefix="sightline-test-"))
+
+    def make(*arguments: str, directory: pathlib.Path | None = None) -> Server:
+        server = Server(directory or home / f"data{len(made)}", *arguments)
+        made.append(server)
+        return server
+
+    yield make
+    for server in made:
+        server.close()
+    shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def running():
+    """One server for all tests of a file, each of which brings ids of its own."""
+    home = pathlib.Path(tempfile.mkdtemp(prefix="sightline-test-"))
+    server = Server(home / "data")
+    try:
+        yield server.start()
+    finally:
+        server.close()
+        shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def stub(running):
+    """A stub on that server."""
+    with running.channel() as channel:
+        yield running.stub(channel)

@@ -1,0 +1,154 @@
+"""A real server process, and the databases that it leaves in its data directory."""
+
+import os
+import pathlib
+import queue
+import signal
+import sqlite3
+import subprocess
+import threading
+import time
+
+import grpc
+
+from protos import ROOT, service_grpc
+
+START_SECONDS = 60
+STOP_SECONDS = 25
+
+
+def binary() -> pathlib.Path:
+    """The program under test: INTEROP_BINARY, or else the debug build."""
+    path = pathlib.Path(os.environ.get("INTEROP_BINARY", ".build/debug/sightline"))
+    path = path if path.is_absolute() else ROOT / path
+    if not path.exists():
+        raise FileNotFoundError(f"{path} does not exist: run `make build`, or set INTEROP_BINARY")
+    return path
+
+
+def wait_until(condition, what: str, seconds: float = 60, every: float = 0.05):
+    """Waits for the thing itself, and returns the first true value; fails when time is up."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f"after {seconds} s still not: {what}")
+        time.sleep(every)
+
+
+class Server:
+    """One data directory, and the process that serves it now. Logs of all its processes go into
+    one file beside the directory."""
+
+    def __init__(self, directory: pathlib.Path, *arguments: str):
+        self.directory = pathlib.Path(directory)
+        self.log_path = self.directory.parent / f"{self.directory.name}.stderr"
+        self.arguments = arguments
+        self.process: subprocess.Popen | None = None
+        self.target = ""
+        self._lines: queue.Queue[str | None] = queue.Queue()
+
+    def spawn(self) -> None:
+        """Starts the process, and does not wait for it to listen."""
+        command = [str(binary()), "serve", "--listen", "127.0.0.1:0", "--data-dir",
+                   str(self.directory), *self.arguments]
+        with self.log_path.open("ab") as log:
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
+                                            stdout=subprocess.PIPE, stderr=log, text=True)
+        self._lines = queue.Queue()
+        threading.Thread(target=self._read, args=(self.process.stdout, self._lines),
+                         daemon=True).start()
+
+    @staticmethod
+    def _read(stdout, lines) -> None:
+        for line in stdout:
+            lines.put(line.rstrip("\n"))
+        lines.put(None)
+
+    def start(self) -> "Server":
+        """Starts the process and waits until it listens."""
+        self.spawn()
+        deadline = time.monotonic() + START_SECONDS
+        while not self.target_of(self._line(deadline)):
+            continue
+        return self
+
+    def target_of(self, line: str) -> bool:
+        prefix = "listening on "
+        if line.startswith(prefix):
+            self.target = line.removeprefix(prefix).strip()
+        return line.startswith(prefix)
+
+    def _line(self, deadline: float) -> str:
+        try:
+            line = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            raise AssertionError(f"not listening after {START_SECONDS} s\n{self.log()}") from None
+        if line is None:
+            code = self.process.wait()
+            raise AssertionError(f"ended with {code} before it listened\n{self.log()}")
+        return line
+
+    def log(self) -> str:
+        """The last of what the processes logged."""
+        return "server's log:\n" + self.log_path.read_text(errors="replace")[-4000:]
+
+    def kill(self) -> None:
+        """kill -9."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait(timeout=10)
+
+    def terminate(self) -> int:
+        """SIGTERM; the exit code. Fails when the process takes longer than it may."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.wait(STOP_SECONDS, "to end after SIGTERM")
+
+    def wait(self, seconds: float, what: str) -> int:
+        """The exit code, waited for."""
+        try:
+            return self.process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"took over {seconds} s {what}\n{self.log()}") from None
+
+    def close(self) -> None:
+        """Ends the process where it still runs; for cleaning up."""
+        if self.process and self.process.poll() is None:
+            self.kill()
+
+    def channel(self) -> grpc.Channel:
+        # No pooled subchannel: each channel is a connection of its own, and a dead one is not kept.
+        return grpc.insecure_channel(self.target, options=[
+            ("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0)])
+
+    def stub(self, channel: grpc.Channel):
+        return service_grpc.TrackingServiceStub(channel)
+
+    def query(self, sql: str, *values) -> list[sqlite3.Row]:
+        """Rows of hits.db, read only, as anybody may read it while the server runs."""
+        return query(self.directory / "hits.db", sql, *values)
+
+    def hit_count(self) -> int:
+        """Rows in hits; 0 while there is no such table yet."""
+        try:
+            return self.query("SELECT count(*) FROM hits")[0][0]
+        except sqlite3.OperationalError:
+            return 0
+
+    def wait_for_hits(self, count: int, seconds: float = 60) -> None:
+        """Waits until the sink has at least this many hits."""
+        try:
+            wait_until(lambda: self.hit_count() >= count, f"{count} hits in hits.db", seconds)
+        except AssertionError as error:
+            raise AssertionError(f"{error}, but {self.hit_count()}\n{self.log()}") from None
+
+
+def query(path: pathlib.Path, sql: str, *values) -> list[sqlite3.Row]:
+    """Rows of a database, opened read only."""
+    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)
+    try:
+        connection.row_factory = sqlite3.Row
+        return connection.execute(sql, values).fetchall()
+    finally:
+        connection.close()

@@ -1,0 +1,256 @@
+"""A disk that is full or broken, a directory that is taken, an end under load."""
+
+import collections
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+
+import grpc
+import pytest
+from google.rpc import error_details_pb2
+from grpc_status import rpc_status
+
+from facts import Facts
+from protos import verdict as v
+from server import STOP_SECONDS, binary, wait_until
+from stream import Batch, Stream, owed
+
+SMALL_DISK = "8m"
+EVENTS = 20
+SECONDS = 30
+# The forwarder's longest pause between two tries, and some more.
+RECOVERY_SECONDS = 90
+MOST_REQUESTS = 400
+
+
+@pytest.fixture
+def facts() -> Facts:
+    return Facts(random.SystemRandom().randrange(1 << 32), int(time.time()))
+
+
+@pytest.fixture
+def small_disk():
+    """A tmpfs of its own; skipped where it cannot be mounted."""
+    if os.geteuid() != 0:
+        pytest.skip("a tmpfs needs root to mount")
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="sightline-disk-"))
+    mount = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SMALL_DISK}", "tmpfs", folder],
+                           capture_output=True, text=True, check=False)
+    if mount.returncode != 0:
+        folder.rmdir()
+        pytest.skip(f"no tmpfs can be mounted here: {mount.stderr.strip()}")
+    yield folder
+    # A process that has just been killed may hold it for a moment.
+    wait_until(lambda: subprocess.run(["umount", folder], capture_output=True,
+                                      check=False).returncode == 0, f"{folder} unmounted", 10)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def fill(ballast: pathlib.Path) -> None:
+    """Takes all the space that is left."""
+    with ballast.open("ab", buffering=0) as file:
+        for size in (64 << 10, 4 << 10):
+            try:
+                while True:
+                    file.write(bytes(size))
+            except OSError:
+                continue
+
+
+def make_batch(facts: Facts, sequence: int) -> Batch:
+    return Batch(sequence, [facts.push() for _ in range(EVENTS)])
+
+
+def hits_of(facts) -> set[bytes]:
+    return {identity for fact in facts for identity in fact.hits}
+
+
+def send(server, batch: Batch) -> tuple[set[bytes], str]:
+    """Sends one request. The hits that its ack owes us, and how it was refused ("" for not)."""
+    answered = []
+    with server.channel() as channel:
+        stream = Stream(channel, collections.deque())
+        try:
+            stream.run(iter([batch]), lambda *ack: answered.append(ack), SECONDS)
+        except grpc.RpcError as error:
+            assert error.code() == grpc.StatusCode.UNAVAILABLE, f"{error}\n{server.log()}"
+            assert retry_info(error), f"UNAVAILABLE without RetryInfo: {error}"
+            return set(), "unavailable"
+    assert answered, f"the stream ended without an ack\n{server.log()}"
+    (acked, results), = answered
+    promised = hits_of(owed(acked, results))
+    others = {result.verdict for result in results} - {v.VERDICT_DUPLICATE}
+    if not others:
+        return promised, ""
+    assert others == {v.VERDICT_RETRY_LATER}, results
+    assert any(answer.HasField("retry_delay") for answer in stream.answers), "no retry_delay"
+    return promised, "retry_later"
+
+
+def retry_info(error: grpc.RpcError) -> error_details_pb2.RetryInfo | None:
+    """The RetryInfo among a status's details."""
+    status = rpc_status.from_call(error)
+    for detail in status.details if status else []:
+        info = error_details_pb2.RetryInfo()
+        if detail.Unpack(info):
+            return info
+    return None
+
+
+def check_stored(server, promised: set[bytes], seconds: float = RECOVERY_SECONDS) -> None:
+    """Every hit that an ack promised comes to be in hits.db, and none is there twice."""
+
+    def missing():
+        return promised - {bytes(row[0]) for row in server.query("SELECT hit_id FROM hits")}
+
+    try:
+        wait_until(lambda: server.hit_count() >= len(promised) and not missing(),
+                   "every acked hit in hits.db", seconds, every=0.2)
+    except AssertionError as error:
+        raise AssertionError(f"{error}: {len(missing())} of {len(promised)} are missing\n"
+                             f"{server.log()}") from None
+    (total, distinct), = server.query("SELECT count(*), count(DISTINCT hit_id) FROM hits")
+    assert total == distinct
+
+
+def test_a_full_disk_refuses_and_recovers(make_server, small_disk, facts, figure):
+    """Clients are told to retry, nothing acked is lost, and space brings it back by itself."""
+    server = make_server(directory=small_disk / "data")
+    server.log_path = pathlib.Path(f"{small_disk}.stderr")
+    server.start()
+    promised, refusal = send(server, make_batch(facts, 1))
+    assert not refusal
+    ballast = small_disk / "ballast"
+    refused = None
+    for _ in range(MOST_REQUESTS):
+        fill(ballast)
+        refused = make_batch(facts, 1)
+        more, refusal = send(server, refused)
+        promised |= more
+        if refusal:
+            break
+    assert refusal, f"{MOST_REQUESTS} requests were accepted on a full disk"
+    assert server.process.poll() is None, f"a full disk ended the server\n{server.log()}"
+
+    ballast.unlink()
+    again = wait_until(lambda: not send_all(server, refused, promised), "accepted again",
+                       RECOVERY_SECONDS, every=0.2)
+    assert again and hits_of(refused.facts) <= promised
+    check_stored(server, promised)
+    figure(f"disk: full was answered with {refusal}; {len(promised)} acked hits, none lost")
+    assert server.terminate() == 0, server.log()
+    server.log_path.unlink()
+
+
+def send_all(server, batch: Batch, promised: set[bytes]) -> str:
+    """Sends a request once more and notes what is promised; how it was refused."""
+    more, refusal = send(server, batch)
+    if not refusal:
+        # A duplicate is known already, so its hits are promised as well.
+        promised |= hits_of(batch.facts) | more
+    return refusal
+
+
+def test_a_taken_directory_is_refused(make_server, facts):
+    """A second process ends with 69, and says who holds the directory; the first goes on."""
+    holder = make_server().start()
+    second = subprocess.run(
+        [binary(), "serve", "--listen", "127.0.0.1:0", "--data-dir", holder.directory],
+        capture_output=True, text=True, timeout=SECONDS, stdin=subprocess.DEVNULL, check=False)
+    assert second.returncode == 69, second
+    assert str(holder.process.pid) in second.stderr, second.stderr
+    promised, refusal = send(holder, make_batch(facts, 1))
+    assert not refusal
+    check_stored(holder, promised)
+
+
+def test_an_end_under_load_loses_nothing(make_server, facts, figure):
+    """SIGTERM while a client streams: exit 0 in time, and what was acked is there."""
+    server = make_server().start()
+    promised: set[bytes] = set()
+    loaded = threading.Event()
+    failures = []
+
+    def acked(batch, results):
+        promised.update(hits_of(owed(batch, results)))
+        if batch.sequence >= 50:
+            loaded.set()
+
+    def stream():
+        try:
+            with server.channel() as channel:
+                batches = (make_batch(facts, sequence) for sequence in range(1, 1 << 30))
+                Stream(channel, collections.deque()).run(batches, acked, 120)
+        except grpc.RpcError as error:
+            failures.append(error)
+
+    client = threading.Thread(target=stream)
+    client.start()
+    assert loaded.wait(SECONDS), f"no load after {SECONDS} s\n{server.log()}"
+    started = time.monotonic()
+    code = server.terminate()
+    seconds = time.monotonic() - started
+    client.join(SECONDS)
+    assert not client.is_alive(), "the client hangs"
+    assert code == 0, server.log()
+    assert [error.code() for error in failures] in ([], [grpc.StatusCode.UNAVAILABLE]), failures
+    figure(f"drain: exit 0 after {seconds:.1f} s of {STOP_SECONDS}, {len(promised):,} hits owed")
+    server.start()
+    check_stored(server, promised)
+
+
+def test_a_failed_sync_is_the_end(make_server, facts):
+    """When the disk can no longer sync, nothing more is acked, and the process exits with 74."""
+    if not shutil.which("strace"):
+        pytest.skip("no strace here: `make bootstrap` installs it")
+    server = make_server().start()
+    promised, refusal = send(server, make_batch(facts, 1))
+    assert not refusal
+    check_stored(server, promised)
+    trace = server.directory.parent / "strace"
+    tracer = break_syncs(server.process.pid, trace)
+    try:
+        check_no_ack(server, make_batch(facts, 1))
+        assert server.wait(SECONDS, "to end after a failed sync") == 74, server.log()
+    finally:
+        # It ends with the process that it traces.
+        if tracer.poll() is None:
+            server.close()
+        tracer.wait(10)
+    server.start()
+    check_stored(server, promised)
+
+
+def break_syncs(pid: int, trace: pathlib.Path) -> subprocess.Popen:
+    """Makes every sync of a running process fail from now on."""
+    log = trace.with_suffix(".log")
+    with log.open("wb") as stderr:
+        tracer = subprocess.Popen(
+            ["strace", "-f", "-p", str(pid), "-o", trace, "-e", "trace=fsync,fdatasync",
+             "-e", "inject=fsync,fdatasync:error=EIO"], stderr=stderr)
+
+    def attached():
+        return "attached" in log.read_text(errors="replace") or tracer.poll() is not None
+
+    wait_until(attached, "strace attached", 10)
+    if tracer.poll() is not None:
+        pytest.skip(f"strace may not trace here: {log.read_text(errors='replace').strip()}")
+    return tracer
+
+
+def check_no_ack(server, batch: Batch) -> None:
+    """The request gets no ack that promises anything: an error, or RETRY_LATER for its events."""
+    answered = []
+    with server.channel() as channel:
+        stream = Stream(channel, collections.deque())
+        try:
+            stream.run(iter([batch]), lambda *ack: answered.append(ack), SECONDS)
+        except grpc.RpcError as error:
+            assert error.code() != grpc.StatusCode.DEADLINE_EXCEEDED, server.log()
+    promised = [fact for ack in answered for fact in owed(*ack)]
+    assert not promised, f"{len(promised)} events were acked after a failed sync\n{server.log()}"

@@ -1,0 +1,104 @@
+// A server over loopback that answers as a test tells it.
+internal import GRPCCore
+internal import GRPCNIOTransportHTTP2Posix
+internal import GRPCProtobuf
+internal import SightlineProtos
+internal import Synchronization
+internal import TrackingClient
+
+/// Settles every request, and breaks off where its script says so.
+final class ScriptedServer: Sightline_V1_TrackingService.SimpleServiceProtocol {
+    /// What happens to one request.
+    enum Answer: Sendable {
+        /// Each event has this verdict, and the request is settled.
+        case settle(Sightline_V1_Verdict)
+        /// It is taken in, and the stream breaks before the ack.
+        case breakOff
+        /// The whole call is refused.
+        case refuse
+        /// No answer at all.
+        case silence
+    }
+
+    private struct State: Sendable {
+        var script: [Answer]
+        var requests: [Sightline_V1_StreamEventsRequest] = []
+    }
+
+    private let state: Mutex<State>
+
+    /// Answers requests by the script, in order, and settles the rest as accepted.
+    init(_ script: [Answer] = []) {
+        self.state = Mutex(State(script: script))
+    }
+
+    /// All requests on all streams, in order.
+    var requests: [Sightline_V1_StreamEventsRequest] { self.state.withLock { $0.requests } }
+
+    func streamEvents(
+        request: RPCAsyncSequence<Sightline_V1_StreamEventsRequest, any Error>,
+        response: RPCWriter<Sightline_V1_StreamEventsResponse>, context: ServerContext
+    ) async throws {
+        for try await message in request {
+            let answer = self.state.withLock { state in
+                state.requests.append(message)
+                return state.script.isEmpty ? .settle(.accepted) : state.script.removeFirst()
+            }
+            switch answer {
+            case .settle(let verdict):
+                try await response.write(self.answer(to: message, verdict))
+            case .breakOff:
+                throw RPCError(code: .unavailable, message: "a break")
+            case .refuse:
+                let violation = ErrorDetails.BadRequest.FieldViolation(
+                    field: "sequence", description: "it must rise")
+                throw GoogleRPCStatus(
+                    code: .invalidArgument, message: "refused",
+                    details: [.badRequest(.init(violations: [violation]))])
+            case .silence:
+                break
+            }
+        }
+    }
+
+    func recordEvents(
+        request: Sightline_V1_RecordEventsRequest, context: ServerContext
+    ) async throws -> Sightline_V1_RecordEventsResponse {
+        throw RPCError(code: .unimplemented, message: "the client does not call it")
+    }
+
+    func explainEvents(
+        request: Sightline_V1_ExplainEventsRequest, context: ServerContext
+    ) async throws -> Sightline_V1_ExplainEventsResponse {
+        var response = Sightline_V1_ExplainEventsResponse()
+        response.results = request.events.map { TestEvents.accepted($0.eventID) }
+        return response
+    }
+
+    func inspectPayload(
+        request: Sightline_V1_InspectPayloadRequest, context: ServerContext
+    ) async throws -> Sightline_V1_InspectPayloadResponse {
+        var response = Sightline_V1_InspectPayloadResponse()
+        response.tracked = request.platform == .ios && request.json == "{}"
+        return response
+    }
+
+    /// Runs the server while `body` runs.
+    func run(_ body: (ServerAddress) async throws -> Void) async throws {
+        let transport = HTTP2ServerTransport.Posix(
+            address: .ipv4(host: "127.0.0.1", port: 0), transportSecurity: .plaintext)
+        try await withGRPCServer(transport: transport, services: [self]) { server in
+            let port = try await transport.listeningAddress.ipv4?.port ?? 0
+            try await body(ServerAddress("127.0.0.1:\(port)"))
+        }
+    }
+
+    private func answer(
+        to request: Sightline_V1_StreamEventsRequest, _ verdict: Sightline_V1_Verdict
+    ) -> Sightline_V1_StreamEventsResponse {
+        let results = request.events.indices.map {
+            TestEvents.result(request.sequence, UInt32($0), verdict)
+        }
+        return TestEvents.ack(request.sequence, results: results)
+    }
+}

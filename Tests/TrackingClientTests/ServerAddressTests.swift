@@ -1,0 +1,30 @@
+// Addresses as people write them.
+internal import Testing
+internal import TrackingClient
+
+struct ServerAddressTests {
+    @Test(
+        "good addresses",
+        arguments: [
+            ("127.0.0.1:50051", "127.0.0.1", 50051), ("localhost:1", "localhost", 1),
+            ("[::1]:65535", "::1", 65535),
+        ])
+    func good(text: String, host: String, port: Int) throws {
+        let address = try ServerAddress(text)
+        #expect(address.host == host && address.port == port)
+        #expect(address.description == text)
+    }
+
+    @Test(
+        "bad addresses say how a good one looks",
+        arguments: ["", "host", "host:", ":1", "host:0", "host:65536", "::1:80", "[]:1", "a:b"])
+    func bad(text: String) {
+        #expect(throws: TrackingClientError.badAddress(text)) { try ServerAddress(text) }
+    }
+
+    @Test("text that would drive a terminal is written out")
+    func printable() {
+        #expect("plain ü 漢 🙂".printable == "plain ü 漢 🙂")
+        #expect("a\u{1B}[31m\n\u{202E}b\u{9B}".printable == "a\\u{1b}[31m\\u{a}\\u{202e}b\\u{9b}")
+    }
+}

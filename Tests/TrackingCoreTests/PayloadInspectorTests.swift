@@ -1,0 +1,144 @@
+// The inspector against the vendors' payloads and against every mistake that was seen in the wild.
+
+internal import Testing
+internal import TrackingCore
+
+private typealias Severity = PayloadFinding.Severity
+
+struct PayloadInspectorTests {
+    @Test("D1, D31, D32: a sound payload gives no finding at all")
+    func soundPayloads() throws {
+        #expect(try PayloadRow.inspect(PayloadRow.soundIOS, .ios).findings == [])
+        #expect(try PayloadRow.inspect(PayloadRow.soundIOS, .ios).tracked)
+        #expect(try PayloadRow.inspect(PayloadRow.soundAndroid, .android).findings == [])
+        #expect(try PayloadRow.inspect(PayloadRow.soundAndroid, .android).tracked)
+    }
+
+    @Test(
+        "D31, D32, D33, D34, D35: the vendors' samples have no mistakes but missing ids",
+        arguments: [
+            ("apns-alert.json", .ios, true, []),
+            ("apns-tester.json", .ios, false, ["_dId", "_mId"]),
+            ("fcm-sent.json", .android, true, []), ("fcm-tester.json", .android, true, []),
+        ] as [(String, PayloadPlatform, Bool, [String])])
+    func vendorSamples(
+        name: String, platform: PayloadPlatform, tracked: Bool, errors: [String]
+    ) throws {
+        let inspection = PayloadInspector().inspect(
+            try Fixtures.json(name), byteCount: try Fixtures.data(name).count, platform: platform)
+        #expect(inspection.tracked == tracked)
+        let worse = inspection.findings.filter { $0.severity != .note }
+        #expect(worse.map(\.key) == errors)
+        #expect(worse.allSatisfy { $0.severity == .error })
+    }
+
+    @Test("D2, D3, D4, D5, D6, D7: every row of the truth table says whether it is tracked")
+    func truthTable() throws {
+        let rows = try Fixtures.lines("flag-truth-table.csv").dropFirst()
+        #expect(rows.count == 26)
+        for row in rows {
+            let cells = row.split(separator: ",").map(String.init)
+            try #require(cells.count == 3)
+            let raw = cells[0].hasPrefix("\"") ? String(cells[0].dropFirst().dropLast()) : cells[0]
+            let flag: String? = raw == "<absent>" ? nil : raw == "<empty>" ? "" : raw
+            var members: [String: JSONValue] = ["_dId": .string("56c4"), "_mId": .string("h1")]
+            members["_acsDeliveryTracking"] = flag.map { .string($0) }
+            let platform: PayloadPlatform = cells[1] == "ios" ? .ios : .android
+            let payload: JSONValue =
+                platform == .ios ? .object(members) : .object(["data": .object(members)])
+            let inspection = PayloadInspector().inspect(payload, byteCount: 1, platform: platform)
+            #expect(inspection.tracked == cells[2].hasPrefix("accepted"), "\(row)")
+            #expect(inspection.findings.contains { $0.severity == .error } != inspection.tracked)
+        }
+    }
+
+    @Test(
+        "D2, D3, D4, D5, D6, D46, D55: a flag is explained as its platform reads it",
+        arguments: [
+            (.android, "\"off\"", .error, false), (.android, "\"ON\"", .error, false),
+            (.android, "true", .error, false), (.android, "1", .error, false),
+            (.android, "null", .error, false), (.android, "\"\"", .error, false),
+            (.ios, "\"OFF\"", .error, false), (.ios, "\" on \"", .error, false),
+            (.ios, "\"ON\"", .note, true), (.ios, "true", .warning, true),
+            (.ios, "false", .warning, true), (.ios, "1", .warning, true),
+            (.ios, "null", .warning, true), (.ios, "\"ｏｎ\"", .error, false),
+            (.ios, "\"oﬀ\"", .error, false),
+        ] as [(PayloadPlatform, String, PayloadFinding.Severity, Bool)])
+    func flags(
+        platform: PayloadPlatform, flag: String, severity: PayloadFinding.Severity, tracked: Bool
+    ) throws {
+        let members = #"{"_dId":"56c4","_mId":"h138a","_acsDeliveryTracking":\#(flag)}"#
+        let json = platform == .ios ? members : #"{"data":\#(members)}"#
+        let key = (platform == .ios ? "" : "data.") + "_acsDeliveryTracking"
+        let row = PayloadRow(platform, json, severity, key, flag, tracked: tracked)
+        try row.check()
+    }
+
+    private static let idRows: [PayloadRow] = [
+        PayloadRow(.ios, #"{"_dId":"56c4"}"#, .error, "_mId", "missing", tracked: false),
+        PayloadRow(.ios, #"{"_dId":"","_mId":"h1"}"#, .error, "_dId", "empty", tracked: false),
+        PayloadRow(
+            .ios, #"{"_dId":"a","_mId":138}"#, .error, "_mId", "138", "quotes", tracked: false),
+        PayloadRow(.ios, #"{"_dId":"a","_mId":null}"#, .error, "_mId", "null", tracked: false),
+        PayloadRow(.android, #"{"data":{"_mId":"h1"}}"#, .error, "data._dId", tracked: false),
+        PayloadRow(
+            .android, #"{"data":{"_mId":"h1","_dId":5}}"#, .error, "data._dId", "an integer: 5",
+            tracked: false),
+        PayloadRow(.android, #"{"title":"x"}"#, .error, "data", "missing", tracked: false),
+        PayloadRow(.android, #"{"data":"{}"}"#, .error, "data", "a string", tracked: false),
+        PayloadRow(
+            .ios, #"{"_dId":"xyz","_mId":"h1"}"#, .warning, "_dId", "xyz", "hex", tracked: true),
+        PayloadRow(.ios, #"{"_dId":"a","_mId":"138a"}"#, .warning, "_mId", "138a", tracked: true),
+        PayloadRow(.ios, #"{"_dId":"a","_mId":"h"}"#, .warning, "_mId", "hex", tracked: true),
+        PayloadRow(
+            .ios, #"{"_dId":"a&b","_mId":"h1"}"#, .error, "_dId", "URL", "a&b", tracked: true),
+        PayloadRow(
+            .ios, #"{"_dId":"\#(String(repeating: "a", count: 65))","_mId":"h1"}"#, .error, "_dId",
+            "65 bytes", tracked: true),
+    ]
+
+    @Test("D8, D10, D11, D49, D55: an id that is missing or odd is named", arguments: idRows)
+    func ids(row: PayloadRow) throws {
+        try row.check()
+    }
+
+    @Test("D10: an id of 64 safe characters is no error, and capitals are hex")
+    func idsAtTheLimit() throws {
+        let id = String(repeating: "A", count: 64)
+        let json = #"{"aps":{"content-available":1},"_dId":"\#(id)","_mId":"hAF09"}"#
+        #expect(try PayloadRow.inspect(json, .ios).findings.map(\.key) == ["_acsDeliveryTracking"])
+    }
+
+    @Test("D13, D55: over 4096 bytes is an error, and tracked all the same")
+    func size() throws {
+        #expect(try PayloadRow.inspect(PayloadRow.soundIOS, .ios, byteCount: 4096).findings == [])
+        let inspection = try PayloadRow.inspect(PayloadRow.soundIOS, .ios, byteCount: 4097)
+        #expect(inspection.tracked)
+        #expect(inspection.findings.map(\.severity) == [.error])
+        #expect(inspection.findings.first?.description.contains("4097") == true)
+    }
+
+    @Test("D13: findings come worst first, in the same order in every run, and bounded")
+    func order() throws {
+        let extra = (0..<500).map { #""k\#($0)":\#($0)"# }.joined(separator: ",")
+        let json = #"{"aps":{},"to":"t","data":{"_dId":"a",\#(extra)}}"#
+        let inspection = try PayloadRow.inspect(json, .android)
+        let ranks = inspection.findings.map { finding in
+            Severity.allCases.firstIndex(of: finding.severity) ?? -1
+        }
+        #expect(ranks == ranks.sorted())
+        #expect(ranks.count == PayloadInspection.maximumFindingCount)
+        #expect(try PayloadRow.inspect(json, .android) == inspection)
+    }
+
+    @Test("D13: a value is shown shortened and safe for a terminal, and a token is never shown")
+    func values() throws {
+        let long = String(repeating: "x", count: 5000)
+        let json = #"{"to":"secret","data":{"_mId":"\#(long)","_dId":"\u001b[31m"}}"#
+        for finding in try PayloadRow.inspect(json, .android).findings {
+            #expect(finding.description.utf8.count < 500)
+            #expect(!finding.description.contains("\u{1B}"))
+            #expect(!finding.description.contains("secret"))
+        }
+    }
+}

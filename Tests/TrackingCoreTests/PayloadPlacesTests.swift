@@ -1,0 +1,104 @@
+// Right keys in wrong places, and nearly right keys.
+
+internal import Testing
+internal import TrackingCore
+
+struct PayloadPlacesTests {
+    private static let placeRows: [PayloadRow] = [
+        PayloadRow(
+            .ios, #"{"aps":{"alert":{"_mId":"h1","_dId":"a"}}}"#, .error, "aps.alert._mId",
+            "top level", "h1", tracked: false),
+        PayloadRow(.ios, #"{"aps":{"_dId":"a"},"_mId":"h1"}"#, .error, "aps._dId", tracked: false),
+        PayloadRow(
+            .ios, #"{"aps":{"alert":{"_mId":"h1"}},\#(PayloadRow.ids)}"#, .note, "aps.alert._mId",
+            "can go", tracked: true),
+        PayloadRow(
+            .ios, #"{"data":{\#(PayloadRow.ids)},"priority":"high"}"#, .error, "data._mId",
+            "top level",
+            tracked: false),
+        PayloadRow(
+            .ios, #"{"data":{\#(PayloadRow.ids)}}"#, .warning, "", "looks like one of Android",
+            tracked: false),
+        PayloadRow(
+            .android, #"{"data":{"title":"t"},"_mId":"h1"}"#, .error, "_mId", "inside `data`",
+            tracked: false),
+        PayloadRow(.android, PayloadRow.soundIOS, .warning, "aps", "inspect", tracked: false),
+        PayloadRow(.android, PayloadRow.soundIOS, .error, "_dId", "inside `data`", tracked: false),
+        PayloadRow(
+            .android, #"{"message":{"data":{\#(PayloadRow.ids)}}}"#, .error, "message.data._mId",
+            tracked: false),
+        PayloadRow(
+            .ios, #"{"aps":{"_acsDeliveryTracking":"off"},"_dId":"a","_mId":"h1"}"#, .warning,
+            "aps._acsDeliveryTracking", "off", tracked: true),
+        PayloadRow(
+            .ios, #"{"mutable-content":1,"aps":{},\#(PayloadRow.ids)}"#, .warning,
+            "mutable-content",
+            "inside `aps`", tracked: true),
+        PayloadRow(
+            .ios, #"{"aps":{"uri":"u"},\#(PayloadRow.ids)}"#, .warning, "aps.uri", "top level",
+            tracked: true),
+        PayloadRow(
+            .ios, #"{"aps":{"title":"t"},\#(PayloadRow.ids)}"#, .warning, "aps.title", "aps.alert",
+            tracked: true),
+        PayloadRow(
+            .android, #"{"uri":"u","data":{\#(PayloadRow.ids)}}"#, .warning, "uri", "inside `data`",
+            tracked: true),
+        PayloadRow(
+            .android, #"{"data":{"mutable-content":"1",\#(PayloadRow.ids)}}"#, .note,
+            "data.mutable-content", "iOS", tracked: true),
+    ]
+
+    @Test(
+        "D1, D13, D34: a key nested in aps.alert, or at another wrong place, is named",
+        arguments: placeRows)
+    func places(row: PayloadRow) throws {
+        try row.check()
+    }
+
+    private static let nameRows: [PayloadRow] = [
+        PayloadRow(
+            .ios, #"{"_mid":"h1","_dId":"a"}"#, .error, "_mid", "mean `_mId`", tracked: false),
+        PayloadRow(
+            .ios, #"{"_mId":"h1","_did":"a"}"#, .error, "_did", "mean `_dId`", tracked: false),
+        PayloadRow(
+            .android, #"{"data":{"mId":"h1","_dId":"a"}}"#, .error, "data.mId", "mean `_mId`",
+            tracked: false),
+        PayloadRow(
+            .ios, #"{"_mid":"h1",\#(PayloadRow.ids)}"#, .note, "_mid", "custom field", tracked: true
+        ),
+        PayloadRow(
+            .ios, #"{"aps":{"alert":{"_mid":"h1"}},"_dId":"a"}"#, .error, "aps.alert._mid",
+            "mean `_mId`", tracked: false),
+        PayloadRow(
+            .ios, #"{"acsDeliveryTracking":"off","_dId":"a","_mId":"h1"}"#, .warning,
+            "acsDeliveryTracking", "mean `_acsDeliveryTracking`", "off", tracked: true),
+        PayloadRow(
+            .android, #"{"data":{"_acsdeliverytracking":"off","_dId":"a","_mId":"h1"}}"#,
+            .warning, "data._acsdeliverytracking", tracked: true),
+        PayloadRow(
+            .ios, #"{"_acsDelivryTracking":"off","_dId":"a","_mId":"h1"}"#, .warning,
+            "_acsDelivryTracking", tracked: true),
+        PayloadRow(
+            .ios, #"{"aps":{"mutableContent":1},\#(PayloadRow.ids)}"#, .warning,
+            "aps.mutableContent",
+            "`mutable-content`, inside `aps`", tracked: true),
+        PayloadRow(
+            .android, #"{"data":{"media_attachment_url":"u",\#(PayloadRow.ids)}}"#, .warning,
+            "data.media_attachment_url", tracked: true),
+        PayloadRow(
+            .ios, #"{"aps":{},"messageId":"h1","_dId":"a"}"#, .error, "messageId",
+            "only as `_mId`", tracked: false),
+        PayloadRow(
+            .android, #"{"data":{"deliveryId":"a","_mId":"h1"}}"#, .error, "data.deliveryId",
+            "only as `_dId`", tracked: false),
+        PayloadRow(
+            .ios, #"{"aps":{},"messageId":"h1",\#(PayloadRow.ids)}"#, .note, "messageId",
+            "custom field",
+            tracked: true),
+    ]
+
+    @Test("D1, D13: a key that is nearly right gets a did-you-mean", arguments: nameRows)
+    func names(row: PayloadRow) throws {
+        try row.check()
+    }
+}

@@ -1,0 +1,56 @@
+// One row of the inspector's tables, and how it is checked.
+
+internal import Testing
+internal import TrackingCore
+
+/// A payload, what it has to give at one key, and whether it is tracked.
+struct PayloadRow: CustomTestStringConvertible, Sendable {
+    let platform: PayloadPlatform
+    let json: String
+    let key: String
+    let severity: PayloadFinding.Severity
+    let words: [String]
+    let tracked: Bool
+
+    init(
+        _ platform: PayloadPlatform, _ json: String, _ severity: PayloadFinding.Severity,
+        _ key: String, _ words: String..., tracked: Bool
+    ) {
+        self.platform = platform
+        self.json = json
+        self.severity = severity
+        self.key = key
+        self.words = words
+        self.tracked = tracked
+    }
+
+    var testDescription: String { "\(self.platform) \(self.json)" }
+
+    /// Two sound ids and a flag, as members of an object.
+    static let ids = #""_dId":"56c4","_mId":"h138a","_acsDeliveryTracking":"on""#
+    /// Payloads that give no finding.
+    static let soundIOS = #"{"aps":{"alert":{"title":"t"},"content-available":1},\#(ids)}"#
+    static let soundAndroid = #"{"data":{"title":"t",\#(ids)},"priority":"high"}"#
+
+    /// Inspects the payload, and expects the finding among all that there are.
+    func check() throws {
+        let inspection = try Self.inspect(self.json, self.platform)
+        #expect(inspection.tracked == self.tracked)
+        let findings = inspection.findings.filter {
+            $0.key == self.key && $0.severity == self.severity
+        }
+        let matches = findings.contains { finding in
+            self.words.allSatisfy { finding.description.contains($0) }
+        }
+        #expect(matches, "\(inspection.findings)")
+    }
+
+    /// Inspects JSON written in a test.
+    static func inspect(
+        _ json: String, _ platform: PayloadPlatform, byteCount: Int? = nil
+    ) throws -> PayloadInspection {
+        PayloadInspector().inspect(
+            try Fixtures.json(text: json), byteCount: byteCount ?? json.utf8.count,
+            platform: platform)
+    }
+}
