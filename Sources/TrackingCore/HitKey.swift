@@ -32,7 +32,8 @@ package struct HitKey: Sendable, Hashable {
             return hash.finalize().withUnsafeBytes { digest in
                 HitKey(
                     high: UInt64(bigEndian: digest.loadUnaligned(as: UInt64.self)),
-                    low: UInt64(bigEndian: digest.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+                    low: UInt64(bigEndian: digest.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+                )
             }
         }
     }

@@ -63,7 +63,8 @@ package struct RuleSet: Sendable {
         case 0:
             let given = self.policy.trackUnspecifiedConsent
             steps.note(
-                "consent: not said, rules.default_consent takes it as \(given ? "in" : "out") (D22)")
+                "consent: not said, rules.default_consent takes it as \(given ? "in" : "out") (D22)"
+            )
             return given
         case let number:
             steps.note("consent: \(number) is not opted in, so nothing is tracked (D22, D40)")

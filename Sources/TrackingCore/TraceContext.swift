@@ -95,7 +95,8 @@ package struct TraceContext: Sendable, Equatable {
         guard (1...512).contains(tracestate.count) else { return false }
         var keys: Set<[UInt8]> = []
         var members = 0
-        for member in tracestate.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+        for member in tracestate.split(
+            separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
         {
             let trimmed = Self.trimmed(member)
             if trimmed.isEmpty { continue }  // Empty members are allowed.
@@ -128,8 +129,9 @@ package struct TraceContext: Sendable, Equatable {
         else { return false }
         switch parts.count {
         case 1: return key.count <= 256
-        case 2: return (isLetter(first) || isDigit(first)) && parts[0].count <= 241
-            && parts[1].count <= 14
+        case 2:
+            return (isLetter(first) || isDigit(first)) && parts[0].count <= 241
+                && parts[1].count <= 14
         default: return false
         }
     }

@@ -204,7 +204,8 @@ extension AdmittedRequest {
             }
         }
         HitBlock.setEntries(
-            count: granted, bytes: payload.count - start - self.header.count, in: &payload, at: start)
+            count: granted, bytes: payload.count - start - self.header.count, in: &payload,
+            at: start)
         return granted
     }
 }

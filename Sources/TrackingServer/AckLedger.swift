@@ -15,6 +15,7 @@ struct AckLedger {
 
     private struct Entry {
         let request: AdmittedRequest
+        let span: RequestSpan
         let bytes: Int
         var isSettled = false
     }
@@ -41,8 +42,8 @@ struct AckLedger {
     var isIdle: Bool { self.underWay.isEmpty }
     var hasAnswer: Bool { !self.unanswered.isEmpty }
 
-    mutating func begin(_ request: AdmittedRequest, bytes: Int) {
-        self.underWay.append(Entry(request: request, bytes: bytes))
+    mutating func begin(_ request: AdmittedRequest, span: RequestSpan, bytes: Int) {
+        self.underWay.append(Entry(request: request, span: span, bytes: bytes))
         self.bytes += bytes
     }
 
@@ -57,6 +58,7 @@ struct AckLedger {
         let settled = self.underWay.prefix { $0.isSettled }
         for entry in settled {
             self.bytes -= entry.bytes
+            entry.span.end(entry.request)
             self.durableSequence = max(self.durableSequence, entry.request.watermark)
             self.unanswered.append(entry.request)
         }

@@ -33,7 +33,8 @@ package struct ConfigurationKey: Sendable {
     /// All keys, in the order of the documentation.
     package static let all: [ConfigurationKey] = [
         .init("listen", .text("127.0.0.1:50051"), "address and port of the gRPC server"),
-        .init("data_dir", .text("./sightline-data"), "directory of the journal and the sinks' files"),
+        .init(
+            "data_dir", .text("./sightline-data"), "directory of the journal and the sinks' files"),
         .init(
             "sink", .choice("sqlite", of: ["sqlite", "jsonl", "stdout", "discard"]),
             "where hits go"),

@@ -45,7 +45,8 @@ package struct ConfigurationSource: Sendable {
     private static func values(_ flags: [String: String]) -> [AbsoluteConfigKey: ConfigValue] {
         var values: [AbsoluteConfigKey: ConfigValue] = [:]
         for (name, value) in flags {
-            values[AbsoluteConfigKey(ConfigKey(name))] = ConfigValue(.string(value), isSecret: false)
+            values[AbsoluteConfigKey(ConfigKey(name))] = ConfigValue(
+                .string(value), isSecret: false)
         }
         return values
     }

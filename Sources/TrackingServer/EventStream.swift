@@ -79,23 +79,26 @@ struct EventStream: Sendable {
         _ acks: AckQueue
     ) async -> ReadingEnd {
         defer { acks.endReading() }
-        var trace = RequestTrace(metadata: metadata)
+        var trace = RequestTrace(
+            method: Sightline_V1_TrackingService.Method.StreamEvents.descriptor, metadata: metadata)
         var lastSequence: UInt64 = 0
         var isFirst = true
         do {
             for try await bytes in requests {
-                let (request, reports) = self.ingest.admit(bytes, shape: .stream, trace: &trace)
+                let (request, span, reports) = self.ingest.admit(
+                    bytes, shape: .stream, trace: &trace)
                 if isFirst { acks.setReportsAccepted(reports) }
                 isFirst = false
                 // What cannot be read has no sequence to check; it is answered without one.
                 if request.violation?.code != .malformed {
                     guard request.sequence > lastSequence else {
                         return .failed(
-                            ServiceError.sequence(seen: request.sequence, last: lastSequence).status)
+                            ServiceError.sequence(seen: request.sequence, last: lastSequence).status
+                        )
                     }
                     lastSequence = request.sequence
                 }
-                let hasRoom = acks.begin(request, bytes: bytes.count)
+                let hasRoom = acks.begin(request, span: span, bytes: bytes.count)
                 self.ingest.journal.append(request, for: acks)
                 if !hasRoom { await acks.waitForRoom() }
             }

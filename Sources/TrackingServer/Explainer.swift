@@ -44,7 +44,8 @@ package struct Explainer: Sendable {
         return .with { response in
             response.results = admitted.results(includesAccepted: true)
             for index in response.results.indices {
-                response.results[index].explanation = steps[index] + [self.windowStep(response, index)]
+                response.results[index].explanation =
+                    steps[index] + [self.windowStep(response, index)]
             }
         }
     }

@@ -13,10 +13,10 @@ struct Ingest: Sendable {
 
     /// Admits a request and gives it its block's header.
     ///
-    /// - Returns: the request, and whether its client wants results of accepted events too.
+    /// - Returns: the request, its span, and whether its client wants results of accepted events too.
     func admit(
         _ bytes: RequestBytes, shape: RequestShape, trace: inout RequestTrace
-    ) -> (request: AdmittedRequest, reportsAccepted: Bool) {
+    ) -> (request: AdmittedRequest, span: RequestSpan, reportsAccepted: Bool) {
         let receiveTime = WallClock.microseconds()
         let (request, reportsAccepted) = bytes.withUnsafeBytes { buffer in
             let reader = self.admission.read(buffer, shape: shape)
@@ -24,13 +24,13 @@ struct Ingest: Sendable {
                 reader, bytes: buffer.count, tenant: self.tenant, receiveTime: receiveTime)
             return (request, reader.reportsAccepted)
         }
+        let span = trace.begin(event: request.eventTrace)
         if !request.claims.isEmpty {
             request.header = HitBlock.header(
                 entryCount: request.claims.count, entriesBytes: request.entries.count,
-                receiveTime: receiveTime, tenant: self.tenant,
-                trace: trace.next(event: request.eventTrace))
+                receiveTime: receiveTime, tenant: self.tenant, trace: span.context)
         }
-        return (request, reportsAccepted)
+        return (request, span, reportsAccepted)
     }
 }
 

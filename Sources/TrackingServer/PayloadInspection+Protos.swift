@@ -17,22 +17,31 @@ extension PayloadInspector {
         case .ios: platform = .ios
         case .unspecified, .UNRECOGNIZED:
             throw ServiceError.request(
-                Violation("platform", .required, "missing: PLATFORM_ANDROID or PLATFORM_IOS says "
-                    + "whose rules hold")).status
+                Violation(
+                    "platform", .required,
+                    "missing: PLATFORM_ANDROID or PLATFORM_IOS says "
+                        + "whose rules hold")
+            ).status
         }
         let json = Data(request.json.utf8)
         guard json.count <= JSONValue.maximumByteCount else {
             throw ServiceError.request(
-                Violation("json", .tooLarge, "\(json.count) bytes, the limit is "
-                    + "\(JSONValue.maximumByteCount): a push payload has 4096 at most")).status
+                Violation(
+                    "json", .tooLarge,
+                    "\(json.count) bytes, the limit is "
+                        + "\(JSONValue.maximumByteCount): a push payload has 4096 at most")
+            ).status
         }
         let payload: JSONValue
         do {
             payload = try JSONDecoder().decode(JSONValue.self, from: json)
         } catch {
             throw ServiceError.request(
-                Violation("json", .malformed, "not JSON: send the payload as a device or a push "
-                    + "tester shows it")).status
+                Violation(
+                    "json", .malformed,
+                    "not JSON: send the payload as a device or a push "
+                        + "tester shows it")
+            ).status
         }
         let inspection = self.inspect(payload, byteCount: json.count, platform: platform)
         return .with { response in

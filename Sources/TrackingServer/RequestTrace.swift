@@ -1,23 +1,33 @@
 // The server's place in its clients' traces.
-package import GRPCCore
-package import TrackingCore
+internal import GRPCCore
+internal import Instrumentation
+internal import Tracing
+internal import TrackingCore
 
 /// Gives each request the trace context that its records carry on: a span of the server's own, child of
 /// the event's trace or else of the RPC's, or the start of a new trace.
-package struct RequestTrace: Sendable {
+struct RequestTrace: Sendable {
+    private let method: String
     private let rpc: TraceContext?
-    private var generator: SpanIDGenerator
+    private let tracer: (any Tracer)?
+    private var generator = SpanIDGenerator()
 
     /// The trace of an RPC with these metadata; a malformed traceparent counts as none.
-    package init(metadata: Metadata) {
+    init(method: MethodDescriptor, metadata: Metadata) {
+        self.method = method.fullyQualifiedMethod
         self.rpc = Self.context(in: metadata)
-        self.generator = SpanIDGenerator()
+        let tracer = InstrumentationSystem.tracer
+        self.tracer = tracer is NoOpTracer ? nil : tracer
     }
 
-    /// The context of the server's span for one request.
-    package mutating func next(event: TraceContext?) -> TraceContext {
-        guard let parent = event ?? self.rpc else { return .random(using: &self.generator) }
-        return parent.child(using: &self.generator)
+    /// Begins the server's span for one request, whose events carry `event`.
+    mutating func begin(event: TraceContext?) -> RequestSpan {
+        let parent = event ?? self.rpc
+        let own =
+            parent?.child(using: &self.generator)
+            ?? TraceContext.random(using: &self.generator)
+        guard let tracer = self.tracer else { return RequestSpan(unrecorded: own) }
+        return RequestSpan(self.method, parent: parent, fallback: own, tracer: tracer)
     }
 
     private static func context(in metadata: Metadata) -> TraceContext? {

@@ -50,10 +50,13 @@ struct TrackingService: RegistrableRPCService {
         _ request: StreamingServerRequest<RequestBytes>
     ) async throws -> StreamingServerResponse<Sightline_V1_RecordEventsResponse> {
         let bytes = try await Self.onlyMessage(of: request)
-        var trace = RequestTrace(metadata: request.metadata)
-        let (admitted, _) = self.ingest.admit(bytes, shape: .unary, trace: &trace)
+        var trace = RequestTrace(
+            method: Sightline_V1_TrackingService.Method.RecordEvents.descriptor,
+            metadata: request.metadata)
+        let (admitted, span, _) = self.ingest.admit(bytes, shape: .unary, trace: &trace)
         if let violation = admitted.violation { throw ServiceError.request(violation).status }
         await RecordedRequest.settle(admitted, in: self.ingest.journal)
+        span.end(admitted)
         let answer = Sightline_V1_RecordEventsResponse.with { response in
             response.results = admitted.results(includesAccepted: true)
             response.tally = Sightline_V1_Tally(admitted.tally)

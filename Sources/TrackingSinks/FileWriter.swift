@@ -16,7 +16,8 @@ enum FileWriter {
         var offset = 0
         while offset < bytes.count {
             let written = bytes.withUnsafeBytes { buffer in
-                Glibc.write(descriptor, buffer.baseAddress?.advanced(by: offset), buffer.count - offset)
+                Glibc.write(
+                    descriptor, buffer.baseAddress?.advanced(by: offset), buffer.count - offset)
             }
             if written >= 0 {
                 offset += written

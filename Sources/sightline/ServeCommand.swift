@@ -50,8 +50,10 @@ struct ServeCommand: AsyncParsableCommand {
                 onFailure: { error in Self.fail(error, logger) })
             try await application.run()
         } catch {
-            throw Self.exit(.unavailable, "cannot serve on \(configuration.host):"
-                + "\(configuration.port): \(error)")
+            throw Self.exit(
+                .unavailable,
+                "cannot serve on \(configuration.host):"
+                    + "\(configuration.port): \(error)")
         }
     }
 
