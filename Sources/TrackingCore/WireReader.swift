@@ -9,14 +9,15 @@ package enum WireError: Error, Equatable {
     case malformed
     /// A string is not UTF-8.
     case invalidUTF8
-    /// Messages or groups are nested deeper than 100.
+    /// Messages or groups are nested deeper than 100 levels, the outermost message among them.
     case tooDeep
 }
 
 /// A cursor over one message's bytes.
 package struct WireReader {
-    /// Messages and groups that may be nested in one request; SwiftProtobuf's own limit.
-    package static let maxDepth = 100
+    /// Messages and groups that may be nested in one request. SwiftProtobuf's own limit is 100 levels,
+    /// and it counts the request as the first.
+    package static let maxDepth = 99
 
     private let bytes: Bytes
     private var offset = 0

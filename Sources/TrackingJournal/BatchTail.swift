@@ -57,6 +57,15 @@ final class BatchTail: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
+    /// Forgets batches that every sink has.
+    func drop(through sequence: Int64) {
+        self.state.withLock { state in
+            let count = state.batches.prefix { $0.sequence <= sequence }.count
+            for batch in state.batches.prefix(count) { state.bytes -= batch.payload.count }
+            state.batches.removeFirst(count)
+        }
+    }
+
     /// No batch will follow the last one.
     func finish() { self.wake { $0.isFinished = true } }
 

@@ -24,10 +24,13 @@ package final class Journal: Sendable {
     private let state: Mutex<State>
     let tail: BatchTail
     private let writer: JournalWriter
+    private let undelivered: UndeliveredGroups
     private let onFailure: @Sendable (JournalError) -> Void
 
     /// How a journal behaves. Sizes are bytes, durations seconds.
     package struct Configuration: Sendable {
+        /// What an ack means. Default: on disk.
+        package var mode = Mode.disk
         /// Payload that is kept at most; beyond it clients are told to retry. Default 4 GiB.
         package var maxBytes = 4 << 30
         /// A group's payload at most; one request may go beyond it. Default 4 MiB.
@@ -45,6 +48,15 @@ package final class Journal: Sendable {
         package init() {}
     }
 
+    /// What has to be true of a request before its client is told.
+    package enum Mode: String, Sendable {
+        /// It is on this node's disk.
+        case disk
+        /// Every sink has it: for nodes without a disk. What waits is kept in memory, at most
+        /// `maxCachedBytes` of it, and lost with the process, unacknowledged.
+        case off
+    }
+
     private struct State {
         var pending: [Submission] = []
         var isScheduled = false
@@ -60,7 +72,7 @@ package final class Journal: Sendable {
     /// Opens the journal in a directory that this process has locked.
     ///
     /// - Parameters:
-    ///   - path: the file.
+    ///   - path: the file; nothing is written there where the mode is `off`.
     ///   - sinks: the names of the sinks whose cursors hold rows back.
     ///   - onFailure: called once when the disk fails; the process has to end with 74.
     /// - Throws: `JournalError` where the file cannot be used safely.
@@ -68,7 +80,9 @@ package final class Journal: Sendable {
         path: String, sinks: [String], configuration: Configuration = Configuration(),
         onFailure: @escaping @Sendable (JournalError) -> Void
     ) throws(JournalError) {
-        let store = try JournalStore(path: path, checkpointBytes: configuration.checkpointBytes)
+        let store = try JournalStore(
+            path: configuration.mode == .off ? nil : path,
+            checkpointBytes: configuration.checkpointBytes)
         let window = RecentHits(capacity: configuration.windowCapacity)
         let contents = try store.open(restoring: window)
         self.configuration = configuration
@@ -76,7 +90,9 @@ package final class Journal: Sendable {
         self.store = store
         self.state = Mutex(State())
         self.tail = BatchTail(
-            lastSequence: contents.lastSequence, maxBytes: configuration.maxCachedBytes)
+            lastSequence: contents.lastSequence,
+            maxBytes: configuration.mode == .off ? .max : configuration.maxCachedBytes)
+        self.undelivered = UndeliveredGroups()
         self.writer = JournalWriter(
             store: store, window: window, contents: contents, sinks: sinks,
             configuration: configuration)
@@ -118,6 +134,9 @@ package final class Journal: Sendable {
     /// Bytes of payload that are kept.
     package var storedBytes: Int { self.writer.storedBytes }
 
+    /// Whether it is filled to four fifths: clients should slow down, before they are refused.
+    package var isNearlyFull: Bool { self.writer.storedBytes > self.writer.maxBytes / 5 * 4 }
+
     /// Settles claims as they would be now, and claims nothing (D52).
     package func preview(_ claims: [Claim]) async -> [Claim] {
         await withCheckedContinuation { continuation in
@@ -158,6 +177,8 @@ package final class Journal: Sendable {
         await withCheckedContinuation { continuation in
             self.store.async {
                 self.drain()
+                self.settleDelivered()
+                Self.settle(self.undelivered.takeAll(), isToRetry: true)
                 self.tail.close()
                 continuation.resume()
             }
@@ -171,6 +192,7 @@ package final class Journal: Sendable {
     private func turn() {
         guard self.state.withLock({ !$0.isClosed }) else { return }
         self.commitGroup(self.takeGroup())
+        self.settleDelivered()
         let hasMore = self.state.withLock { state in
             state.isScheduled = !state.pending.isEmpty
             return state.isScheduled
@@ -208,14 +230,34 @@ package final class Journal: Sendable {
     private func commitGroup(_ group: [Submission]) {
         switch self.writer.commit(group) {
         case .nothing, .refused: break
-        case .durable(let batch): self.tail.append(batch)
-        case .failed(let reason): self.fail(.failed(reason: reason), group)
+        case .durable(let batch):
+            self.tail.append(batch)
+            if self.configuration.mode == .off {
+                self.undelivered.append(group, sequence: batch.sequence)
+                return
+            }
+        case .failed(let reason): self.fail(.failed(reason: reason))
         }
-        for submission in group { submission.receiver.settled(submission.request) }
+        Self.settle(group)
+    }
+
+    /// Without a disk, clients are told once the sinks have their hits.
+    private func settleDelivered() {
+        guard self.configuration.mode == .off else { return }
+        let delivered = self.writer.delivered
+        self.tail.drop(through: delivered)
+        Self.settle(self.undelivered.take(through: delivered))
+    }
+
+    private static func settle(_ group: [Submission], isToRetry: Bool = false) {
+        for submission in group {
+            if isToRetry { submission.request.isToRetry = true }
+            submission.receiver.settled(submission.request)
+        }
         for submission in group { submission.receiver.commitEnded() }
     }
 
-    private func fail(_ error: JournalError, _ group: [Submission]) {
+    private func fail(_ error: JournalError) {
         let isFirst = self.state.withLock { state in
             defer { state.failure = error }
             return state.failure == nil

@@ -11,6 +11,8 @@ internal import TrackingCore
 final class JournalStore: @unchecked Sendable {
     private let database: DatabaseQueue
     private let checkpointBytes: Int
+    /// Whether nothing is written: the connection then only lends its queue.
+    private let isVolatile: Bool
     private var insertBatch: Statement?
     private var insertRecent: Statement?
     private var bytesSinceCheckpoint = 0
@@ -34,8 +36,10 @@ final class JournalStore: @unchecked Sendable {
         case failed(String)
     }
 
-    init(path: String, checkpointBytes: Int) throws(JournalError) {
+    /// Opens the file at `path`; without one nothing is kept.
+    init(path: String?, checkpointBytes: Int) throws(JournalError) {
         self.checkpointBytes = checkpointBytes
+        self.isVolatile = path == nil
         do {
             var configuration = Configuration()
             configuration.label = "sightline.journal"
@@ -48,17 +52,18 @@ final class JournalStore: @unchecked Sendable {
                         PRAGMA wal_autocheckpoint = 0;
                         """)
             }
-            self.database = try DatabaseQueue(path: path, configuration: configuration)
+            self.database = try DatabaseQueue(
+                path: path ?? ":memory:", configuration: configuration)
             // GRDB sets its own synchronous level for WAL; ours comes after, and is read back below.
             try self.database.writeWithoutTransaction { database in
                 try database.execute(sql: "PRAGMA synchronous = FULL")
                 try database.execute(sql: Self.schema)
             }
-            chmod(path, 0o600)
+            if let path { chmod(path, 0o600) }
         } catch {
-            throw .unusable(path: path, reason: "\(error)")
+            throw .unusable(path: path ?? "the journal's memory", reason: "\(error)")
         }
-        try self.checkSettings()
+        if path != nil { try self.checkSettings() }
     }
 
     private static let schema = """
@@ -104,6 +109,7 @@ final class JournalStore: @unchecked Sendable {
 
     /// Writes one group in one transaction; `durable` means that its fdatasync has returned.
     func commit(_ commit: Commit) -> Outcome {
+        if self.isVolatile { return .durable }
         do {
             try self.database.unsafeReentrantWrite { database in
                 try database.inTransaction(.immediate) {

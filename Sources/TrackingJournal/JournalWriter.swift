@@ -10,7 +10,9 @@ final class JournalWriter: @unchecked Sendable {
     private let window: RecentHits
     private let configuration: Journal.Configuration
     private let cursors: Mutex<Cursors>
-    private let stored: Mutex<Int>
+    private let stored: Atomic<Int>
+    /// Bytes of payload that may be kept.
+    let maxBytes: Int
 
     private var lastSequence: Int64
     private var rows: Queue<JournalStore.StoredRow>
@@ -48,10 +50,12 @@ final class JournalWriter: @unchecked Sendable {
         self.rows = Queue(contents.rows)
         self.recent = Queue(contents.recent)
         self.recentKeys = contents.recent.reduce(0) { $0 + $1.keys }
-        self.stored = Mutex(contents.rows.reduce(0) { $0 + $1.bytes })
+        self.stored = Atomic(contents.rows.reduce(0) { $0 + $1.bytes })
+        self.maxBytes =
+            configuration.mode == .off ? configuration.maxCachedBytes : configuration.maxBytes
     }
 
-    var storedBytes: Int { self.stored.withLock { $0 } }
+    var storedBytes: Int { self.stored.load(ordering: .relaxed) }
 
     func cursor(of sink: String) -> Int64 {
         self.cursors.withLock { $0.sequences[sink] ?? 0 }
@@ -79,7 +83,7 @@ final class JournalWriter: @unchecked Sendable {
         }
         let isFull =
             !payload.bytes.isEmpty
-            && self.storedBytes + payload.bytes.count > self.configuration.maxBytes
+            && self.storedBytes + payload.bytes.count > self.maxBytes
         if isFull { self.refuse(group) }
         let commit = JournalStore.Commit(
             sequence: self.lastSequence + 1, payload: isFull ? [] : payload.bytes,
@@ -135,7 +139,7 @@ final class JournalWriter: @unchecked Sendable {
             bytes -= row.bytes
             self.rows.removeFirst()
         }
-        self.stored.withLock { $0 += bytes }
+        self.stored.add(bytes, ordering: .relaxed)
         if !commit.payload.isEmpty {
             self.rows.append(
                 JournalStore.StoredRow(
@@ -155,11 +159,16 @@ final class JournalWriter: @unchecked Sendable {
 
     // MARK: What may go
 
-    /// The newest row that every sink has and that is old enough; 0 where none may go.
-    private func deliveredThrough() -> Int64 {
-        let delivered = self.cursors.withLock { cursors in
+    /// The newest sequence that every sink has.
+    var delivered: Int64 {
+        self.cursors.withLock { cursors in
             cursors.sinks.map { cursors.sequences[$0] ?? 0 }.min() ?? 0
         }
+    }
+
+    /// The newest row that every sink has and that is old enough; 0 where none may go.
+    private func deliveredThrough() -> Int64 {
+        let delivered = self.delivered
         guard let first = self.rows.first, first.sequence <= delivered else { return 0 }
         guard self.configuration.retainSeconds > 0 else { return delivered }
         let newest = Self.now() - Int64(self.configuration.retainSeconds) * 1_000_000

@@ -39,6 +39,7 @@ struct AckLedger {
             || (self.underWay.count < self.maxRequests && self.bytes < self.maxBytes)
     }
 
+    /// Whether nothing is under way.
     var isIdle: Bool { self.underWay.isEmpty }
     var hasAnswer: Bool { !self.unanswered.isEmpty }
 

@@ -10,12 +10,18 @@ final class AckQueue: SettlementReceiver {
 
     fileprivate struct State {
         var ledger: AckLedger
-        var reader: CheckedContinuation<Void, Never>?
+        var reader: Reader?
         var writer: CheckedContinuation<Void, Never>?
         var isReadingOver = false
         var isClosing = false
         var isClosingTold = false
         var isCommitOver = false
+    }
+
+    /// The stream's reader, and what it waits for.
+    fileprivate struct Reader {
+        let continuation: CheckedContinuation<Void, Never>
+        let condition: @Sendable (AckLedger) -> Bool
     }
 
     /// What the writer has to do next.
@@ -46,14 +52,19 @@ final class AckQueue: SettlementReceiver {
     }
 
     /// Waits until there is room for one more request.
-    func waitForRoom() async {
+    func waitForRoom() async { await self.wait { $0.hasRoom } }
+
+    /// Waits until nothing is under way.
+    func waitForIdle() async { await self.wait { $0.isIdle } }
+
+    private func wait(for condition: @escaping @Sendable (AckLedger) -> Bool) async {
         await withCheckedContinuation { continuation in
-            let hasRoom = self.state.withLock { state in
-                if state.ledger.hasRoom { return true }
-                state.reader = continuation
+            let isMet = self.state.withLock { state in
+                if condition(state.ledger) { return true }
+                state.reader = Reader(continuation: continuation, condition: condition)
                 return false
             }
-            if hasRoom { continuation.resume() }
+            if isMet { continuation.resume() }
         }
     }
 
@@ -68,9 +79,11 @@ final class AckQueue: SettlementReceiver {
     func settled(_ request: AdmittedRequest) {
         let reader = self.state.withLock { state in
             state.ledger.settle(request)
-            guard state.ledger.hasRoom else { return CheckedContinuation<Void, Never>?.none }
-            defer { state.reader = nil }
-            return state.reader
+            guard let reader = state.reader, reader.condition(state.ledger) else {
+                return CheckedContinuation<Void, Never>?.none
+            }
+            state.reader = nil
+            return reader.continuation
         }
         reader?.resume()
     }

@@ -13,12 +13,10 @@ internal import UnixSignals
 
 /// A server: journal, forwarder and gRPC service.
 package struct Application: Sendable {
-    private let configuration: ServerConfiguration
     private let logger: Logger
     private let lock: DirectoryLock
     private let journal: Journal
-    private let forwarder: Forwarder
-    private let grpc: GRPCService
+    private let services: ServiceGroup
 
     /// Opens the data directory and everything in it; nothing listens yet.
     ///
@@ -32,7 +30,6 @@ package struct Application: Sendable {
         onFailure: @escaping @Sendable (JournalError) -> Void
     ) throws {
         let directory = configuration.dataDirectory
-        self.configuration = configuration
         self.logger = logger
         self.lock = try DirectoryLock(directory: directory)
         let sink = try Self.sink(configuration)
@@ -41,28 +38,28 @@ package struct Application: Sendable {
             configuration: configuration.journal, onFailure: onFailure)
         let deadLetters = try DeadLetters(
             path: directory + "/dead_letters.db", maxRows: configuration.maxDeadLetters)
-        self.forwarder = Forwarder(
+        let forwarder = Forwarder(
             from: self.journal, to: sink, deadLetters: deadLetters, logger: logger)
         let ingest = Ingest(
             admission: Admission(
                 rules: RuleSet(policy: configuration.policy, limits: configuration.limits)),
             journal: self.journal, tenant: "default")
-        self.grpc = GRPCService(
+        let grpc = GRPCService(
             server: Self.server(configuration, ingest), drainTimeout: configuration.drainTimeout,
             logger: logger, onListening: onListening)
+        var group = ServiceGroupConfiguration(
+            services: [JournalService(journal: self.journal), forwarder, grpc],
+            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        group.maximumGracefulShutdownDuration = .seconds(22)
+        self.services = ServiceGroup(configuration: group)
     }
 
-    /// Runs until SIGTERM or SIGINT, and ends within 25 s of it: every request that was read is
-    /// answered, the sink gets what it can take, and the journal is closed.
+    /// Runs until SIGTERM, SIGINT or `stop()`, and ends within 25 s of it: every request that was
+    /// read is answered, the sink gets what it can take, and the journal is closed.
     ///
     /// - Throws: what made a service fail, such as a port that is in use.
     package func run() async throws {
-        var group = ServiceGroupConfiguration(
-            services: [JournalService(journal: self.journal), self.forwarder, self.grpc],
-            gracefulShutdownSignals: [.sigterm, .sigint], logger: self.logger)
-        group.maximumGracefulShutdownDuration = .seconds(22)
-        let services = ServiceGroup(configuration: group)
-        let outcome = await Result { try await services.run() }
+        let outcome = await Result { try await self.services.run() }
         await self.journal.close()
         do {
             try outcome.get()
@@ -70,6 +67,9 @@ package struct Application: Sendable {
             self.logger.warning("the drain took too long, what is left stays in the journal")
         }
     }
+
+    /// Begins the same stop as SIGTERM, for whoever runs it inside another process; returns at once.
+    package func stop() async { await self.services.triggerGracefulShutdown() }
 
     private static func sink(_ configuration: ServerConfiguration) throws -> any Sink {
         let directory = configuration.dataDirectory

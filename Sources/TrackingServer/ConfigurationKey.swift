@@ -61,6 +61,9 @@ package struct ConfigurationKey: Sendable {
         .init(
             "stream.max_bytes", .number(8 << 20, Self.bytes),
             "bytes of a stream's requests that may be under way"),
+        .init(
+            "journal.mode", .choice("disk", of: ["disk", "off"]),
+            "an ack means: on this node's disk, or (off) that the sink has it"),
         .init("journal.max_bytes", .number(4 << 30, Self.bytes), "bytes that wait for a sink"),
         .init("journal.group_bytes", .number(4 << 20, Self.bytes), "bytes of one commit"),
         .init(

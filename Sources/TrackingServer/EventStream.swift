@@ -101,6 +101,8 @@ struct EventStream: Sendable {
                 let hasRoom = acks.begin(request, span: span, bytes: bytes.count)
                 self.ingest.journal.append(request, for: acks)
                 if !hasRoom { await acks.waitForRoom() }
+                // A journal that fills up slows its clients first: one request at a time.
+                if self.ingest.journal.isNearlyFull { await acks.waitForIdle() }
             }
             return .byClient
         } catch {

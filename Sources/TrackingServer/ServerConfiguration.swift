@@ -55,6 +55,7 @@ package struct ServerConfiguration: Sendable {
         self.streamsPerConnection = values.number("limits.streams_per_connection")
         self.stream.maxRequests = values.number("stream.max_requests")
         self.stream.maxBytes = values.number("stream.max_bytes")
+        self.journal.mode = Journal.Mode(rawValue: values.text("journal.mode")) ?? .disk
         self.journal.maxBytes = values.number("journal.max_bytes")
         self.journal.maxGroupBytes = values.number("journal.group_bytes")
         self.journal.maxCachedBytes = values.number("journal.cache_bytes")
