@@ -16,11 +16,8 @@ let dependencies: [Package.Dependency] = [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(
-        url: "https://github.com/apple/swift-configuration", from: "1.4.0",
-        traits: [.defaults, "YAML"]),
+    .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-    .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
 ]
@@ -88,7 +85,6 @@ let targets: [Target] = [
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             .product(name: "SwiftProtobuf", package: "swift-protobuf"),
-            .product(name: "SystemPackage", package: "swift-system"),
             .product(name: "Instrumentation", package: "swift-distributed-tracing"),
             .product(name: "ServiceContextModule", package: "swift-service-context"),
             .product(name: "Tracing", package: "swift-distributed-tracing"),

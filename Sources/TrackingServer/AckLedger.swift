@@ -48,8 +48,8 @@ struct AckLedger {
         self.bytes += bytes
     }
 
-    /// Notes that a request is settled. Requests mostly settle in order, but the watermark never runs
-    /// ahead of one that did not.
+    /// Notes that a request is settled. Requests mostly settle in order, but the watermark never
+    /// runs ahead of one that did not.
     mutating func settle(_ request: AdmittedRequest) {
         guard let index = self.underWay.firstIndex(where: { $0.request === request }) else {
             return
@@ -75,7 +75,7 @@ struct AckLedger {
 }
 
 extension AdmittedRequest {
-    /// How far settling it moves the watermark. The number of a request that could not be read may be
-    /// anything, and a client forgets all below the watermark: it moves nothing.
+    /// How far settling it moves the watermark. The number of a request that could not be read may
+    /// be anything, and a client forgets all below the watermark: it moves nothing.
     fileprivate var watermark: UInt64 { self.violation?.code == .malformed ? 0 : self.sequence }
 }

@@ -1,5 +1,5 @@
-// The whole service, wired: the only file that knows every concrete type. The services' order is the
-// order of start, and its reverse the order of stop.
+// The whole service, wired: the only file that knows every concrete type. The services' order is
+// the order of start, and its reverse the order of stop.
 internal import Foundation
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
@@ -68,7 +68,8 @@ package struct Application: Sendable {
         }
     }
 
-    /// Begins the same stop as SIGTERM, for whoever runs it inside another process; returns at once.
+    /// Begins the same stop as SIGTERM, for whoever runs it inside another process; returns at
+    /// once.
     package func stop() async { await self.services.triggerGracefulShutdown() }
 
     private static func sink(_ configuration: ServerConfiguration) throws -> any Sink {
@@ -87,7 +88,9 @@ package struct Application: Sendable {
         _ configuration: ServerConfiguration, _ ingest: Ingest
     ) -> GRPCServer<HTTP2ServerTransport.Posix> {
         let transport = HTTP2ServerTransport.Posix(
-            address: .ipv4(host: configuration.host, port: configuration.port),
+            address: configuration.host.contains(":")
+                ? .ipv6(host: configuration.host, port: configuration.port)
+                : .ipv4(host: configuration.host, port: configuration.port),
             transportSecurity: .plaintext,
             config: .defaults { config in
                 // Never left unset: the transport would end a connection at its 101st stream.

@@ -1,8 +1,5 @@
 // Where values come from: flags over the environment over a YAML file over the defaults.
-package import Configuration
-internal import Foundation
-internal import SystemPackage
-internal import Yams
+internal import Configuration
 
 /// The four sources, read once at start.
 package struct ConfigurationSource: Sendable {
@@ -24,34 +21,35 @@ package struct ConfigurationSource: Sendable {
         self.file = file
     }
 
-    /// A reader over the four sources.
+    /// The configuration that the four sources give together.
     ///
-    /// - Throws: `ConfigurationError` where the file cannot be read, or holds unknown keys.
-    package func reader() async throws -> ConfigReader {
+    /// - Throws: `ConfigurationError` with every problem of every source.
+    package func configuration() throws(ConfigurationError) -> ServerConfiguration {
         var problems = self.unknownVariables()
         var providers: [any ConfigProvider] = [
             InMemoryProvider(values: Self.values(self.flags)),
             EnvironmentVariablesProvider(environmentVariables: self.environment)
                 .prefixKeys(with: "sightline"),
         ]
-        if let file = self.file {
-            problems += try Self.unknownKeys(inFile: file)
-            providers.append(try await FileProvider<YAMLSnapshot>(filePath: .init(file)))
+        if let path = self.file {
+            let file = ConfigurationFile(path: path)
+            problems += file.problems
+            providers.append(InMemoryProvider(values: Self.values(file.values)))
         }
-        guard problems.isEmpty else { throw ConfigurationError(problems) }
-        return ConfigReader(providers: providers)
+        let reader = ConfigReader(providers: providers)
+        return try ServerConfiguration(ConfigurationValues(reader, problems: problems))
     }
 
-    private static func values(_ flags: [String: String]) -> [AbsoluteConfigKey: ConfigValue] {
+    private static func values(_ texts: [String: String]) -> [AbsoluteConfigKey: ConfigValue] {
         var values: [AbsoluteConfigKey: ConfigValue] = [:]
-        for (name, value) in flags {
+        for (name, value) in texts {
             values[AbsoluteConfigKey(ConfigKey(name))] = ConfigValue(
                 .string(value), isSecret: false)
         }
         return values
     }
 
-    // MARK: Unknown keys, which the readers of configuration pass over
+    // MARK: Unknown names, which readers of configuration pass over
 
     private func unknownVariables() -> [String] {
         let known = ConfigurationKey.all.map(\.environmentVariable)
@@ -61,40 +59,8 @@ package struct ConfigurationSource: Sendable {
         }
     }
 
-    private static func unknownKeys(inFile path: String) throws -> [String] {
-        let text: String
-        do {
-            text = try String(contentsOfFile: path, encoding: .utf8)
-        } catch {
-            throw ConfigurationError(["\(path) cannot be read: check that it is there, and UTF-8"])
-        }
-        do {
-            guard let root = try Yams.compose(yaml: text) else { return [] }
-            guard let mapping = root.mapping else {
-                return ["\(path): keys and values are needed, as in \"sink: sqlite\""]
-            }
-            return Self.unknownKeys(in: mapping, path: path, prefix: "")
-        } catch {
-            throw ConfigurationError(["\(path) is not YAML: \(error)"])
-        }
-    }
-
-    private static func unknownKeys(
-        in mapping: Node.Mapping, path: String, prefix: String
-    ) -> [String] {
-        let known = ConfigurationKey.all.map(\.name)
-        return mapping.flatMap { key, value -> [String] in
-            let name = prefix + (key.string ?? "?")
-            if let section = value.mapping, known.contains(where: { $0.hasPrefix(name + ".") }) {
-                return Self.unknownKeys(in: section, path: path, prefix: name + ".")
-            }
-            if known.contains(name), value.mapping == nil { return [] }
-            let place = key.mark.map { ":\($0.line):\($0.column)" } ?? ""
-            return ["\(path)\(place): \(name) is no key\(Self.suggestion(name, known))"]
-        }
-    }
-
-    private static func suggestion(_ name: String, _ known: [String]) -> String {
+    /// The nearest of the names that are known, where one is near enough.
+    static func suggestion(_ name: String, _ known: [String]) -> String {
         let nearest = known.min { EditDistance.between(name, $0) < EditDistance.between(name, $1) }
         guard let nearest, EditDistance.between(name, nearest) <= 1 + name.count / 3 else {
             return ""

@@ -1,13 +1,17 @@
-// Reads typed values, and takes down what is wrong with them. swift-configuration's getters with a
-// default pass over a value of the wrong type, so the required ones are used.
+// Reads typed values, and takes down what is wrong with them. swift-configuration's typed getters
+// pass over a value of the wrong type, so every value is read as text.
 internal import Configuration
 
 /// Values by key, with the problems found on the way.
 struct ConfigurationValues {
     private let reader: ConfigReader
-    private(set) var problems: [String] = []
+    private(set) var problems: [String]
 
-    init(_ reader: ConfigReader) { self.reader = reader }
+    /// Values of a reader, after the problems that its sources have already.
+    init(_ reader: ConfigReader, problems: [String]) {
+        self.reader = reader
+        self.problems = problems
+    }
 
     mutating func text(_ name: String) -> String {
         switch self.key(name).standard {
@@ -50,14 +54,20 @@ struct ConfigurationValues {
     }
 
     mutating func address(_ name: String, _ value: String) -> (host: String, port: Int) {
-        let colon = value.lastIndex(of: ":")
-        let port = colon.flatMap { Int(value[value.index(after: $0)...]) }
-        guard let colon, let port, (0...65535).contains(port), colon > value.startIndex else {
+        let colon = value.lastIndex(of: ":") ?? value.startIndex
+        let port = Int(value[colon...].dropFirst())
+        var host = value[..<colon]
+        // An IPv6 address stands in brackets: its own colons would hide where the port begins.
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]") && host.contains(":")
+        if isBracketed { host = host.dropFirst().dropLast() }
+        guard let port, (0...65535).contains(port), !host.isEmpty,
+            !host.contains(where: "[]".contains), isBracketed || !host.contains(":")
+        else {
             self.problems.append(
-                "\(name) is \"\(value)\", but has to be HOST:PORT, as in 127.0.0.1:50051")
+                "\(name) is \"\(value)\", but has to be HOST:PORT, as in 127.0.0.1:50051 or "
+                    + "[::1]:50051")
             return ("127.0.0.1", 0)
         }
-        let host = value[..<colon].drop { $0 == "[" }.prefix { $0 != "]" }
         return (String(host), port)
     }
 
@@ -68,13 +78,6 @@ struct ConfigurationValues {
         return key
     }
 
-    /// The value as text, whatever its type in YAML; nil where nobody set it.
-    private mutating func stored(_ name: String) -> String? {
-        let key = ConfigKey(name)
-        if let text = self.reader.string(forKey: key) { return text }
-        if let number = self.reader.int(forKey: key) { return String(number) }
-        if let flag = self.reader.bool(forKey: key) { return String(flag) }
-        if let number = self.reader.double(forKey: key) { return String(number) }
-        return nil
-    }
+    /// The value as text; nil where nobody set it.
+    private func stored(_ name: String) -> String? { self.reader.string(forKey: ConfigKey(name)) }
 }

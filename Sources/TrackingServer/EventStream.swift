@@ -1,5 +1,5 @@
-// One StreamEvents call: a reader that admits requests while earlier ones are being committed, and a
-// writer that tells the client what has become durable.
+// One StreamEvents call: a reader that admits requests while earlier ones are being committed, and
+// a writer that tells the client what has become durable.
 internal import GRPCCore
 internal import SightlineProtos
 internal import SwiftProtobuf

@@ -4,7 +4,8 @@ internal import SwiftProtobuf
 internal import TrackingCore
 internal import TrackingJournal
 
-/// Explains events: offline by the rules alone, in a server with the window of recent hits too (D52).
+/// Explains events: offline by the rules alone, in a server with the window of recent hits too
+/// (D52).
 package struct Explainer: Sendable {
     private let admission: Admission
     private let tenant: String

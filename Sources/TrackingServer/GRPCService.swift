@@ -4,8 +4,8 @@ internal import GRPCNIOTransportHTTP2Posix
 internal import Logging
 internal import ServiceLifecycle
 
-/// Runs a gRPC server until shutdown. A graceful one lets clients finish within `drainTimeout`, then
-/// closes every connection hard: the transport alone would wait for a peer's PING for ever.
+/// Runs a gRPC server until shutdown. A graceful one lets clients finish within `drainTimeout`,
+/// then closes every connection hard: the transport alone would wait for a peer's PING for ever.
 struct GRPCService: Service {
     let server: GRPCServer<HTTP2ServerTransport.Posix>
     let drainTimeout: Duration

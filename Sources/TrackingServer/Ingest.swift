@@ -1,4 +1,5 @@
-// What the two recording methods share: a request's bytes in, an admitted request with its trace out.
+// What the two recording methods share: a request's bytes in, an admitted request with its trace
+// out.
 internal import Foundation
 internal import TrackingCore
 internal import TrackingJournal
@@ -13,7 +14,8 @@ struct Ingest: Sendable {
 
     /// Admits a request and gives it its block's header.
     ///
-    /// - Returns: the request, its span, and whether its client wants results of accepted events too.
+    /// - Returns: the request, its span, and whether its client wants results of accepted events
+    ///   too.
     func admit(
         _ bytes: RequestBytes, shape: RequestShape, trace: inout RequestTrace
     ) -> (request: AdmittedRequest, span: RequestSpan, reportsAccepted: Bool) {

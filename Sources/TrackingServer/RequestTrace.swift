@@ -4,8 +4,8 @@ internal import Instrumentation
 internal import Tracing
 internal import TrackingCore
 
-/// Gives each request the trace context that its records carry on: a span of the server's own, child of
-/// the event's trace or else of the RPC's, or the start of a new trace.
+/// Gives each request the trace context that its records carry on: a span of the server's own,
+/// child of the event's trace or else of the RPC's, or the start of a new trace.
 struct RequestTrace: Sendable {
     private let method: String
     private let rpc: TraceContext?
@@ -43,8 +43,8 @@ struct RequestTrace: Sendable {
     }
 }
 
-/// Span and trace ids: random enough to be unique, and cheap (SplitMix64, Steele et al. 2014), seeded
-/// by the system once per RPC.
+/// Span and trace ids: random enough to be unique, and cheap (SplitMix64, Steele et al. 2014),
+/// seeded by the system once per RPC.
 struct SpanIDGenerator: RandomNumberGenerator {
     private var state = UInt64.random(in: .min ... .max)
 

@@ -1,5 +1,4 @@
 // The configuration of a server, read once and checked whole before anything starts.
-package import Configuration
 internal import Foundation
 package import Logging
 package import TrackingCore
@@ -40,8 +39,8 @@ package struct ServerConfiguration: Sendable {
     /// Reads and checks every key.
     ///
     /// - Throws: `ConfigurationError` with every problem that was found.
-    package init(reader: ConfigReader) throws(ConfigurationError) {
-        var values = ConfigurationValues(reader)
+    init(_ source: ConfigurationValues) throws(ConfigurationError) {
+        var values = source
         let listen = values.text("listen")
         (self.host, self.port) = values.address("listen", listen)
         self.dataDirectory = values.text("data_dir")

@@ -1,5 +1,5 @@
-// The errors that end an RPC, in one table: each has a code, one ErrorInfo, and what a client needs to
-// do better (AIP-193). What is wrong with a single event is a verdict instead, and ends nothing.
+// The errors that end an RPC, in one table: each has a code, one ErrorInfo, and what a client needs
+// to do better (AIP-193). What is wrong with a single event is a verdict instead, and ends nothing.
 internal import GRPCCore
 internal import GRPCProtobuf
 internal import TrackingCore
@@ -35,8 +35,8 @@ enum ServiceError {
         switch self {
         case .sequence(let seen, let last):
             let rule =
-                "sequence \(seen) does not rise: the last one was \(last); start at 1 or above, and "
-                + "let each request's be higher than the one before"
+                "sequence \(seen) does not rise: the last one was \(last); start at 1 or above, "
+                + "and let each request's be higher than the one before"
             return GoogleRPCStatus(
                 code: .invalidArgument, message: rule,
                 details: [info, Self.badRequest("sequence", rule)])

@@ -33,8 +33,8 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         let configuration: ServerConfiguration
         do {
-            configuration = try ServerConfiguration(reader: try await self.source.reader())
-        } catch let error as ConfigurationError {
+            configuration = try self.source.configuration()
+        } catch {
             throw Self.exit(.configuration, "\(error)")
         }
         defer { if self.dev { Self.remove(configuration.dataDirectory) } }
@@ -75,8 +75,8 @@ struct ServeCommand: AsyncParsableCommand {
         FileHandle.standardOutput.write(Data("\(line)\n".utf8))
     }
 
-    /// A disk that failed once cannot be trusted to hold what it is told: the process ends here, with
-    /// nothing acknowledged that is not on it.
+    /// A disk that failed once cannot be trusted to hold what it is told: the process ends here,
+    /// with nothing acknowledged that is not on it.
     private static func fail(_ error: JournalError, _ logger: Logger) {
         logger.critical("\(error)")
         Foundation.exit(ExitCode.inputOutput.rawValue)

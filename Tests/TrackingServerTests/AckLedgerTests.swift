@@ -1,0 +1,135 @@
+// What a stream's client is told, and when: the ledger as a value.
+internal import Testing
+internal import TrackingCore
+
+@testable internal import TrackingServer
+
+struct AckLedgerTests {
+    private func ledger(requests: Int = 64, bytes: Int = 1 << 20) -> AckLedger {
+        AckLedger(maxRequests: requests, maxBytes: bytes)
+    }
+
+    @Test("the watermark never runs ahead of an unsettled request")
+    func watermark() throws {
+        var ledger = self.ledger()
+        let requests = try (1...3).map { try TestRequests.admitted($0) }
+        for request in requests { ledger.begin(request, bytes: 10) }
+        ledger.settle(requests[1])
+        ledger.settle(requests[2])
+        #expect(ledger.durableSequence == 0 && !ledger.hasAnswer && !ledger.isIdle)
+        ledger.settle(requests[0])
+        let taken = ledger.takeAnswer()
+        let answer = try #require(taken)
+        #expect(answer.durableSequence == 3)
+        #expect(answer.requests.map(\.sequence) == [1, 2, 3])
+        #expect(ledger.isIdle && !ledger.hasAnswer)
+    }
+
+    @Test("a stream has its room in requests: full at the limit, not one below it")
+    func roomInRequests() throws {
+        var ledger = self.ledger(requests: 2)
+        let requests = try (1...2).map { try TestRequests.admitted($0) }
+        ledger.begin(requests[0], bytes: 1)
+        #expect(ledger.hasRoom)
+        ledger.begin(requests[1], bytes: 1)
+        #expect(!ledger.hasRoom)
+        ledger.settle(requests[0])
+        #expect(ledger.hasRoom)
+    }
+
+    @Test(
+        "a stream has its room in bytes: full at the limit, not one below it",
+        arguments: [(bytes: 99, hasRoom: true), (100, false), (101, false)])
+    func roomInBytes(_ row: (bytes: Int, hasRoom: Bool)) throws {
+        var ledger = self.ledger(bytes: 100)
+        let first = try TestRequests.admitted(1)
+        let second = try TestRequests.admitted(2)
+        ledger.begin(first, bytes: 50)
+        ledger.begin(second, bytes: row.bytes - 50)
+        #expect(ledger.hasRoom == row.hasRoom)
+        ledger.settle(first)
+        #expect(ledger.hasRoom)
+    }
+
+    @Test("a request that is settled out of order still takes its room")
+    func roomOutOfOrder() throws {
+        var ledger = self.ledger(requests: 2)
+        let requests = try (1...2).map { try TestRequests.admitted($0) }
+        for request in requests { ledger.begin(request, bytes: 1) }
+        ledger.settle(requests[1])
+        #expect(!ledger.hasRoom)
+    }
+
+    @Test("an idle stream always has room for one request, whatever its size and the limits")
+    func roomWhenIdle() throws {
+        var ledger = self.ledger(requests: 1, bytes: 1)
+        #expect(ledger.hasRoom)
+        let request = try TestRequests.admitted(1)
+        ledger.begin(request, bytes: 1 << 20)
+        #expect(!ledger.hasRoom)
+        ledger.settle(request)
+        #expect(ledger.hasRoom)
+    }
+
+    @Test("a malformed request is answered, and its number moves nothing")
+    func malformed() throws {
+        var ledger = self.ledger()
+        let good = try TestRequests.admitted(1)
+        let bad = try TestRequests.malformed(900)
+        #expect(bad.sequence == 900 && bad.violation?.code == .malformed)
+        ledger.begin(good, bytes: 1)
+        ledger.begin(bad, bytes: 1)
+        ledger.settle(good)
+        ledger.settle(bad)
+        let taken = ledger.takeAnswer()
+        let answer = try #require(taken)
+        #expect(answer.durableSequence == 1)
+        #expect(answer.requests.map(\.sequence) == [1, 900])
+    }
+
+    @Test("a request that never began, or is settled already, changes nothing")
+    func strangers() throws {
+        var ledger = self.ledger()
+        let request = try TestRequests.admitted(1)
+        ledger.settle(request)
+        #expect(!ledger.hasAnswer && ledger.durableSequence == 0)
+        ledger.begin(request, bytes: 1)
+        ledger.settle(request)
+        ledger.settle(request)
+        let taken = ledger.takeAnswer()
+        #expect(taken?.requests.count == 1)
+    }
+
+    @Test("a random walk answers everything that began exactly once, in order", arguments: 1...40)
+    func randomWalk(seed: UInt64) throws {
+        var chance = SeededGenerator(seed: seed)
+        var ledger = self.ledger(requests: 5, bytes: 300)
+        var unsettled: [AdmittedRequest] = []
+        var began: [AdmittedRequest] = []
+        var answered: [AdmittedRequest] = []
+        func take() {
+            guard let answer = ledger.takeAnswer() else { return }
+            answered += answer.requests
+            let lowest = unsettled.map(\.sequence).min() ?? .max
+            #expect(answer.durableSequence < lowest)
+            #expect(answer.durableSequence == answer.requests.last?.sequence)
+        }
+        while began.count < 200 || !unsettled.isEmpty {
+            switch Int.random(in: 0..<3, using: &chance) {
+            case 0 where ledger.hasRoom && began.count < 200:
+                let request = try TestRequests.admitted(UInt64(began.count + 1))
+                ledger.begin(request, bytes: Int.random(in: 1...100, using: &chance))
+                began.append(request)
+                unsettled.append(request)
+                #expect(unsettled.count <= 5)
+            case 1 where !unsettled.isEmpty:
+                let index = Int.random(in: unsettled.indices, using: &chance)
+                ledger.settle(unsettled.remove(at: index))
+            default: take()
+            }
+        }
+        take()
+        #expect(answered.map(\.sequence) == began.map(\.sequence))
+        #expect(ledger.isIdle && ledger.hasRoom)
+    }
+}

@@ -1,0 +1,110 @@
+// The shell around the ledger: who waits for what, and who is woken by it. `Task.immediate` runs up
+// to the first wait before it returns, so that no test has to hope that a task has come there.
+internal import Testing
+internal import TrackingCore
+
+@testable internal import TrackingServer
+
+@Suite(.timeLimit(.minutes(1)))
+struct AckQueueTests {
+    private let queue = AckQueue(maxRequests: 2, maxBytes: 1 << 20)
+
+    private func begin(_ sequences: ClosedRange<UInt64>) throws -> [AdmittedRequest] {
+        try sequences.map { sequence in
+            let request = try TestRequests.admitted(sequence)
+            _ = self.queue.begin(request, bytes: 1)
+            return request
+        }
+    }
+
+    @Test("one answer tells all that was settled before the writer woke")
+    func oneAnswer() async throws {
+        for request in try self.begin(1...3) {
+            self.queue.settled(request)
+            self.queue.commitEnded()
+        }
+        self.queue.endReading()
+        #expect(await self.queue.nextStep().words == "answer 3: 1 2 3")
+        #expect(await self.queue.nextStep().words == "finish")
+    }
+
+    @Test("what is settled is told when its commit is over, not before")
+    func afterTheCommit() async throws {
+        let requests = try self.begin(1...2)
+        self.queue.settled(requests[0])
+        let step = Task.immediate { await self.queue.nextStep().words }
+        self.queue.settled(requests[1])
+        self.queue.commitEnded()
+        #expect(await step.value == "answer 2: 1 2")
+    }
+
+    @Test("a stream whose client is done finishes only after all is answered")
+    func finish() async throws {
+        let requests = try self.begin(1...2)
+        self.queue.settled(requests[0])
+        self.queue.commitEnded()
+        self.queue.endReading()
+        #expect(await self.queue.nextStep().words == "answer 1: 1")
+        let step = Task.immediate { await self.queue.nextStep().words }
+        self.queue.settled(requests[1])
+        self.queue.commitEnded()
+        #expect(await step.value == "answer 2: 2")
+        #expect(await self.queue.nextStep().words == "finish")
+    }
+
+    @Test("closing is announced once, after the answers that are ready, with the watermark")
+    func closing() async throws {
+        let requests = try self.begin(1...2)
+        self.queue.settled(requests[0])
+        self.queue.commitEnded()
+        self.queue.beginClosing()
+        self.queue.beginClosing()
+        #expect(await self.queue.nextStep().words == "answer 1: 1")
+        #expect(await self.queue.nextStep().words == "closing 1")
+        self.queue.beginClosing()
+        let step = Task.immediate { await self.queue.nextStep().words }
+        self.queue.settled(requests[1])
+        self.queue.commitEnded()
+        #expect(await step.value == "answer 2: 2")
+        self.queue.endReading()
+        #expect(await self.queue.nextStep().words == "finish")
+    }
+
+    @Test("closing wakes a writer that waits, with requests under way")
+    func closingWakes() async throws {
+        _ = try self.begin(1...1)
+        let step = Task.immediate { await self.queue.nextStep().words }
+        self.queue.beginClosing()
+        #expect(await step.value == "closing 0")
+    }
+
+    @Test("the reader of a full stream waits until one request is settled")
+    func waitsForRoom() async throws {
+        let first = try TestRequests.admitted(1)
+        #expect(self.queue.begin(first, bytes: 1))
+        #expect(!self.queue.begin(try TestRequests.admitted(2), bytes: 1))
+        let reader = Task.immediate { await self.queue.waitForRoom() }
+        self.queue.settled(first)
+        await reader.value
+    }
+
+    @Test("what its client wants to know is kept")
+    func reportsAccepted() {
+        #expect(!self.queue.reportsAccepted)
+        self.queue.setReportsAccepted(true)
+        #expect(self.queue.reportsAccepted)
+    }
+}
+
+extension AckQueue.Step {
+    /// The step in words, so that a test can compare it.
+    fileprivate var words: String {
+        switch self {
+        case .answer(let answer):
+            let sequences = answer.requests.map { "\($0.sequence)" }.joined(separator: " ")
+            return "answer \(answer.durableSequence): \(sequences)"
+        case .announceClosing(let durableSequence): return "closing \(durableSequence)"
+        case .finish: return "finish"
+        }
+    }
+}

@@ -1,0 +1,98 @@
+// The arrow of design section 2: a module imports only what stands below it. And the shape of the
+// source: small files, short lines, one place that wires.
+internal import Foundation
+internal import Testing
+
+@Suite("TidyTests")
+struct TidyTests {
+    @Test("no module imports what stands above it or beside it, and each import has its level")
+    func imports() throws {
+        let files = try SourceFile.all()
+        #expect(files.count > 50, "the sources are not where the test looks for them")
+        #expect(files.flatMap { SourceRules.badImports(in: $0) } == [])
+    }
+
+    @Test("every module below Sources has its row in the table")
+    func modules() throws {
+        let modules = Set(try SourceFile.all(includingGenerated: true).map(\.module))
+        #expect(modules.subtracting(SourceRules.allowed.keys) == [])
+    }
+
+    @Test("only Application.swift knows the concrete sinks")
+    func sinks() throws {
+        #expect(try SourceFile.all().flatMap { SourceRules.namedSinks(in: $0) } == [])
+    }
+
+    @Test("no file of ours is longer than 300 lines, and no line than 100 columns")
+    func lengths() throws {
+        #expect(try SourceFile.all().flatMap { SourceRules.longParts(of: $0) } == [])
+    }
+
+    // MARK: The rules can fail
+
+    @Test(
+        "a bad import is found",
+        arguments: [
+            ("TrackingCore", "internal import Foundation"),
+            ("TrackingCore", "internal import SightlineProtos"),
+            ("TrackingJournal", "internal import SwiftProtobuf"),
+            ("TrackingJournal", "package import TrackingSinks"),
+            ("TrackingSinks", "internal import TrackingServer"),
+            ("TrackingSinks", "internal import TrackingClient"),
+            ("TrackingClient", "internal import TrackingJournal"),
+            ("TrackingServer", "internal import TrackingClient"),
+            ("TrackingServer", "internal import GRDB"),
+            ("TrackingCore", "import Crypto"),
+            ("TrackingCore", "public import Crypto"),
+            ("TrackingCore", "@testable internal import TrackingJournal"),
+            ("TrackingCore", "  @_exported import Crypto"),
+            ("TrackingCore", "internal import struct Foundation.Data"),
+            ("TrackingCore", "internal import Crypto.Insecure; internal import Glibc"),
+            ("Unknown", "internal import Crypto"),
+        ])
+    func badImport(_ module: String, _ line: String) {
+        let file = SourceFile(path: "\(module)/File.swift", text: "let value = 1\n\(line)\n")
+        #expect(SourceRules.badImports(in: file).map(\.line) == [2])
+    }
+
+    @Test(
+        "a good import is not",
+        arguments: [
+            ("TrackingCore", "internal import Crypto"),
+            ("TrackingCore", "// import Foundation would be slow"),
+            ("TrackingCore", "let important = 1"),
+            ("TrackingJournal", "package import TrackingCore"),
+            ("TrackingServer", "internal import TrackingSinks"),
+            ("sightline", "internal import TrackingServer"),
+        ])
+    func goodImport(_ module: String, _ line: String) {
+        let file = SourceFile(path: "\(module)/File.swift", text: line)
+        #expect(SourceRules.badImports(in: file) == [])
+    }
+
+    @Test(
+        "a sink's name is found outside of Application.swift",
+        arguments: [
+            ("TrackingServer/Ingest.swift", "let sink = DiscardSink()", 1),
+            ("TrackingServer/Ingest.swift", "if sink is SQLiteSink {}", 1),
+            ("TrackingServer/Application.swift", "let sink = DiscardSink()", 0),
+            ("TrackingSinks/DiscardSink.swift", "struct DiscardSink: Sink {}", 0),
+            ("TrackingServer/Ingest.swift", "// as SQLiteSink does", 0),
+        ])
+    func sinkName(_ path: String, _ line: String, _ count: Int) {
+        let found = SourceRules.namedSinks(in: SourceFile(path: path, text: line))
+        #expect(found.count == count)
+    }
+
+    @Test("a file of 301 lines and a line of 101 columns are found, and none below")
+    func tooLong() {
+        func findings(_ text: String) -> [Int] {
+            SourceRules.longParts(of: SourceFile(path: "TrackingCore/File.swift", text: text))
+                .map(\.line)
+        }
+        #expect(findings(String(repeating: "\n", count: 300)) == [])
+        #expect(findings(String(repeating: "\n", count: 301)) == [301])
+        #expect(findings(String(repeating: "ä", count: 100)) == [])
+        #expect(findings("\n" + String(repeating: "ä", count: 101)) == [2])
+    }
+}

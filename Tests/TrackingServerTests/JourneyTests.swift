@@ -1,0 +1,89 @@
+// The way of an event, from a client's hands to the sink's file, over a real socket.
+internal import Foundation
+internal import GRDB
+internal import SightlineProtos
+internal import SwiftProtobuf
+internal import Synchronization
+internal import Testing
+internal import TrackingClient
+
+@Suite(.timeLimit(.minutes(2)))
+struct JourneyTests {
+    @Test("events are streamed, judged, made durable, and stand in hits.db with their trace")
+    func journey() async throws {
+        let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+        var opened = TestEvents.push("h1")
+        opened.traceContext.traceparent = "00-\(trace)-00f067aa0ba902b7-01"
+        opened.traceContext.tracestate = "vendor=1"
+        let events = [
+            opened,
+            TestEvents.push("h2", .received),
+            TestEvents.push("h3", flag: "off"),
+            TestEvents.push("h1"),
+            TestEvents.push(""),
+        ]
+        try await TestDirectory.with { directory in
+            // A server listens, and a client streams events to it…
+            let told = Mutex<[Sightline_V1_EventResult]>([])
+            let summary = try await RunningServer.run(in: directory) { server in
+                let outgoing = try events.map {
+                    try OutgoingEvent($0, origin: EventOrigin(file: "test"))
+                }
+                let client = TrackingClient(address: server.address)
+                return try await client.send(outgoing) { progress in
+                    told.withLock { $0 += progress.outcomes.map(\.result) }
+                }
+            }
+            // …each event has its verdict…
+            #expect(
+                summary.verdicts == [
+                    .accepted: 2, .suppressedFlagOff: 1, .duplicate: 1, .rejected: 1,
+                ])
+            let results = told.withLock { $0 }
+            #expect(results.map(\.eventID) == ["h1", "h2", "h3", "h1", ""])
+            #expect(results.first?.hits == [.click, .open])
+            // …and after the server's graceful shutdown the sink holds every hit, in order.
+            let hits = try Self.hits(directory)
+            #expect(hits.map(\.broadlogID) == ["h1", "h1", "h2"])
+            #expect(hits.map(\.kind) == ["click", "open", "impression"])
+            #expect(hits.allSatisfy { $0.traceparent.hasPrefix("00-\(trace)-") })
+            #expect(hits.allSatisfy { !$0.traceparent.contains("00f067aa0ba902b7") })
+            #expect(hits.map(\.tracestate) == ["vendor=1", "vendor=1", "vendor=1"])
+            #expect(try Sightline_V1_TrackingEvent(serializedBytes: hits[0].event) == opened)
+        }
+    }
+
+    @Test("D17: what was durable is a duplicate for the server that is started next")
+    func restart() async throws {
+        try await TestDirectory.with { directory in
+            for verdict in [Sightline_V1_Verdict.accepted, .duplicate] {
+                try await RunningServer.run(in: directory) { server in
+                    let event = try OutgoingEvent(
+                        TestEvents.push("h1"), origin: EventOrigin(file: "test"))
+                    let summary = try await TrackingClient(address: server.address).send([event])
+                    #expect(summary.verdicts == [verdict: 1])
+                }
+            }
+            #expect(try Self.hits(directory).count == 2)
+        }
+    }
+
+    private struct Hit {
+        let kind: String
+        let broadlogID: String
+        let traceparent: String
+        let tracestate: String
+        let event: [UInt8]
+    }
+
+    private static func hits(_ directory: String) throws -> [Hit] {
+        try DatabaseQueue(path: directory + "/hits.db").read { database in
+            try Row.fetchAll(database, sql: "SELECT * FROM hits ORDER BY rowid").map { row in
+                Hit(
+                    kind: row["kind"], broadlogID: row["broadlog_id"],
+                    traceparent: row["traceparent"] ?? "", tracestate: row["tracestate"] ?? "",
+                    event: Array(row["event"] as Data))
+            }
+        }
+    }
+}

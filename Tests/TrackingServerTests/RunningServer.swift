@@ -1,0 +1,70 @@
+// The server as `sightline serve` runs it, in a directory and on a port of its own.
+internal import Logging
+internal import TrackingClient
+internal import TrackingJournal
+
+@testable internal import TrackingServer
+
+/// A server that runs while a test does.
+struct RunningServer: Sendable {
+    let address: ServerAddress
+    /// Its data directory.
+    let directory: String
+    private let application: Application
+
+    /// Begins its graceful shutdown, as SIGTERM would.
+    func stop() async { await self.application.stop() }
+
+    /// Runs a server around `body`; it has stopped, gracefully, when this returns.
+    static func with<Value: Sendable>(
+        _ configure: (inout ServerConfiguration) -> Void = { _ in },
+        _ body: (RunningServer) async throws -> Value
+    ) async throws -> Value {
+        try await TestDirectory.with { directory in
+            try await Self.run(in: directory, configure, body)
+        }
+    }
+
+    /// Runs a server in a directory that is the test's own, so that it can be looked into
+    /// afterwards.
+    static func run<Value: Sendable>(
+        in directory: String, _ configure: (inout ServerConfiguration) -> Void = { _ in },
+        _ body: (RunningServer) async throws -> Value
+    ) async throws -> Value {
+        var configuration = ServerConfiguration()
+        configuration.port = 0
+        configuration.dataDirectory = directory
+        configuration.journal.windowCapacity = 10_000
+        configure(&configuration)
+        let (addresses, listening) = AsyncStream.makeStream(of: String.self)
+        let application = try Application(
+            configuration: configuration,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            onListening: { listening.yield($0) }, onFailure: { _ in })
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { listening.finish() }
+                try await application.run()
+            }
+            var iterator = addresses.makeAsyncIterator()
+            guard let address = await iterator.next() else {
+                try await group.waitForAll()
+                throw ServerDidNotListen()
+            }
+            let server = RunningServer(
+                address: try ServerAddress(address), directory: directory,
+                application: application)
+            do {
+                let value = try await body(server)
+                await application.stop()
+                try await group.waitForAll()
+                return value
+            } catch {
+                await application.stop()
+                throw error
+            }
+        }
+    }
+
+    private struct ServerDidNotListen: Error {}
+}

@@ -1,0 +1,63 @@
+// What a client can rely on in every error that ends an RPC (AIP-193).
+internal import GRPCCore
+internal import GRPCProtobuf
+internal import Testing
+internal import TrackingCore
+
+@testable internal import TrackingServer
+
+struct ServiceErrorTests {
+    /// One error, and what it has to look like.
+    struct Row: Sendable, CustomTestStringConvertible {
+        let error: ServiceError
+        let reason: String
+        let code: RPCError.Code
+        var field: String?
+        var retryDelay: Duration?
+
+        var testDescription: String { self.reason }
+    }
+
+    static let rows = [
+        Row(
+            error: .sequence(seen: 3, last: 3), reason: "SEQUENCE_NOT_RISING",
+            code: .invalidArgument, field: "sequence"),
+        Row(
+            error: .request(Violation("request", .malformed, "not a message")),
+            reason: "REQUEST_MALFORMED", code: .invalidArgument, field: "request"),
+        Row(
+            error: .request(Violation("platform", .required, "missing")),
+            reason: "REQUEST_MALFORMED", code: .invalidArgument, field: "platform"),
+        Row(
+            error: .request(Violation("events", .tooLarge, "more than 2000 events")),
+            reason: "REQUEST_TOO_LARGE", code: .resourceExhausted, field: "events"),
+        Row(error: .messageCount, reason: "MESSAGE_COUNT", code: .invalidArgument),
+        Row(error: .closing, reason: "SERVER_CLOSING", code: .unavailable, retryDelay: .zero),
+        Row(error: .overloaded, reason: "OVERLOADED", code: .unavailable, retryDelay: .seconds(1)),
+    ]
+
+    @Test(
+        "each error has its code, one ErrorInfo with a stable reason, and its cure",
+        arguments: rows)
+    func details(_ row: Row) {
+        let status = row.error.status
+        let details = status.details
+        #expect(status.code == row.code)
+        #expect(!status.message.isEmpty)
+        #expect(details.compactMap(\.errorInfo).map(\.reason) == [row.reason])
+        #expect(details.compactMap(\.errorInfo).map(\.domain) == ["sightline.v1"])
+        #expect(row.error.reason == row.reason)
+        #expect(
+            details.compactMap(\.badRequest).flatMap(\.violations).map(\.field)
+                == (row.field.map { [$0] } ?? []))
+        // Only what passes by itself says when to come back: a client that has broken a rule would
+        // break it again.
+        #expect(details.compactMap(\.retryInfo).map(\.delay) == (row.retryDelay.map { [$0] } ?? []))
+    }
+
+    @Test("D53: the error says the sequence that was seen, and the last one")
+    func sequence() {
+        let message = ServiceError.sequence(seen: 4, last: 9).status.message
+        #expect(message.contains("sequence 4") && message.contains("last one was 9"))
+    }
+}

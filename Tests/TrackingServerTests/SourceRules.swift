@@ -1,0 +1,145 @@
+// The rules of the project's shape, as functions over a file's text: the tests feed them the
+// sources, and bad lines too.
+internal import Foundation
+
+/// A Swift file below Sources.
+struct SourceFile: Sendable {
+    /// Below Sources, as in `TrackingCore/Hit.swift`.
+    let path: String
+    let text: String
+
+    var module: String { String(self.path.prefix { $0 != "/" }) }
+    var name: String { String(self.path.split(separator: "/").last ?? "") }
+    var lines: [String] {
+        var lines = self.text.components(separatedBy: "\n")
+        // What stands after the last newline is no line.
+        if lines.last == "" { lines.removeLast() }
+        return lines
+    }
+
+    /// All of them, the generated ones only where they are asked for.
+    static func all(includingGenerated: Bool = false) throws -> [SourceFile] {
+        let root = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: root.path())
+        return
+            try paths
+            .filter { $0.hasSuffix(".swift") }
+            .filter { includingGenerated || !$0.contains("/Generated/") }
+            .sorted()
+            .map { path in
+                SourceFile(
+                    path: path,
+                    text: try String(contentsOf: root.appending(path: path), encoding: .utf8))
+            }
+    }
+}
+
+enum SourceRules {
+    /// A breach of a rule, with its place.
+    struct Finding: Equatable, CustomStringConvertible {
+        let path: String
+        let line: Int
+        let problem: String
+
+        var description: String { "\(self.path):\(self.line): \(self.problem)" }
+    }
+
+    private static let grpc: Set = ["GRPCCore", "GRPCProtobuf", "GRPCNIOTransportHTTP2Posix"]
+    private static let tracing: Set = ["Tracing", "Instrumentation", "ServiceContextModule"]
+    private static let system: Set = ["Foundation", "Glibc", "Synchronization"]
+
+    /// What each module may import: what stands below it in design section 2, and its libraries.
+    static let allowed: [String: Set<String>] = [
+        "CCRC32C": [],
+        "SightlineProtos": Self.grpc.union(["SwiftProtobuf", "Foundation"]),
+        "TrackingCore": ["Crypto"],
+        "TrackingJournal": Self.system.union(["TrackingCore", "CCRC32C", "GRDB", "GRDBSQLite"]),
+        "TrackingSinks": Self.system.union([
+            "TrackingJournal", "TrackingCore", "SightlineProtos", "SwiftProtobuf", "GRDB",
+            "GRDBSQLite", "Logging", "ServiceLifecycle",
+        ]).union(Self.tracing),
+        "Telemetry": Self.system.union(Self.grpc).union(Self.tracing).union([
+            "CoreMetrics", "Logging", "Metrics", "NIOCore", "ServiceLifecycle", "SwiftProtobuf",
+        ]),
+        "TrackingClient": Self.system.union(Self.grpc).union([
+            "SightlineProtos", "TrackingCore", "SwiftProtobuf", "NIOCore",
+        ]),
+        "TrackingServer": Self.system.union(Self.grpc).union(Self.tracing).union([
+            "TrackingSinks", "TrackingJournal", "TrackingCore", "Telemetry", "SightlineProtos",
+            "SwiftProtobuf", "Configuration", "Logging", "Metrics", "NIOCore", "ServiceLifecycle",
+            "SystemPackage", "UnixSignals", "Yams",
+        ]),
+        "sightline": Self.system.union(Self.tracing).union([
+            "TrackingServer", "TrackingClient", "Telemetry", "TrackingSinks", "TrackingJournal",
+            "TrackingCore", "SightlineProtos", "SwiftProtobuf", "ArgumentParser", "GRDB",
+            "Logging", "ServiceLifecycle",
+        ]),
+    ]
+
+    private static let sinks = ["SQLiteSink", "JSONLinesSink", "StandardOutputSink", "DiscardSink"]
+
+    /// Imports that point up or sideways, or do not say their level.
+    static func badImports(in file: SourceFile) -> [Finding] {
+        Self.findings(in: file) { line in
+            for statement in Self.code(of: line).split(separator: ";") {
+                if let problem = Self.problem(ofImport: statement, module: file.module) {
+                    return problem
+                }
+            }
+            return nil
+        }
+    }
+
+    /// Concrete sinks that the server names outside of its wiring.
+    static func namedSinks(in file: SourceFile) -> [Finding] {
+        guard file.module == "TrackingServer", file.name != "Application.swift" else { return [] }
+        return Self.findings(in: file) { line in
+            let code = Self.code(of: line)
+            guard let sink = Self.sinks.first(where: code.contains) else { return nil }
+            return "names \(sink): wire it in Application.swift"
+        }
+    }
+
+    /// A file that is too long, and lines that are.
+    static func longParts(of file: SourceFile) -> [Finding] {
+        var findings = Self.findings(in: file) { line in
+            line.count > 100 ? "\(line.count) columns, the limit is 100" : nil
+        }
+        let count = file.lines.count
+        if count > 300 {
+            findings.append(
+                Finding(path: file.path, line: count, problem: "\(count) lines, the limit is 300"))
+        }
+        return findings
+    }
+
+    private static func problem(ofImport statement: Substring, module: String) -> String? {
+        let words = statement.split(separator: " ").map(String.init)
+        guard let place = words.firstIndex(of: "import") else { return nil }
+        // Words before it are its attributes and its level; anything else makes it no import.
+        let before = words[..<place].filter { !$0.hasPrefix("@") }
+        let levels = ["internal", "package", "public", "private", "fileprivate"]
+        guard before.allSatisfy(levels.contains) else { return nil }
+        guard before == ["internal"] || before == ["package"] else {
+            return "says no access level: internal import or package import"
+        }
+        // The last word holds the module also where one declaration of it is imported.
+        let imported = words.last.map { String($0.prefix { $0 != "." }) } ?? ""
+        guard let allowed = Self.allowed[module] else { return "\(module) has no row in the table" }
+        return allowed.contains(imported) ? nil : "\(module) may not import \(imported)"
+    }
+
+    /// A line without its comment. A `//` in a string cuts too much, and hides no import.
+    private static func code(of line: String) -> String {
+        line.range(of: "//").map { String(line[..<$0.lowerBound]) } ?? line
+    }
+
+    private static func findings(
+        in file: SourceFile, problem: (String) -> String?
+    ) -> [Finding] {
+        file.lines.enumerated().compactMap { index, line in
+            problem(line).map { Finding(path: file.path, line: index + 1, problem: $0) }
+        }
+    }
+}

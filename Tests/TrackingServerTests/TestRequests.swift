@@ -1,0 +1,49 @@
+// Admitted requests for the tests of acks, made as the server makes them.
+internal import SightlineProtos
+internal import SwiftProtobuf
+internal import TrackingCore
+
+@testable internal import TrackingServer
+
+enum TestRequests {
+    /// An admitted request with this sequence and no events.
+    static func admitted(_ sequence: UInt64) throws -> AdmittedRequest {
+        self.admit(try self.bytes(sequence))
+    }
+
+    /// A request whose bytes end in the middle, after a sequence that can still be read.
+    static func malformed(_ sequence: UInt64) throws -> AdmittedRequest {
+        self.admit(try self.bytes(sequence) + [0x12])
+    }
+
+    /// A span that nobody records.
+    static var span: RequestSpan {
+        var generator = SeededGenerator(seed: 1)
+        return RequestSpan(unrecorded: .random(using: &generator))
+    }
+
+    private static func bytes(_ sequence: UInt64) throws -> [UInt8] {
+        try Sightline_V1_StreamEventsRequest.with { $0.sequence = sequence }.serializedBytes()
+    }
+
+    private static func admit(_ bytes: [UInt8]) -> AdmittedRequest {
+        let admission = Admission()
+        return bytes.withUnsafeBytes { buffer in
+            admission.admit(
+                admission.read(buffer, shape: .stream), bytes: buffer.count, tenant: "default",
+                receiveTime: 0)
+        }
+    }
+}
+
+extension AckLedger {
+    mutating func begin(_ request: AdmittedRequest, bytes: Int) {
+        self.begin(request, span: TestRequests.span, bytes: bytes)
+    }
+}
+
+extension AckQueue {
+    func begin(_ request: AdmittedRequest, bytes: Int) -> Bool {
+        self.begin(request, span: TestRequests.span, bytes: bytes)
+    }
+}
