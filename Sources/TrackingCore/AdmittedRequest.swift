@@ -1,7 +1,8 @@
 // A request after the rules: what goes to the journal, and what its client will be told.
 
-/// An admitted request. One owner at a time: the stream makes it, the journal settles it, and hands it
-/// back to the stream; nothing touches it in between, which is what `@unchecked Sendable` rests on.
+/// An admitted request. One owner at a time: the stream makes it, the journal settles it, and hands
+/// it back to the stream; nothing touches it in between, which is what `@unchecked Sendable` rests
+/// on.
 package final class AdmittedRequest: @unchecked Sendable {
     /// The client's number; 0 for unary requests.
     package let sequence: UInt64

@@ -24,17 +24,19 @@ extension UnsafeRawBufferPointer {
 
     /// Whether the bytes are valid UTF-8, as every proto3 string has to be.
     var isValidUTF8: Bool {
-        var offset = 0
-        while offset &+ 8 <= self.count {
-            let word = self.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            if word & 0x8080_8080_8080_8080 != 0 { return self.isValidBeyondASCII }
-            offset &+= 8
+        var bits: UInt64 = 0
+        if self.count >= 8 {
+            // Words to the end; the last one overlaps the one before it.
+            var offset = 0
+            while offset < self.count &- 8 {
+                bits |= self.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                offset &+= 8
+            }
+            bits |= self.loadUnaligned(fromByteOffset: self.count &- 8, as: UInt64.self)
+        } else {
+            for byte in self { bits |= UInt64(byte) }
         }
-        while offset < self.count {
-            if self[offset] & 0x80 != 0 { return self.isValidBeyondASCII }
-            offset &+= 1
-        }
-        return true
+        return bits & 0x8080_8080_8080_8080 == 0 || self.isValidBeyondASCII
     }
 
     private var isValidBeyondASCII: Bool {

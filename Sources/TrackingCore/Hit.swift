@@ -47,7 +47,8 @@ package struct DamagedPayload: Error, CustomStringConvertible {
 extension HitBlock {
     /// Calls `body` with every hit of a payload, in order: an event's hits follow each other.
     ///
-    /// - Throws: `DamagedPayload` where the bytes are not in the journal's form, or what `body` throws.
+    /// - Throws: `DamagedPayload` where the bytes are not in the journal's form, or what `body`
+    ///   throws.
     package static func forEachHit(in payload: Bytes, _ body: (Hit) throws -> Void) throws {
         var cursor = PayloadCursor(payload)
         while !cursor.isAtEnd {

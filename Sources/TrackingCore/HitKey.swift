@@ -1,14 +1,15 @@
 // The stable identity of a fact (D17, D30): the same bytes whenever the same fact comes again.
 internal import Crypto
 
-/// The first 15 bytes of a SHA-256 over what makes a fact; with a HitKind's number as the 16th it is
-/// a hit id. The form is stable for ever: each field is preceded by its length (4 bytes, big-endian).
+/// The first 15 bytes of a SHA-256 over what makes a fact; with a HitKind's number as the 16th it
+/// is a hit id. The form is stable for ever: each field is preceded by its length (4 bytes,
+/// big-endian).
 ///
 /// - Push: `"push"`, tenant, `"standard"` or `"classic"`, app id, deliveryId, broadlogId, action
 ///   button (D17).
 /// - In-app: `"in_app"`, tenant, app id, message id, subject, what happened (`"impression"`,
-///   `"click"`, `"dismissal"`, `"display_error"`), event id; without an event id the time it happened
-///   follows: seconds (8 bytes) and nanos (4 bytes), big-endian (D30).
+///   `"click"`, `"dismissal"`, `"display_error"`), event id; without an event id the time it
+///   happened follows: seconds (8 bytes) and nanos (4 bytes), big-endian (D30).
 package struct HitKey: Sendable, Hashable {
     /// Bytes 0 to 7, big-endian.
     package let high: UInt64

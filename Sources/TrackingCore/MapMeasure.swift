@@ -1,7 +1,8 @@
 // A map<string, string> measured in passing: the rules ask only how many entries and how long.
 
 /// What the size rules need to know of a map, counted over the entries as sent. A key that is sent
-/// twice counts twice here; `MapMeasure.exact` counts as a decoder does, where a limit seems broken.
+/// twice counts twice here; `MapMeasure.exact` counts as a decoder does, where a limit seems
+/// broken.
 package struct MapMeasure: Equatable {
     /// Entries.
     package var count = 0
@@ -34,8 +35,8 @@ struct MapEntry {
     private(set) var key = Bytes.none
     private(set) var value = Bytes.none
 
-    /// Reads an entry. As in SwiftProtobuf, a key or value of a wrong wire type is not stepped over:
-    /// what follows its tag is read as the next tag.
+    /// Reads an entry. As in SwiftProtobuf, a key or value of a wrong wire type is not stepped
+    /// over: what follows its tag is read as the next tag.
     init(_ reader: consuming WireReader) throws(WireError) {
         while let tag = try reader.nextEntryTag() {
             switch tag {

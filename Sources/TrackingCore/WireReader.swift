@@ -1,5 +1,6 @@
 // Reads the protobuf wire format in place. SwiftProtobuf's decoder is the reference: on any bytes
-// both accept or both refuse (Tests/TrackingCoreTests/EventViewPropertyTests.swift holds them together).
+// both accept or both refuse (Tests/TrackingCoreTests/EventViewPropertyTests.swift holds them
+// together).
 
 /// Why bytes are no protobuf message. The reason is for people; every case is handled alike.
 package enum WireError: Error, Equatable {
@@ -15,8 +16,8 @@ package enum WireError: Error, Equatable {
 
 /// A cursor over one message's bytes.
 package struct WireReader {
-    /// Messages and groups that may be nested in one request. SwiftProtobuf's own limit is 100 levels,
-    /// and it counts the request as the first.
+    /// Messages and groups that may be nested in one request. SwiftProtobuf's own limit is 100
+    /// levels, and it counts the request as the first.
     package static let maxDepth = 99
 
     private let bytes: Bytes
@@ -32,13 +33,19 @@ package struct WireReader {
 
     /// The next field's tag (field number times 8, plus the wire type), or nil at the end.
     /// A message's own tags take at most five bytes.
+    @inline(__always)
     package mutating func nextTag() throws(WireError) -> UInt32? {
         guard self.offset < self.bytes.count else { return nil }
         let first = self.bytes[self.offset]
-        if first < 0x80 {
+        // One byte, a field number, and a wire type that opens no group: nearly every tag.
+        if first < 0x80, first > 7, first & 7 < 3 || first & 7 == 5 {
             self.offset &+= 1
-            return try self.checked(UInt64(first), groupEnd: nil)
+            return UInt32(first)
         }
+        return try self.nextLongTag()
+    }
+
+    private mutating func nextLongTag() throws(WireError) -> UInt32? {
         let start = self.offset
         let tag = try self.varint()
         let length = self.offset &- start
@@ -63,7 +70,19 @@ package struct WireReader {
     }
 
     /// A varint of one to ten bytes; bits beyond the 64th are dropped, as everywhere in protobuf.
+    @inline(__always)
     package mutating func varint() throws(WireError) -> UInt64 {
+        if self.offset < self.bytes.count {
+            let first = self.bytes[self.offset]
+            if first < 0x80 {
+                self.offset &+= 1
+                return UInt64(first)
+            }
+        }
+        return try self.longVarint()
+    }
+
+    private mutating func longVarint() throws(WireError) -> UInt64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0
         while true {
@@ -83,6 +102,7 @@ package struct WireReader {
     }
 
     /// The body of a length-delimited field, in place.
+    @inline(__always)
     package mutating func slice() throws(WireError) -> Bytes {
         let length = try self.varint()
         guard length <= UInt64(self.bytes.count &- self.offset) else { throw .truncated }
@@ -92,6 +112,7 @@ package struct WireReader {
     }
 
     /// The body of a string field: in place, and valid UTF-8.
+    @inline(__always)
     package mutating func string() throws(WireError) -> Bytes {
         let slice = try self.slice()
         guard slice.isValidUTF8 else { throw .invalidUTF8 }
@@ -99,6 +120,7 @@ package struct WireReader {
     }
 
     /// A reader for the body of a message field, one level deeper.
+    @inline(__always)
     package mutating func message() throws(WireError) -> WireReader {
         let slice = try self.slice()
         guard self.remainingDepth > 0 else { throw .tooDeep }

@@ -1,0 +1,30 @@
+// Requests for the tests of Admission.
+
+internal import SightlineProtos
+internal import SwiftProtobuf
+@testable internal import TrackingCore
+
+extension AdmittedRequest {
+    /// Admits a StreamEventsRequest that holds `events`.
+    static func of(
+        _ events: [TestEvent], tenant: String = "default", rules: RuleSet = RuleSet()
+    ) throws -> AdmittedRequest {
+        let request = Sightline_V1_StreamEventsRequest.with {
+            $0.sequence = 1
+            $0.events = events
+        }
+        return Self.of(bytes: try request.serializedBytes(), tenant: tenant, rules: rules)
+    }
+
+    /// Admits the bytes of a StreamEventsRequest.
+    static func of(
+        bytes: [UInt8], tenant: String = "default", rules: RuleSet = RuleSet()
+    ) -> AdmittedRequest {
+        let admission = Admission(rules: rules)
+        return bytes.withUnsafeBytes { bytes in
+            admission.admit(
+                admission.read(bytes, shape: .stream), bytes: bytes.count, tenant: tenant,
+                receiveTime: TestEvent.now)
+        }
+    }
+}

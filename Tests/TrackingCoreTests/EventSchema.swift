@@ -1,0 +1,77 @@
+// The fields of TrackingEvent as the generator knows them, by number and form.
+
+/// A field of a message: its number on the wire, and what it holds.
+struct SchemaField: Sendable {
+    let number: UInt64
+    let form: Form
+
+    /// What a field holds.
+    indirect enum Form: Sendable {
+        case string
+        case number
+        case message([SchemaField])
+        case map
+    }
+
+    init(_ number: UInt64, _ form: Form) {
+        self.number = number
+        self.form = form
+    }
+}
+
+/// The contract's messages. What is listed more than once is generated more often.
+enum EventSchema {
+    static let event: [SchemaField] = [
+        SchemaField(1, .string), SchemaField(2, .message(timestamp)), SchemaField(3, .string),
+        SchemaField(4, .number), SchemaField(5, .string), SchemaField(6, .number),
+        SchemaField(7, .message(trace)), SchemaField(10, .message(push)),
+        SchemaField(10, .message(push)), SchemaField(11, .message(action)),
+        SchemaField(12, .message(inApp)), SchemaField(12, .message(inApp)),
+    ]
+
+    private static let timestamp = [SchemaField(1, .number), SchemaField(2, .number)]
+    private static let trace = [SchemaField(1, .string), SchemaField(2, .string)]
+
+    private static let push: [SchemaField] = [
+        SchemaField(1, .message(apns)), SchemaField(1, .message(apns)),
+        SchemaField(2, .message(fcm)), SchemaField(2, .message(fcm)), SchemaField(3, .number),
+        SchemaField(4, .string), SchemaField(5, .number), SchemaField(6, .number),
+    ]
+
+    private static let apns: [SchemaField] = [
+        SchemaField(1, .message(aps)), SchemaField(2, .string), SchemaField(3, .string),
+        SchemaField(4, .string), SchemaField(5, .string), SchemaField(6, .string),
+        SchemaField(7, .map), SchemaField(7, .map),
+    ]
+
+    private static let aps: [SchemaField] = [
+        SchemaField(1, .message([SchemaField(1, .string), SchemaField(2, .string)])),
+        SchemaField(2, .number), SchemaField(3, .string), SchemaField(4, .string),
+        SchemaField(5, .number), SchemaField(6, .number), SchemaField(6, .number),
+    ]
+
+    private static let fcm: [SchemaField] = [
+        SchemaField(1, .string), SchemaField(2, .string), SchemaField(3, .string),
+        SchemaField(4, .message(fcmData)), SchemaField(4, .message(fcmData)),
+    ]
+
+    private static let fcmData: [SchemaField] =
+        (1...9).map { SchemaField($0, .string) } + [
+            SchemaField(10, .number), SchemaField(11, .map), SchemaField(11, .map),
+        ]
+
+    private static let action: [SchemaField] = [
+        SchemaField(1, .string), SchemaField(2, .string), SchemaField(3, .number),
+        SchemaField(4, .string), SchemaField(5, .number),
+    ]
+
+    private static let inApp: [SchemaField] = [
+        SchemaField(1, .string), SchemaField(2, .string), SchemaField(3, .number),
+        SchemaField(4, .map), SchemaField(4, .map), SchemaField(5, .string),
+        SchemaField(6, .number), SchemaField(7, .number),
+        SchemaField(10, .message([])),
+        SchemaField(11, .message([SchemaField(1, .string), SchemaField(2, .string)])),
+        SchemaField(12, .message([SchemaField(1, .number)])),
+        SchemaField(13, .message([SchemaField(1, .number)])),
+    ]
+}

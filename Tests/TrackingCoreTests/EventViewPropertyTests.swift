@@ -1,0 +1,77 @@
+// EventView against SwiftProtobuf, its reference: on any bytes both accept or both refuse, and they
+// agree on every field that the rules read.
+
+internal import SightlineProtos
+internal import SwiftProtobuf
+internal import Testing
+@testable internal import TrackingCore
+
+struct EventViewPropertyTests {
+    /// Messages of each part; eight parts make 208,000. A part's seed is the run's plus its number.
+    private static let messagesPerPart = 26_000
+
+    @Test(
+        "Any bytes: EventView and SwiftProtobuf both accept or both refuse, and agree on fields",
+        arguments: 0..<8)
+    func events(part: Int) {
+        let seed = Dice.runSeed &+ UInt64(part)
+        print("EventViewPropertyTests: SIGHTLINE_TEST_SEED=\(Dice.runSeed), part \(part)")
+        var generator = EventGenerator(seed: seed)
+        var (accepted, refused, failures) = (0, 0, 0)
+        for index in 0..<Self.messagesPerPart where failures < 3 {
+            let bytes = generator.event()
+            let (isAccepted, difference) = Self.compare(bytes)
+            if isAccepted { accepted += 1 } else { refused += 1 }
+            guard let difference else { continue }
+            failures += 1
+            Issue.record(
+                """
+                seed \(Dice.runSeed), part \(part), message \(index): \(difference)
+                \(bytes.hex)
+                """)
+        }
+        // A generator that makes one sort alone would prove nothing.
+        let fifth = Self.messagesPerPart / 5
+        #expect(accepted >= fifth && refused >= fifth, "\(accepted) accepted, \(refused) refused")
+    }
+
+    /// Whether SwiftProtobuf takes the bytes, and how the two readers differ.
+    private static func compare(_ bytes: [UInt8]) -> (isAccepted: Bool, difference: String?) {
+        let proto = Result { try Sightline_V1_TrackingEvent(serializedBytes: bytes) }
+        return bytes.withUnsafeBytes { bytes in
+            let view = Result { () throws(WireError) in try EventView(bytes) }
+            switch (proto, view) {
+            case (.failure, .failure): return (false, nil)
+            case (.success, .failure(let error)):
+                return (true, "EventView alone refuses it: \(error)")
+            case (.failure(let error), .success):
+                return (false, "SwiftProtobuf alone refuses it: \(error)")
+            case (.success(let proto), .success(let view)):
+                let differences = EventComparison(view, proto).differences
+                return (true, differences.isEmpty ? nil : differences.joined(separator: "; "))
+            }
+        }
+    }
+
+    @Test(
+        "Depth: 98 and 99 nested groups are taken, 100 and 101 are refused",
+        arguments: [98, 99, 100, 101])
+    func nestedGroups(depth: Int) {
+        let bytes = WireWriter.message { $0.groups(9, depth: depth) }
+        #expect(Self.compare(bytes) == (depth <= 99, nil))
+    }
+
+    @Test(
+        "Depth: an embedded message is a level, a map entry is none", arguments: [97, 98, 99, 100])
+    func nestedInMessages(depth: Int) {
+        let groups = WireWriter.message { $0.groups(9, depth: depth) }
+        let trace = WireWriter.message { $0.field(7, groups) }
+        let entry = WireWriter.message { $0.field(12, Self.message(4, groups)) }
+        #expect(Self.compare(trace) == (depth <= 98, nil))
+        #expect(Self.compare(entry) == (depth <= 98, nil))
+    }
+
+    private static func message(_ number: UInt64, _ body: [UInt8]) -> [UInt8] {
+        WireWriter.message { $0.field(number, body) }
+    }
+}
