@@ -27,39 +27,11 @@ package final class Journal: Sendable {
     private let undelivered: UndeliveredGroups
     private let onFailure: @Sendable (JournalError) -> Void
 
-    /// How a journal behaves. Sizes are bytes, durations seconds.
-    package struct Configuration: Sendable {
-        /// What an ack means. Default: on disk.
-        package var mode = Mode.disk
-        /// Payload that is kept at most; beyond it clients are told to retry. Default 4 GiB.
-        package var maxBytes = 4 << 30
-        /// A group's payload at most; one request may go beyond it. Default 4 MiB.
-        package var maxGroupBytes = 4 << 20
-        /// Recent batches kept in memory for the forwarders. Default 32 MiB.
-        package var maxCachedBytes = 32 << 20
-        /// Payload after which the log is moved into the file. Default 64 MiB.
-        package var checkpointBytes = 64 << 20
-        /// How long a batch stays after every sink has it. Default 0.
-        package var retainSeconds = 0
-        /// Keys that the window of recent hits remembers. Default 2,000,000.
-        package var windowCapacity = 2_000_000
-
-        /// The defaults.
-        package init() {}
-    }
-
-    /// What has to be true of a request before its client is told.
-    package enum Mode: String, Sendable {
-        /// It is on this node's disk.
-        case disk
-        /// Every sink has it: for nodes without a disk. What waits is kept in memory, at most
-        /// `maxCachedBytes` of it, and lost with the process, unacknowledged.
-        case off
-    }
-
     private struct State {
         var pending: [Submission] = []
         var isScheduled = false
+        /// Whether a cursor has moved since the last turn began.
+        var isCursorDue = false
         var isClosed = false
         var failure: JournalError?
     }
@@ -119,6 +91,7 @@ package final class Journal: Sendable {
     package func advance(sink: String, to sequence: Int64) {
         self.writer.advance(sink: sink, to: sequence)
         let isNewTurn = self.state.withLock { state in
+            state.isCursorDue = true
             defer { state.isScheduled = true }
             return !state.isScheduled && !state.isClosed
         }
@@ -148,23 +121,24 @@ package final class Journal: Sendable {
     ///
     /// - Throws: what SQLite says where the row cannot be read.
     package func batch(after sequence: Int64) async throws -> JournalBatch? {
-        while true {
-            switch await self.tail.batch(after: sequence) {
-            case .batch(let batch): return batch
-            case .closed: return nil
-            case .onDisk:
-                let read: Result<JournalBatch?, any Error> = await withCheckedContinuation {
-                    continuation in
+        switch await self.tail.batch(after: sequence) {
+        case .batch(let batch): return batch
+        case .closed: return nil
+        case .onDisk:
+            let read: Result<(batch: JournalBatch?, last: Int64), any Error> =
+                await withCheckedContinuation { continuation in
                     self.store.async {
                         continuation.resume(
-                            returning: Result { try self.store.batch(after: sequence) })
+                            returning: Result {
+                                (try self.store.batch(after: sequence), self.lastSequence)
+                            })
                     }
                 }
-                // A row that is gone was delivered and deleted; the next one is what is wanted.
-                if let batch = try read.get() { return batch }
-                guard sequence < self.lastSequence else { continue }
-                return try await self.batch(after: self.lastSequence)
-            }
+            let (batch, last) = try read.get()
+            if let batch { return batch }
+            // Rows that are gone were delivered and deleted: what is wanted comes after the last
+            // one of that moment. A batch that was committed since then must not be passed over.
+            return try await self.batch(after: last)
         }
     }
 
@@ -194,7 +168,7 @@ package final class Journal: Sendable {
         self.commitGroup(self.takeGroup())
         self.settleDelivered()
         let hasMore = self.state.withLock { state in
-            state.isScheduled = !state.pending.isEmpty
+            state.isScheduled = !state.pending.isEmpty || state.isCursorDue
             return state.isScheduled
         }
         if hasMore { self.store.async { self.turn() } }
@@ -212,6 +186,7 @@ package final class Journal: Sendable {
     private func takeGroup() -> [Submission] {
         let maxBytes = self.configuration.maxGroupBytes
         return self.state.withLock { state in
+            state.isCursorDue = false
             var bytes = 0
             let end =
                 state.pending.firstIndex { submission in
@@ -228,6 +203,11 @@ package final class Journal: Sendable {
     }
 
     private func commitGroup(_ group: [Submission]) {
+        // A disk that failed once is not asked again: a later fsync may succeed and prove nothing.
+        guard self.state.withLock({ $0.failure == nil }) else {
+            Self.settle(group, isToRetry: true)
+            return
+        }
         switch self.writer.commit(group) {
         case .nothing, .refused: break
         case .durable(let batch):

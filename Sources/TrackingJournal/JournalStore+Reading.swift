@@ -1,4 +1,5 @@
-// What the journal's file tells: at start what is left to do, later the rows that a sink lags behind.
+// What the journal's file tells: at start what is left to do, later the rows that a sink lags
+// behind.
 internal import CCRC32C
 internal import Foundation
 internal import GRDB
@@ -12,7 +13,7 @@ extension JournalStore {
         var cursors: [String: Int64]
         /// Each row still kept: sequence, creation in µs, bytes.
         var rows: [StoredRow]
-        /// Each row of the window: sequence and number of keys.
+        /// Each row of the window: sequence and number of new keys.
         var recent: [(sequence: Int64, keys: Int)]
     }
 
@@ -37,8 +38,7 @@ extension JournalStore {
                     database, sql: "SELECT sequence, keys FROM recent ORDER BY sequence")
                 while let row = try keys.next() {
                     try row.withUnsafeData(atIndex: 1) { data in
-                        data?.withUnsafeBytes { window.restore(row: $0) }
-                        recent.append((row[0], (data?.count ?? 0) / RecentHits.changeBytes))
+                        recent.append((row[0], data?.withUnsafeBytes(window.restore(row:)) ?? 0))
                     }
                 }
                 let identity = try String.fetchOne(database, sql: "SELECT journal FROM identity")

@@ -1,5 +1,6 @@
-// The journal's SQLite file. One connection, used on its own queue alone: it writes and checkpoints,
-// so SQLite 3.40's bug with two connections (sqlite.org/wal.html#walresetbug) has no way in.
+// The journal's SQLite file. One connection, used on its own queue alone: it writes and
+// checkpoints, so SQLite 3.40's bug with two connections (sqlite.org/wal.html#walresetbug) has no
+// way in.
 internal import CCRC32C
 internal import Foundation
 internal import GRDB
@@ -27,6 +28,12 @@ final class JournalStore: @unchecked Sendable {
         var cursors: [String: Int64]
         var deleteThrough: Int64
         var forgetThrough: Int64
+
+        /// Whether there is nothing to write.
+        var isEmpty: Bool {
+            self.payload.isEmpty && self.recentRow.isEmpty && self.cursors.isEmpty
+                && self.deleteThrough == 0
+        }
     }
 
     /// How a commit ended.
@@ -54,7 +61,8 @@ final class JournalStore: @unchecked Sendable {
             }
             self.database = try DatabaseQueue(
                 path: path ?? ":memory:", configuration: configuration)
-            // GRDB sets its own synchronous level for WAL; ours comes after, and is read back below.
+            // GRDB sets its own synchronous level for WAL; ours comes after, and is read back
+            // below.
             try self.database.writeWithoutTransaction { database in
                 try database.execute(sql: "PRAGMA synchronous = FULL")
                 try database.execute(sql: Self.schema)

@@ -3,8 +3,8 @@ internal import Foundation
 internal import Synchronization
 internal import TrackingCore
 
-/// What the journal's queue does in its turn. `@unchecked Sendable`: all but the cursors is touched on
-/// that queue alone.
+/// What the journal's queue does in its turn. `@unchecked Sendable`: all but the cursors is touched
+/// on that queue alone.
 final class JournalWriter: @unchecked Sendable {
     private let store: JournalStore
     private let window: RecentHits
@@ -75,28 +75,21 @@ final class JournalWriter: @unchecked Sendable {
 
     func commit(_ group: [Journal.Submission]) -> Outcome {
         self.changes.removeAll(keepingCapacity: true)
-        let payload = self.seal(group)
-        let cursors = self.cursors.withLock { $0.changed }
-        let deleteThrough = self.deliveredThrough()
-        if payload.bytes.isEmpty, self.changes.isEmpty, cursors.isEmpty, deleteThrough == 0 {
-            return .nothing
-        }
-        let isFull =
-            !payload.bytes.isEmpty
-            && self.storedBytes + payload.bytes.count > self.maxBytes
+        let bytes = group.reduce(0) { $0 + $1.request.journalBytes }
+        // Asked before anything is claimed: a refused group must leave the window as it was.
+        let isFull = bytes > 0 && self.storedBytes + bytes > self.maxBytes
         if isFull { self.refuse(group) }
-        let commit = JournalStore.Commit(
-            sequence: self.lastSequence + 1, payload: isFull ? [] : payload.bytes,
-            eventCount: payload.events, recentRow: RecentHits.row(of: self.changes),
-            createTime: Self.now(), cursors: cursors, deleteThrough: deleteThrough,
-            forgetThrough: self.forgettableThrough())
+        let payload = isFull ? ([], 0) : self.seal(group, bytes: bytes)
+        let commit = self.commit(payload)
+        if commit.isEmpty { return isFull ? .refused : .nothing }
         switch self.store.commit(commit) {
         case .durable:
             self.noteDurable(commit)
-            guard !isFull, !payload.bytes.isEmpty else { return isFull ? .refused : .nothing }
+            guard !commit.payload.isEmpty else { return isFull ? .refused : .nothing }
             return .durable(
                 JournalBatch(
-                    sequence: commit.sequence, eventCount: payload.events, payload: commit.payload))
+                    sequence: commit.sequence, eventCount: commit.eventCount,
+                    payload: commit.payload))
         case .diskFull:
             self.refuse(group)
             return .refused
@@ -106,10 +99,21 @@ final class JournalWriter: @unchecked Sendable {
         }
     }
 
+    /// The next commit: a payload, and what else is due.
+    private func commit(_ payload: (bytes: [UInt8], events: Int)) -> JournalStore.Commit {
+        JournalStore.Commit(
+            sequence: self.lastSequence + 1, payload: payload.bytes, eventCount: payload.events,
+            recentRow: RecentHits.row(of: self.changes), createTime: Self.now(),
+            cursors: self.cursors.withLock { $0.changed }, deleteThrough: self.deletableThrough(),
+            forgetThrough: self.forgettableThrough())
+    }
+
     /// Settles every claim, and copies the entries that gave hits into one payload.
-    private func seal(_ group: [Journal.Submission]) -> (bytes: [UInt8], events: Int) {
+    private func seal(
+        _ group: [Journal.Submission], bytes: Int
+    ) -> (bytes: [UInt8], events: Int) {
         var payload: [UInt8] = []
-        payload.reserveCapacity(group.reduce(0) { $0 + $1.request.journalBytes })
+        payload.reserveCapacity(bytes)
         var events = 0
         for submission in group where !submission.request.claims.isEmpty {
             let request = submission.request
@@ -150,8 +154,8 @@ final class JournalWriter: @unchecked Sendable {
             self.recentKeys -= row.keys
             self.recent.removeFirst()
         }
-        let keys = commit.recentRow.count / RecentHits.changeBytes
-        if keys > 0 {
+        if !self.changes.isEmpty {
+            let keys = self.changes.count(where: \.isNew)
             self.recent.append((commit.sequence, keys))
             self.recentKeys += keys
         }
@@ -167,20 +171,23 @@ final class JournalWriter: @unchecked Sendable {
     }
 
     /// The newest row that every sink has and that is old enough; 0 where none may go.
-    private func deliveredThrough() -> Int64 {
+    private func deletableThrough() -> Int64 {
         let delivered = self.delivered
         guard let first = self.rows.first, first.sequence <= delivered else { return 0 }
         guard self.configuration.retainSeconds > 0 else { return delivered }
         let newest = Self.now() - Int64(self.configuration.retainSeconds) * 1_000_000
-        return self.rows.last { $0.sequence <= delivered && $0.createTime <= newest }?.sequence ?? 0
+        let last = self.rows.last(while: { $0.sequence <= delivered && $0.createTime <= newest })
+        return last?.sequence ?? 0
     }
 
     /// The newest row of keys without which the window still is full.
     private func forgettableThrough() -> Int64 {
-        guard let first = self.recent.first,
-            self.recentKeys - first.keys >= self.configuration.windowCapacity
-        else { return 0 }
-        return first.sequence
+        var left = self.recentKeys
+        let last = self.recent.last(while: { row in
+            left -= row.keys
+            return left >= self.configuration.windowCapacity
+        })
+        return last?.sequence ?? 0
     }
 
     private static func now() -> Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) }

@@ -10,8 +10,9 @@ struct Queue<Element> {
     var first: Element? { self.head < self.elements.count ? self.elements[self.head] : nil }
     var isEmpty: Bool { self.head == self.elements.count }
 
-    func last(where condition: (Element) -> Bool) -> Element? {
-        self.elements[self.head...].last(where: condition)
+    /// The last of the elements from the front on that meet a condition without a gap.
+    func last(while condition: (Element) -> Bool) -> Element? {
+        self.elements[self.head...].prefix(while: condition).last
     }
 
     mutating func append(_ element: Element) { self.elements.append(element) }

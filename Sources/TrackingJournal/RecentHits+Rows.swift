@@ -1,25 +1,30 @@
-// The window's rows in the journal: 12 bytes per changed key, little-endian.
+// The window's rows in the journal: 12 bytes per changed key, little-endian. Bit 0 of the marks,
+// which no hit has, says that the key was new: only new keys take a place, so that a window that is
+// read back forgets what the one before it had forgotten.
 internal import TrackingCore
 
 extension RecentHits {
     /// Bytes of one change in a row: high (8), low (2), marks (2).
     static let changeBytes = 12
+    private static let isNew: UInt16 = 1
 
     /// The row of a group's changes.
     static func row(of changes: [Change]) -> [UInt8] {
         var row: [UInt8] = []
         row.reserveCapacity(changes.count * Self.changeBytes)
         for change in changes {
+            let marks = change.after.rawValue | (change.isNew ? Self.isNew : 0)
             withUnsafeBytes(of: change.key.high.littleEndian) { row.append(contentsOf: $0) }
-            withUnsafeBytes(
-                of: (change.key.low.littleEndian, change.after.rawValue.littleEndian)
-            ) { row.append(contentsOf: $0) }
+            withUnsafeBytes(of: (change.key.low.littleEndian, marks.littleEndian)) {
+                row.append(contentsOf: $0)
+            }
         }
         return row
     }
 
-    /// Remembers what a row holds, as when it was written.
-    func restore(row: UnsafeRawBufferPointer) {
+    /// Remembers what a row holds, as when it was written; returns how many of its keys were new.
+    func restore(row: UnsafeRawBufferPointer) -> Int {
+        var newKeys = 0
         var offset = 0
         while offset + Self.changeBytes <= row.count {
             let high = UInt64(
@@ -28,8 +33,15 @@ extension RecentHits {
                 littleEndian: row.loadUnaligned(fromByteOffset: offset + 8, as: UInt16.self))
             let marks = UInt16(
                 littleEndian: row.loadUnaligned(fromByteOffset: offset + 10, as: UInt16.self))
-            self.set(Marks(rawValue: marks), of: WindowKey(high: high, low: low))
+            let key = WindowKey(high: high, low: low)
+            let isNew = marks & Self.isNew != 0
+            // A key whose first row is gone has made room for newer ones: its later marks went too.
+            if isNew || !self.marks(of: key).isEmpty {
+                self.set(Marks(rawValue: marks & ~Self.isNew), of: key)
+            }
+            newKeys += isNew ? 1 : 0
             offset += Self.changeBytes
         }
+        return newKeys
     }
 }

@@ -4,9 +4,10 @@ internal import TrackingCore
 
 /// The marks of the newest keys, at most `capacity` of them; the oldest makes room for the newest.
 ///
-/// An open-addressing table of 16-byte slots, half full at most, and a ring that remembers the order
-/// of arrival. A slot keeps 80 bits of a key: among 2 million, two different facts share them with a
-/// probability of 10⁻¹² over the window's life. Memory is touched as it fills: 72 MiB for 2 million.
+/// An open-addressing table of 16-byte slots, half full at most, and a ring that remembers the
+/// order of arrival. A slot keeps 80 bits of a key: among 2 million, two different facts share them
+/// with a probability of 10⁻¹² over the window's life. Memory is touched as it fills: 72 MiB for 2
+/// million.
 final class RecentHits {
     /// Keys it remembers.
     let capacity: Int
@@ -31,6 +32,9 @@ final class RecentHits {
         let key: WindowKey
         let before: Marks
         let after: Marks
+
+        /// Whether the key was not known before.
+        var isNew: Bool { self.before.isEmpty }
     }
 
     init(capacity: Int) {
@@ -155,8 +159,8 @@ final class RecentHits {
         self.count &-= 1
     }
 
-    /// Loads the slots that the claims will need, all before the first is used: the processor fetches
-    /// them side by side, where one after the other each would wait for memory.
+    /// Loads the slots that the claims will need, all before the first is used: the processor
+    /// fetches them side by side, where one after the other each would wait for memory.
     private func touch(_ claims: [Claim]) {
         var sum: UInt64 = 0
         var evicted = self.next

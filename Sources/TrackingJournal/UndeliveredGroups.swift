@@ -1,7 +1,7 @@
 // Groups whose clients wait for the sinks: what `journal.mode: off` keeps in place of a file.
 
-/// Groups in order, each with its batch's sequence. Touched on the journal's queue alone, which is what
-/// `@unchecked Sendable` rests on.
+/// Groups in order, each with its batch's sequence. Touched on the journal's queue alone, which is
+/// what `@unchecked Sendable` rests on.
 final class UndeliveredGroups: @unchecked Sendable {
     private var groups = Queue<(sequence: Int64, group: [Journal.Submission])>()
 

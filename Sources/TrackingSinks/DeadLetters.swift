@@ -5,8 +5,8 @@ internal import GRDB
 package import TrackingJournal
 internal import TrackingCore
 
-/// Hits that were acked and that a sink will never take: kept with their reason, to be looked at and
-/// replayed. At most `maxRows`; the oldest go first.
+/// Hits that were acked and that a sink will never take: kept with their reason, to be looked at
+/// and replayed. At most `maxRows`; the oldest go first.
 package final class DeadLetters: Sendable {
     private let database: DatabaseQueue
     private let maxRows: Int

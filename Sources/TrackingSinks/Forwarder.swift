@@ -4,8 +4,8 @@ internal import ServiceLifecycle
 internal import Synchronization
 package import TrackingJournal
 
-/// Delivers the journal's batches to a sink. What the sink has is noted by its cursor; what it refuses
-/// for good goes to the dead letters first.
+/// Delivers the journal's batches to a sink. What the sink has is noted by its cursor; what it
+/// refuses for good goes to the dead letters first.
 package struct Forwarder: Service {
     private let journal: Journal
     private let sink: any Sink
@@ -27,8 +27,8 @@ package struct Forwarder: Service {
         self.logger = logger
     }
 
-    /// Delivers until the journal ends. At graceful shutdown what is left is still delivered, unless
-    /// the sink is unavailable: then it stays in the journal for the next start.
+    /// Delivers until the journal ends. At graceful shutdown what is left is still delivered,
+    /// unless the sink is unavailable: then it stays in the journal for the next start.
     ///
     /// - Throws: what SQLite says where a batch cannot be read.
     package func run() async throws {

@@ -25,7 +25,8 @@ extension Hit {
 
     /// The record, decoded.
     ///
-    /// - Throws: `BinaryDecodingError` where the event is none, which Admission does not let through.
+    /// - Throws: `BinaryDecodingError` where the event is none, which Admission does not let
+    ///   through.
     package func record() throws -> Sightline_V1_TrackingRecord {
         try Sightline_V1_TrackingRecord(serializedBytes: try self.recordBytes())
     }

@@ -4,8 +4,8 @@ internal import GRDB
 internal import GRDBSQLite
 internal import TrackingCore
 
-/// One row per hit in `hits.db`. The place in the journal is kept in the same transaction as the rows,
-/// so the effect of a batch that comes again is exactly once.
+/// One row per hit in `hits.db`. The place in the journal is kept in the same transaction as the
+/// rows, so the effect of a batch that comes again is exactly once.
 package final class SQLiteSink: Sink {
     /// "sqlite".
     package let name = "sqlite"

@@ -1,5 +1,5 @@
-// The one seam for backends. A sink is one backend and decides nothing: order, retries, batching and
-// dead letters are the forwarder's.
+// The one seam for backends. A sink is one backend and decides nothing: order, retries, batching
+// and dead letters are the forwarder's.
 
 /// A backend that receives hits.
 package protocol Sink: Sendable {

@@ -100,7 +100,9 @@ struct StreamTests {
 
     @Test("a stream of many requests with a small window is answered to its end")
     func smallWindow() async throws {
-        let outcome = try await RunningServer.with { $0.stream.maxRequests = 1 } _: { server in
+        let outcome = try await RunningServer.with {
+            $0.stream.maxRequests = 1
+        } _: { server in
             try await WireClient.with(server) { client in
                 try await client.stream(
                     try (1...300).map { try TestEvents.request($0, [TestEvents.push("h\($0)")]) })
@@ -143,7 +145,9 @@ struct StreamTests {
         onClosing: @escaping @Sendable (AsyncStream<[UInt8]>.Continuation) -> Void
     ) async throws -> WireClient.Outcome<Response> {
         let first = try TestEvents.request(1, [TestEvents.push("h1")])
-        return try await RunningServer.with { $0.stream.closingGrace = grace } _: { server in
+        return try await RunningServer.with {
+            $0.stream.closingGrace = grace
+        } _: { server in
             try await WireClient.with(server) { client in
                 let (requests, sender) = AsyncStream.makeStream(of: [UInt8].self)
                 sender.yield(first)

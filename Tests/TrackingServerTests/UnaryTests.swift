@@ -47,7 +47,9 @@ struct UnaryTests {
 
     @Test("as many events as the limit says are taken, one more is RESOURCE_EXHAUSTED for good")
     func tooMany() async throws {
-        try await self.run { $0.limits.requestEvents = 3 } _: { client in
+        try await self.run {
+            $0.limits.requestEvents = 3
+        } _: { client in
             let events = (1...4).map { TestEvents.push("h\($0)") }
             #expect(try await client.record(events.dropLast()).error == nil)
             let error = try await client.record(events).error

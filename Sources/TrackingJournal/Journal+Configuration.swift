@@ -1,0 +1,33 @@
+// How a journal behaves, with the defaults.
+
+extension Journal {
+    /// How a journal behaves. Sizes are bytes, durations seconds.
+    package struct Configuration: Sendable {
+        /// What an ack means. Default: on disk.
+        package var mode = Mode.disk
+        /// Payload that is kept at most; beyond it clients are told to retry. Default 4 GiB.
+        package var maxBytes = 4 << 30
+        /// A group's payload at most; one request may go beyond it. Default 4 MiB.
+        package var maxGroupBytes = 4 << 20
+        /// Recent batches kept in memory for the forwarders. Default 32 MiB.
+        package var maxCachedBytes = 32 << 20
+        /// Payload after which the log is moved into the file. Default 64 MiB.
+        package var checkpointBytes = 64 << 20
+        /// How long a batch stays after every sink has it. Default 0.
+        package var retainSeconds = 0
+        /// Keys that the window of recent hits remembers. Default 2,000,000.
+        package var windowCapacity = 2_000_000
+
+        /// The defaults.
+        package init() {}
+    }
+
+    /// What has to be true of a request before its client is told.
+    package enum Mode: String, Sendable {
+        /// It is on this node's disk.
+        case disk
+        /// Every sink has it: for nodes without a disk. What waits is kept in memory, at most
+        /// `maxCachedBytes` of it, and lost with the process, unacknowledged.
+        case off
+    }
+}

@@ -1,0 +1,170 @@
+// Which facts count once: what the journal remembers of its hits, in memory and across restarts.
+internal import Testing
+internal import TrackingCore
+internal import TrackingJournal
+
+struct DuplicateWindowTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { self.directory = try TemporaryDirectory() }
+
+    @Test("D17: of two that are under way together one is accepted and one is the duplicate")
+    func oneGroup() async throws {
+        let journal = try Journal.open(self.directory)
+        let request = TestRequests.impressions([1, 2, 1])
+        #expect(await journal.commit(request).verdicts == [.accepted, .accepted, .duplicate])
+        // Two requests of one group.
+        let receiver = RecordingReceiver()
+        let pair = [TestRequests.impressions([3]), TestRequests.impressions([3])]
+        await journal.appendTogether(pair, for: receiver)
+        #expect(pair.map(\.verdicts) == [[.accepted], [.duplicate]])
+        await journal.close()
+    }
+
+    @Test("D17: two buttons of one notification are two facts, and so is the plain tap")
+    func buttons() async throws {
+        let journal = try Journal.open(self.directory)
+        let taps = ["yes", "no", "", "yes"].map { TestEvents.push(.opened, id: 1, button: $0) }
+        let verdicts = await journal.commit(TestRequests.request(taps)).verdicts
+        #expect(verdicts == [.accepted, .accepted, .accepted, .duplicate])
+        await journal.close()
+    }
+
+    @Test("D47: of an opened notification whose click is known, only the open is new")
+    func clickKnown() async throws {
+        let journal = try Journal.open(self.directory)
+        #expect(await journal.commit(TestEvents.action(2, id: 1)) == [.accepted])
+        let opened = TestRequests.request([TestEvents.push(.opened, id: 1)])
+        await journal.commit(opened)
+        #expect(opened.claims.map(\.granted) == [HitKinds(.open)])
+        #expect(opened.verdicts == [.accepted])
+        journal.finish()
+        let batch = try #require(try await journal.batch(after: 1))
+        #expect(try batch.kinds == [.open])
+        #expect(await journal.commit(TestEvents.push(.opened, id: 1)) == [.duplicate])
+        await journal.close()
+    }
+
+    @Test(
+        "D47: what is a duplicate leaves nothing in the payload, its neighbours stay byte for byte")
+    func payloadOfTheRest() async throws {
+        let journal = try Journal.open(self.directory)
+        await journal.commit(TestEvents.impression(2))
+        await journal.commit(TestRequests.impressions(1...3))
+        journal.finish()
+        let batch = try #require(try await journal.batch(after: 1))
+        #expect(batch.eventCount == 2)
+        #expect(try batch.events == [TestEvents.impression(1), TestEvents.impression(3)])
+        await journal.close()
+    }
+
+    @Test("D17: a restart forgets nothing, also where the rows are delivered and deleted")
+    func restart() async throws {
+        for isDelivered in [false, true] {
+            let journal = try Journal.open(self.directory)
+            if isDelivered {
+                #expect(journal.storedBytes > 0)
+                journal.advance(sink: "a", to: journal.lastSequence)
+                await journal.settle()
+                #expect(journal.storedBytes == 0)
+            } else {
+                #expect(await journal.commit(TestEvents.impression(1)) == [.accepted])
+            }
+            await journal.close()
+        }
+        let journal = try Journal.open(self.directory)
+        let verdicts = await journal.commit(TestRequests.impressions([1, 2])).verdicts
+        #expect(verdicts == [.duplicate, .accepted])
+        await journal.close()
+    }
+
+    @Test("D17: a window of N knows the N newest facts and no more, also after a restart")
+    func capacity() async throws {
+        for isRestarted in [false, true] {
+            let file = "restarted-\(isRestarted).db"
+            var journal = try Journal.open(self.directory, file: file) { $0.windowCapacity = 8 }
+            for id in 1...30 { await journal.commit(TestEvents.impression(id)) }
+            if isRestarted {
+                await journal.close()
+                journal = try Journal.open(self.directory, file: file) { $0.windowCapacity = 8 }
+            }
+            let oldest = TestRequests.impressions([22, 23])
+            #expect(await journal.preview(oldest.claims).map(\.granted.isEmpty) == [false, true])
+            await journal.close()
+        }
+    }
+
+    @Test("D17: a fact that was marked twice takes one place of the window, also after a restart")
+    func capacityOfFunnels() async throws {
+        var journal = try Journal.open(self.directory) { $0.windowCapacity = 8 }
+        for id in 1...20 {
+            await journal.commit(TestEvents.impression(id))
+            await journal.commit(TestEvents.push(.opened, id: id))
+        }
+        let claims = TestRequests.impressions(1...20).claims
+        let known = await journal.preview(claims).map(\.granted.isEmpty)
+        #expect(known == (1...20).map { $0 > 12 })
+        await journal.close()
+        journal = try Journal.open(self.directory) { $0.windowCapacity = 8 }
+        #expect(await journal.preview(claims).map(\.granted.isEmpty) == known)
+        await journal.close()
+    }
+
+    @Test("D17: a fact marked again long after it came keeps its place, also after a restart")
+    func capacityOfLateMarks() async throws {
+        var journal = try Journal.open(self.directory) { $0.windowCapacity = 8 }
+        for id in 1...8 { await journal.commit(TestEvents.impression(id)) }
+        for id in 1...8 { await journal.commit(TestEvents.push(.opened, id: id)) }
+        for id in 9...12 { await journal.commit(TestEvents.impression(id)) }
+        let claims = TestRequests.impressions(1...12).claims
+        #expect(await journal.preview(claims).map(\.granted.isEmpty) == (1...12).map { $0 > 4 })
+        await journal.close()
+        journal = try Journal.open(self.directory) { $0.windowCapacity = 8 }
+        #expect(await journal.preview(claims).map(\.granted.isEmpty) == (1...12).map { $0 > 4 })
+        await journal.close()
+    }
+
+    @Test("D52: asking claims nothing, neither in an empty window nor in a full one")
+    func preview() async throws {
+        let journal = try Journal.open(self.directory) { $0.windowCapacity = 4 }
+        let new = TestRequests.impressions([9])
+        for _ in 0..<2 {
+            #expect(await journal.preview(new.claims).map(\.granted.isEmpty) == [false])
+        }
+        await journal.commit(TestRequests.impressions(1...4))
+        // Neither the answer for a known fact nor that for many new ones moves the oldest out.
+        let claims = TestRequests.impressions([1, 5, 6, 7, 8, 5]).claims
+        for _ in 0..<2 {
+            let granted = await journal.preview(claims).map(\.granted.isEmpty)
+            #expect(granted == [true, false, false, false, false, false])
+        }
+        let verdicts = await journal.commit(TestRequests.impressions(1...4)).verdicts
+        #expect(verdicts == [.duplicate, .duplicate, .duplicate, .duplicate])
+        #expect(await journal.commit(new).verdicts == [.accepted])
+        await journal.close()
+    }
+}
+
+extension JournalBatch {
+    /// The kinds of its hits, in order.
+    var kinds: [HitKind] {
+        get throws {
+            var kinds: [HitKind] = []
+            try self.payload.withUnsafeBytes { payload in
+                try HitBlock.forEachHit(in: payload) { kinds.append($0.kind) }
+            }
+            return kinds
+        }
+    }
+
+    /// The events of its hits, byte for byte; an event with two hits is there twice.
+    var events: [[UInt8]] {
+        get throws {
+            var events: [[UInt8]] = []
+            try self.payload.withUnsafeBytes { payload in
+                try HitBlock.forEachHit(in: payload) { events.append([UInt8]($0.event)) }
+            }
+            return events
+        }
+    }
+}

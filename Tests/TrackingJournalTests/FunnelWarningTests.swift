@@ -1,0 +1,107 @@
+// D18: what the window warns of, and never refuses.
+internal import Testing
+internal import TrackingCore
+internal import TrackingJournal
+
+struct FunnelWarningTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { self.directory = try TemporaryDirectory() }
+
+    /// Events in order, and what is to be warned of in the last of them.
+    struct Row: CustomTestStringConvertible, Sendable {
+        let name: String
+        let events: [[UInt8]]
+        let warning: Warnings
+
+        init(_ name: String, _ events: [[UInt8]], _ warning: Warnings = []) {
+            self.name = name
+            self.events = events
+            self.warning = warning
+        }
+
+        var testDescription: String { self.name }
+    }
+
+    @Test(
+        "D18: the funnel's odd orders are warned of and accepted",
+        arguments: [
+            Row("an open alone", [TestEvents.action(1, id: 1)], .openWithoutClick),
+            Row(
+                "another notification's click",
+                [TestEvents.action(2, id: 2), TestEvents.action(1, id: 1)], .openWithoutClick),
+            Row(
+                "a click, then an open",
+                [TestEvents.action(2, id: 1), TestEvents.action(1, id: 1)]),
+            Row("an opened notification", [TestEvents.push(.opened, id: 1)]),
+            Row(
+                "a dismissal, then opened",
+                [TestEvents.push(.dismissed, id: 1), TestEvents.push(.opened, id: 1)],
+                .openAfterDismiss),
+            Row(
+                "a click, then an impression",
+                [TestEvents.action(2, id: 1), TestEvents.impression(1)], .impressionAfterClick),
+            Row(
+                "a dismissal, then an impression",
+                [TestEvents.push(.dismissed, id: 1), TestEvents.push(.received, id: 1)],
+                .impressionAfterClick),
+            Row(
+                "a button, then an impression of the plain notification",
+                [
+                    TestEvents.push(.opened, id: 1, button: "yes"),
+                    TestEvents.push(.received, id: 1),
+                ], .impressionAfterClick),
+            Row(
+                "a button, then the plain open",
+                [TestEvents.push(.opened, id: 1, button: "yes"), TestEvents.action(1, id: 1)]),
+            Row(
+                "a dismissal, then a button",
+                [
+                    TestEvents.push(.dismissed, id: 1),
+                    TestEvents.push(.opened, id: 1, button: "yes"),
+                ], .openAfterDismiss),
+        ])
+    func order(row: Row) async throws {
+        let funnel: Warnings = [.openWithoutClick, .openAfterDismiss, .impressionAfterClick]
+        // In one request, in one commit each, and with a restart in between.
+        let together = TestRequests.request(row.events)
+        let journal = try Journal.open(self.directory, file: "together.db")
+        await journal.commit(together)
+        #expect(together.verdicts.last == .accepted)
+        #expect(together.warnings.last?.intersection(funnel) == row.warning)
+        await journal.close()
+
+        for (position, event) in row.events.enumerated() {
+            let journal = try Journal.open(self.directory)
+            let request = await journal.commit(TestRequests.request([event]))
+            #expect(request.verdicts == [.accepted])
+            if position == row.events.count - 1 {
+                #expect(request.warnings.last?.intersection(funnel) == row.warning)
+                try await self.expect(row.warning, ofLastHitIn: journal, outOf: funnel)
+            }
+            await journal.close()
+        }
+    }
+
+    /// The sinks see the warning too.
+    private func expect(
+        _ warning: Warnings, ofLastHitIn journal: Journal, outOf funnel: Warnings
+    ) async throws {
+        let batch = try #require(try await journal.batch(after: journal.lastSequence - 1))
+        var seen: Warnings = []
+        try batch.payload.withUnsafeBytes { payload in
+            try HitBlock.forEachHit(in: payload) { seen = $0.warnings.intersection(funnel) }
+        }
+        #expect(seen == warning)
+    }
+
+    @Test("D18: a duplicate is not warned of")
+    func duplicate() async throws {
+        let journal = try Journal.open(self.directory)
+        await journal.commit(TestEvents.impression(1), TestEvents.action(2, id: 1))
+        let again = await journal.commit(TestRequests.impressions([1]))
+        #expect(again.verdicts == [.duplicate])
+        #expect(again.warnings.last?.contains(.impressionAfterClick) == false)
+        await journal.close()
+    }
+}

@@ -1,0 +1,99 @@
+// Group commit, and who is told what and when.
+internal import Testing
+internal import TrackingCore
+@testable internal import TrackingJournal
+
+/// Appends further requests at the moment its own is settled: on the journal's queue, in its turn.
+private final class AppendingReceiver: SettlementReceiver {
+    private let journal: Journal
+    private let further: [AdmittedRequest]
+    private let receiver: any SettlementReceiver
+
+    init(_ journal: Journal, _ further: [AdmittedRequest], for receiver: any SettlementReceiver) {
+        self.journal = journal
+        self.further = further
+        self.receiver = receiver
+    }
+
+    func settled(_ request: AdmittedRequest) {
+        self.receiver.settled(request)
+        for request in self.further { self.journal.append(request, for: self.receiver) }
+    }
+
+    func commitEnded() { self.receiver.commitEnded() }
+}
+
+struct GroupCommitTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { self.directory = try TemporaryDirectory() }
+
+    private func request(_ sequence: Int) -> AdmittedRequest {
+        TestRequests.impressions([sequence], sequence: sequence)
+    }
+
+    @Test("what arrives during a commit is the next group, in order of arrival")
+    func nextGroup() async throws {
+        let journal = try Journal.open(self.directory)
+        let notes = RecordingReceiver()
+        let first = AppendingReceiver(journal, (2...5).map { self.request($0) }, for: notes)
+        await journal.appendTogether([self.request(1)], for: first)
+        await journal.settle()
+        #expect(
+            notes.notes == [
+                .settled(1), .ended, .settled(2), .settled(3), .settled(4), .settled(5), .ended,
+                .ended, .ended, .ended,
+            ])
+        journal.finish()
+        #expect(try await journal.sequences() == [1, 2])
+        #expect(try await journal.batch(after: 0)?.eventCount == 1)
+        let second = try #require(try await journal.batch(after: 1))
+        #expect(second.eventCount == 4)
+        #expect(try second.events == (2...5).map { TestEvents.impression($0) })
+        await journal.close()
+    }
+
+    @Test("a group of many requests is one row, and each request is settled once")
+    func oneRow() async throws {
+        let journal = try Journal.open(self.directory)
+        let notes = RecordingReceiver()
+        await journal.appendTogether((1...100).map { self.request($0) }, for: notes)
+        let settled = notes.notes.filter { $0 != .ended }
+        #expect(settled == (1...100).map { .settled($0) })
+        #expect(Array(notes.notes.prefix(100)) == settled)
+        #expect(journal.lastSequence == 1)
+        await journal.close()
+    }
+
+    @Test("a group ends where its bytes reach the limit; one request may go beyond it")
+    func groupBytes() async throws {
+        let requests = (1...5).map { self.request($0) }
+        let journal = try Journal.open(self.directory) {
+            // Room for two: the limit lies at the end of the second.
+            $0.maxGroupBytes = requests[0].journalBytes + requests[1].journalBytes - 1
+        }
+        let notes = RecordingReceiver()
+        await journal.appendTogether(requests, for: notes)
+        await journal.settle()
+        await journal.settle()
+        journal.finish()
+        #expect(try await journal.sequences() == [1, 2, 3])
+        #expect(notes.notes.filter { $0 != .ended } == (1...5).map { .settled($0) })
+        await journal.close()
+
+        let small = try Journal.open(self.directory, file: "small.db") { $0.maxGroupBytes = 1 }
+        #expect(await small.commit(TestEvents.impression(1)) == [.accepted])
+        await small.close()
+    }
+
+    @Test("a request without accepted events is settled and leaves no row")
+    func nothingAccepted() async throws {
+        let journal = try Journal.open(self.directory)
+        let request = TestRequests.request([[0x0a]])
+        #expect(request.tally.rejected == 1)
+        await journal.commit(request)
+        #expect(!request.isToRetry)
+        #expect(journal.lastSequence == 0)
+        await journal.close()
+    }
+}

@@ -1,0 +1,97 @@
+// Short words for what most tests do with a journal.
+internal import Dispatch
+internal import Synchronization
+internal import TrackingCore
+@testable internal import TrackingJournal
+
+/// Told of one request.
+final class WaitingReceiver: SettlementReceiver {
+    private let continuation: CheckedContinuation<AdmittedRequest, Never>
+
+    init(_ continuation: CheckedContinuation<AdmittedRequest, Never>) {
+        self.continuation = continuation
+    }
+
+    // A second call would trap: continuations are resumed once.
+    func settled(_ request: AdmittedRequest) { self.continuation.resume(returning: request) }
+    func commitEnded() {}
+}
+
+/// Notes everything it is told, in order.
+final class RecordingReceiver: SettlementReceiver {
+    enum Note: Equatable {
+        case settled(UInt64)
+        case ended
+    }
+
+    private let noted = Mutex<[Note]>([])
+
+    var notes: [Note] { self.noted.withLock { $0 } }
+
+    func settled(_ request: AdmittedRequest) {
+        self.noted.withLock { $0.append(.settled(request.sequence)) }
+    }
+
+    func commitEnded() { self.noted.withLock { $0.append(.ended) } }
+}
+
+extension Journal {
+    /// A journal for tests: small, and a failing disk fails the test through its verdicts.
+    static func open(
+        _ directory: TemporaryDirectory, file: String = "journal.db", sinks: [String] = ["a"],
+        _ change: (inout Configuration) -> Void = { _ in }
+    ) throws -> Journal {
+        var configuration = Configuration()
+        configuration.windowCapacity = 1000
+        change(&configuration)
+        return try Journal(
+            path: directory.path + "/" + file, sinks: sinks, configuration: configuration,
+            onFailure: { _ in })
+    }
+
+    /// Appends a request and waits until it is settled.
+    @discardableResult
+    func commit(_ request: AdmittedRequest) async -> AdmittedRequest {
+        await withCheckedContinuation { self.append(request, for: WaitingReceiver($0)) }
+    }
+
+    /// Appends events as one request, and gives their verdicts.
+    @discardableResult
+    func commit(_ events: [UInt8]...) async -> [Verdict] {
+        await self.commit(TestRequests.request(events)).verdicts
+    }
+
+    /// Waits until the journal's queue has done all that it was given before.
+    func settle() async { _ = await self.preview([]) }
+
+    /// Sequences of all batches that can be had after `sequence`, once `finish()` has been called.
+    func sequences(after sequence: Int64 = 0) async throws -> [Int64] {
+        var sequences: [Int64] = []
+        while let batch = try await self.batch(after: sequences.last ?? sequence) {
+            sequences.append(batch.sequence)
+        }
+        return sequences
+    }
+}
+
+/// Holds the journal's queue until it is opened.
+final class Gate: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    func open() { self.semaphore.signal() }
+    func wait() { self.semaphore.wait() }
+}
+
+extension Journal {
+    /// Appends requests while the journal's queue is held, so that they make one group, and waits
+    /// until they are settled.
+    func appendTogether(
+        _ requests: [AdmittedRequest], for receiver: any SettlementReceiver
+    ) async {
+        let gate = Gate()
+        self.store.async { gate.wait() }
+        for request in requests { self.append(request, for: receiver) }
+        gate.open()
+        await self.settle()
+    }
+}

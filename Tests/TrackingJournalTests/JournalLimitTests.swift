@@ -1,0 +1,162 @@
+// What the journal keeps, what it lets go, and what it refuses.
+internal import Foundation
+internal import Testing
+internal import TrackingCore
+@testable internal import TrackingJournal
+
+struct JournalLimitTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { self.directory = try TemporaryDirectory() }
+
+    /// Requests of the same size.
+    private func requests(_ count: Int) -> [AdmittedRequest] {
+        (0..<count).map { TestRequests.impressions([0x100 + $0]) }
+    }
+
+    @Test("journal.max_bytes: a journal at the limit takes nothing, until a cursor advances")
+    func maxBytes() async throws {
+        let requests = self.requests(3)
+        let journal = try Journal.open(self.directory) {
+            $0.maxBytes = requests[0].journalBytes * 2
+        }
+        for request in requests[..<2] {
+            #expect(await journal.commit(request).verdicts == [.accepted])
+        }
+        #expect(journal.storedBytes == journal.configuration.maxBytes)
+        #expect(await journal.commit(requests[2]).isToRetry)
+        #expect(requests[2].verdicts == [.retryLater])
+        #expect(requests[2].tally.retryLater == 1)
+        #expect(journal.lastSequence == 2)
+        journal.advance(sink: "a", to: 1)
+        await journal.settle()
+        #expect(journal.storedBytes == requests[0].journalBytes)
+        // The client sends it again: its claims were taken back, so it is no duplicate (D17).
+        let again = TestRequests.impressions([0x102])
+        #expect(await journal.commit(again).verdicts == [.accepted])
+        await journal.close()
+    }
+
+    @Test("journal.max_bytes: one byte less than two requests refuses the second")
+    func oneByteLess() async throws {
+        let requests = self.requests(2)
+        let journal = try Journal.open(self.directory) {
+            $0.maxBytes = requests[0].journalBytes * 2 - 1
+        }
+        #expect(await journal.commit(requests[0]).verdicts == [.accepted])
+        #expect(await journal.commit(requests[1]).verdicts == [.retryLater])
+        await journal.close()
+    }
+
+    @Test("journal.max_bytes counts what earlier runs left")
+    func maxBytesAfterRestart() async throws {
+        let requests = self.requests(2)
+        let limit = requests[0].journalBytes
+        var journal = try Journal.open(self.directory) { $0.maxBytes = limit }
+        await journal.commit(requests[0])
+        await journal.close()
+        journal = try Journal.open(self.directory) { $0.maxBytes = limit }
+        #expect(journal.storedBytes == limit)
+        #expect(await journal.commit(requests[1]).isToRetry)
+        await journal.close()
+    }
+
+    @Test("D17: a refused group's claims are taken back, what was known before stays known")
+    func undo() async throws {
+        let first = TestRequests.request([TestEvents.push(.received, id: 1)])
+        let journal = try Journal.open(self.directory) { $0.maxBytes = first.journalBytes }
+        await journal.commit(first)
+        let refused = TestRequests.request([
+            TestEvents.push(.received, id: 1), TestEvents.push(.dismissed, id: 1),
+            TestEvents.push(.opened, id: 2),
+        ])
+        await journal.commit(refused)
+        #expect(refused.verdicts == [.retryLater, .retryLater, .retryLater])
+        journal.advance(sink: "a", to: 1)
+        await journal.settle()
+        let opened = TestRequests.request([
+            TestEvents.push(.received, id: 1), TestEvents.action(1, id: 1),
+            TestEvents.action(1, id: 2),
+        ])
+        let settled = await journal.preview(opened.claims)
+        #expect(settled.map(\.granted.isEmpty) == [true, false, false])
+        // The dismissal and the clicks that were refused left no marks.
+        #expect(settled[1].warnings.contains(.openWithoutClick))
+        #expect(!settled[1].warnings.contains(.openAfterDismiss))
+        #expect(settled[2].warnings.contains(.openWithoutClick))
+        await journal.close()
+    }
+
+    @Test("a row goes when the slowest sink has it, not before")
+    func everySink() async throws {
+        let journal = try Journal.open(self.directory, sinks: ["fast", "slow"])
+        let requests = self.requests(3)
+        for request in requests { await journal.commit(request) }
+        let bytes = requests[0].journalBytes
+        let steps: [(sink: String, sequence: Int64, rows: Int)] = [
+            ("fast", 3, 3), ("slow", 1, 2), ("other", 3, 2), ("slow", 3, 0),
+        ]
+        for step in steps {
+            journal.advance(sink: step.sink, to: step.sequence)
+            await journal.settle()
+            #expect(journal.storedBytes == bytes * step.rows, "\(step)")
+        }
+        await journal.close()
+    }
+
+    @Test("a cursor survives a restart, never goes back, and a new sink starts at 0")
+    func cursors() async throws {
+        var journal = try Journal.open(self.directory, sinks: ["a", "b"])
+        for request in self.requests(2) { await journal.commit(request) }
+        journal.advance(sink: "a", to: 2)
+        journal.advance(sink: "a", to: 1)
+        await journal.settle()
+        await journal.close()
+        journal = try Journal.open(self.directory, sinks: ["a", "b"])
+        #expect(journal.cursor(of: "a") == 2)
+        #expect(journal.cursor(of: "b") == 0)
+        #expect(journal.lastSequence == 2)
+        #expect(try await journal.batch(after: 0)?.sequence == 1)
+        await journal.close()
+    }
+
+    @Test("a sequence is never used twice, also when every row has gone")
+    func sequences() async throws {
+        for run in 1...3 {
+            let journal = try Journal.open(self.directory)
+            let before = journal.lastSequence
+            await journal.commit(TestEvents.impression(run))
+            #expect(journal.lastSequence > before)
+            journal.advance(sink: "a", to: journal.lastSequence)
+            await journal.settle()
+            #expect(journal.storedBytes == 0)
+            await journal.close()
+        }
+    }
+
+    @Test("journal.retain: a delivered row stays for as long as was asked")
+    func retention() async throws {
+        // Rows of two hours ago and of now, as a run without retention would have left them.
+        let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
+        let store = try JournalStore(path: self.directory.journal, checkpointBytes: 1 << 20)
+        for (sequence, createTime) in [(Int64(1), now - 7_200_000_000), (2, now)] {
+            let outcome = store.commit(
+                .init(
+                    sequence: sequence, payload: [1], eventCount: 1, recentRow: [],
+                    createTime: createTime, cursors: [:], deleteThrough: 0, forgetThrough: 0))
+            guard case .durable = outcome else { Issue.record("\(outcome)"); return }
+        }
+        store.close()
+        var journal = try Journal.open(self.directory) { $0.retainSeconds = 3600 }
+        journal.advance(sink: "a", to: 2)
+        await journal.settle()
+        #expect(journal.storedBytes == 1)
+        await journal.close()
+        journal = try Journal.open(self.directory)
+        #expect(try await journal.batch(after: 0)?.sequence == 2)
+        // The next commit lets it go, now that nothing is to be retained.
+        await journal.commit(TestEvents.impression(1))
+        #expect(try await journal.batch(after: 0)?.sequence == 3)
+        await journal.close()
+    }
+}

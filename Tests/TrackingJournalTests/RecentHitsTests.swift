@@ -1,0 +1,94 @@
+// The window of recent hits against the simplest thing that does the same.
+internal import Testing
+internal import TrackingCore
+@testable internal import TrackingJournal
+
+struct RecentHitsTests {
+    /// A dictionary, and the keys in order of arrival.
+    private struct Model {
+        private struct Key: Hashable {
+            let high: UInt64
+            let low: UInt16
+            init(_ key: WindowKey) { (self.high, self.low) = (key.high, key.low) }
+        }
+
+        let capacity: Int
+        private var known: [Key: Marks] = [:]
+        private var arrived: [Key] = []
+
+        init(capacity: Int) { self.capacity = capacity }
+
+        var count: Int { self.arrived.count }
+
+        func marks(of key: WindowKey) -> Marks { self.known[Key(key)] ?? [] }
+
+        mutating func set(_ marks: Marks, of key: WindowKey) {
+            if self.known.updateValue(marks, forKey: Key(key)) != nil { return }
+            if self.arrived.count == self.capacity {
+                self.known[self.arrived.removeFirst()] = nil
+            }
+            self.arrived.append(Key(key))
+        }
+
+        mutating func undo(_ change: RecentHits.Change) {
+            guard self.known[Key(change.key)] != nil else { return }
+            self.known[Key(change.key)] = change.before
+        }
+    }
+
+    /// Few homes, the table's last ones and its first among them: long runs that wrap around, where
+    /// a removal has to shift slots back.
+    private static func keys(slots: UInt64, using generator: inout SeededGenerator) -> [WindowKey] {
+        let homes = [slots &- 3, slots &- 2, slots - 1, 0, 1, 2, slots / 2].map { $0 & (slots - 1) }
+        return (0..<200).map { _ in
+            let home = homes.randomElement(using: &generator) ?? 0
+            return WindowKey(
+                high: home + slots * .random(in: 0..<40, using: &generator),
+                low: .random(in: 0..<2, using: &generator))
+        }
+    }
+
+    @Test(
+        "D17: the window remembers what a dictionary with a queue remembers, over 200,000 steps",
+        arguments: [(1, 2), (2, 4), (3, 8), (64, 128), (100, 256)])
+    func model(capacity: Int, slots: UInt64) {
+        var generator = SeededGenerator(seed: 17)
+        let keys = Self.keys(slots: slots, using: &generator)
+        let window = RecentHits(capacity: capacity)
+        var model = Model(capacity: capacity)
+        var differences = 0
+        for step in 0..<200_000 {
+            guard let key = keys.randomElement(using: &generator) else { return }
+            let before = window.marks(of: key)
+            if before != model.marks(of: key) { differences += 1 }
+            let marks = Marks(rawValue: .random(in: 1...0xffff, using: &generator))
+            switch UInt8.random(in: 0..<8, using: &generator) {
+            case 0:
+                let change = RecentHits.Change(key: key, before: marks, after: before)
+                window.undo([change])
+                model.undo(change)
+            case 1...4:
+                window.set(marks, of: key)
+                model.set(marks, of: key)
+            default: break
+            }
+            if window.count != model.count { differences += 1 }
+            guard step % 1000 == 999 else { continue }
+            for key in keys where window.marks(of: key) != model.marks(of: key) { differences += 1 }
+        }
+        #expect(differences == 0)
+        #expect(window.count == capacity)
+    }
+
+    @Test("changes are taken back newest first")
+    func undo() {
+        let window = RecentHits(capacity: 4)
+        let key = WindowKey(high: 7, low: 1)
+        window.set([.clicked, .dismissed], of: key)
+        window.undo([
+            RecentHits.Change(key: key, before: [], after: .clicked),
+            RecentHits.Change(key: key, before: .clicked, after: [.clicked, .dismissed]),
+        ])
+        #expect(window.marks(of: key) == [])
+    }
+}

@@ -1,0 +1,54 @@
+// What a sink refused for good: bounded, and kept once.
+internal import GRDB
+internal import SightlineProtos
+internal import Testing
+internal import TrackingJournal
+internal import TrackingSinks
+
+struct DeadLettersTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { self.directory = try TemporaryDirectory() }
+
+    private var path: String { self.directory.file("dead_letters.db") }
+
+    private func sequences() throws -> [Int64] {
+        try DatabaseQueue(path: self.path).read { database in
+            try Int64.fetchAll(database, sql: "SELECT sequence FROM dead_letters ORDER BY rowid")
+        }
+    }
+
+    @Test("at most max rows are kept; one beyond it, the oldest goes")
+    func bounded() async throws {
+        let letters = try DeadLetters(path: self.path, maxRows: 3)
+        for sequence in 1...4 {
+            let batch = try TestHits.batch(
+                [TestEvents.full(id: sequence)], sequence: Int64(sequence))
+            try await letters.keep(batch, reasons: [0: "no"], sink: "s")
+            #expect(try self.sequences() == (max(1, sequence - 2)...sequence).map { Int64($0) })
+        }
+    }
+
+    @Test("a batch that comes again is kept once, for each sink")
+    func twice() async throws {
+        let letters = try DeadLetters(path: self.path)
+        let batch = try TestHits.batch([TestEvents.push(.opened, id: 1)], sequence: 7)
+        for sink in ["a", "a", "b"] {
+            try await letters.keep(batch, reasons: [0: "no", 1: "no"], sink: sink)
+        }
+        #expect(try self.sequences() == [7, 7, 7, 7])
+        let damaged = JournalBatch(sequence: 8, eventCount: 1, payload: [1], isDamaged: true)
+        for _ in 0..<2 { try await letters.keep(damaged: damaged, sink: "a") }
+        #expect(try self.sequences() == [7, 7, 7, 7, 8])
+    }
+
+    @Test("a batch that comes again in a full file moves nothing else out")
+    func twiceInFullFile() async throws {
+        let letters = try DeadLetters(path: self.path, maxRows: 2)
+        for sequence in [Int64(1), 2, 2, 2] {
+            let batch = try TestHits.batch([TestEvents.full(id: 1)], sequence: sequence)
+            try await letters.keep(batch, reasons: [0: "no"], sink: "a")
+        }
+        #expect(try self.sequences() == [1, 2])
+    }
+}

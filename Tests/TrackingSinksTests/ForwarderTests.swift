@@ -1,0 +1,181 @@
+// From the journal to one sink: order, retries, dead letters and the cursor.
+internal import Foundation
+internal import GRDB
+internal import Logging
+internal import SightlineProtos
+internal import SwiftProtobuf
+internal import Testing
+internal import TrackingCore
+internal import TrackingJournal
+internal import TrackingSinks
+
+/// Does nothing when its request is settled but go on.
+private final class WaitingReceiver: SettlementReceiver {
+    private let continuation: CheckedContinuation<Void, Never>
+    init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = continuation }
+    func settled(_ request: AdmittedRequest) { self.continuation.resume() }
+    func commitEnded() {}
+}
+
+struct ForwarderTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { self.directory = try TemporaryDirectory() }
+
+    private func journal(_ sink: String, commits ids: ClosedRange<Int>? = nil) async throws
+        -> Journal
+    {
+        let journal = try Journal(
+            path: self.directory.file("journal.db"), sinks: [sink], onFailure: { _ in })
+        for id in ids.map(Array.init) ?? [] {
+            try await self.commit([TestEvents.push(.opened, id: id)], to: journal)
+        }
+        return journal
+    }
+
+    private func commit(
+        _ events: [Sightline_V1_TrackingEvent], to journal: Journal
+    ) async throws {
+        let request = try TestHits.request(events)
+        await withCheckedContinuation { journal.append(request, for: WaitingReceiver($0)) }
+    }
+
+    private func forwarder(
+        _ journal: Journal, _ sink: any Sink, _ clock: TestClock = TestClock()
+    ) throws -> Forwarder {
+        Forwarder(
+            from: journal, to: sink,
+            deadLetters: try DeadLetters(path: self.directory.file("dead_letters.db")),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: clock)
+    }
+
+    private func letters() throws -> [Row] {
+        try DatabaseQueue(path: self.directory.file("dead_letters.db")).read { database in
+            try Row.fetchAll(
+                database, sql: "SELECT * FROM dead_letters ORDER BY sequence, position")
+        }
+    }
+
+    @Test("batches come in order, each once, and the cursor survives a restart")
+    func order() async throws {
+        for run in 0..<2 {
+            let first = run * 5 + 1
+            let journal = try await self.journal("recording", commits: first...first + 4)
+            journal.finish()
+            let sink = RecordingSink()
+            try await self.forwarder(journal, sink).run()
+            #expect(sink.sequences == (first..<first + 5).map { Int64($0) })
+            #expect(sink.batches.allSatisfy { $0.journal == journal.identity })
+            #expect(try sink.batches.first?.records.map(\.kind) == [.click, .open])
+            await journal.close()
+        }
+        let journal = try await self.journal("recording")
+        #expect(journal.cursor(of: "recording") == 10)
+        await journal.close()
+    }
+
+    @Test("an unavailable sink gets the same batch again, after waits below a ceiling that doubles")
+    func unavailable() async throws {
+        let journal = try await self.journal("failing", commits: 1...2)
+        journal.finish()
+        let sink = FailingSink(Array(repeating: .unavailable(reason: "down"), count: 12))
+        let clock = TestClock()
+        try await self.forwarder(journal, sink, clock).run()
+        #expect(sink.sequences == Array(repeating: 1, count: 13) + [2])
+        #expect(clock.sleeps.count == 12)
+        for (attempt, sleep) in clock.sleeps.enumerated() {
+            let ceiling = min(Duration.milliseconds(100 << attempt), .seconds(30))
+            #expect(sleep >= .zero && sleep <= ceiling)
+        }
+        #expect(try self.letters().isEmpty)
+        await journal.close()
+    }
+
+    @Test("refused hits are dead letters with their reason before the cursor passes them")
+    func rejected() async throws {
+        let journal = try await self.journal("failing", commits: 1...3)
+        journal.finish()
+        let sink = FailingSink([.delivered, .rejected([1: "no such delivery"])])
+        try await self.forwarder(journal, sink).run()
+        #expect(sink.sequences == [1, 2, 3])
+        #expect(journal.cursor(of: "failing") == 3)
+        let letters = try self.letters()
+        #expect(letters.count == 1)
+        let letter = try #require(letters.first)
+        #expect(letter["sink"] == "failing")
+        #expect(letter["sequence"] == 2)
+        #expect(letter["position"] == 1)
+        #expect(letter["reason"] == "no such delivery")
+        #expect(letter["tenant"] == "default")
+        let record = try Sightline_V1_TrackingRecord(serializedBytes: letter["record"] as Data)
+        #expect(record.kind == .open)
+        #expect(record.broadlogID == "h2")
+        #expect(letter["hit_id"] == record.hitID)
+        await journal.close()
+    }
+
+    @Test("a damaged batch is kept whole as a dead letter, and the next one is delivered")
+    func damaged() async throws {
+        var journal = try await self.journal("recording", commits: 0xaaaa...0xaaab)
+        await journal.close()
+        let file = URL(filePath: self.directory.file("journal.db"))
+        var bytes = try Data(contentsOf: file)
+        let place = try #require(bytes.firstRange(of: Data("haaaa".utf8)))
+        bytes[place.lowerBound] ^= 1
+        try bytes.write(to: file)
+        journal = try await self.journal("recording")
+        journal.finish()
+        let sink = RecordingSink()
+        try await self.forwarder(journal, sink).run()
+        #expect(sink.sequences == [2])
+        let letter = try #require(try self.letters().first)
+        #expect((letter["reason"] as String).hasPrefix("damaged"))
+        #expect(letter["hit_id"] as Data? == nil)
+        #expect((letter["record"] as Data).firstRange(of: Data("iaaaa".utf8)) != nil)
+        #expect(journal.cursor(of: "recording") == 2)
+        await journal.close()
+    }
+
+    @Test("a stop during an outage leaves the batch in the journal, for the next start")
+    func stopDuringOutage() async throws {
+        var journal = try await self.journal("recording", commits: 1...2)
+        let clock = TestClock(maxSleeps: 3)
+        let down = UnavailableSink(name: "recording")
+        let forwarder = try self.forwarder(journal, down, clock)
+        let running = Task { try await forwarder.run() }
+        await clock.waitUntilStuck()
+        running.cancel()
+        try await running.value
+        #expect(clock.sleeps.count == 4)
+        #expect(journal.cursor(of: "recording") == 0)
+        await journal.close()
+        journal = try await self.journal("recording")
+        journal.finish()
+        let sink = RecordingSink()
+        try await self.forwarder(journal, sink).run()
+        #expect(sink.sequences == [1, 2])
+        await journal.close()
+    }
+
+    @Test("D23: nothing of a person who said no is in any file, also where the event is rejected")
+    func suppressed() async throws {
+        let journal = try await self.journal("sqlite")
+        var refused = TestEvents.full(id: 0xdead)
+        refused.consent = .optedOut
+        refused.subjectID = "person-who-said-no"
+        var broken = refused
+        broken.occurTime.nanos = -1
+        try await self.commit([TestEvents.full(id: 1), refused, broken], to: journal)
+        journal.finish()
+        try await self.forwarder(journal, try SQLiteSink(path: self.directory.file("hits.db")))
+            .run()
+        let hits = try #require(try TestedSink.sqlite.readBack(self.directory))
+        #expect(hits.map(\.event.subjectID) == ["subject-1"])
+        await journal.close()
+        for name in try FileManager.default.contentsOfDirectory(atPath: self.directory.path) {
+            let bytes = try Data(contentsOf: URL(filePath: self.directory.file(name)))
+            #expect(bytes.firstRange(of: Data("person-who-said-no".utf8)) == nil, "\(name)")
+            #expect(bytes.firstRange(of: Data("hdead".utf8)) == nil, "\(name)")
+        }
+    }
+}

@@ -1,0 +1,79 @@
+// Files of lines: rotation, and what a crash leaves of a line.
+internal import Foundation
+internal import SightlineProtos
+internal import SwiftProtobuf
+internal import Testing
+internal import TrackingSinks
+
+struct JSONLinesSinkTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { self.directory = try TemporaryDirectory() }
+
+    private func bytes(_ number: Int) throws -> Data {
+        try Data(contentsOf: URL(filePath: self.directory.file("hits-00000\(number).jsonl")))
+    }
+
+    private func files() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: self.directory.path).sorted()
+    }
+
+    @Test("a file that has reached the limit is followed by a new one; one byte below it is not")
+    func rotation() async throws {
+        let batch = try TestHits.batch([TestEvents.full(id: 1)])
+        let probe = try JSONLinesSink(directory: self.directory.path)
+        #expect(await probe.deliver(batch) == .delivered)
+        let size = try self.bytes(1).count
+        for (limit, count) in [(size, 2), (size + 1, 1)] {
+            let other = try TemporaryDirectory()
+            let sink = try JSONLinesSink(directory: other.path, maxFileBytes: limit)
+            for _ in 0..<2 { #expect(await sink.deliver(batch) == .delivered) }
+            let names = try FileManager.default.contentsOfDirectory(atPath: other.path).sorted()
+            #expect(names == ["hits-000001.jsonl", "hits-000002.jsonl"].prefix(count).map { $0 })
+        }
+    }
+
+    @Test("the newest file is gone on with after a restart")
+    func newest() async throws {
+        for _ in 0..<3 {
+            let sink = try JSONLinesSink(directory: self.directory.path, maxFileBytes: 1)
+            #expect(await sink.deliver(try TestHits.batch([TestEvents.full(id: 1)])) == .delivered)
+        }
+        #expect(try self.files() == (1...3).map { "hits-00000\($0).jsonl" })
+    }
+
+    @Test("half a line is dropped at the start, whole lines stay", arguments: [0, 1, 2])
+    func halfLine(wholeLines: Int) async throws {
+        let path = self.directory.file("hits-000001.jsonl")
+        let whole = String(repeating: "{}\n", count: wholeLines)
+        // Longer than the block in which the end is looked for.
+        let half = String(repeating: "x", count: 70_000)
+        try (whole + half).write(toFile: path, atomically: false, encoding: .utf8)
+        let batch = try TestHits.batch([TestEvents.full(id: 1)])
+        let sink = try JSONLinesSink(directory: self.directory.path)
+        #expect(String(decoding: try self.bytes(1), as: UTF8.self) == whole)
+        #expect(await sink.deliver(batch) == .delivered)
+        let lines = String(decoding: try self.bytes(1), as: UTF8.self).split(separator: "\n")
+        #expect(lines.count == wholeLines + 1)
+    }
+
+    @Test("a line is the record in proto3 JSON, and decodes back to it")
+    func json() async throws {
+        let events = [
+            TestEvents.full(id: 1), TestEvents.push(.opened, id: 2),
+            TestEvents.action(.open, id: 3),
+        ]
+        let batch = try TestHits.batch(events, tracestate: "a=b")
+        let sink = try JSONLinesSink(directory: self.directory.path)
+        #expect(await sink.deliver(batch) == .delivered)
+        let text = String(decoding: try self.bytes(1), as: UTF8.self)
+        #expect(text.hasSuffix("\n"))
+        let records = try text.split(separator: "\n").map {
+            try Sightline_V1_TrackingRecord(jsonString: String($0))
+        }
+        #expect(try records == batch.records)
+        #expect(records.first?.traceContext.tracestate == "a=b")
+        #expect(records.first?.receiveTime.nanos == 123_456_000)
+        #expect(records.map(\.kind) == [.impression, .click, .open, .open])
+    }
+}

@@ -1,0 +1,181 @@
+// What every sink promises, run for each of them.
+internal import Foundation
+internal import GRDB
+internal import Glibc
+internal import SightlineProtos
+internal import SwiftProtobuf
+internal import Testing
+internal import TrackingCore
+internal import TrackingSinks
+
+/// A sink and how to read back what it has.
+enum TestedSink: CaseIterable {
+    case sqlite
+    case jsonl
+    case stdout
+    case discard
+
+    /// Opens it on its files in `directory`.
+    func open(_ directory: TemporaryDirectory) throws -> any Sink {
+        switch self {
+        case .sqlite: return try SQLiteSink(path: directory.file("hits.db"))
+        case .jsonl: return try JSONLinesSink(directory: directory.file("lines"))
+        case .stdout:
+            let file = directory.file("stdout")
+            let descriptor = Glibc.open(file, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+            return StandardOutputSink(descriptor: descriptor)
+        case .discard: return DiscardSink()
+        }
+    }
+
+    /// The hits it has, in order; nil where it keeps none.
+    func readBack(_ directory: TemporaryDirectory) throws -> [ReadHit]? {
+        switch self {
+        case .sqlite:
+            return try DatabaseQueue(path: directory.file("hits.db")).read { database in
+                try Row.fetchAll(
+                    database, sql: "SELECT hit_id, event, traceparent FROM hits ORDER BY rowid"
+                ).map { row in
+                    let event = try Sightline_V1_TrackingEvent(serializedBytes: row[1] as Data)
+                    return ReadHit(id: row[0], event: event, traceparent: row[2] ?? "")
+                }
+            }
+        case .jsonl:
+            return try Self.hits(ofLines: directory.file("lines/hits-000001.jsonl"))
+        case .stdout: return try Self.hits(ofLines: directory.file("stdout"))
+        case .discard: return nil
+        }
+    }
+
+    /// Whether a batch that comes twice counts once.
+    var isExactlyOnce: Bool { self == .sqlite }
+
+    /// Whether fields that this version does not know survive.
+    var keepsUnknownFields: Bool { self == .sqlite }
+
+    private static func hits(ofLines path: String) throws -> [ReadHit] {
+        try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map { line in
+            let record = try Sightline_V1_TrackingRecord(jsonString: String(line))
+            return ReadHit(
+                id: record.hitID, event: record.event,
+                traceparent: record.traceContext.traceparent)
+        }
+    }
+}
+
+/// What can be told of a hit in every sink that keeps it.
+struct ReadHit: Equatable {
+    let id: Data
+    let event: Sightline_V1_TrackingEvent
+    let traceparent: String
+
+    init(id: Data, event: Sightline_V1_TrackingEvent, traceparent: String) {
+        self.id = id
+        self.event = event
+        self.traceparent = traceparent
+    }
+
+    init(_ record: Sightline_V1_TrackingRecord) {
+        self.init(
+            id: record.hitID, event: record.event, traceparent: record.traceContext.traceparent)
+    }
+}
+
+@Suite("the contract of every sink")
+struct SinkContractTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { self.directory = try TemporaryDirectory() }
+
+    /// Delivers batches, and expects exactly their hits to be read back, in order.
+    private func expectHits(of batches: [HitBatch], in sink: TestedSink) async throws {
+        let opened = try sink.open(self.directory)
+        for batch in batches { #expect(await opened.deliver(batch) == .delivered) }
+        let hits = try sink.readBack(self.directory)
+        #expect(try hits == batches.flatMap { try $0.records }.map(ReadHit.init) || hits == nil)
+        #expect((hits == nil) == (sink == .discard))
+    }
+
+    @Test("hits come in the journal's order", arguments: TestedSink.allCases)
+    func order(sink: TestedSink) async throws {
+        let batches = try (0..<20).map { number in
+            try TestHits.batch(
+                (0..<3).map { TestEvents.full(id: 1000 - number * 3 - $0) },
+                sequence: Int64(number + 1))
+        }
+        try await self.expectHits(of: batches, in: sink)
+    }
+
+    @Test("a batch of many hits comes whole", arguments: TestedSink.allCases)
+    func manyHits(sink: TestedSink) async throws {
+        try await self.expectHits(
+            of: [try TestHits.batch((1...1500).map { TestEvents.full(id: $0) })], in: sink)
+    }
+
+    @Test("D14: an opened notification is a click and then an open", arguments: TestedSink.allCases)
+    func openedTwice(sink: TestedSink) async throws {
+        let batch = try TestHits.batch([TestEvents.push(.opened, id: 1)])
+        #expect(try batch.records.map(\.kind) == [.click, .open])
+        try await self.expectHits(of: [batch], in: sink)
+    }
+
+    @Test("an empty batch is delivered and adds nothing", arguments: TestedSink.allCases)
+    func empty(sink: TestedSink) async throws {
+        try await self.expectHits(
+            of: [
+                HitBatch(journal: "j", sequence: 1, payload: []),
+                try TestHits.batch([TestEvents.full(id: 1)], sequence: 2),
+            ], in: sink)
+    }
+
+    @Test("a batch that comes again is delivered again", arguments: TestedSink.allCases)
+    func sameBatch(sink: TestedSink) async throws {
+        let opened = try sink.open(self.directory)
+        let batch = try TestHits.batch([TestEvents.push(.opened, id: 1)])
+        for _ in 0..<2 { #expect(await opened.deliver(batch) == .delivered) }
+        guard let hits = try sink.readBack(self.directory) else { return }
+        #expect(hits.count == (sink.isExactlyOnce ? 2 : 4))
+        #expect(Set(hits.map(\.id)).count == 2)
+    }
+
+    @Test("a sink goes on where it was when it is opened again", arguments: TestedSink.allCases)
+    func reopened(sink: TestedSink) async throws {
+        for number in 1...3 {
+            let opened = try sink.open(self.directory)
+            let batch = try TestHits.batch(
+                [TestEvents.full(id: number)], sequence: Int64(number))
+            #expect(await opened.deliver(batch) == .delivered)
+        }
+        guard let hits = try sink.readBack(self.directory) else { return }
+        #expect(hits.map(\.event.eventID) == ["event-1", "event-2", "event-3"])
+    }
+
+    @Test(
+        "fields that this version does not know survive where the form has room for them",
+        arguments: TestedSink.allCases)
+    func unknownFields(sink: TestedSink) async throws {
+        // Field 200, a text, behind all known ones.
+        let unknown: [UInt8] = [0xc2, 0x0c, 3] + [UInt8]("new".utf8)
+        let request = try TestHits.request(bytes: [
+            try TestEvents.full(id: 1).serializedBytes() + unknown
+        ])
+        let batch = HitBatch(
+            journal: "j", sequence: 1, payload: request.header + request.entries)
+        #expect(try batch.records.first?.event.unknownFields.data == Data(unknown))
+        let opened = try sink.open(self.directory)
+        #expect(await opened.deliver(batch) == .delivered)
+        guard let hits = try sink.readBack(self.directory) else { return }
+        #expect(hits.map(\.event.eventID) == ["event-1"])
+        let kept = hits.first?.event.unknownFields.data
+        #expect(kept == (sink.keepsUnknownFields ? Data(unknown) : Data()))
+    }
+
+    @Test("a payload that makes no sense is not delivered", arguments: TestedSink.allCases)
+    func nonsense(sink: TestedSink) async throws {
+        guard sink != .discard else { return }
+        let opened = try sink.open(self.directory)
+        let answer = await opened.deliver(
+            HitBatch(journal: "j", sequence: 1, payload: [1, 2, 3]))
+        guard case .unavailable = answer else { Issue.record("\(answer)"); return }
+    }
+}

@@ -1,0 +1,121 @@
+// Events, requests and batches as the service makes them.
+internal import Foundation
+internal import SightlineProtos
+internal import SwiftProtobuf
+internal import TrackingCore
+internal import TrackingJournal
+internal import TrackingSinks
+
+/// Events of all forms, as a protobuf library writes them.
+enum TestEvents {
+    /// A push interaction on Android or iOS; `id` makes the message's id.
+    static func push(
+        _ kind: Sightline_V1_PushInteractionKind, id: Int, on platform: Platform = .android,
+        delivery: String = "56c4"
+    ) -> Sightline_V1_TrackingEvent {
+        .with { event in
+            event.push.kind = kind
+            switch platform {
+            case .android:
+                event.push.fcm.data.deliveryID = delivery
+                event.push.fcm.data.messageID = self.messageID(id)
+            case .ios:
+                event.push.apns.deliveryID = delivery
+                event.push.apns.messageID = self.messageID(id)
+            }
+        }
+    }
+
+    /// A TrackAction, which has no platform of its own.
+    static func action(
+        _ action: Sightline_V1_Action, id: Int, product: Sightline_V1_CampaignProduct = .standard
+    ) -> Sightline_V1_TrackingEvent {
+        .with { event in
+            event.trackAction.action = action
+            event.trackAction.deliveryID = "56c4"
+            event.trackAction.broadlogID = self.messageID(id)
+            event.trackAction.product = product
+        }
+    }
+
+    /// A notification that arrived, with every field that a row has a column for.
+    static func full(id: Int) -> Sightline_V1_TrackingEvent {
+        var event = self.push(.received, id: id, on: .ios)
+        event.eventID = "event-\(id)"
+        event.occurTime.seconds = 1_799_999_999
+        event.occurTime.nanos = 123_456_789
+        event.appID = "com.example.app"
+        event.platform = .ios
+        event.subjectID = "subject-\(id)"
+        event.consent = .optedIn
+        return event
+    }
+
+    enum Platform {
+        case android
+        case ios
+    }
+
+    private static func messageID(_ id: Int) -> String { "h" + String(id, radix: 16) }
+}
+
+/// Requests and batches of events.
+enum TestHits {
+    static let receiveTime: Int64 = 1_800_000_000_123_456
+
+    /// A request as the service hands it to the journal.
+    static func request(
+        _ events: [Sightline_V1_TrackingEvent], tracestate: String = ""
+    ) throws -> AdmittedRequest {
+        try self.request(bytes: events.map { try $0.serializedBytes() }, tracestate: tracestate)
+    }
+
+    /// A request of events that are bytes already.
+    static func request(bytes events: [[UInt8]], tracestate: String = "") throws -> AdmittedRequest
+    {
+        var message: [UInt8] = []
+        for event in events {
+            // Field 2 of StreamEventsRequest, of less than 16 KiB.
+            message.append(2 << 3 | 2)
+            message.append(UInt8(event.count & 0x7f) | 0x80)
+            message.append(UInt8(event.count >> 7))
+            message += event
+        }
+        let admission = Admission()
+        let request = message.withUnsafeBytes { buffer in
+            admission.admit(
+                admission.read(buffer, shape: .stream), bytes: buffer.count, tenant: "default",
+                receiveTime: self.receiveTime)
+        }
+        var generator = SeededGenerator(seed: 1)
+        let trace = TraceContext.random(isSampled: true, using: &generator)
+        request.header = HitBlock.header(
+            entryCount: request.claims.count, entriesBytes: request.entries.count,
+            receiveTime: self.receiveTime, tenant: "default",
+            trace: TraceContext(
+                traceID: trace.traceID, spanID: trace.spanID, isSampled: true,
+                tracestate: tracestate))
+        return request
+    }
+
+    /// A batch of one request.
+    static func batch(
+        _ events: [Sightline_V1_TrackingEvent], sequence: Int64 = 1, journal: String = "j",
+        tracestate: String = ""
+    ) throws -> HitBatch {
+        let request = try self.request(events, tracestate: tracestate)
+        return HitBatch(
+            journal: journal, sequence: sequence, payload: request.header + request.entries)
+    }
+}
+
+extension HitBatch {
+    /// What it holds, as records.
+    var records: [Sightline_V1_TrackingRecord] {
+        get throws {
+            var records: [Sightline_V1_TrackingRecord] = []
+            try self.forEach { _, hit in records.append(try hit.record()) }
+            return records
+        }
+    }
+}
