@@ -14,7 +14,6 @@ let dependencies: [Package.Dependency] = [
     .package(url: "https://github.com/apple/swift-service-context", from: "1.5.1"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-    .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -39,10 +38,9 @@ let targets: [Target] = [
             .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf"),
             .product(name: "SwiftProtobuf", package: "swift-protobuf"),
         ]),
-    .target(
-        name: "TrackingCore",
-        dependencies: [.product(name: "Crypto", package: "swift-crypto")],
-        swiftSettings: strict),
+    .systemLibrary(
+        name: "CLibcrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .target(name: "TrackingCore", dependencies: ["CLibcrypto"], swiftSettings: strict),
     .target(name: "CCRC32C"),
     .target(
         name: "TrackingJournal",

@@ -1,5 +1,5 @@
 // The stable identity of a fact (D17, D30): the same bytes whenever the same fact comes again.
-internal import Crypto
+internal import CLibcrypto
 
 /// The first 15 bytes of a SHA-256 over what makes a fact; with a HitKind's number as the 16th it
 /// is a hit id. The form is stable for ever: each field is preceded by its length (4 bytes,
@@ -24,18 +24,20 @@ package struct HitKey: Sendable, Hashable {
 
     /// Hashes the fields that `fill` appends.
     fileprivate init(_ fill: (inout FieldBuffer) -> Void) {
-        // Every field is bounded by Limits, 1.2 KiB in all; the buffer holds the largest of them.
-        self = withUnsafeTemporaryAllocation(byteCount: 2048, alignment: 8) { memory in
+        // Every field is bounded by Limits, 1000 bytes in all. 1024 always fit on the stack: a hash
+        // allocates nothing.
+        self = withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { memory in
             var fields = FieldBuffer(memory)
             fill(&fields)
-            var hash = SHA256()
-            hash.update(bufferPointer: fields.bytes)
-            return hash.finalize().withUnsafeBytes { digest in
-                HitKey(
-                    high: UInt64(bigEndian: digest.loadUnaligned(as: UInt64.self)),
-                    low: UInt64(bigEndian: digest.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-                )
+            var context = SHA256_CTX()
+            var digest: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+            SHA256_Init(&context)
+            SHA256_Update(&context, fields.bytes.baseAddress, fields.bytes.count)
+            withUnsafeMutableBytes(of: &digest) { digest in
+                _ = SHA256_Final(
+                    digest.baseAddress?.assumingMemoryBound(to: UInt8.self), &context)
             }
+            return HitKey(high: UInt64(bigEndian: digest.0), low: UInt64(bigEndian: digest.1))
         }
     }
 

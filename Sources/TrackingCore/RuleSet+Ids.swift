@@ -49,29 +49,8 @@ extension RuleSet {
 
 extension UnsafeRawBufferPointer {
     fileprivate var isSafeID: Bool {
-        (1...Limits.idBytes).contains(self.count) && self.allSatisfy(\.isSafeInURL)
+        self.count > 0 && self.count <= Limits.idBytes && ByteSet.safeInURL.containsAll(self)
     }
 
-    fileprivate var isHex: Bool { self.allSatisfy(\.isHexDigit) }
-}
-
-extension UInt8 {
-    fileprivate var isSafeInURL: Bool {
-        switch self {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "-"):
-            true
-        default: false
-        }
-    }
-
-    var isHexDigit: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default: false
-        }
-    }
+    fileprivate var isHex: Bool { ByteSet.hexDigits.containsAll(self) }
 }

@@ -84,7 +84,7 @@ package struct TraceContext: Sendable, Equatable {
     private static func hex(_ bytes: Bytes, _ range: Range<Int>) -> UInt64? {
         var value: UInt64 = 0
         for byte in bytes[range] {
-            guard byte.isHexDigit, !(0x41...0x46).contains(byte) else { return nil }
+            guard ByteSet.hexDigits.contains(byte), !(0x41...0x46).contains(byte) else { return nil }
             value = value << 4 | UInt64(byte < 0x3a ? byte &- 0x30 : byte &- 0x57)
         }
         return value

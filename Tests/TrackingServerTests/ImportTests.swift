@@ -42,13 +42,13 @@ struct TidyTests {
             ("TrackingClient", "internal import TrackingJournal"),
             ("TrackingServer", "internal import TrackingClient"),
             ("TrackingServer", "internal import GRDB"),
-            ("TrackingCore", "import Crypto"),
-            ("TrackingCore", "public import Crypto"),
+            ("TrackingCore", "import CLibcrypto"),
+            ("TrackingCore", "public import CLibcrypto"),
             ("TrackingCore", "@testable internal import TrackingJournal"),
-            ("TrackingCore", "  @_exported import Crypto"),
+            ("TrackingCore", "  @_exported import CLibcrypto"),
             ("TrackingCore", "internal import struct Foundation.Data"),
-            ("TrackingCore", "internal import Crypto.Insecure; internal import Glibc"),
-            ("Unknown", "internal import Crypto"),
+            ("TrackingCore", "internal import CLibcrypto.Insecure; internal import Glibc"),
+            ("Unknown", "internal import CLibcrypto"),
         ])
     func badImport(_ module: String, _ line: String) {
         let file = SourceFile(path: "\(module)/File.swift", text: "let value = 1\n\(line)\n")
@@ -58,7 +58,7 @@ struct TidyTests {
     @Test(
         "a good import is not",
         arguments: [
-            ("TrackingCore", "internal import Crypto"),
+            ("TrackingCore", "internal import CLibcrypto"),
             ("TrackingCore", "// import Foundation would be slow"),
             ("TrackingCore", "let important = 1"),
             ("TrackingJournal", "package import TrackingCore"),

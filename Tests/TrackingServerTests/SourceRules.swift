@@ -53,7 +53,7 @@ enum SourceRules {
     static let allowed: [String: Set<String>] = [
         "CCRC32C": [],
         "SightlineProtos": Self.grpc.union(["SwiftProtobuf", "Foundation"]),
-        "TrackingCore": ["Crypto"],
+        "TrackingCore": ["CLibcrypto"],
         "TrackingJournal": Self.system.union(["TrackingCore", "CCRC32C", "GRDB", "GRDBSQLite"]),
         "TrackingSinks": Self.system.union([
             "TrackingJournal", "TrackingCore", "SightlineProtos", "SwiftProtobuf", "GRDB",
