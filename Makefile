@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help bootstrap build release generate check check-generated check-protos check-format \
-	check-scripts check-rules check-docs format test test-swift test-interop run demo clean
+	check-scripts check-rules check-docs format test test-swift test-interop run demo bench clean
 
 SIGHTLINE := .build/debug/sightline
 GENERATED := Sources/SightlineProtos/Generated
@@ -58,6 +58,10 @@ run: release ## Serve on 127.0.0.1:50051, with ./sightline-data
 
 demo: ## From a fresh clone to hits in a database, on a temporary directory
 	@Scripts/demo
+
+bench: release ## Sightline beside Go and C++ peers: a table of medians and ratios (40 minutes)
+	Benchmarks/bootstrap && $(MAKE) -C Benchmarks peers load
+	Benchmarks/run --sightline .build/release/sightline --out Benchmarks/.build/table.md
 
 clean: ## Remove what was built
 	rm -rf .build .venv

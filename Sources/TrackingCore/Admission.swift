@@ -110,10 +110,8 @@ private struct Draft {
         let keys = event.keys(tenant: self.tenant)
         self.claims.append(
             Claim(
-                key: keys.fact, notification: keys.notification, kinds: judgement.hits,
-                isDismissal: judgement.isDismissal, index: self.index,
-                entryOffset: self.entries.count, warnings: judgement.warnings,
-                granted: judgement.hits))
+                key: keys.fact, notification: keys.notification, judgement: judgement,
+                index: self.index, entryOffset: self.entries.count))
         self.entries.appendEntry(
             key: keys.fact, product: event.product, kinds: judgement.hits,
             warnings: judgement.warnings, event: event.bytes)

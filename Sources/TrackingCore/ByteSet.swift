@@ -8,9 +8,13 @@ struct ByteSet {
     private init(low: UInt64, high: UInt64) { (self.low, self.high) = (low, high) }
 
     /// 0…9, a…f, A…F.
-    static var hexDigits: ByteSet { ByteSet(low: 0x03ff_0000_0000_0000, high: 0x0000_007e_0000_007e) }
+    static var hexDigits: ByteSet {
+        ByteSet(low: 0x03ff_0000_0000_0000, high: 0x0000_007e_0000_007e)
+    }
     /// What may stand in a URL unescaped: A…Z, a…z, 0…9, and `. _ -` (D10).
-    static var safeInURL: ByteSet { ByteSet(low: 0x03ff_6000_0000_0000, high: 0x07ff_fffe_87ff_fffe) }
+    static var safeInURL: ByteSet {
+        ByteSet(low: 0x03ff_6000_0000_0000, high: 0x07ff_fffe_87ff_fffe)
+    }
 
     func contains(_ byte: UInt8) -> Bool {
         let word = byte & 0x40 == 0 ? self.low : self.high

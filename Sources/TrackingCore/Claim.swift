@@ -19,8 +19,27 @@ package struct Claim: Sendable {
     /// The hits that are new: all of `kinds` until it is settled. None makes it a duplicate.
     package var granted: HitKinds
 
+    /// Whether settling gave it other hits or warnings than the rules had.
+    package private(set) var isChanged = false
+
+    /// A claim of all the hits that the rules gave.
+    init(
+        key: HitKey, notification: HitKey, judgement: Judgement, index: UInt32, entryOffset: Int
+    ) {
+        self.key = key
+        self.notification = notification
+        self.kinds = judgement.hits
+        self.isDismissal = judgement.isDismissal
+        self.index = index
+        self.entryOffset = entryOffset
+        self.warnings = judgement.warnings
+        self.granted = judgement.hits
+    }
+
     /// Settles the claim against what the window knows of its fact and of its notification.
     package mutating func settle(known: Marks, notification: Marks) {
+        let warnings = self.warnings
+        defer { self.isChanged = self.granted != self.kinds || self.warnings != warnings }
         self.granted = self.kinds.subtracting(known.kinds)
         guard !self.granted.isEmpty else { return }
         let opens = self.granted.contains(HitKinds(.open))

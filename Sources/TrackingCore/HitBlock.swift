@@ -28,21 +28,31 @@ package enum HitBlock {
         entryCount: Int, entriesBytes: Int, receiveTime: Int64, tenant: String, trace: TraceContext
     ) -> [UInt8] {
         let tenant = tenant.utf8.prefix(255)
-        let traceparent = trace.traceparent.utf8
         let tracestate = trace.tracestate.utf8.prefix(512)
-        var header: [UInt8] = []
-        header.reserveCapacity(
-            Self.headerBytes + tenant.count + traceparent.count + tracestate.count)
-        header.append(littleEndian: UInt32(truncatingIfNeeded: entriesBytes))
-        header.append(littleEndian: UInt32(truncatingIfNeeded: entryCount))
-        header.append(littleEndian: receiveTime)
-        header.append(UInt8(truncatingIfNeeded: tenant.count))
-        header.append(UInt8(truncatingIfNeeded: traceparent.count))
-        header.append(littleEndian: UInt16(truncatingIfNeeded: tracestate.count))
-        header.append(contentsOf: tenant)
-        header.append(contentsOf: traceparent)
-        header.append(contentsOf: tracestate)
-        return header
+        let traceparentBytes = TraceContext.traceparentBytes
+        let count = Self.headerBytes + tenant.count + traceparentBytes + tracestate.count
+        return [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
+            let header = UnsafeMutableRawBufferPointer(buffer)
+            Self.store(UInt32(truncatingIfNeeded: entriesBytes), in: header, at: 0)
+            Self.store(UInt32(truncatingIfNeeded: entryCount), in: header, at: 4)
+            Self.store(receiveTime, in: header, at: 8)
+            header[16] = UInt8(truncatingIfNeeded: tenant.count)
+            header[17] = UInt8(truncatingIfNeeded: traceparentBytes)
+            Self.store(UInt16(truncatingIfNeeded: tracestate.count), in: header, at: 18)
+            var rest = UnsafeMutableRawBufferPointer(rebasing: header[Self.headerBytes...])
+            rest.copyBytes(from: tenant)
+            rest = UnsafeMutableRawBufferPointer(rebasing: rest[tenant.count...])
+            trace.write(to: rest)
+            rest = UnsafeMutableRawBufferPointer(rebasing: rest[traceparentBytes...])
+            rest.copyBytes(from: tracestate)
+            initializedCount = count
+        }
+    }
+
+    private static func store<Number: FixedWidthInteger & BitwiseCopyable>(
+        _ number: Number, in buffer: UnsafeMutableRawBufferPointer, at offset: Int
+    ) {
+        buffer.storeBytes(of: number.littleEndian, toByteOffset: offset, as: Number.self)
     }
 
     /// The bytes of the entry that starts at `offset`, its event's among them.
@@ -60,10 +70,6 @@ package enum HitBlock {
 }
 
 extension [UInt8] {
-    fileprivate mutating func append(littleEndian number: some FixedWidthInteger) {
-        Swift.withUnsafeBytes(of: number.littleEndian) { self.append(contentsOf: $0) }
-    }
-
     /// Appends one entry of the journal's form; its hit kinds may be changed until it is sealed.
     mutating func appendEntry(
         key: HitKey, product: Product, kinds: HitKinds, warnings: Warnings, event: Bytes

@@ -24,9 +24,9 @@ package struct HitKey: Sendable, Hashable {
 
     /// Hashes the fields that `fill` appends.
     fileprivate init(_ fill: (inout FieldBuffer) -> Void) {
-        // Every field is bounded by Limits, 1000 bytes in all. 1024 always fit on the stack: a hash
-        // allocates nothing.
-        self = withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { memory in
+        // Every field is bounded, by Limits and the tenant by its length of one byte: 1148 bytes in
+        // all. They lie on the stack, so a hash allocates nothing.
+        self = withUnsafeTemporaryAllocation(byteCount: 1280, alignment: 8) { memory in
             var fields = FieldBuffer(memory)
             fill(&fields)
             var context = SHA256_CTX()

@@ -71,20 +71,41 @@ package struct TraceContext: Sendable, Equatable {
 
     /// The traceparent header, 55 bytes.
     package var traceparent: String {
-        "00-\(Self.hex(self.traceID.high))\(Self.hex(self.traceID.low))-\(Self.hex(self.spanID))-"
-            + (self.isSampled ? "01" : "00")
+        String(unsafeUninitializedCapacity: Self.traceparentBytes) { text in
+            self.write(to: UnsafeMutableRawBufferPointer(text))
+            return Self.traceparentBytes
+        }
     }
 
-    private static func hex(_ value: UInt64) -> String {
-        let digits = String(value, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
+    /// Writes the traceparent header into 55 bytes.
+    func write(to text: UnsafeMutableRawBufferPointer) {
+        precondition(text.count >= Self.traceparentBytes)
+        let dash = UInt8(ascii: "-")
+        let zero = UInt8(ascii: "0")
+        (text[0], text[1], text[2], text[35], text[52]) = (zero, zero, dash, dash, dash)
+        Self.write(self.traceID.high, to: text, at: 3)
+        Self.write(self.traceID.low, to: text, at: 19)
+        Self.write(self.spanID, to: text, at: 36)
+        (text[53], text[54]) = (zero, self.isSampled ? UInt8(ascii: "1") : zero)
+    }
+
+    /// Writes 16 lower-case hex digits.
+    private static func write(
+        _ value: UInt64, to text: UnsafeMutableRawBufferPointer, at offset: Int
+    ) {
+        for place in 0..<16 {
+            let digit = UInt8(truncatingIfNeeded: value &>> UInt64(60 &- 4 &* place)) & 0xf
+            text[offset &+ place] = digit < 10 ? digit &+ 0x30 : digit &+ 0x57
+        }
     }
 
     /// Up to 16 lower-case hex digits; upper case is malformed.
     private static func hex(_ bytes: Bytes, _ range: Range<Int>) -> UInt64? {
         var value: UInt64 = 0
         for byte in bytes[range] {
-            guard ByteSet.hexDigits.contains(byte), !(0x41...0x46).contains(byte) else { return nil }
+            guard ByteSet.hexDigits.contains(byte), !(0x41...0x46).contains(byte) else {
+                return nil
+            }
             value = value << 4 | UInt64(byte < 0x3a ? byte &- 0x30 : byte &- 0x57)
         }
         return value

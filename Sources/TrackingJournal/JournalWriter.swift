@@ -103,7 +103,8 @@ final class JournalWriter: @unchecked Sendable {
     private func commit(_ payload: (bytes: [UInt8], events: Int)) -> JournalStore.Commit {
         JournalStore.Commit(
             sequence: self.lastSequence + 1, payload: payload.bytes, eventCount: payload.events,
-            recentRow: RecentHits.row(of: self.changes), createTime: Self.now(),
+            recentRow: self.configuration.mode == .off ? [] : RecentHits.row(of: self.changes),
+            createTime: Self.now(),
             cursors: self.cursors.withLock { $0.changed }, deleteThrough: self.deletableThrough(),
             forgetThrough: self.forgettableThrough())
     }
@@ -116,10 +117,8 @@ final class JournalWriter: @unchecked Sendable {
         payload.reserveCapacity(bytes)
         var events = 0
         for submission in group where !submission.request.claims.isEmpty {
-            let request = submission.request
-            let before = request.claims
-            self.window.settle(&request.claims, changes: &self.changes)
-            events += request.appendSealed(to: &payload, settling: before)
+            self.window.settle(&submission.request.claims, changes: &self.changes)
+            events += submission.request.appendSealed(to: &payload)
         }
         return (payload, events)
     }
@@ -195,14 +194,12 @@ final class JournalWriter: @unchecked Sendable {
 
 extension AdmittedRequest {
     /// Appends the block of what was granted; returns the number of its events.
-    fileprivate func appendSealed(to payload: inout [UInt8], settling before: [Claim]) -> Int {
+    fileprivate func appendSealed(to payload: inout [UInt8]) -> Int {
         var granted = 0
         var isUnchanged = true
-        for (claim, earlier) in zip(self.claims, before) {
+        for claim in self.claims {
             if !claim.granted.isEmpty { granted += 1 }
-            guard claim.granted != earlier.granted || claim.warnings != earlier.warnings else {
-                continue
-            }
+            guard claim.isChanged else { continue }
             isUnchanged = false
             self.seal(claim)
         }

@@ -15,7 +15,7 @@ struct AckLedger {
 
     private struct Entry {
         let request: AdmittedRequest
-        let span: RequestSpan
+        let span: RequestSpan?
         let bytes: Int
         var isSettled = false
     }
@@ -43,7 +43,7 @@ struct AckLedger {
     var isIdle: Bool { self.underWay.isEmpty }
     var hasAnswer: Bool { !self.unanswered.isEmpty }
 
-    mutating func begin(_ request: AdmittedRequest, span: RequestSpan, bytes: Int) {
+    mutating func begin(_ request: AdmittedRequest, span: RequestSpan?, bytes: Int) {
         self.underWay.append(Entry(request: request, span: span, bytes: bytes))
         self.bytes += bytes
     }
@@ -59,7 +59,7 @@ struct AckLedger {
         let settled = self.underWay.prefix { $0.isSettled }
         for entry in settled {
             self.bytes -= entry.bytes
-            entry.span.end(entry.request)
+            entry.span?.end(entry.request)
             self.durableSequence = max(self.durableSequence, entry.request.watermark)
             self.unanswered.append(entry.request)
         }

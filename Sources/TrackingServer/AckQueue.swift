@@ -44,7 +44,7 @@ final class AckQueue: SettlementReceiver {
     func setReportsAccepted(_ value: Bool) { self.wantsAccepted.store(value, ordering: .relaxed) }
 
     /// Takes a request into the ledger; false where the reader then has to wait for room.
-    func begin(_ request: AdmittedRequest, span: RequestSpan, bytes: Int) -> Bool {
+    func begin(_ request: AdmittedRequest, span: RequestSpan?, bytes: Int) -> Bool {
         self.state.withLock { state in
             state.ledger.begin(request, span: span, bytes: bytes)
             return state.ledger.hasRoom

@@ -18,7 +18,7 @@ struct Ingest: Sendable {
     ///   too.
     func admit(
         _ bytes: RequestBytes, shape: RequestShape, trace: inout RequestTrace
-    ) -> (request: AdmittedRequest, span: RequestSpan, reportsAccepted: Bool) {
+    ) -> (request: AdmittedRequest, span: RequestSpan?, reportsAccepted: Bool) {
         let receiveTime = WallClock.microseconds()
         let (request, reportsAccepted) = bytes.withUnsafeBytes { buffer in
             let reader = self.admission.read(buffer, shape: shape)
@@ -26,11 +26,11 @@ struct Ingest: Sendable {
                 reader, bytes: buffer.count, tenant: self.tenant, receiveTime: receiveTime)
             return (request, reader.reportsAccepted)
         }
-        let span = trace.begin(event: request.eventTrace)
+        let (context, span) = trace.begin(event: request.eventTrace)
         if !request.claims.isEmpty {
             request.header = HitBlock.header(
                 entryCount: request.claims.count, entriesBytes: request.entries.count,
-                receiveTime: receiveTime, tenant: self.tenant, trace: span.context)
+                receiveTime: receiveTime, tenant: self.tenant, trace: context)
         }
         return (request, span, reportsAccepted)
     }

@@ -4,17 +4,11 @@ internal import ServiceContextModule
 internal import Tracing
 internal import TrackingCore
 
-/// The server's span of a request, from its arrival to its answer.
-struct RequestSpan: Sendable {
+/// The recorded span of a request, from its arrival to its answer.
+final class RequestSpan: Sendable {
     /// Where the trace goes on: what the request's records carry.
     let context: TraceContext
-    private let span: (any Span)?
-
-    /// A span that nobody records: no tracer is bootstrapped.
-    init(unrecorded context: TraceContext) {
-        self.context = context
-        self.span = nil
-    }
+    private let span: any Span
 
     /// Starts a span with a tracer. `fallback` holds where the tracer's propagation is not W3C's.
     init(_ method: String, parent: TraceContext?, fallback: TraceContext, tracer: any Tracer) {
@@ -31,10 +25,9 @@ struct RequestSpan: Sendable {
 
     /// Ends the span with what became of the request.
     func end(_ request: AdmittedRequest) {
-        guard let span = self.span else { return }
-        span.attributes["messaging.batch.message_count"] = request.eventCount
-        span.attributes["sightline.accepted"] = request.tally.accepted
-        span.end()
+        self.span.attributes["messaging.batch.message_count"] = request.eventCount
+        self.span.attributes["sightline.accepted"] = request.tally.accepted
+        self.span.end()
     }
 
     private static func headers(_ context: TraceContext) -> [String: String] {

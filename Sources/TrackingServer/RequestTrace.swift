@@ -20,14 +20,16 @@ struct RequestTrace: Sendable {
         self.tracer = tracer is NoOpTracer ? nil : tracer
     }
 
-    /// Begins the server's span for one request, whose events carry `event`.
-    mutating func begin(event: TraceContext?) -> RequestSpan {
+    /// Begins the server's span for one request, whose events carry `event`. Without a tracer
+    /// nobody records it; its context is made all the same.
+    mutating func begin(event: TraceContext?) -> (context: TraceContext, span: RequestSpan?) {
         let parent = event ?? self.rpc
         let own =
             parent?.child(using: &self.generator)
             ?? TraceContext.random(using: &self.generator)
-        guard let tracer = self.tracer else { return RequestSpan(unrecorded: own) }
-        return RequestSpan(self.method, parent: parent, fallback: own, tracer: tracer)
+        guard let tracer = self.tracer else { return (own, nil) }
+        let span = RequestSpan(self.method, parent: parent, fallback: own, tracer: tracer)
+        return (span.context, span)
     }
 
     private static func context(in metadata: Metadata) -> TraceContext? {

@@ -56,7 +56,7 @@ struct TrackingService: RegistrableRPCService {
         let (admitted, span, _) = self.ingest.admit(bytes, shape: .unary, trace: &trace)
         if let violation = admitted.violation { throw ServiceError.request(violation).status }
         await RecordedRequest.settle(admitted, in: self.ingest.journal)
-        span.end(admitted)
+        span?.end(admitted)
         let answer = Sightline_V1_RecordEventsResponse.with { response in
             response.results = admitted.results(includesAccepted: true)
             response.tally = Sightline_V1_Tally(admitted.tally)

@@ -1,0 +1,64 @@
+// The Go peer: what a good engineer would write with grpc-go to take tracking events in. It does
+// the benchmarked part of Sightline's job and nothing else.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"log"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"google.golang.org/grpc"
+	pb "sightline/v1"
+)
+
+const (
+	windowBytes     = 1 << 20
+	maxRequestBytes = 1 << 20
+	windowCapacity  = 2_000_000
+)
+
+func main() {
+	listen := flag.String("listen", "127.0.0.1:0", "address to listen on")
+	mode := flag.String("mode", "discard", "discard or durable")
+	file := flag.String("file", "", "the file that durable appends to")
+	flag.Parse()
+	if err := serve(*listen, *mode, *file); err != nil {
+		log.Fatalf("peer-go: %v", err)
+	}
+}
+
+func serve(listen, mode, file string) error {
+	server := &trackingServer{window: newWindow(windowCapacity)}
+	switch {
+	case mode == "durable" && file != "":
+		journal, err := openJournal(file)
+		if err != nil {
+			return err
+		}
+		server.journal = journal
+	case mode != "discard":
+		return fmt.Errorf("--mode %q --file %q: give discard, or durable with a file", mode, file)
+	}
+	listener, err := net.Listen("tcp", listen)
+	if err != nil {
+		return err
+	}
+	grpcServer := grpc.NewServer(
+		grpc.InitialWindowSize(windowBytes),
+		grpc.InitialConnWindowSize(windowBytes),
+		grpc.MaxRecvMsgSize(maxRequestBytes),
+		grpc.MaxConcurrentStreams(100))
+	pb.RegisterTrackingServiceServer(grpcServer, server)
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
+	go func() {
+		<-stop
+		grpcServer.Stop()
+	}()
+	fmt.Printf("listening on %s\n", listener.Addr())
+	return grpcServer.Serve(listener)
+}

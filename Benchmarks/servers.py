@@ -1,0 +1,79 @@
+"""The three servers of the benchmarks: how each is started, and stopped again."""
+
+import os
+import pathlib
+import select
+import shutil
+import signal
+import subprocess
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+START_SECONDS = 60
+STOP_SECONDS = 60
+
+
+class Server:
+    """A running server with a data folder of its own, which goes when it stops."""
+
+    def __init__(self, name: str, mode: str, data: pathlib.Path, sightline: pathlib.Path,
+                 sink: str = "discard"):
+        self.name = name
+        self.data = data / f"{name}-{mode}-{os.getpid()}"
+        self.data.mkdir(parents=True)
+        self.log_path = data / f"{name}-{mode}.stderr"
+        environment = dict(os.environ)
+        if name == "sightline":
+            command = [sightline, "serve", "--listen", "127.0.0.1:0", "--data-dir", self.data,
+                       "--sink", sink]
+            if mode == "discard":
+                environment["SIGHTLINE_JOURNAL_MODE"] = "off"
+        else:
+            command = [HERE / ".build" / f"peer-{name}", "--listen", "127.0.0.1:0",
+                       "--mode", mode, "--file", self.data / "journal"]
+        if not pathlib.Path(command[0]).exists():
+            raise FileNotFoundError(f"{command[0]} does not exist: build it first, see README.md")
+        with self.log_path.open("wb") as log:
+            self.process = subprocess.Popen([str(part) for part in command], env=environment,
+                                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                            stderr=log)
+        self.target = self._read_target()
+
+    def _read_target(self) -> str:
+        deadline = time.monotonic() + START_SECONDS
+        line = b""
+        while not line.endswith(b"\n"):
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self.process.stdout], [], [], left)[0]:
+                self.kill()
+                raise TimeoutError(f"{self.name} did not listen in {START_SECONDS} s")
+            byte = os.read(self.process.stdout.fileno(), 1)
+            if not byte:
+                self.kill()
+                log = self.log_path.read_text(errors="replace").strip()
+                raise RuntimeError(f"{self.name} ended before it listened: {log}")
+            line += byte
+        return line.decode().removeprefix("listening on ").strip()
+
+    def kill(self) -> None:
+        """Ends it at once, and removes its data."""
+        self.process.kill()
+        self.process.wait()
+        shutil.rmtree(self.data, ignore_errors=True)
+
+    def end(self) -> None:
+        """Ends it as an operator would, and leaves its data."""
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(STOP_SECONDS)
+
+    def __enter__(self) -> "Server":
+        return self
+
+    def __exit__(self, *_) -> None:
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                pass
+        self.kill()
