@@ -27,38 +27,52 @@ package struct Forwarder: Service {
         self.logger = logger
     }
 
-    /// Delivers until the journal ends. At graceful shutdown what is left is still delivered,
-    /// unless the sink is unavailable: then it stays in the journal for the next start.
+    /// Delivers until the journal ends. At graceful shutdown what is left is still delivered for
+    /// `flushTimeout`, unless the sink is unavailable: the rest stays in the journal.
     ///
     /// - Throws: what SQLite says where a batch cannot be read.
     package func run() async throws {
-        let isStopping = Atomic(false)
+        let stop = Stop()
         try await withTaskCancellationOrGracefulShutdownHandler {
-            try await self.forward(isStopping)
+            // Cancelled where all is delivered first.
+            async let _: Void = self.limitFlush(stop)
+            try await self.forward(stop)
         } onCancelOrGracefulShutdown: {
-            isStopping.store(true, ordering: .releasing)
+            stop.begin()
             self.journal.finish()
         }
     }
 
-    private func forward(_ isStopping: borrowing Atomic<Bool>) async throws {
+    /// How long a stopping forwarder still delivers.
+    private static let flushTimeout = Duration.seconds(5)
+
+    private func limitFlush(_ stop: Stop) async {
+        do {
+            try await gracefulShutdown()
+            try await Task.sleep(for: Self.flushTimeout)
+            stop.endFlush()
+        } catch {
+            return  // Forwarding has ended.
+        }
+    }
+
+    private func forward(_ stop: Stop) async throws {
         var cursor = self.journal.cursor(of: self.sink.name)
         while let batch = try await self.journal.batch(after: cursor) {
-            guard await self.deliver(batch, isStopping) else { return }
+            guard await self.deliver(batch, stop) else { return }
             cursor = batch.sequence
             self.journal.advance(sink: self.sink.name, to: cursor)
+            if stop.isFlushOver { return }
         }
     }
 
     /// Delivers one batch, as often as it takes; false where it was given up for a stop.
-    private func deliver(
-        _ batch: JournalBatch, _ isStopping: borrowing Atomic<Bool>
-    ) async -> Bool {
+    private func deliver(_ batch: JournalBatch, _ stop: Stop) async -> Bool {
         guard !batch.isDamaged else {
             self.logger.critical(
                 "a batch is damaged and cannot be delivered",
                 metadata: ["sequence": "\(batch.sequence)", "events": "\(batch.eventCount)"])
-            return await self.keep(batch, isStopping) {
+            return await self.keep(batch, stop) {
                 try await self.deadLetters.keep(damaged: batch, sink: self.sink.name)
             }
         }
@@ -69,18 +83,18 @@ package struct Forwarder: Service {
             switch await self.sink.deliver(hits) {
             case .delivered: return true
             case .rejected(let reasons):
-                return await self.keep(batch, isStopping) {
+                return await self.keep(batch, stop) {
                     try await self.deadLetters.keep(hits, reasons: reasons, sink: self.sink.name)
                 }
             case .unavailable(let reason):
-                guard await self.wait(&backoff, reason, isStopping) else { return false }
+                guard await self.wait(&backoff, reason, stop) else { return false }
             }
         }
     }
 
     /// Writes dead letters, as often as it takes: nothing is passed over before it is kept.
     private func keep(
-        _ batch: JournalBatch, _ isStopping: borrowing Atomic<Bool>,
+        _ batch: JournalBatch, _ stop: Stop,
         _ write: () async throws -> Void
     ) async -> Bool {
         var backoff = Backoff()
@@ -89,7 +103,7 @@ package struct Forwarder: Service {
                 try await write()
                 return true
             } catch {
-                guard await self.wait(&backoff, "dead letters: \(error)", isStopping) else {
+                guard await self.wait(&backoff, "dead letters: \(error)", stop) else {
                     return false
                 }
             }
@@ -97,7 +111,7 @@ package struct Forwarder: Service {
     }
 
     private func wait(
-        _ backoff: inout Backoff, _ reason: String, _ isStopping: borrowing Atomic<Bool>
+        _ backoff: inout Backoff, _ reason: String, _ stop: Stop
     ) async -> Bool {
         var generator = SystemRandomNumberGenerator()
         let pause = backoff.next(using: &generator)
@@ -106,12 +120,24 @@ package struct Forwarder: Service {
             metadata: [
                 "sink": "\(self.sink.name)", "reason": "\(reason)", "retry_after": "\(pause)",
             ])
-        if isStopping.load(ordering: .acquiring) { return false }
+        if stop.hasBegun { return false }
         do {
             try await cancelWhenGracefulShutdown { try await self.clock.sleep(for: pause) }
         } catch {
             return false  // Cancelled: the process ends.
         }
-        return !isStopping.load(ordering: .acquiring)
+        return !stop.hasBegun
     }
+}
+
+/// Where a forwarder's stop has come to.
+private final class Stop: Sendable {
+    private let begun = Atomic(false)
+    private let flushOver = Atomic(false)
+
+    var hasBegun: Bool { self.begun.load(ordering: .acquiring) }
+    var isFlushOver: Bool { self.flushOver.load(ordering: .acquiring) }
+
+    func begin() { self.begun.store(true, ordering: .releasing) }
+    func endFlush() { self.flushOver.store(true, ordering: .releasing) }
 }

