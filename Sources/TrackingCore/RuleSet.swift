@@ -74,37 +74,38 @@ package struct RuleSet: Sendable {
 
     // MARK: The three interactions
 
+    /// What the rules ask of an interaction with a Campaign push, whichever message carries it.
+    private struct CampaignFacts {
+        let deliveryID: Bytes
+        let broadlogID: Bytes
+        let paths: IDPaths
+        let flag: TrackingFlag
+        let platform: Platform
+        let product: Product
+        /// What was reported, for the steps: "kind" or "action" with its number.
+        let report: (word: StaticString, number: Int32)
+        /// What the interaction gives for the product; asked last.
+        let outcome: Judgement
+    }
+
     private func judge(
         _ push: PushView, of event: EventView, steps: inout some Steps
     ) -> Judgement {
-        guard self.consentIsGiven(by: event, steps: &steps) else {
-            return .suppressed(.suppressedConsent)
-        }
-        let (payload, path, platform): (PushView.PayloadView, IDPaths, Platform)
+        let (payload, paths, platform): (PushView.PayloadView, IDPaths, Platform)
         switch push.payload {
-        case .apns(let view): (payload, path, platform) = (view, .apns, .ios)
-        case .fcm(.some(let view)): (payload, path, platform) = (view, .fcm, .android)
+        case .apns(let view): (payload, paths, platform) = (view, .apns, .ios)
+        case .fcm(.some(let view)): (payload, paths, platform) = (view, .fcm, .android)
         case .none, .fcm(.none): return .rejected([])  // Form has spoken.
         }
-        let flag = TrackingFlag(payload.flag, platform: platform)
-        steps.note("flag: \(flag.explanation)")
-        if let verdict = flag.suppression { return .suppressed(verdict) }
-        let violations = Self.idViolations(payload.deliveryID, payload.messageID, at: path)
-        guard violations.isEmpty else {
-            steps.note("ids: not usable, so it is rejected (D10, D11)")
-            return .rejected(violations)
-        }
-        steps.note("ids: usable")
         guard let product = Product(number: push.product) else { return .rejected([]) }
-        var judgement = Self.pushHits(kind: push.kind, product: product)
-        steps.note("product: \(product), kind \(push.kind): \(judgement.outcome)")
+        let facts = CampaignFacts(
+            deliveryID: payload.deliveryID, broadlogID: payload.messageID, paths: paths,
+            flag: TrackingFlag(payload.flag, platform: platform), platform: platform,
+            product: product, report: ("kind", push.kind),
+            outcome: Self.pushHits(kind: push.kind, product: product))
+        var judgement = self.judge(facts, of: event, steps: &steps)
         guard judgement.verdict == .accepted else { return judgement }
-        judgement.warnings.formUnion(
-            Self.idWarnings(payload.deliveryID, payload.messageID, product: product))
-        if flag == .absent, product == .standard { judgement.warnings.insert(.flagAssumedOn) }
-        if platform == .ios, judgement.hits.contains(HitKinds(.impression)) {
-            judgement.warnings.insert(.impressionUnreliable)
-        }
+        if facts.flag == .absent, product == .standard { judgement.warnings.insert(.flagAssumedOn) }
         if platform == .ios, payload.hasMedia, payload.mutableContent != 1 {
             judgement.warnings.insert(.mediaWithoutMutableContent)
         }
@@ -114,27 +115,40 @@ package struct RuleSet: Sendable {
     private func judge(
         _ action: TrackActionView, of event: EventView, steps: inout some Steps
     ) -> Judgement {
+        guard let product = Product(number: action.product) else { return .rejected([]) }
+        // A track action carries no payload: the event's platform decides, else Android's (D7).
+        let platform = Platform(number: event.platform) ?? .android
+        let facts = CampaignFacts(
+            deliveryID: action.deliveryID, broadlogID: action.broadlogID, paths: .trackAction,
+            flag: TrackingFlag(action.flag, platform: platform), platform: platform,
+            product: product, report: ("action", action.action),
+            outcome: Self.actionHits(action: action.action, product: product))
+        return self.judge(facts, of: event, steps: &steps)
+    }
+
+    /// Consent, flag, ids and product, in this order.
+    private func judge(
+        _ facts: CampaignFacts, of event: EventView, steps: inout some Steps
+    ) -> Judgement {
         guard self.consentIsGiven(by: event, steps: &steps) else {
             return .suppressed(.suppressedConsent)
         }
-        // A track action carries no payload: the event's platform decides, else Android's (D7).
-        let platform = Platform(number: event.platform) ?? .android
-        let flag = TrackingFlag(action.flag, platform: platform)
-        steps.note("flag: \(flag.explanation)")
-        if let verdict = flag.suppression { return .suppressed(verdict) }
-        let violations = Self.idViolations(action.deliveryID, action.broadlogID, at: .trackAction)
+        steps.note("flag: \(facts.flag.explanation)")
+        if let verdict = facts.flag.suppression { return .suppressed(verdict) }
+        let violations = Self.idViolations(facts.deliveryID, facts.broadlogID, at: facts.paths)
         guard violations.isEmpty else {
             steps.note("ids: not usable, so it is rejected (D10, D11)")
             return .rejected(violations)
         }
         steps.note("ids: usable")
-        guard let product = Product(number: action.product) else { return .rejected([]) }
-        var judgement = Self.actionHits(action: action.action, product: product)
-        steps.note("product: \(product), action \(action.action): \(judgement.outcome)")
+        var judgement = facts.outcome
+        steps.note(
+            "product: \(facts.product), \(facts.report.word) \(facts.report.number): "
+                + judgement.outcome)
         guard judgement.verdict == .accepted else { return judgement }
         judgement.warnings.formUnion(
-            Self.idWarnings(action.deliveryID, action.broadlogID, product: product))
-        if platform == .ios, judgement.hits.contains(HitKinds(.impression)) {
+            Self.idWarnings(facts.deliveryID, facts.broadlogID, product: facts.product))
+        if facts.platform == .ios, judgement.hits.contains(HitKinds(.impression)) {
             judgement.warnings.insert(.impressionUnreliable)
         }
         return judgement
