@@ -104,9 +104,8 @@ final class JournalWriter: @unchecked Sendable {
         JournalStore.Commit(
             sequence: self.lastSequence + 1, payload: payload.bytes, eventCount: payload.events,
             recentRow: self.configuration.mode == .off ? [] : RecentHits.row(of: self.changes),
-            createTime: Self.now(),
-            cursors: self.cursors.withLock { $0.changed }, deleteThrough: self.deletableThrough(),
-            forgetThrough: self.forgettableThrough())
+            createTime: Self.now(), cursors: self.cursors.withLock { $0.changed },
+            deleteThrough: self.deletableThrough(), forgetThrough: self.forgettableThrough())
     }
 
     /// Settles every claim, and copies the entries that gave hits into one payload.

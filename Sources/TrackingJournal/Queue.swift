@@ -8,7 +8,6 @@ struct Queue<Element> {
     init(_ elements: [Element] = []) { self.elements = elements }
 
     var first: Element? { self.head < self.elements.count ? self.elements[self.head] : nil }
-    var isEmpty: Bool { self.head == self.elements.count }
 
     /// The last of the elements from the front on that meet a condition without a gap.
     func last(while condition: (Element) -> Bool) -> Element? {

@@ -1,11 +1,9 @@
 // The whole service, wired: the only file that knows every concrete type. The services' order is
 // the order of start, and its reverse the order of stop.
-internal import Foundation
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 package import Logging
 internal import ServiceLifecycle
-internal import Synchronization
 internal import TrackingCore
 package import TrackingJournal
 internal import TrackingSinks
