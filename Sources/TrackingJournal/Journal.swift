@@ -4,10 +4,12 @@ internal import Foundation
 internal import Synchronization
 package import TrackingCore
 
-/// Who is told when a request is settled. Called on the journal's queue: return at once.
+/// Who is told when a request is settled. Called on the journal's queue, or without a disk by the
+/// forwarder that delivered it: return at once.
 package protocol SettlementReceiver: AnyObject, Sendable {
-    /// The request is settled: durable, to be sent again (`isToRetry`), or lost with the journal.
-    func settled(_ request: AdmittedRequest)
+    /// The requests are settled: durable, to be sent again (`isToRetry`), or lost with the journal.
+    /// They were appended together.
+    func settled(_ requests: [AdmittedRequest])
     /// The commit that settled requests is over: now is the time to answer.
     func commitEnded()
 }
@@ -37,7 +39,7 @@ package final class Journal: Sendable {
     }
 
     struct Submission {
-        let request: AdmittedRequest
+        let requests: [AdmittedRequest]
         let receiver: any SettlementReceiver
     }
 
@@ -71,18 +73,18 @@ package final class Journal: Sendable {
         self.onFailure = onFailure
     }
 
-    /// Takes a request in; its receiver is told when it is settled. Never waits.
-    package func append(_ request: AdmittedRequest, for receiver: any SettlementReceiver) {
+    /// Takes requests in; their receiver is told when they are settled, all at once. Never waits.
+    package func append(_ requests: [AdmittedRequest], for receiver: any SettlementReceiver) {
         let (isTaken, isNewTurn) = self.state.withLock { state in
             guard state.failure == nil, !state.isClosed else { return (false, false) }
-            state.pending.append(Submission(request: request, receiver: receiver))
+            state.pending.append(Submission(requests: requests, receiver: receiver))
             defer { state.isScheduled = true }
             return (true, !state.isScheduled)
         }
         if isNewTurn { self.store.async { self.turn() } }
         if !isTaken {
-            request.isToRetry = true
-            receiver.settled(request)
+            for request in requests { request.isToRetry = true }
+            receiver.settled(requests)
             receiver.commitEnded()
         }
     }
@@ -90,6 +92,10 @@ package final class Journal: Sendable {
     /// Notes that a sink has everything up to `sequence`.
     package func advance(sink: String, to sequence: Int64) {
         self.writer.advance(sink: sink, to: sequence)
+        if self.configuration.mode == .off {
+            self.settleDelivered()
+            return
+        }
         let isNewTurn = self.state.withLock { state in
             state.isCursorDue = true
             defer { state.isScheduled = true }
@@ -151,8 +157,9 @@ package final class Journal: Sendable {
         await withCheckedContinuation { continuation in
             self.store.async {
                 self.drain()
-                self.settleDelivered()
-                Self.settle(self.undelivered.takeAll(), isToRetry: true)
+                for group in self.undelivered.take() {
+                    Self.settle(group.submissions, isToRetry: true)
+                }
                 self.tail.close()
                 continuation.resume()
             }
@@ -166,7 +173,6 @@ package final class Journal: Sendable {
     private func turn() {
         guard self.state.withLock({ !$0.isClosed }) else { return }
         self.commitGroup(self.takeGroup())
-        self.settleDelivered()
         let hasMore = self.state.withLock { state in
             state.isScheduled = !state.pending.isEmpty || state.isCursorDue
             return state.isScheduled
@@ -190,7 +196,7 @@ package final class Journal: Sendable {
             var bytes = 0
             let end =
                 state.pending.firstIndex { submission in
-                    defer { bytes += submission.request.journalBytes }
+                    defer { bytes += submission.journalBytes }
                     return bytes > maxBytes
                 } ?? state.pending.endIndex
             if end == state.pending.endIndex {
@@ -210,12 +216,14 @@ package final class Journal: Sendable {
         }
         switch self.writer.commit(group) {
         case .nothing, .refused: break
-        case .durable(let batch):
+        case .durable(let batch) where self.configuration.mode == .off:
+            // Before a forwarder can see the batch, and deliver it.
+            self.undelivered.append(
+                UndeliveredGroups.Group(
+                    sequence: batch.sequence, bytes: batch.payload.count, submissions: group))
             self.tail.append(batch)
-            if self.configuration.mode == .off {
-                self.undelivered.append(group, sequence: batch.sequence)
-                return
-            }
+            return
+        case .durable(let batch): self.tail.append(batch)
         case .failed(let reason): self.fail(.failed(reason: reason))
         }
         Self.settle(group)
@@ -223,18 +231,23 @@ package final class Journal: Sendable {
 
     /// Without a disk, clients are told once the sinks have their hits.
     private func settleDelivered() {
-        guard self.configuration.mode == .off else { return }
         let delivered = self.writer.delivered
         self.tail.drop(through: delivered)
-        Self.settle(self.undelivered.take(through: delivered))
+        let groups = self.undelivered.take(through: delivered)
+        self.writer.forget(bytes: groups.reduce(0) { $0 &+ $1.bytes })
+        Self.settle(groups.flatMap(\.submissions))
     }
 
     private static func settle(_ group: [Submission], isToRetry: Bool = false) {
         for submission in group {
-            if isToRetry { submission.request.isToRetry = true }
-            submission.receiver.settled(submission.request)
+            if isToRetry { submission.markToRetry() }
+            submission.receiver.settled(submission.requests)
         }
-        for submission in group { submission.receiver.commitEnded() }
+        var last: (any SettlementReceiver)?
+        for submission in group where submission.receiver !== last {
+            last = submission.receiver
+            submission.receiver.commitEnded()
+        }
     }
 
     private func fail(_ error: JournalError) {
@@ -243,5 +256,15 @@ package final class Journal: Sendable {
             return state.failure == nil
         }
         if isFirst { self.onFailure(error) }
+    }
+}
+
+extension Journal.Submission {
+    /// Bytes that the journal will keep of its requests.
+    var journalBytes: Int { self.requests.reduce(0) { $0 &+ $1.journalBytes } }
+
+    /// Nothing of its requests was kept.
+    func markToRetry() {
+        for request in self.requests { request.isToRetry = true }
     }
 }

@@ -1,4 +1,5 @@
 // The writer: settles claims, seals a group, commits it, and takes claims back where that fails.
+internal import DequeModule
 internal import Foundation
 internal import Synchronization
 internal import TrackingCore
@@ -15,8 +16,8 @@ final class JournalWriter: @unchecked Sendable {
     let maxBytes: Int
 
     private var lastSequence: Int64
-    private var rows: Queue<JournalStore.StoredRow>
-    private var recent: Queue<(sequence: Int64, keys: Int)>
+    private var rows: Deque<JournalStore.StoredRow>
+    private var recent: Deque<(sequence: Int64, keys: Int)>
     private var recentKeys: Int
     private var changes: [RecentHits.Change] = []
 
@@ -47,8 +48,8 @@ final class JournalWriter: @unchecked Sendable {
         self.configuration = configuration
         self.cursors = Mutex(Cursors(sequences: contents.cursors, sinks: sinks))
         self.lastSequence = contents.lastSequence
-        self.rows = Queue(contents.rows)
-        self.recent = Queue(contents.recent)
+        self.rows = Deque(contents.rows)
+        self.recent = Deque(contents.recent)
         self.recentKeys = contents.recent.reduce(0) { $0 + $1.keys }
         self.stored = Atomic(contents.rows.reduce(0) { $0 + $1.bytes })
         self.maxBytes =
@@ -75,7 +76,7 @@ final class JournalWriter: @unchecked Sendable {
 
     func commit(_ group: [Journal.Submission]) -> Outcome {
         self.changes.removeAll(keepingCapacity: true)
-        let bytes = group.reduce(0) { $0 + $1.request.journalBytes }
+        let bytes = group.reduce(0) { $0 &+ $1.journalBytes }
         // Asked before anything is claimed: a refused group must leave the window as it was.
         let isFull = bytes > 0 && self.storedBytes + bytes > self.maxBytes
         if isFull { self.refuse(group) }
@@ -115,18 +116,30 @@ final class JournalWriter: @unchecked Sendable {
         var payload: [UInt8] = []
         payload.reserveCapacity(bytes)
         var events = 0
-        for submission in group where !submission.request.claims.isEmpty {
-            self.window.settle(&submission.request.claims, changes: &self.changes)
-            events += submission.request.appendSealed(to: &payload)
+        let requests = group.lazy.flatMap(\.requests)
+        var untouched = requests.makeIterator()
+        var ahead = 0
+        for request in requests where !request.claims.isEmpty {
+            while ahead < Self.claimsAhead, let next = untouched.next() {
+                self.window.touch(next.claims, ahead: ahead)
+                ahead += next.claims.count
+            }
+            ahead -= request.claims.count
+            self.window.settle(&request.claims, changes: &self.changes)
+            events += request.appendSealed(to: &payload)
         }
         return (payload, events)
     }
+
+    /// Claims whose slots are fetched before they are needed: enough to keep the memory busy, few
+    /// enough that the first is still in the cache.
+    private static let claimsAhead = 128
 
     /// Takes the group's claims back, so that a retry is never taken for a duplicate.
     private func refuse(_ group: [Journal.Submission]) {
         self.window.undo(self.changes)
         self.changes.removeAll(keepingCapacity: true)
-        for submission in group { submission.request.isToRetry = true }
+        for submission in group { submission.markToRetry() }
     }
 
     private func noteDurable(_ commit: JournalStore.Commit) {
@@ -142,7 +155,7 @@ final class JournalWriter: @unchecked Sendable {
             self.rows.removeFirst()
         }
         self.stored.add(bytes, ordering: .relaxed)
-        if !commit.payload.isEmpty {
+        if self.configuration.mode == .disk, !commit.payload.isEmpty {
             self.rows.append(
                 JournalStore.StoredRow(
                     sequence: commit.sequence, createTime: commit.createTime,
@@ -159,6 +172,9 @@ final class JournalWriter: @unchecked Sendable {
         }
     }
 
+    /// Payload that was delivered without ever having been a row is kept no more.
+    func forget(bytes: Int) { self.stored.subtract(bytes, ordering: .relaxed) }
+
     // MARK: What may go
 
     /// The newest sequence that every sink has.
@@ -174,17 +190,17 @@ final class JournalWriter: @unchecked Sendable {
         guard let first = self.rows.first, first.sequence <= delivered else { return 0 }
         guard self.configuration.retainSeconds > 0 else { return delivered }
         let newest = Self.now() - Int64(self.configuration.retainSeconds) * 1_000_000
-        let last = self.rows.last(while: { $0.sequence <= delivered && $0.createTime <= newest })
+        let last = self.rows.prefix { $0.sequence <= delivered && $0.createTime <= newest }.last
         return last?.sequence ?? 0
     }
 
     /// The newest row of keys without which the window still is full.
     private func forgettableThrough() -> Int64 {
         var left = self.recentKeys
-        let last = self.recent.last(while: { row in
+        let last = self.recent.prefix { row in
             left -= row.keys
             return left >= self.configuration.windowCapacity
-        })
+        }.last
         return last?.sequence ?? 0
     }
 

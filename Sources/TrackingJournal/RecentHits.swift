@@ -57,7 +57,6 @@ final class RecentHits {
 
     /// Settles claims in order, and notes each change of marks.
     func settle(_ claims: inout [Claim], changes: inout [Change]) {
-        self.touch(claims)
         for index in claims.indices {
             let key = WindowKey(claims[index].key)
             let known = self.marks(of: key)
@@ -159,11 +158,13 @@ final class RecentHits {
         self.count &-= 1
     }
 
-    /// Loads the slots that the claims will need, all before the first is used: the processor
-    /// fetches them side by side, where one after the other each would wait for memory.
-    private func touch(_ claims: [Claim]) {
+    /// Loads the slots that claims will need before the first is used: the processor fetches them
+    /// side by side, where one after the other each would wait for memory.
+    ///
+    /// - Parameter ahead: claims that were touched and are not settled yet.
+    func touch(_ claims: [Claim], ahead: Int) {
         var sum: UInt64 = 0
-        var evicted = self.next
+        var evicted = (self.next &+ ahead) % self.capacity
         for claim in claims {
             sum ^= self.slots[self.home(claim.key.high)].high
             if self.count == self.capacity {

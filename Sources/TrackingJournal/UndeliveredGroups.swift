@@ -1,24 +1,26 @@
 // Groups whose clients wait for the sinks: what `journal.mode: off` keeps in place of a file.
+internal import DequeModule
+internal import Synchronization
 
-/// Groups in order, each with its batch's sequence. Touched on the journal's queue alone, which is
-/// what `@unchecked Sendable` rests on.
-final class UndeliveredGroups: @unchecked Sendable {
-    private var groups = Queue<(sequence: Int64, group: [Journal.Submission])>()
+/// Groups in order.
+final class UndeliveredGroups: Sendable {
+    private let groups = Mutex<Deque<Group>>([])
 
-    func append(_ group: [Journal.Submission], sequence: Int64) {
-        self.groups.append((sequence, group))
+    /// One group, with its batch's sequence and the bytes of its payload.
+    struct Group {
+        let sequence: Int64
+        let bytes: Int
+        let submissions: [Journal.Submission]
     }
 
-    /// Takes the groups up to a sequence.
-    func take(through sequence: Int64) -> [Journal.Submission] {
-        var taken: [Journal.Submission] = []
-        while let first = self.groups.first, first.sequence <= sequence {
-            taken += first.group
-            self.groups.removeFirst()
+    func append(_ group: Group) { self.groups.withLock { $0.append(group) } }
+
+    /// Takes the groups up to a sequence; all of them where none is given.
+    func take(through sequence: Int64 = .max) -> [Group] {
+        self.groups.withLock { groups in
+            let count = groups.prefix { $0.sequence <= sequence }.count
+            defer { groups.removeFirst(count) }
+            return Array(groups.prefix(count))
         }
-        return taken
     }
-
-    /// Takes every group.
-    func takeAll() -> [Journal.Submission] { self.take(through: .max) }
 }

@@ -1,4 +1,5 @@
 // What a stream has under way, and what its client has yet to be told. A value: no locks, no I/O.
+internal import DequeModule
 internal import TrackingCore
 
 /// The requests of one stream between their arrival and their answer.
@@ -8,15 +9,13 @@ struct AckLedger {
     /// Bytes that may be under way.
     let maxBytes: Int
 
-    private var underWay: [Entry] = []
+    private var underWay: Deque<Entry> = []
     private var bytes = 0
     private(set) var durableSequence: UInt64 = 0
     private var unanswered: [AdmittedRequest] = []
 
     private struct Entry {
-        let request: AdmittedRequest
-        let span: RequestSpan?
-        let bytes: Int
+        let arrival: Arrival
         var isSettled = false
     }
 
@@ -33,45 +32,80 @@ struct AckLedger {
         self.maxBytes = maxBytes
     }
 
-    /// Whether one more request may be read. A single one always may, whatever its size.
-    var hasRoom: Bool {
-        self.underWay.isEmpty
-            || (self.underWay.count < self.maxRequests && self.bytes < self.maxBytes)
+    /// What may be read before the stream has to wait. A single request always may, whatever its
+    /// size.
+    var room: Room {
+        Room(
+            requests: self.maxRequests - self.underWay.count, bytes: self.maxBytes - self.bytes,
+            isIdle: self.underWay.isEmpty)
+    }
+
+    /// Whether one more request may be read.
+    var hasRoom: Bool { self.room.isLeft }
+
+    /// The requests and bytes that may still be taken.
+    struct Room {
+        private var requests: Int
+        private var bytes: Int
+        private var isIdle: Bool
+
+        init(requests: Int, bytes: Int, isIdle: Bool) {
+            self.requests = requests
+            self.bytes = bytes
+            self.isIdle = isIdle
+        }
+
+        var isLeft: Bool { self.isIdle || (self.requests > 0 && self.bytes > 0) }
+
+        mutating func take(bytes: Int) {
+            self.requests -= 1
+            self.bytes -= bytes
+            self.isIdle = false
+        }
     }
 
     /// Whether nothing is under way.
     var isIdle: Bool { self.underWay.isEmpty }
     var hasAnswer: Bool { !self.unanswered.isEmpty }
 
-    mutating func begin(_ request: AdmittedRequest, span: RequestSpan?, bytes: Int) {
-        self.underWay.append(Entry(request: request, span: span, bytes: bytes))
-        self.bytes += bytes
+    mutating func begin(_ arrival: Arrival) {
+        self.underWay.append(Entry(arrival: arrival))
+        self.bytes += arrival.bytes
     }
 
     /// Notes that a request is settled. Requests mostly settle in order, but the watermark never
     /// runs ahead of one that did not.
     mutating func settle(_ request: AdmittedRequest) {
-        guard let index = self.underWay.firstIndex(where: { $0.request === request }) else {
+        guard let index = self.underWay.firstIndex(where: { $0.arrival.request === request }) else {
             return
         }
         self.underWay[index].isSettled = true
-        guard index == 0 else { return }
-        let settled = self.underWay.prefix { $0.isSettled }
-        for entry in settled {
-            self.bytes -= entry.bytes
-            entry.span?.end(entry.request)
-            self.durableSequence = max(self.durableSequence, entry.request.watermark)
-            self.unanswered.append(entry.request)
+        while let entry = self.underWay.first, entry.isSettled {
+            self.underWay.removeFirst()
+            let arrival = entry.arrival
+            self.bytes -= arrival.bytes
+            arrival.span?.end(arrival.request)
+            self.durableSequence = max(self.durableSequence, arrival.request.watermark)
+            self.unanswered.append(arrival.request)
         }
-        self.underWay.removeFirst(settled.count)
     }
 
     /// Takes what has to be told; nil where there is nothing.
     mutating func takeAnswer() -> Answer? {
         guard self.hasAnswer else { return nil }
-        defer { self.unanswered.removeAll(keepingCapacity: true) }
-        return Answer(durableSequence: self.durableSequence, requests: self.unanswered)
+        // The list leaves as it is: emptied in place it would have to be copied first.
+        let requests = self.unanswered
+        self.unanswered = []
+        return Answer(durableSequence: self.durableSequence, requests: requests)
     }
+}
+
+/// A request as it came in.
+struct Arrival {
+    let request: AdmittedRequest
+    let span: RequestSpan?
+    /// Bytes of its message.
+    let bytes: Int
 }
 
 extension AdmittedRequest {

@@ -43,16 +43,20 @@ final class AckQueue: SettlementReceiver {
     /// Keeps what the first request said.
     func setReportsAccepted(_ value: Bool) { self.wantsAccepted.store(value, ordering: .relaxed) }
 
-    /// Takes a request into the ledger; false where the reader then has to wait for room.
-    func begin(_ request: AdmittedRequest, span: RequestSpan?, bytes: Int) -> Bool {
+    /// Takes requests into the ledger; what room is then left.
+    @discardableResult
+    func begin(_ arrivals: [Arrival]) -> AckLedger.Room {
         self.state.withLock { state in
-            state.ledger.begin(request, span: span, bytes: bytes)
-            return state.ledger.hasRoom
+            for arrival in arrivals { state.ledger.begin(arrival) }
+            return state.ledger.room
         }
     }
 
-    /// Waits until there is room for one more request.
-    func waitForRoom() async { await self.wait { $0.hasRoom } }
+    /// Waits until there is room for one more request; what room there is.
+    func waitForRoom() async -> AckLedger.Room {
+        await self.wait { $0.hasRoom }
+        return self.state.withLock { $0.ledger.room }
+    }
 
     /// Waits until nothing is under way.
     func waitForIdle() async { await self.wait { $0.isIdle } }
@@ -76,9 +80,9 @@ final class AckQueue: SettlementReceiver {
 
     // MARK: The journal's side
 
-    func settled(_ request: AdmittedRequest) {
+    func settled(_ requests: [AdmittedRequest]) {
         let reader = self.state.withLock { state in
-            state.ledger.settle(request)
+            for request in requests { state.ledger.settle(request) }
             guard let reader = state.reader, reader.condition(state.ledger) else {
                 return CheckedContinuation<Void, Never>?.none
             }

@@ -35,8 +35,12 @@ extension EventStream {
         var response = Sightline_V1_StreamEventsResponse()
         response.durableSequence = answer.durableSequence
         for request in answer.requests {
-            tally += request.tally
-            response.results += request.results(includesAccepted: reportsAccepted)
+            let counts = request.tally
+            tally += counts
+            // Mostly all is accepted, and nothing of it has to be told.
+            if reportsAccepted || request.violation != nil || counts.accepted < request.eventCount {
+                response.results += request.results(includesAccepted: reportsAccepted)
+            }
         }
         response.tally = Sightline_V1_Tally(tally)
         if tally.retryLater > 0 { response.retryDelay = .init(RetryDelay.duration) }

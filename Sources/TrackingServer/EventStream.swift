@@ -15,7 +15,7 @@ struct EventStream: Sendable {
     ///
     /// - Throws: the status that the stream ends with.
     func serve(
-        _ requests: RPCAsyncSequence<RequestBytes, any Error>, metadata: Metadata,
+        _ requests: RPCAsyncSequence<RequestRun, any Error>, metadata: Metadata,
         to writer: RPCWriter<Sightline_V1_StreamEventsResponse>
     ) async throws {
         let acks = AckQueue(
@@ -30,7 +30,7 @@ struct EventStream: Sendable {
 
     /// Runs reader and writer side by side; the stream ends as the writer does.
     private func pump(
-        _ requests: RPCAsyncSequence<RequestBytes, any Error>, _ metadata: Metadata,
+        _ requests: RPCAsyncSequence<RequestRun, any Error>, _ metadata: Metadata,
         _ acks: AckQueue,
         _ writer: RPCWriter<Sightline_V1_StreamEventsResponse>
     ) async throws {
@@ -75,37 +75,25 @@ struct EventStream: Sendable {
 
     /// Admits requests as they come, and hands them to the journal.
     private func read(
-        _ requests: RPCAsyncSequence<RequestBytes, any Error>, _ metadata: Metadata,
-        _ acks: AckQueue
+        _ runs: RPCAsyncSequence<RequestRun, any Error>, _ metadata: Metadata, _ acks: AckQueue
     ) async -> ReadingEnd {
         defer { acks.endReading() }
-        var trace = RequestTrace(
-            method: Sightline_V1_TrackingService.Method.StreamEvents.descriptor, metadata: metadata)
-        var lastSequence: UInt64 = 0
-        var isFirst = true
+        var intake = RequestIntake(ingest: self.ingest, acks: acks, metadata: metadata)
         do {
-            for try await bytes in requests {
-                let (request, span, reports) = self.ingest.admit(
-                    bytes, shape: .stream, trace: &trace)
-                if isFirst { acks.setReportsAccepted(reports) }
-                isFirst = false
-                // What cannot be read has no sequence to check; it is answered without one.
-                if request.violation?.code != .malformed {
-                    guard request.sequence > lastSequence else {
-                        return .failed(
-                            ServiceError.sequence(seen: request.sequence, last: lastSequence).status
-                        )
-                    }
-                    lastSequence = request.sequence
+            for try await run in runs {
+                for request in run {
+                    try intake.admit(request)
+                    guard !intake.hasRoom else { continue }
+                    intake.handOn()
+                    await intake.waitForRoom()
                 }
-                let hasRoom = acks.begin(request, span: span, bytes: bytes.count)
-                self.ingest.journal.append(request, for: acks)
-                if !hasRoom { await acks.waitForRoom() }
-                // A journal that fills up slows its clients first: one request at a time.
+                intake.handOn()
+                // A journal that fills up slows its clients first: one run at a time.
                 if self.ingest.journal.isNearlyFull { await acks.waitForIdle() }
             }
             return .byClient
         } catch {
+            intake.handOn()
             return .failed(error)
         }
     }

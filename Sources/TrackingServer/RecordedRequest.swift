@@ -12,11 +12,11 @@ final class RecordedRequest: SettlementReceiver {
         let receiver = RecordedRequest()
         await withCheckedContinuation { continuation in
             receiver.waiting.withLock { $0 = continuation }
-            journal.append(request, for: receiver)
+            journal.append([request], for: receiver)
         }
     }
 
-    func settled(_ request: AdmittedRequest) {}
+    func settled(_ requests: [AdmittedRequest]) {}
 
     func commitEnded() {
         let continuation = self.waiting.withLock { waiting in

@@ -14,7 +14,7 @@ struct TrackingService: RegistrableRPCService {
     func registerMethods(with router: inout RPCRouter<some ServerTransport>) {
         typealias Method = Sightline_V1_TrackingService.Method
         router.registerHandler(
-            forMethod: Method.StreamEvents.descriptor, deserializer: RequestBytesDeserializer(),
+            forMethod: Method.StreamEvents.descriptor, deserializer: RequestRunDeserializer(),
             serializer: ProtobufSerializer<Method.StreamEvents.Output>()
         ) { request, _ in self.streamEvents(request) }
         router.registerHandler(
@@ -36,8 +36,12 @@ struct TrackingService: RegistrableRPCService {
         }
     }
 
+    /// Where clients find StreamEvents over HTTP/2.
+    static let streamPath =
+        "/" + Sightline_V1_TrackingService.Method.StreamEvents.descriptor.fullyQualifiedMethod
+
     private func streamEvents(
-        _ request: StreamingServerRequest<RequestBytes>
+        _ request: StreamingServerRequest<RequestRun>
     ) -> StreamingServerResponse<Sightline_V1_StreamEventsResponse> {
         StreamingServerResponse { writer in
             let stream = EventStream(ingest: self.ingest, configuration: self.stream)

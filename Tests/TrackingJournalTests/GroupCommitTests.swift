@@ -15,9 +15,9 @@ private final class AppendingReceiver: SettlementReceiver {
         self.receiver = receiver
     }
 
-    func settled(_ request: AdmittedRequest) {
-        self.receiver.settled(request)
-        for request in self.further { self.journal.append(request, for: self.receiver) }
+    func settled(_ requests: [AdmittedRequest]) {
+        self.receiver.settled(requests)
+        for request in self.further { self.journal.append([request], for: self.receiver) }
     }
 
     func commitEnded() { self.receiver.commitEnded() }
@@ -42,7 +42,6 @@ struct GroupCommitTests {
         #expect(
             notes.notes == [
                 .settled(1), .ended, .settled(2), .settled(3), .settled(4), .settled(5), .ended,
-                .ended, .ended, .ended,
             ])
         journal.finish()
         #expect(try await journal.sequences() == [1, 2])

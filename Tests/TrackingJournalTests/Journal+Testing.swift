@@ -13,7 +13,9 @@ final class WaitingReceiver: SettlementReceiver {
     }
 
     // A second call would trap: continuations are resumed once.
-    func settled(_ request: AdmittedRequest) { self.continuation.resume(returning: request) }
+    func settled(_ requests: [AdmittedRequest]) {
+        for request in requests { self.continuation.resume(returning: request) }
+    }
     func commitEnded() {}
 }
 
@@ -28,8 +30,8 @@ final class RecordingReceiver: SettlementReceiver {
 
     var notes: [Note] { self.noted.withLock { $0 } }
 
-    func settled(_ request: AdmittedRequest) {
-        self.noted.withLock { $0.append(.settled(request.sequence)) }
+    func settled(_ requests: [AdmittedRequest]) {
+        self.noted.withLock { $0 += requests.map { .settled($0.sequence) } }
     }
 
     func commitEnded() { self.noted.withLock { $0.append(.ended) } }
@@ -52,7 +54,7 @@ extension Journal {
     /// Appends a request and waits until it is settled.
     @discardableResult
     func commit(_ request: AdmittedRequest) async -> AdmittedRequest {
-        await withCheckedContinuation { self.append(request, for: WaitingReceiver($0)) }
+        await withCheckedContinuation { self.append([request], for: WaitingReceiver($0)) }
     }
 
     /// Appends events as one request, and gives their verdicts.
@@ -90,7 +92,7 @@ extension Journal {
     ) async {
         let gate = Gate()
         self.store.async { gate.wait() }
-        for request in requests { self.append(request, for: receiver) }
+        for request in requests { self.append([request], for: receiver) }
         gate.open()
         await self.settle()
     }

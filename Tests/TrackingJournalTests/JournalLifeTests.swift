@@ -81,7 +81,7 @@ struct JournalLifeTests {
         let notes = RecordingReceiver()
         let gate = Gate()
         journal.store.async { gate.wait() }
-        for request in requests { journal.append(request, for: notes) }
+        for request in requests { journal.append([request], for: notes) }
         #expect(notes.notes.isEmpty)
         async let closed: Void = journal.close()
         gate.open()

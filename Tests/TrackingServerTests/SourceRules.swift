@@ -54,7 +54,9 @@ enum SourceRules {
         "CCRC32C": [],
         "SightlineProtos": Self.grpc.union(["SwiftProtobuf", "Foundation"]),
         "TrackingCore": ["CLibcrypto"],
-        "TrackingJournal": Self.system.union(["TrackingCore", "CCRC32C", "GRDB", "GRDBSQLite"]),
+        "TrackingJournal": Self.system.union([
+            "TrackingCore", "CCRC32C", "DequeModule", "GRDB", "GRDBSQLite",
+        ]),
         "TrackingSinks": Self.system.union([
             "TrackingJournal", "TrackingCore", "SightlineProtos", "SwiftProtobuf", "GRDB",
             "GRDBSQLite", "Logging", "ServiceLifecycle",
@@ -67,8 +69,8 @@ enum SourceRules {
         ]),
         "TrackingServer": Self.system.union(Self.grpc).union(Self.tracing).union([
             "TrackingSinks", "TrackingJournal", "TrackingCore", "Telemetry", "SightlineProtos",
-            "SwiftProtobuf", "Configuration", "Logging", "Metrics", "NIOCore", "ServiceLifecycle",
-            "SystemPackage", "UnixSignals", "Yams",
+            "SwiftProtobuf", "Configuration", "DequeModule", "Logging", "Metrics", "NIOCore",
+            "NIOHPACK", "NIOHTTP2", "ServiceLifecycle", "SystemPackage", "UnixSignals", "Yams",
         ]),
         "sightline": Self.system.union(Self.tracing).union([
             "TrackingServer", "TrackingClient", "Telemetry", "TrackingSinks", "TrackingJournal",

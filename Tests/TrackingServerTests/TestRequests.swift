@@ -32,12 +32,12 @@ enum TestRequests {
 
 extension AckLedger {
     mutating func begin(_ request: AdmittedRequest, bytes: Int) {
-        self.begin(request, span: nil, bytes: bytes)
+        self.begin(Arrival(request: request, span: nil, bytes: bytes))
     }
 }
 
 extension AckQueue {
-    func begin(_ request: AdmittedRequest, bytes: Int) -> Bool {
-        self.begin(request, span: nil, bytes: bytes)
+    func begin(_ request: AdmittedRequest, bytes: Int) -> AckLedger.Room {
+        self.begin([Arrival(request: request, span: nil, bytes: bytes)])
     }
 }

@@ -13,7 +13,7 @@ internal import TrackingSinks
 private final class WaitingReceiver: SettlementReceiver {
     private let continuation: CheckedContinuation<Void, Never>
     init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = continuation }
-    func settled(_ request: AdmittedRequest) { self.continuation.resume() }
+    func settled(_ requests: [AdmittedRequest]) { self.continuation.resume() }
     func commitEnded() {}
 }
 
@@ -37,7 +37,7 @@ struct ForwarderTests {
         _ events: [Sightline_V1_TrackingEvent], to journal: Journal
     ) async throws {
         let request = try TestHits.request(events)
-        await withCheckedContinuation { journal.append(request, for: WaitingReceiver($0)) }
+        await withCheckedContinuation { journal.append([request], for: WaitingReceiver($0)) }
     }
 
     private func forwarder(

@@ -1,0 +1,58 @@
+// A stream's requests on their way in: admitted one by one, handed on a run at a time.
+internal import GRPCCore
+internal import SightlineProtos
+internal import TrackingCore
+internal import TrackingJournal
+
+/// Admits a stream's requests, and hands those of a run to the ledger and the journal together.
+struct RequestIntake {
+    private let ingest: Ingest
+    private let acks: AckQueue
+    private var trace: RequestTrace
+    private var lastSequence: UInt64 = 0
+    private var isFirst = true
+    private var arrivals: [Arrival] = []
+    private var room: AckLedger.Room
+
+    /// The intake of a stream that has just begun.
+    init(ingest: Ingest, acks: AckQueue, metadata: Metadata) {
+        self.ingest = ingest
+        self.acks = acks
+        self.trace = RequestTrace(
+            method: Sightline_V1_TrackingService.Method.StreamEvents.descriptor, metadata: metadata)
+        self.room = acks.begin([])
+    }
+
+    /// Whether one more request may be admitted.
+    var hasRoom: Bool { self.room.isLeft }
+
+    /// Admits a request.
+    ///
+    /// - Throws: the status that the stream ends with where the request's number does not rise.
+    mutating func admit(_ bytes: RequestBytes) throws {
+        let (request, span, reports) = self.ingest.admit(
+            bytes, shape: .stream, trace: &self.trace)
+        if self.isFirst { self.acks.setReportsAccepted(reports) }
+        self.isFirst = false
+        // What cannot be read has no sequence to check; it is answered without one.
+        if request.violation?.code != .malformed {
+            guard request.sequence > self.lastSequence else {
+                throw ServiceError.sequence(seen: request.sequence, last: self.lastSequence).status
+            }
+            self.lastSequence = request.sequence
+        }
+        self.room.take(bytes: bytes.count)
+        self.arrivals.append(Arrival(request: request, span: span, bytes: bytes.count))
+    }
+
+    /// Hands on what was admitted.
+    mutating func handOn() {
+        guard !self.arrivals.isEmpty else { return }
+        self.room = self.acks.begin(self.arrivals)
+        self.ingest.journal.append(self.arrivals.map(\.request), for: self.acks)
+        self.arrivals.removeAll(keepingCapacity: true)
+    }
+
+    /// Waits until one more request may be admitted.
+    mutating func waitForRoom() async { self.room = await self.acks.waitForRoom() }
+}

@@ -1,0 +1,140 @@
+// Requests that came in one burst, as one message: what is joined, and what comes out of it again.
+internal import GRPCCore
+internal import GRPCNIOTransportHTTP2Posix
+internal import NIOCore
+internal import NIOEmbedded
+internal import NIOHPACK
+internal import NIOHTTP2
+internal import Testing
+
+@testable internal import TrackingServer
+
+struct RequestRunTests {
+    // MARK: A run's requests
+
+    @Test(
+        "a message that holds whole messages is a run of them, any other is one request",
+        arguments: [
+            ([0x0a, 0x01, 0x41], [[0x0a, 0x01, 0x41]]),
+            ([], [[]]),
+            (framed([1]) + framed([2, 3]), [[1], [2, 3]]),
+            (framed([]), [[]]),
+            (framed([1]) + [0], [framed([1]) + [0]]),
+            (framed([1]).dropLast(1) + [], [[0, 0, 0, 0, 1]]),
+            ([0, 0xff, 0xff, 0xff, 0xff, 1], [[0, 0xff, 0xff, 0xff, 0xff, 1]]),
+            ([1, 0, 0, 0, 1, 7], [[1, 0, 0, 0, 1, 7]]),
+        ] as [([UInt8], [[UInt8]])])
+    func requests(_ message: [UInt8], _ requests: [[UInt8]]) {
+        #expect(RequestRun(GRPCNIOTransportBytes(message)).map(\.bytes) == requests)
+    }
+
+    // MARK: What the handler joins
+
+    private let path = "/sightline.v1.TrackingService/StreamEvents"
+
+    /// Bursts of DATA frames in; the DATA frames that the transport gets.
+    private func passed(
+        _ bursts: [[[UInt8]]], path: String? = nil, encoding: String? = nil, ends: Bool = false
+    ) throws -> [[UInt8]] {
+        let channel = EmbeddedChannel(handler: RequestRunHandler(path: self.path))
+        var headers: HPACKHeaders = [":path": path ?? self.path]
+        if let encoding { headers.add(name: "grpc-encoding", value: encoding) }
+        channel.pipeline.fireChannelRead(HTTP2Frame.FramePayload.headers(.init(headers: headers)))
+        for burst in bursts {
+            for frame in burst {
+                channel.pipeline.fireChannelRead(Self.data(frame, ends: false))
+            }
+            channel.pipeline.fireChannelReadComplete()
+        }
+        if ends { channel.pipeline.fireChannelRead(Self.data([], ends: true)) }
+        var passed: [[UInt8]] = []
+        while let payload = try channel.readInbound(as: HTTP2Frame.FramePayload.self) {
+            guard case .data(let data) = payload, case .byteBuffer(let buffer) = data.data else {
+                continue
+            }
+            passed.append([UInt8](buffer.readableBytesView))
+        }
+        return passed
+    }
+
+    private static func data(_ bytes: [UInt8], ends: Bool) -> HTTP2Frame.FramePayload {
+        .data(.init(data: .byteBuffer(ByteBuffer(bytes: bytes)), endStream: ends))
+    }
+
+    @Test("a burst of small requests is one message, and each burst has its own")
+    func bursts() throws {
+        let (one, two, three) = (framed([1]), framed([2, 2]), framed([3]))
+        #expect(
+            try self.passed([[one, two], [three], [one + two, three]])
+                == [framed(one + two), three, framed(one + two + three)])
+    }
+
+    @Test("what has another path or a message encoding passes through as it came")
+    func others() throws {
+        let burst = [framed([1]), framed([2])]
+        #expect(try self.passed([burst], path: "/grpc.health.v1.Health/Check") == burst)
+        #expect(try self.passed([burst], encoding: "gzip") == burst)
+        #expect(try self.passed([burst], encoding: "identity") == [framed(burst[0] + burst[1])])
+    }
+
+    @Test("the end of a stream comes after all that came before it")
+    func endOfStream() throws {
+        let burst = [framed([1]), framed([2])]
+        #expect(
+            try self.passed([], ends: true) == [[]])
+        #expect(try self.passed([burst], ends: true) == [framed(burst[0] + burst[1]), []])
+    }
+
+    @Test("a frame of 8 KiB is joined, one of a byte more passes through")
+    func frameLimit() throws {
+        let small = framed([1])
+        for (bytes, isJoined) in [(8192, true), (8193, false)] {
+            let frame = framed([UInt8](repeating: 7, count: bytes - 5))
+            let expected = isJoined ? [framed(small + frame)] : [small, frame]
+            #expect(try self.passed([[small, frame]]) == expected)
+        }
+    }
+
+    @Test("a run ends before its 64 KiB are exceeded")
+    func runLimit() throws {
+        let frame = framed([UInt8](repeating: 7, count: 8192 - 5))
+        let passed = try self.passed([[[UInt8]](repeating: frame, count: 9)])
+        #expect(passed.map(\.count) == [(64 << 10) + 5, 8192])
+    }
+
+    @Test("however messages are cut into frames, the same requests come out in the same order")
+    func anyCuts() throws {
+        var generator = SeededGenerator(seed: 5)
+        for _ in 0..<300 {
+            let requests = (0..<Int.random(in: 1...12, using: &generator)).map { number in
+                let count =
+                    Bool.random(using: &generator)
+                    ? Int.random(in: 0...40, using: &generator) : 9000
+                return [UInt8](repeating: UInt8(number + 8), count: count)
+            }
+            var rest = requests.flatMap { framed($0) }[...]
+            var bursts: [[[UInt8]]] = [[]]
+            while !rest.isEmpty {
+                let cuts = [1, 4, 45, 5 + 9000, 20_000]
+                let count = cuts.randomElement(using: &generator) ?? 1
+                bursts[bursts.count - 1].append([UInt8](rest.prefix(count)))
+                rest = rest.dropFirst(count)
+                if Bool.random(using: &generator) { bursts.append([]) }
+            }
+            let stream = try self.passed(bursts).flatMap { $0 }
+            let messages = RequestRun(GRPCNIOTransportBytes(stream)).map(\.bytes)
+            let unfolded = messages.flatMap { RequestRun(GRPCNIOTransportBytes($0)).map(\.bytes) }
+            #expect(unfolded == requests)
+        }
+    }
+}
+
+/// A message as gRPC frames it.
+private func framed(_ message: [UInt8]) -> [UInt8] {
+    let count = UInt32(message.count)
+    return [0] + (0..<4).map { UInt8(truncatingIfNeeded: count >> (24 - 8 * $0)) } + message
+}
+
+extension RequestBytes {
+    fileprivate var bytes: [UInt8] { self.withUnsafeBytes { [UInt8]($0) } }
+}
