@@ -58,7 +58,7 @@ package struct Claim: Sendable {
 
     /// What the window keeps under the notification's key, for the funnel.
     package var notificationMarks: Marks {
-        var marks: Marks = self.kinds.contains(HitKinds(.click)) ? .clicked : []
+        var marks = self.kinds.contains(HitKinds(.click)) ? Marks.clicked : Marks(rawValue: 0)
         if self.isDismissal { marks.insert(.dismissed) }
         return marks
     }

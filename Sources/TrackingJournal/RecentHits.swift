@@ -1,5 +1,4 @@
 // The window of recent hits: which facts were counted lately, in bounded memory.
-internal import Glibc
 internal import TrackingCore
 
 /// The marks of the newest keys, at most `capacity` of them; the oldest makes room for the newest.
@@ -12,6 +11,8 @@ final class RecentHits {
     /// Keys it remembers.
     let capacity: Int
     private let slotMask: Int
+    private let slotPages: ZeroedPages
+    private let ringPages: ZeroedPages
     private let slots: UnsafeMutablePointer<Slot>
     private let ring: UnsafeMutablePointer<UInt64>
     private var next = 0
@@ -42,17 +43,10 @@ final class RecentHits {
         var slotCount = 2
         while slotCount < self.capacity * 2 { slotCount *= 2 }
         self.slotMask = slotCount - 1
-        // calloc leaves the pages to the kernel until they are used; a window costs what it holds.
-        guard let slots = calloc(slotCount, MemoryLayout<Slot>.stride),
-            let ring = calloc(self.capacity, MemoryLayout<UInt64>.stride)
-        else { preconditionFailure("no memory for the window of \(capacity) recent hits") }
-        self.slots = slots.assumingMemoryBound(to: Slot.self)
-        self.ring = ring.assumingMemoryBound(to: UInt64.self)
-    }
-
-    deinit {
-        free(self.slots)
-        free(self.ring)
+        self.slotPages = ZeroedPages(count: slotCount * MemoryLayout<Slot>.stride)
+        self.ringPages = ZeroedPages(count: self.capacity * MemoryLayout<UInt64>.stride)
+        self.slots = self.slotPages.base.assumingMemoryBound(to: Slot.self)
+        self.ring = self.ringPages.base.assumingMemoryBound(to: UInt64.self)
     }
 
     /// Settles claims in order, and notes each change of marks.
@@ -97,7 +91,8 @@ final class RecentHits {
 
     /// The marks of a key; none where it is not remembered.
     func marks(of key: WindowKey) -> Marks {
-        guard let index = self.find(key) else { return [] }
+        // Not written as []: that goes through a generic initializer, for every event.
+        guard let index = self.find(key) else { return Marks(rawValue: 0) }
         return Marks(rawValue: self.slots[index].marks)
     }
 
@@ -126,6 +121,13 @@ final class RecentHits {
         self.set(after, of: key)
         changes.append(Change(key: key, before: known, after: after))
     }
+
+    /// Loads the slot's cache line and the next one, which every second search goes on to.
+    private func touch(home: Int) -> UInt64 {
+        self.slots[home].high ^ self.slots[(home &+ Self.slotsInLine) & self.slotMask].high
+    }
+
+    private static let slotsInLine = 64 / MemoryLayout<Slot>.stride
 
     private func home(_ high: UInt64) -> Int { Int(truncatingIfNeeded: high) & self.slotMask }
 
@@ -166,9 +168,9 @@ final class RecentHits {
         var sum: UInt64 = 0
         var evicted = (self.next &+ ahead) % self.capacity
         for claim in claims {
-            sum ^= self.slots[self.home(claim.key.high)].high
+            sum ^= self.touch(home: self.home(claim.key.high))
             if self.count == self.capacity {
-                sum ^= self.slots[self.home(self.ring[evicted])].high
+                sum ^= self.touch(home: self.home(self.ring[evicted]))
                 evicted = evicted &+ 1 == self.capacity ? 0 : evicted &+ 1
             }
         }
