@@ -96,6 +96,9 @@ package struct Application: Sendable {
                 config.http2.targetWindowSize = 1 << 20
                 config.http2.maxFrameSize = 1 << 16
                 config.rpc.maxRequestPayloadSize = 1 << 20
+                config.channelDebuggingCallbacks.onAcceptTCPConnection = {
+                    DataFrameJoiningHandler.add(to: $0)
+                }
                 config.channelDebuggingCallbacks.onAcceptHTTP2Stream = { channel in
                     RequestRunHandler.add(to: channel, path: TrackingService.streamPath)
                 }

@@ -14,15 +14,18 @@ enum LengthPrefixedMessages {
         return end <= bytes.count ? end : nil
     }
 
-    /// Whether there is nothing but whole, uncompressed messages, one at least.
-    static func areWhole(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard !bytes.isEmpty else { return false }
+    /// Messages in the bytes; nil where there is anything but whole, uncompressed messages of at
+    /// most `maxBytes` each, their prefix included.
+    static func count(in bytes: UnsafeRawBufferPointer, maxBytes: Int = .max) -> Int? {
         var offset = 0
+        var count = 0
         while offset < bytes.count {
-            guard let end = Self.endOfMessage(at: offset, in: bytes) else { return false }
+            guard let end = Self.endOfMessage(at: offset, in: bytes), end &- offset <= maxBytes
+            else { return nil }
             offset = end
+            count &+= 1
         }
-        return true
+        return count > 0 ? count : nil
     }
 }
 

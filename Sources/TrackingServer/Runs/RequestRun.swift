@@ -16,7 +16,7 @@ struct RequestRun: Sendable {
 
     init(_ bytes: some GRPCContiguousBytes) {
         self.bytes = RequestBytes(bytes)
-        self.isRun = self.bytes.withUnsafeBytes { LengthPrefixedMessages.areWhole($0) }
+        self.isRun = self.bytes.withUnsafeBytes { LengthPrefixedMessages.count(in: $0) != nil }
     }
 }
 

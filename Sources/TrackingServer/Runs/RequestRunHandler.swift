@@ -11,8 +11,8 @@ final class RequestRunHandler: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias InboundOut = HTTP2Frame.FramePayload
 
-    /// A frame of more bytes passes through: copying it would cost more than it saves.
-    private static let maxFrameBytes = 8 << 10
+    /// A message of more bytes passes through: copying it would cost more than it saves.
+    private static let maxMessageBytes = 8 << 10
     /// A run has at most so many bytes.
     private static let maxRunBytes = 64 << 10
 
@@ -21,6 +21,7 @@ final class RequestRunHandler: ChannelInboundHandler {
     private var boundary = MessageBoundary()
     private var frames: [ByteBuffer] = []
     private var bytes = 0
+    private var messages = 0
 
     /// A handler that collects the requests of the method at `path`.
     init(path: String) { self.path = path }
@@ -69,23 +70,26 @@ final class RequestRunHandler: ChannelInboundHandler {
     ) -> Bool {
         guard case .byteBuffer(let frame) = data.data else { return false }
         let count = frame.readableBytes
-        let isWhole =
-            self.boundary.isAtStart && !data.endStream && count <= Self.maxFrameBytes
-            && frame.withUnsafeReadableBytes { LengthPrefixedMessages.areWhole($0) }
-        guard isWhole else {
+        let canBegin = self.boundary.isAtStart && !data.endStream && count <= Self.maxRunBytes
+        let messages = frame.withUnsafeReadableBytes { bytes in
+            canBegin
+                ? LengthPrefixedMessages.count(in: bytes, maxBytes: Self.maxMessageBytes) : nil
+        }
+        guard let messages else {
             frame.withUnsafeReadableBytes { self.boundary.advance(over: $0) }
             return false
         }
         if self.bytes + count > Self.maxRunBytes { self.passRun(context) }
         self.frames.append(frame)
         self.bytes += count
+        self.messages += messages
         return true
     }
 
-    /// Passes on what was collected: a single frame as it came, more as one message.
+    /// Passes on what was collected: a single message as it came, more as one.
     private func passRun(_ context: ChannelHandlerContext) {
         guard var run = self.frames.first else { return }
-        if self.frames.count > 1 {
+        if self.messages > 1 {
             run = context.channel.allocator.buffer(
                 capacity: LengthPrefixedMessages.prefixBytes + self.bytes)
             run.writeInteger(0, as: UInt8.self)
@@ -93,7 +97,7 @@ final class RequestRunHandler: ChannelInboundHandler {
             for frame in self.frames { run.writeImmutableBuffer(frame) }
         }
         self.frames.removeAll(keepingCapacity: true)
-        self.bytes = 0
+        (self.bytes, self.messages) = (0, 0)
         context.fireChannelRead(self.wrapInboundOut(.data(.init(data: .byteBuffer(run)))))
     }
 }
