@@ -1,4 +1,5 @@
 // The window of recent hits: which facts were counted lately, in bounded memory.
+internal import Glibc
 internal import TrackingCore
 
 /// The marks of the newest keys, at most `capacity` of them; the oldest makes room for the newest.
@@ -11,8 +12,6 @@ final class RecentHits {
     /// Keys it remembers.
     let capacity: Int
     private let slotMask: Int
-    private let slotPages: ZeroedPages
-    private let ringPages: ZeroedPages
     private let slots: UnsafeMutablePointer<Slot>
     private let ring: UnsafeMutablePointer<UInt64>
     private var next = 0
@@ -43,10 +42,17 @@ final class RecentHits {
         var slotCount = 2
         while slotCount < self.capacity * 2 { slotCount *= 2 }
         self.slotMask = slotCount - 1
-        self.slotPages = ZeroedPages(count: slotCount * MemoryLayout<Slot>.stride)
-        self.ringPages = ZeroedPages(count: self.capacity * MemoryLayout<UInt64>.stride)
-        self.slots = self.slotPages.base.assumingMemoryBound(to: Slot.self)
-        self.ring = self.ringPages.base.assumingMemoryBound(to: UInt64.self)
+        // calloc leaves the pages to the kernel until they are used; a window costs what it holds.
+        guard let slots = calloc(slotCount, MemoryLayout<Slot>.stride),
+            let ring = calloc(self.capacity, MemoryLayout<UInt64>.stride)
+        else { preconditionFailure("no memory for the window of \(capacity) recent hits") }
+        self.slots = slots.assumingMemoryBound(to: Slot.self)
+        self.ring = ring.assumingMemoryBound(to: UInt64.self)
+    }
+
+    deinit {
+        free(self.slots)
+        free(self.ring)
     }
 
     /// Settles claims in order, and notes each change of marks.
