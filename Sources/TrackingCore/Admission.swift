@@ -102,7 +102,7 @@ private struct Draft {
     private mutating func refuse(_ judgement: Judgement, eventID: Bytes) {
         self.refusals.append(
             AdmittedRequest.Refusal(
-                index: self.index, eventID: Bytes(rebasing: eventID.prefix(Limits.idBytes)).text,
+                index: self.index, eventID: eventID.cut(to: Limits.idBytes).text,
                 judgement: judgement))
     }
 

@@ -48,6 +48,15 @@ extension UnsafeRawBufferPointer {
         }
     }
 
+    /// The longest part from the start that has at most `count` bytes and cuts no character.
+    func cut(to count: Int) -> Bytes {
+        guard self.count > count else { return self }
+        var end = count
+        // A byte of the form 10xxxxxx continues the character before it.
+        while end > 0, self[end] & 0xc0 == 0x80 { end &-= 1 }
+        return Bytes(rebasing: self[..<end])
+    }
+
     /// The bytes as a string; invalid UTF-8 is replaced, so that an error can show it.
     package var text: String { String(decoding: self, as: UTF8.self) }
 

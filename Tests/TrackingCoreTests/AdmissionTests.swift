@@ -40,12 +40,14 @@ struct AdmissionTests {
         #expect(admitted.claims.map { admitted.eventID(of: $0) } == ["zero", "four"])
     }
 
-    @Test("D51: an event id over its limit comes back cut to the limit")
-    func longEventID() throws {
-        let event = TestEvent.fcm(.opened) { $0.eventID = String(repeating: "e", count: 300) }
+    @Test(
+        "D51: an event id over its limit comes back cut to the limit, before a character",
+        arguments: [("e", 64), ("ü", 32), ("日", 21), ("👍", 16)])
+    func longEventID(character: String, kept: Int) throws {
+        let event = TestEvent.fcm(.opened) { $0.eventID = String(repeating: character, count: 300) }
         let refusal = try #require(try AdmittedRequest.of([event]).refusals.first)
         #expect(refusal.judgement.line == "rejected: event_id too_large")
-        #expect(refusal.eventID == String(repeating: "e", count: 64))
+        #expect(refusal.eventID == String(repeating: character, count: kept))
     }
 
     @Test("D42: a request has 512 KiB at most, whatever is in it")
