@@ -22,6 +22,14 @@ package struct ServerConfiguration: Sendable {
     package var limits = Limits()
     /// Streams that one connection may have open.
     package var streamsPerConnection = 100
+    /// Bytes of the names and values of a call's metadata.
+    package var metadataBytes = 8 << 10
+    /// Bytes of requests that may be under way in all streams.
+    package var bytesInFlight = 256 << 20
+    /// The share of them from which on new calls are refused.
+    package var bytesInFlightSoftPercent = 80
+    /// What tenants may send.
+    package var quotas = QuotaConfiguration()
     /// How a stream behaves.
     package var stream = StreamConfiguration()
     /// How the journal behaves.
@@ -32,6 +40,17 @@ package struct ServerConfiguration: Sendable {
     package var maxDeadLetters = 100_000
     /// How long a stopping server waits for its clients.
     package var drainTimeout = Duration.seconds(15)
+    /// How many connections there may be, and what each may do.
+    package var connections = ConnectionConfiguration()
+    /// How calls are compressed, and what the server tells of itself.
+    package var edge = EdgeConfiguration()
+
+    /// How the gRPC port is secured.
+    package var tls = ServerTLSConfiguration()
+    /// Who may send.
+    package var auth = AuthConfiguration()
+    /// Whether it may be open to the network without TLS or credentials.
+    package var allowInsecure = false
 
     /// The defaults.
     package init() {}
@@ -52,6 +71,16 @@ package struct ServerConfiguration: Sendable {
         self.limits.requestEvents = values.number("limits.request_events")
         self.limits.eventBytes = values.number("limits.event_bytes")
         self.streamsPerConnection = values.number("limits.streams_per_connection")
+        self.metadataBytes = values.number("limits.metadata_bytes")
+        self.bytesInFlight = values.number("limits.bytes_in_flight")
+        self.bytesInFlightSoftPercent = values.number("limits.bytes_in_flight_soft_percent")
+        self.quotas.standard.eventsPerSecond = values.number("quotas.events_per_second")
+        self.quotas.standard.bytesPerSecond = values.number("quotas.bytes_per_second")
+        self.quotas.standard.burstSeconds = values.number("quotas.burst_seconds")
+        self.quotas.file = values.text("quotas.file")
+        self.quotas.maxTenants = values.number("quotas.max_tenants")
+        self.quotas.maxStreamWait = .seconds(values.number("quotas.stream_wait_seconds"))
+        self.stream.answerTimeout = .seconds(values.number("stream.ack_seconds"))
         self.stream.maxRequests = values.number("stream.max_requests")
         self.stream.maxBytes = values.number("stream.max_bytes")
         self.journal.mode = Journal.Mode(rawValue: values.text("journal.mode")) ?? .disk
@@ -64,6 +93,14 @@ package struct ServerConfiguration: Sendable {
         self.jsonLinesFileBytes = values.number("jsonl.file_bytes")
         self.maxDeadLetters = values.number("dead_letters.max_rows")
         self.drainTimeout = .seconds(values.number("drain.seconds"))
+        // Streams are told of the end in time for it to come before the connections are cut.
+        self.stream.closingGrace = min(self.stream.closingGrace, self.drainTimeout / 2)
+        self.connections = ConnectionConfiguration(values)
+        self.edge = EdgeConfiguration(values)
+        self.tls = ServerTLSConfiguration(values)
+        self.auth = AuthConfiguration(values)
+        self.allowInsecure = values.flag("allow_insecure")
+        if let exposure = self.exposure { values.refuse("listen", exposure) }
         guard values.problems.isEmpty else { throw ConfigurationError(values.problems) }
     }
 }

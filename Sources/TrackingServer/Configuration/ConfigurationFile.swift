@@ -1,0 +1,91 @@
+// A YAML file, taken apart here and not by swift-configuration, which passes over keys that it does
+// not know, lists, and values that are missing.
+internal import Foundation
+internal import Yams
+
+/// The values of a file by key, and what is wrong with it, with its place.
+struct ConfigurationFile {
+    /// As text, whatever their type in YAML.
+    private(set) var texts: [String: String] = [:]
+    /// Where each of them stands.
+    private(set) var places: [String: ConfigurationOrigin] = [:]
+    private(set) var problems: [String] = []
+    private let path: String
+
+    private static let maxBytes = 256 << 10
+
+    /// Reads the file; one that holds nothing sets nothing.
+    init(path: String) {
+        self.path = path
+        do {
+            let text = try self.text()
+            guard let root = try Yams.compose(yaml: text), root.null == nil else { return }
+            guard let mapping = root.mapping else {
+                let place = self.place(root.mark)
+                throw Unusable("\(place): keys and values are needed, as in \"sink: sqlite\"")
+            }
+            self.read(mapping, prefix: "")
+        } catch let error as Unusable {
+            self.problems = error.problems
+        } catch let error as YamlError {
+            self.problems = error.problems(ofFile: path)
+        } catch {
+            self.problems = ["\(path) is not YAML: \(error)"]
+        }
+    }
+
+    /// Why nothing of the file can be read.
+    private struct Unusable: Error {
+        let problems: [String]
+
+        init(_ problem: String) { self.problems = [problem] }
+    }
+
+    private func text() throws -> String {
+        let data: Data
+        do {
+            data = try Data(contentsOf: URL(filePath: self.path))
+        } catch {
+            throw Unusable("\(self.path) cannot be read: check that it is there, and readable")
+        }
+        guard data.count <= Self.maxBytes else {
+            throw Unusable(
+                "\(self.path) has \(data.count) bytes, but a configuration has at most "
+                    + "\(Self.maxBytes)")
+        }
+        guard let text = String(validating: data, as: UTF8.self) else {
+            throw Unusable("\(self.path) is not UTF-8: save it as such")
+        }
+        return text
+    }
+
+    private mutating func read(_ mapping: Node.Mapping, prefix: String) {
+        let known = ConfigurationKey.all.map(\.name)
+        let sections = ConfigurationKey.sections
+        for (key, value) in mapping {
+            let part = key.scalar?.string ?? "?"
+            let name = prefix + part
+            let place = self.place(key.mark)
+            let isSection = sections.contains(name)
+            if isSection, let section = value.mapping {
+                self.read(section, prefix: name + ".")
+            } else if isSection {
+                self.problems.append("\(place): \(name) holds keys, a line each, and no value")
+            } else if part.contains("."), known.contains(name) {
+                self.problems.append("\(place): \(name) has to be written in lines, without dots")
+            } else if !known.contains(name) {
+                let suggestion = NearestName.suggestion(for: name, among: known + sections)
+                self.problems.append("\(place): \(name) is no key\(suggestion)")
+            } else if let scalar = value.scalar, value.null == nil {
+                self.texts[name] = scalar.string
+                self.places[name] = place
+            } else {
+                self.problems.append("\(place): \(name) has to have one value")
+            }
+        }
+    }
+
+    private func place(_ mark: Mark?) -> ConfigurationOrigin {
+        .file(path: self.path, line: mark?.line ?? 1, column: mark?.column ?? 1)
+    }
+}

@@ -1,0 +1,61 @@
+// What a key asks of its value, and how the key and its values are written.
+
+extension ConfigurationKey {
+    /// What stands before the last dot of some key: `limits`.
+    static var sections: [String] {
+        let sections = Self.all.flatMap { key in
+            key.name.indices.filter { key.name[$0] == "." }.map { String(key.name[..<$0]) }
+        }
+        return Set(sections).sorted()
+    }
+
+    /// The variable that sets it in the environment.
+    package var environmentVariable: String {
+        "SIGHTLINE_" + self.name.uppercased().map { $0 == "." ? "_" : "\($0)" }.joined()
+    }
+
+    /// The default, as text; empty where there is none.
+    package var standardText: String {
+        switch self.standard {
+        case .text(let value), .choice(let value, _): value
+        case .number(let value, _): String(value)
+        case .flag(let value): String(value)
+        }
+    }
+
+    /// What a value has to be, after the words "has to be".
+    package var rule: String {
+        switch self.standard {
+        case .text(let standard):
+            standard.isEmpty ? "text in one line" : "text in one line, and not empty"
+        case .choice(_, let choices): "one of: " + choices.joined(separator: ", ")
+        case .number(_, let range):
+            "a whole number from \(range.lowerBound) to \(range.upperBound) (\(self.unit))"
+        case .flag: "true or false"
+        }
+    }
+
+    /// Whether a text is a value of this key by its type and range.
+    package func takes(_ text: String) -> Bool {
+        switch self.standard {
+        case .text(let standard):
+            (standard.isEmpty || !text.isEmpty)
+                && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+        case .choice(_, let choices): choices.contains(text)
+        case .number(_, let range): Int(text).map(range.contains) ?? false
+        case .flag: Bool(text) != nil
+        }
+    }
+}
+
+extension ConfigurationKey.Value {
+    /// The unit of a key that does not say it: numbers and files have it at the end of their name.
+    func unit(ofKey name: String) -> String {
+        let word = name.split { "._".contains($0) }.last.map(String.init) ?? ""
+        switch self {
+        case .number: return word
+        case .text: return word == "file" ? "file" : "text"
+        case .choice, .flag: return ""
+        }
+    }
+}

@@ -1,0 +1,16 @@
+// One key with the value that it has now, for people and for comparing two configurations.
+
+/// A key, its value as text, and where that was set.
+package struct ConfigurationSetting: Sendable {
+    /// What is set.
+    package let key: ConfigurationKey
+    /// To what; a secret in the clear, so show `shownText` alone.
+    package let text: String
+    /// Where.
+    package let origin: ConfigurationOrigin
+
+    /// The value as it may be printed.
+    package var shownText: String {
+        self.key.isSecret && !self.text.isEmpty ? "•••" : self.text
+    }
+}

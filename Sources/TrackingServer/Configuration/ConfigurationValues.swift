@@ -1,0 +1,94 @@
+// Typed values of every key. swift-configuration's typed getters pass over a value of the wrong
+// type, so every value is read as text, and checked here.
+internal import NIOCore
+
+/// Values by key, with the problems found on the way.
+struct ConfigurationValues {
+    /// In the order of the documentation; a value that its key does not take is among them.
+    let settings: [ConfigurationSetting]
+    private(set) var problems: [String]
+    private let places: [String: Int]
+
+    /// Checks every setting against its key's rule, after the problems that its sources have.
+    init(_ settings: [ConfigurationSetting], problems: [String]) {
+        self.settings = settings
+        self.problems = problems
+        self.places = Dictionary(
+            settings.enumerated().map { ($1.key.name, $0) }, uniquingKeysWith: { first, _ in first }
+        )
+        for setting in settings where !setting.key.takes(setting.text) {
+            self.problems.append(Self.problem(setting, "has to be " + setting.key.rule))
+        }
+    }
+
+    /// The value of a text or a choice; the default where the key does not take what is set.
+    func text(_ name: String) -> String {
+        let setting = self.setting(name)
+        return setting.key.takes(setting.text) ? setting.text : setting.key.standardText
+    }
+
+    /// The value of a number; the default where the key does not take what is set.
+    func number(_ name: String) -> Int {
+        let setting = self.setting(name)
+        guard case .number(let standard, let range) = setting.key.standard else {
+            preconditionFailure("\(name) is no number")
+        }
+        guard let value = Int(setting.text), range.contains(value) else { return standard }
+        return value
+    }
+
+    /// The value of a flag; the default where the key does not take what is set.
+    func flag(_ name: String) -> Bool {
+        guard case .flag(let standard) = self.setting(name).key.standard else {
+            preconditionFailure("\(name) is no flag")
+        }
+        return Bool(self.setting(name).text) ?? standard
+    }
+
+    /// A host and a port; an address that cannot be taken apart is a problem.
+    mutating func address(_ name: String, _ value: String) -> (host: String, port: Int) {
+        let colon = value.lastIndex(of: ":") ?? value.startIndex
+        let port = Int(value[colon...].dropFirst())
+        var host = value[..<colon]
+        // An IPv6 address stands in brackets: its own colons would hide where the port begins.
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]") && host.contains(":")
+        if isBracketed { host = host.dropFirst().dropLast() }
+        guard let port, (0...65535).contains(port), !host.contains(where: "[]".contains),
+            isBracketed || !host.contains(":"), Self.isAddress(String(host))
+        else {
+            self.refuse(
+                name, "has to be HOST:PORT with an IP address, as in 127.0.0.1:50051 or [::1]:50051"
+            )
+            return ("127.0.0.1", 0)
+        }
+        return (String(host), port)
+    }
+
+    /// Takes down that a key's value breaks a rule that its type does not hold.
+    ///
+    /// - Parameter rule: follows the value, as in `has to be a file of PEM certificates`.
+    mutating func refuse(_ name: String, _ rule: String) {
+        let setting = self.setting(name)
+        // One problem for a value is enough.
+        guard setting.key.takes(setting.text) else { return }
+        self.problems.append(Self.problem(setting, rule))
+    }
+
+    /// A problem as it is told: where, which key, the value seen, the rule.
+    static func problem(_ setting: ConfigurationSetting, _ rule: String) -> String {
+        let place = setting.origin == .standard ? "" : "\(setting.origin): "
+        return "\(place)\(setting.key.name) is \"\(setting.shownText)\", but \(rule)"
+    }
+
+    // The transport takes no names: it would fail at the bind, and not say why.
+    private static func isAddress(_ host: String) -> Bool {
+        (try? SocketAddress(ipAddress: host, port: 0)) != nil
+    }
+
+    private func setting(_ name: String) -> ConfigurationSetting {
+        guard let place = self.places[name] else {
+            preconditionFailure("\(name) is missing in ConfigurationKey.all")
+        }
+        return self.settings[place]
+    }
+}

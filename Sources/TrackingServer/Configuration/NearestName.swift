@@ -1,0 +1,31 @@
+// The name that somebody may have meant.
+
+/// Finds the nearest of the names that are known.
+enum NearestName {
+    /// What to add to the problem of an unknown name; empty where no known name is near.
+    static func suggestion(for name: String, among known: [String]) -> String {
+        // Names are short: a longer one is no misspelling, and comparing costs its length.
+        guard name.utf8.count <= 128 else { return "" }
+        let distances = known.map { (name: $0, distance: Self.distance(name, $0)) }
+        guard let nearest = distances.min(by: { $0.distance < $1.distance }),
+            nearest.distance <= 1 + name.utf8.count / 3
+        else { return "" }
+        return "; did you mean \(nearest.name)?"
+    }
+
+    /// How many bytes have to change to make one word of another (Levenshtein).
+    static func distance(_ left: String, _ right: String) -> Int {
+        let right = Array(right.utf8)
+        var row = Array(0...right.count)
+        for (index, letter) in left.utf8.enumerated() {
+            var diagonal = row[0]
+            row[0] = index + 1
+            for column in right.indices {
+                let change = diagonal + (letter == right[column] ? 0 : 1)
+                diagonal = row[column + 1]
+                row[column + 1] = min(change, row[column] + 1, row[column + 1] + 1)
+            }
+        }
+        return row[right.count]
+    }
+}

@@ -1,0 +1,250 @@
+"""Wrong configurations stop the real program before its port is bound; SIGHUP reloads it."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from server import binary, wait_until
+
+SECONDS = 30
+USAGE, UNAVAILABLE, CONFIGURATION = 64, 69, 78
+
+
+def environment(**variables: str) -> dict[str, str]:
+    """This process's variables without ours, and these."""
+    inherited = {n: v for n, v in os.environ.items() if not n.startswith("SIGHTLINE_")}
+    return inherited | variables
+
+
+def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess:
+    return subprocess.run([binary(), *arguments], env=environment(**variables), text=True,
+                          capture_output=True, timeout=SECONDS, stdin=subprocess.DEVNULL)
+
+
+@pytest.fixture(scope="module")
+def taken():
+    """An address that is in use: to bind it would end the server with 69, and not with 78."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
+
+
+@pytest.fixture(scope="module")
+def keys() -> list[dict]:
+    """Every key, as the program itself lists them."""
+    answer = run("config", "print", "--json")
+    assert answer.returncode == 0, answer.stderr
+    return [json.loads(line) for line in answer.stdout.splitlines()]
+
+
+def yaml(name: str, value: str) -> str:
+    """A document that sets one key."""
+    parts = name.split(".")
+    lines = ["  " * depth + part + ":" for depth, part in enumerate(parts)]
+    return "\n".join(lines) + f" {value}\n"
+
+
+def wrong_values(key: dict) -> list[str]:
+    """Values that a key does not take: of a wrong type, and one beyond each end of its range."""
+    if key["unit"] == "file":
+        return ["/nowhere/at/all"]
+    if "minimum" in key:
+        return ["many", "1.5", str(key["minimum"] - 1), str(key["maximum"] + 1)]
+    if "choices" in key:
+        return ["perhaps", '""']
+    return [] if key["default"] == "" else ['""']
+
+
+def wrong_files(keys: list[dict]) -> list[tuple[str, str, str]]:
+    """For every key: its name, a document, and what has to be said of it."""
+    rows = []
+    for key in keys:
+        name = key["key"]
+        rows.append((name, yaml(name + "x", "1"), f"{name}x is no key; did you mean {name}?"))
+        rows += [(name, yaml(name, value), f"{name} is ") for value in wrong_values(key)]
+        rows += [(name, yaml(name, value), f"{name} has to have one value")
+                 for value in ("", "[1]")]
+    return rows
+
+
+def test_every_wrong_key_stops_the_start_before_the_port_is_bound(keys, taken, tmp_path, figure):
+    """Every key: misspelt, of a wrong type, beyond its range, with nothing, with a list."""
+    rows = wrong_files(keys)
+
+    def check(number: int) -> None:
+        name, text, problem = rows[number]
+        file = tmp_path / f"{number}.yaml"
+        data = tmp_path / f"data{number}"
+        file.write_text(text)
+        listen = [] if name == "listen" else ["--listen", taken]
+        directory = [] if name == "data_dir" else ["--data-dir", str(data)]
+        answer = run("serve", "--config", str(file), *listen, *directory)
+        depth = name.count(".")
+        place = f"{file}:{depth + 1}:{2 * depth + 1}: "
+        assert answer.returncode == CONFIGURATION, (text, answer)
+        assert place in answer.stderr and problem in answer.stderr, (text, answer.stderr)
+        assert answer.stdout == "" and not data.exists(), text
+
+    with ThreadPoolExecutor(max_workers=4) as pool:
+        assert len(list(pool.map(check, range(len(rows))))) == len(rows) >= 40
+    figure(f"configuration: {len(rows)} wrong files, each stopped with 78 before the bind")
+
+
+@pytest.mark.parametrize("variables, flags, problem", [
+    ({"SIGHTLINE_LISTN": "x"}, [], "did you mean SIGHTLINE_LISTEN?"),
+    ({"SIGHTLINE_SINK": "nats"}, [], 'SIGHTLINE_SINK: sink is "nats"'),
+    ({}, ["--set", "snk=jsonl"], "--set: snk is no key; did you mean sink?"),
+    ({}, ["--set", "sink"], "sink needs a value"),
+    ({}, ["--set", "sink=jsonl", "--set", "sink=sqlite"], "sink is given twice"),
+    ({}, ["--sink", "jsonl", "--set", "sink=jsonl"], "sink is given twice"),
+    ({}, ["--sink", "jsnl"], '--sink: sink is "jsnl"'),
+    ({}, ["--listen", "localhost:1"], 'listen is "localhost:1", but has to be HOST:PORT'),
+    ({}, ["--data-dir", "/dev/null/data"], 'data_dir is "/dev/null/data"'),
+    ({}, ["--config", "/nowhere/sightline.yaml"], "/nowhere/sightline.yaml cannot be read"),
+    ({}, ["--config", "/"], "/ cannot be read"),
+])
+def test_flags_and_variables_stop_the_start(variables, flags, problem, tmp_path):
+    directory = [] if "--data-dir" in flags else ["--data-dir", str(tmp_path / "data")]
+    answer = run("serve", *flags, *directory, **variables)
+    assert answer.returncode == CONFIGURATION, answer
+    assert problem in answer.stderr
+    assert answer.stdout == ""
+
+
+def test_a_port_in_use_ends_the_start_and_names_the_key(taken, tmp_path):
+    answer = run("serve", "--listen", taken, "--data-dir", str(tmp_path / "data"))
+    assert answer.returncode == UNAVAILABLE
+    assert f'listen is "{taken}", but that cannot be bound: address already in use' in answer.stderr
+    assert answer.stdout == ""
+
+
+def test_an_address_of_another_machine_names_the_key(tmp_path):
+    # TEST-NET-1 of RFC 5737: nobody's. Loopback is all that may be listened on without TLS.
+    answer = run("serve", "--listen", "192.0.2.1:50051",
+                 "--data-dir", str(tmp_path / "data"), "--set", "allow_insecure=true")
+    assert answer.returncode == UNAVAILABLE
+    assert 'listen is "192.0.2.1:50051", but that cannot be bound' in answer.stderr
+
+
+def test_a_second_server_on_a_directory_names_the_key(make_server):
+    server = make_server().start()
+    answer = run("serve", "--listen", "127.0.0.1:0", "--data-dir", str(server.directory))
+    assert answer.returncode == UNAVAILABLE
+    assert "data_dir" in answer.stderr and f"process {server.process.pid}" in answer.stderr
+    assert answer.stdout == ""
+
+
+def test_validate_lists_everything_at_once_and_changes_nothing(tmp_path):
+    file = tmp_path / "sightline.yaml"
+    file.write_text("snk: jsonl\nlimits:\n  event_bytes: 0\n  event_byte: 1\n"
+                    f"data_dir: {file}/data\nsink:\n  - jsonl\n")
+    answer = run("validate", str(file), SIGHTLINE_LISTEN="nowhere")
+    lines = answer.stderr.splitlines()
+    assert answer.returncode == CONFIGURATION and answer.stdout == ""
+    for place in [f"{file}:1:1: snk is no key; did you mean sink?", f"{file}:3:3: limits.event_by",
+                  f"{file}:4:3: limits.event_byte is no key; did you mean limits.event_bytes?",
+                  f'{file}:5:1: data_dir is "{file}/data"', f"{file}:6:1: sink has to have one",
+                  'SIGHTLINE_LISTEN: listen is "nowhere"']:
+        assert sum(line.startswith(place) for line in lines) == 1, (place, answer.stderr)
+    assert lines[-1] == "sightline: 6 problems" and len(lines) == 7
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_validate_says_what_is_valid(tmp_path):
+    file = tmp_path / "sightline.yaml"
+    file.write_text(f"sink: jsonl\ndata_dir: {tmp_path}/data\n")
+    answer = run("validate", str(file))
+    assert (answer.returncode, answer.stdout) == (0, f"{file} is valid\n"), answer.stderr
+    assert run("validate").stdout == "the configuration is valid\n"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_what_this_user_may_not_write_or_read_stops_the_start(taken):
+    """Root may do both: the program runs as another user, in a directory that is open to it."""
+    with tempfile.TemporaryDirectory() as home:
+        closed = pathlib.Path(home, "closed")
+        closed.mkdir(mode=0o755)
+        secret = pathlib.Path(home, "secret.yaml")
+        secret.touch(mode=0o600)
+        pathlib.Path(home).chmod(0o755)
+        program = pathlib.Path(home, "sightline")
+        shutil.copy(binary(), program)
+
+        def run_as_nobody(*arguments: str) -> str:
+            answer = subprocess.run([program, *arguments], user="nobody", env=environment(),
+                                    text=True, capture_output=True, timeout=SECONDS)
+            assert answer.returncode == CONFIGURATION, answer
+            return answer.stderr
+
+        for command in [["validate"], ["serve", "--listen", taken]]:
+            text = run_as_nobody(*command, "--set", f"data_dir={closed}",
+                                 "--set", f"quotas.file={secret}")
+            assert f'data_dir is "{closed}"' in text and "Permission denied" in text
+            assert f'quotas.file is "{secret}"' in text
+            assert f"{secret} cannot be read" in run_as_nobody(
+                *command, *(["--config"] if command[0] == "serve" else []), str(secret))
+
+
+def test_config_print_tells_each_value_and_its_origin(tmp_path):
+    file = tmp_path / "sightline.yaml"
+    file.write_text("sink: jsonl\nlimits:\n  event_bytes: 1000\n  request_events: 5\n")
+    arguments = ["config", "print", "--config", str(file), "--set", "limits.request_events=7"]
+    answer = run(*arguments, "--json", SIGHTLINE_SINK="stdout")
+    assert answer.returncode == 0, answer.stderr
+    lines = {line["key"]: line for line in map(json.loads, answer.stdout.splitlines())}
+    expected = {
+        "sink": ("stdout", "SIGHTLINE_SINK"), "limits.event_bytes": ("1000", f"{file}:3:3"),
+        "limits.request_events": ("7", "--set"), "listen": ("127.0.0.1:50051", "default"),
+    }
+    assert {n: (lines[n]["value"], lines[n]["origin"]) for n in expected} == expected
+    assert lines["limits.event_bytes"]["unit"] == "bytes"
+    table = run(*arguments, SIGHTLINE_SINK="stdout").stdout.splitlines()
+    assert len(table) == len(lines)
+    row = next(line for line in table if line.startswith("limits.event_bytes "))
+    assert "1000" in row and f"{file}:3:3" in row and "bytes of an event" in row
+
+
+def test_config_print_shows_a_wrong_configuration_too(tmp_path):
+    answer = run("config", "print", "--set", "sink=nats")
+    assert answer.returncode == CONFIGURATION
+    assert "nats" in answer.stdout and "sink is" in answer.stderr
+    assert run("config", "print", "--json", "--markdown").returncode == USAGE
+
+
+def test_the_documentation_is_what_the_program_prints():
+    root = pathlib.Path(__file__).resolve().parent.parent.parent
+    printed = run("config", "print", "--markdown").stdout
+    assert printed == (root / "docs/configuration.md").read_text(), "run `make docs`"
+
+
+def test_sighup_reloads_what_it_can_and_refuses_what_is_wrong(make_server, tmp_path):
+    """The level is seen in what is logged: that the port was bound is a record of `info`."""
+    file = tmp_path / "sightline.yaml"
+    file.write_text("log:\n  level: error\n")
+    server = make_server("--config", str(file)).start()
+
+    def reload(text: str, record: str) -> str:
+        """Rewrites the file, signals, and waits for a record that was not there before."""
+        before = server.log().count(record)
+        file.write_text(text)
+        server.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: server.log().count(record) > before, f"{record} in the log")
+        return server.log()
+
+    assert " info " not in server.log()
+    assert "changed=[log.level]" in reload("log:\n  level: info\n", " reloaded").replace('"', "")
+    log = reload("log:\n  level: loud\nsnk: jsonl\n", "snk is no key; did you mean sink?")
+    assert 'log.level is "loud"' in log and log.count("not reloaded") == 2
+    log = reload("sink: discard\nlog:\n  level: info\n", "only after a restart")
+    assert "keys=[sink]" in log.replace('"', "")
+    reload("log:\n  level: debug\n", " reloaded")
+    assert server.terminate() == 0
+    assert " info " in server.log()

@@ -1,0 +1,113 @@
+// Wrong configurations, several for every key there is: each is one problem, with its place, the
+// key and what is right.
+internal import Testing
+
+@testable internal import TrackingServer
+
+struct ConfigurationProblemTests {
+    private func key(_ name: String) throws -> ConfigurationKey {
+        try #require(ConfigurationKey.all.first { $0.name == name })
+    }
+
+    private func problem(
+        assignments: [String] = [], environment: [String: String] = [:], yaml: String? = nil
+    ) async throws -> String {
+        let problems = try await Configurations.problems(
+            assignments: assignments, environment: environment, yaml: yaml)
+        #expect(problems.count == 1, "\(problems)")
+        return problems.first ?? ""
+    }
+
+    @Test(
+        "every key, misspelt, is a problem that names the right one, in each source",
+        arguments: ConfigurationKey.all.map(\.name))
+    func misspelt(_ name: String) async throws {
+        let key = try self.key(name)
+        for misspelt in key.misspellings {
+            let set = try await self.problem(assignments: ["\(misspelt)=1"])
+            #expect(set == "--set: \(misspelt) is no key; did you mean \(name)?")
+            // In a file the first part that is wrong is told.
+            let wrong = ConfigurationKey("\(misspelt)", .flag(false), "")
+            let file = try await self.problem(yaml: wrong.yaml("1"))
+            #expect(file.contains("sightline.yaml:"))
+            #expect(file.contains(" is no key; did you mean "), "\(file)")
+            let variable = wrong.environmentVariable
+            let environment = try await self.problem(environment: [variable: "1"])
+            let right = key.environmentVariable
+            #expect(
+                environment
+                    == "\(variable) in the environment sets nothing; did you mean \(right)?")
+        }
+    }
+
+    @Test("a misspelt last part in a file is told with its place", arguments: ConfigurationKey.all)
+    func misspeltInFile(_ key: ConfigurationKey) async throws {
+        let wrong = ConfigurationKey(key.name + "x", .flag(false), "")
+        let problem = try await self.problem(yaml: wrong.yaml("1"))
+        let place = "\(key.depth + 1):\(2 * key.depth + 1)"
+        #expect(
+            problem.hasSuffix(":\(place): \(wrong.name) is no key; did you mean \(key.name)?"))
+    }
+
+    @Test(
+        "every key refuses a value of a wrong type, in each source, and says what it takes",
+        arguments: ConfigurationKey.all.filter { $0.wrongValue != nil })
+    func wrongType(_ key: ConfigurationKey) async throws {
+        let value = try #require(key.wrongValue)
+        let ending = "\(key.name) is \"\(value)\", but has to be \(key.rule)"
+        let set = try await self.problem(assignments: ["\(key.name)=\(value)"])
+        #expect(set == "--set: " + ending)
+        let variable = key.environmentVariable
+        let environment = try await self.problem(environment: [variable: value])
+        #expect(environment == "\(variable): " + ending)
+        let file = try await self.problem(yaml: key.yaml("\"\(value)\""))
+        #expect(file.hasSuffix(":\(key.depth + 1):\(2 * key.depth + 1): " + ending))
+    }
+
+    @Test(
+        "every key refuses a list, nothing, and a section of its own",
+        arguments: ConfigurationKey.all, ["[1, 2]", "", "~", "{a: 1}", "\n    - 1"])
+    func noValue(_ key: ConfigurationKey, _ value: String) async throws {
+        let problem = try await self.problem(yaml: key.yaml(value))
+        #expect(problem.hasSuffix(": \(key.name) has to have one value"), "\(problem)")
+    }
+
+    @Test("no text takes control characters", arguments: ["a\nb", "a\u{0}", "\u{1B}[31m"])
+    func controlCharacters(_ value: String) async throws {
+        let problem = try await self.problem(environment: ["SIGHTLINE_DATA_DIR": value])
+        #expect(problem.contains("data_dir is"))
+    }
+
+    @Test("a key that flags give twice is a problem, as is one without a value")
+    func assignments() async throws {
+        let twice = try await self.problem(assignments: ["sink=jsonl", "sink=jsonl"])
+        #expect(twice.contains("--set: sink is given twice"))
+        let both = try await Configurations.problems(
+            flags: ["sink": "jsonl"], assignments: ["sink=discard"])
+        #expect(both.count == 1 && both.first?.contains("sink is given twice") == true)
+        #expect(try await self.problem(assignments: ["sink"]).contains("sink needs a value"))
+        #expect(try await self.problem(assignments: [""]).contains("is no key"))
+        let text = try await Configurations.read(assignments: ["data_dir=a=b"])
+        #expect(text.dataDirectory == "a=b")
+    }
+
+    @Test("what Kubernetes sets for a service of our name is passed over")
+    func serviceLinks() async throws {
+        let problems = try await Configurations.problems(environment: [
+            "SIGHTLINE_SERVICE_HOST": "10.0.0.1", "SIGHTLINE_SERVICE_PORT": "50051",
+            "SIGHTLINE_PORT": "tcp://10.0.0.1:50051", "SIGHTLINE_PORT_50051_TCP_ADDR": "10.0.0.1",
+            "SIGHTLINE_SERVICE_PORT_GRPC": "50051",
+        ])
+        #expect(problems == [])
+        // No key may be hidden by that.
+        for key in ConfigurationKey.all {
+            #expect(key.section != "service" && key.section != "port")
+        }
+    }
+
+    @Test("an unknown name that is long is no reason to compare for long")
+    func longNames() async throws {
+        let name = String(repeating: "x", count: 100_000)
+        #expect(try await self.problem(assignments: ["\(name)=1"]).hasSuffix("is no key"))
+    }
+}
