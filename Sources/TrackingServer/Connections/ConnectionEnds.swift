@@ -1,0 +1,52 @@
+// Which connections the server has ended itself, and why.
+internal import Logging
+internal import Synchronization
+
+/// Why the server ended a connection, or did not take it.
+enum ConnectionEnd: String, CaseIterable, Sendable {
+    /// There are as many as `connections.max` already.
+    case tooMany = "too many connections"
+    /// There are as many of its address as `connections.max_per_address` already.
+    case tooManyOfAddress = "too many connections of one address"
+    /// Preface and SETTINGS, or the TLS handshake before them, took too long.
+    case handshake = "no handshake in time"
+    /// More PINGs than the peer may send.
+    case pings = "too many pings"
+    /// It has had no stream for too long.
+    case idle = "no stream for too long"
+    /// It is as old as it may get; its streams are told.
+    case age = "as old as it may get"
+    /// The server began to end it, and the peer did not let it end in time.
+    case unanswered = "no end in time"
+}
+
+/// Counts of the connections that the server has ended.
+final class ConnectionEnds: Sendable {
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    private struct State {
+        var counts: [ConnectionEnd: Int] = [:]
+        var lastLogged: [ConnectionEnd: ContinuousClock.Instant] = [:]
+    }
+
+    init(logger: Logger) { self.logger = logger }
+
+    subscript(_ end: ConnectionEnd) -> Int { self.state.withLock { $0.counts[end, default: 0] } }
+
+    /// Counts one, and logs at most once a second for each reason: a flood of connections may not
+    /// become one of records.
+    func count(_ end: ConnectionEnd) {
+        let now = ContinuousClock.now
+        let logged: Int? = self.state.withLock { state in
+            state.counts[end, default: 0] += 1
+            if let last = state.lastLogged[end], last.duration(to: now) < .seconds(1) { return nil }
+            state.lastLogged[end] = now
+            return state.counts[end]
+        }
+        guard let logged else { return }
+        self.logger.log(
+            level: end == .age || end == .idle ? .debug : .notice, "connection ended",
+            metadata: ["reason": "\(end.rawValue)", "count": "\(logged)"])
+    }
+}

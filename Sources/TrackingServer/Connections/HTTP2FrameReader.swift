@@ -1,0 +1,178 @@
+// Finds the frames in one direction of an HTTP/2 connection (RFC 9113), in chunks of any size. It
+// looks at the nine bytes of each header and steps over the payload: its cost is in frames, and its
+// state is one header and one PING. Knows no NIO, so that a fuzzer can drive it with bytes alone.
+
+/// A walk over frame headers that takes a client's PINGs out, and lets all else through as it came.
+struct HTTP2FrameReader: Sendable {
+    /// What is to be done next with a chunk.
+    enum Piece: Equatable {
+        /// These bytes of the chunk go on as they are; never empty.
+        case bytes(Range<Int>)
+        /// The header of a frame goes on that began in an earlier chunk: it was kept back until it
+        /// was whole, for it might have been a PING's.
+        case header(HTTP2FrameHeader)
+        /// A PING that wants an answer was taken out: its eight bytes, in network order.
+        case ping(UInt64)
+    }
+
+    /// Who speaks. A client begins with the preface (section 3.4); its PINGs are taken out.
+    enum Side {
+        case client
+        case server
+    }
+
+    /// What a client sends before its first frame (section 3.4).
+    static let preface: [UInt8] = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+
+    /// Whether the preface is over and the SETTINGS frame that has to follow it is whole.
+    private(set) var isGreeted = false
+    /// The highest stream that a HEADERS frame has named.
+    private(set) var lastStreamID: UInt32 = 0
+    /// DATA and HEADERS frames so far.
+    private(set) var answers = 0
+    /// GOAWAY frames so far.
+    private(set) var goAways = 0
+
+    private let side: Side
+    private var place: Place
+    /// The header that is being read, and how much of it.
+    private var header = HTTP2FrameHeader()
+    private var headerCount = 0
+    private var isFirstFrame = true
+    /// Between HEADERS and the frame with END_HEADERS no other frame is legal (section 6.10).
+    private var isInHeaderBlock = false
+
+    /// What the next byte belongs to.
+    private enum Place: Equatable {
+        case preface(read: Int)
+        case header
+        case payload(left: Int)
+        case ping(left: Int, data: UInt64)
+        /// Not HTTP/2 at all: everything goes on, for the transport behind to refuse.
+        case foreign
+    }
+
+    init(side: Side) {
+        self.side = side
+        self.place = side == .client ? .preface(read: 0) : .header
+    }
+
+    /// Whether the last byte seen ended a frame, or nothing has been seen yet.
+    var isAtBoundary: Bool { self.place == .header && self.headerCount == 0 }
+
+    /// The next piece of `chunk` from `offset`, which is moved behind it; nil at the chunk's end.
+    /// Bytes that are neither in a piece nor in a PING are kept, and come with a later chunk.
+    mutating func next(_ chunk: Span<UInt8>, from offset: inout Int) -> Piece? {
+        var start = offset
+        while offset < chunk.count {
+            switch self.place {
+            case .preface(let read): self.readPreface(read, chunk, &offset)
+            case .payload(let left): self.skipPayload(left, chunk.count, &offset)
+            case .foreign: offset = chunk.count
+            case .ping(let left, let data): return self.readPing(left, data, chunk, &offset)
+            case .header:
+                let mark = offset
+                let isContinued = self.headerCount > 0
+                let isWhole = self.readHeader(chunk, &offset)
+                if isWhole, !self.isToBeTaken { self.beginFrame() }
+                // A server's frames are only followed, wherever their headers are cut.
+                if self.side == .server { continue }
+                guard isWhole else { return Self.piece(start..<mark) }
+                if case .ping = self.place {
+                    if mark > start { return .bytes(start..<mark) }
+                    start = offset
+                } else if isContinued {
+                    // It stands at the chunk's very beginning: nothing is before it.
+                    return .header(self.header)
+                }
+            }
+        }
+        return Self.piece(start..<offset)
+    }
+
+    private static func piece(_ range: Range<Int>) -> Piece? { range.isEmpty ? nil : .bytes(range) }
+}
+
+extension HTTP2FrameReader {
+    private mutating func readPreface(_ read: Int, _ chunk: Span<UInt8>, _ offset: inout Int) {
+        guard chunk[offset] == Self.preface[read] else {
+            self.place = .foreign
+            return
+        }
+        offset &+= 1
+        let isOver = read &+ 1 == Self.preface.count
+        self.place = isOver ? .header : .preface(read: read &+ 1)
+    }
+
+    private mutating func skipPayload(_ left: Int, _ end: Int, _ offset: inout Int) {
+        let count = min(left, end &- offset)
+        offset &+= count
+        if count == left { self.endFrame() } else { self.place = .payload(left: left &- count) }
+    }
+
+    /// Reads as much of a PING as there is; the PING where it is whole.
+    private mutating func readPing(
+        _ left: Int, _ data: UInt64, _ chunk: Span<UInt8>, _ offset: inout Int
+    ) -> Piece? {
+        var (left, data) = (left, data)
+        while left > 0, offset < chunk.count {
+            data = data << 8 | UInt64(chunk[offset])
+            offset &+= 1
+            left &-= 1
+        }
+        self.place = left > 0 ? .ping(left: left, data: data) : .header
+        return left > 0 ? nil : .ping(data)
+    }
+
+    /// Reads as much of a header as there is; whether it is whole. A PING's payload comes next.
+    private mutating func readHeader(_ chunk: Span<UInt8>, _ offset: inout Int) -> Bool {
+        if self.headerCount == 0, chunk.count &- offset >= HTTP2FrameHeader.byteCount {
+            self.header = HTTP2FrameHeader(chunk, at: offset)
+            offset &+= HTTP2FrameHeader.byteCount
+        } else {
+            while self.headerCount < HTTP2FrameHeader.byteCount, offset < chunk.count {
+                self.header.append(chunk[offset])
+                offset &+= 1
+                self.headerCount &+= 1
+            }
+            guard self.headerCount == HTTP2FrameHeader.byteCount else { return false }
+            self.headerCount = 0
+        }
+        if self.isToBeTaken { self.place = .ping(left: 8, data: 0) }
+        return true
+    }
+
+    /// Whether the header is that of a client's PING that wants an answer. What breaks the protocol
+    /// goes on, for the transport to refuse: a PING before SETTINGS or in a header block, of
+    /// another size, or on a stream (sections 3.4, 6.7, 6.10).
+    private var isToBeTaken: Bool {
+        self.header.kind == HTTP2FrameHeader.Kind.ping && self.side == .client && self.isGreeted
+            && !self.header.isAcknowledgement && self.header.length == 8
+            && self.header.streamID == 0 && !self.isInHeaderBlock
+    }
+
+    private mutating func beginFrame() {
+        switch self.header.kind {
+        case HTTP2FrameHeader.Kind.data: self.answers &+= 1
+        case HTTP2FrameHeader.Kind.headers:
+            self.answers &+= 1
+            self.lastStreamID = max(self.lastStreamID, self.header.streamID)
+            self.isInHeaderBlock = !self.header.endsHeaders
+        case HTTP2FrameHeader.Kind.pushPromise: self.isInHeaderBlock = !self.header.endsHeaders
+        case HTTP2FrameHeader.Kind.continuation:
+            if self.header.endsHeaders { self.isInHeaderBlock = false }
+        case HTTP2FrameHeader.Kind.goAway: self.goAways &+= 1
+        default: break
+        }
+        self.place = .payload(left: self.header.length)
+        if self.header.length == 0 { self.endFrame() }
+    }
+
+    private mutating func endFrame() {
+        self.place = .header
+        guard self.isFirstFrame else { return }
+        self.isFirstFrame = false
+        self.isGreeted =
+            self.header.kind == HTTP2FrameHeader.Kind.settings && !self.header.isAcknowledgement
+    }
+}
