@@ -1,0 +1,42 @@
+// Who may reach a server without TLS or credentials: no other machine, unless somebody says so.
+internal import Foundation
+internal import Glibc
+
+extension ServerConfiguration {
+    /// Why the server must not listen on its address; nil where it may. It follows the words
+    /// `listen is "0.0.0.0:50051", but`.
+    var exposure: String? {
+        guard !self.allowInsecure, !Self.isLoopback(self.host) else { return nil }
+        let fault: String
+        switch self.tls.mode {
+        case .off:
+            fault =
+                "without TLS anybody on the network could read, change and send events; set "
+                + "tls.mode and credentials (auth.mode, or tls.mode: mtls)"
+        case .tls where self.auth.modes.isEmpty:
+            fault =
+                "without credentials anybody on the network could send events; set auth.mode, "
+                + "or tls.mode to mtls"
+        case .tls, .mtls:
+            return nil
+        }
+        return "\(fault), listen on 127.0.0.1 or [::1], or allow it by --allow-insecure "
+            + "(allow_insecure: true)"
+    }
+
+    /// Whether an IP address is reached from this machine alone.
+    static func isLoopback(_ host: String) -> Bool {
+        var address4 = in_addr()
+        if inet_pton(AF_INET, host, &address4) == 1 {
+            return UInt32(bigEndian: address4.s_addr) >> 24 == 127
+        }
+        var address6 = in6_addr()
+        guard inet_pton(AF_INET6, host, &address6) == 1 else { return false }
+        return withUnsafeBytes(of: address6) { bytes in
+            let isMapped =
+                bytes[..<10].allSatisfy { $0 == 0 } && bytes[10..<12].allSatisfy { $0 == 0xFF }
+            if isMapped { return bytes[12] == 127 }
+            return bytes[..<15].allSatisfy { $0 == 0 } && bytes[15] == 1
+        }
+    }
+}

@@ -1,0 +1,95 @@
+// Certificates for trying TLS out: an authority, a server and a client, which say in their names
+// that they are not for production.
+internal import Crypto
+internal import Foundation
+internal import SwiftASN1
+internal import X509
+
+/// PEM files by name. The authority's key is not among them: it is gone when this is made, so that
+/// nobody who trusts the authority can be shown another certificate of it.
+struct DevelopmentCertificates {
+    /// One file.
+    struct File {
+        let name: String
+        let text: String
+    }
+
+    /// What every certificate says of itself.
+    static let organization = "Sightline development, not for production"
+    /// How far the clocks of server and client may be apart.
+    private static let clockDifference: TimeInterval = 300
+
+    let files: [File]
+
+    /// Makes them.
+    ///
+    /// - Parameters:
+    ///   - names: of the server, DNS names and IP addresses.
+    ///   - client: the client's name.
+    ///   - days: until they expire.
+    ///   - now: when they begin to be valid, but for the difference of clocks.
+    init(names: [String], client: String, days: Int, now: Date) throws {
+        let period = DateInterval(
+            start: now.addingTimeInterval(-Self.clockDifference),
+            end: now.addingTimeInterval(Double(days) * 86_400))
+        let issuer = try Self.name("Sightline development CA, not for production")
+        let issuerKey = Certificate.PrivateKey(P256.Signing.PrivateKey())
+        let authority = try Self.certificate(
+            issuer, key: issuerKey.publicKey, issuer: issuer, issuerKey: issuerKey, period,
+            Certificate.Extensions {
+                Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
+                Critical(KeyUsage(keyCertSign: true, cRLSign: true))
+            })
+        func pair(
+            _ file: String, _ name: String, _ alternatives: [String],
+            _ usage: ExtendedKeyUsage.Usage
+        ) throws -> [File] {
+            let key = P256.Signing.PrivateKey()
+            let certificate = try Self.certificate(
+                try Self.name(name), key: Certificate.PrivateKey(key).publicKey, issuer: issuer,
+                issuerKey: issuerKey, period,
+                Certificate.Extensions {
+                    Critical(BasicConstraints.notCertificateAuthority)
+                    Critical(KeyUsage(digitalSignature: true))
+                    try ExtendedKeyUsage([usage])
+                    SubjectAlternativeNames(alternatives.map(Self.alternativeName))
+                })
+            return [
+                File(name: "\(file).pem", text: try certificate.serializeAsPEM().pemString),
+                File(name: "\(file).key", text: key.pemRepresentation),
+            ]
+        }
+        let root = File(name: "ca.pem", text: try authority.serializeAsPEM().pemString)
+        self.files =
+            try [root] + pair("server", names.first ?? "localhost", names, .serverAuth)
+            + pair("client", client, [client], .clientAuth)
+    }
+
+    private static func certificate(
+        _ subject: DistinguishedName, key: Certificate.PublicKey, issuer: DistinguishedName,
+        issuerKey: Certificate.PrivateKey, _ period: DateInterval,
+        _ extensions: Certificate.Extensions
+    ) throws -> Certificate {
+        try Certificate(
+            version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: key,
+            notValidBefore: period.start, notValidAfter: period.end, issuer: issuer,
+            subject: subject, extensions: extensions, issuerPrivateKey: issuerKey)
+    }
+
+    private static func name(_ name: String) throws -> DistinguishedName {
+        try DistinguishedName {
+            OrganizationName(Self.organization)
+            CommonName(name)
+        }
+    }
+
+    private static func alternativeName(_ text: String) -> GeneralName {
+        for (family, count) in [(AF_INET, 4), (AF_INET6, 16)] {
+            var address = [UInt8](repeating: 0, count: count)
+            if inet_pton(family, text, &address) == 1 {
+                return .ipAddress(ASN1OctetString(contentBytes: address[...]))
+            }
+        }
+        return .dnsName(text)
+    }
+}

@@ -1,0 +1,114 @@
+// Which client certificates are taken, and how long the server's own one lasts.
+internal import Foundation
+internal import NIOSSL
+internal import SwiftASN1
+internal import Testing
+internal import X509
+
+@testable internal import TrackingServer
+
+struct ClientCertificateVerifierTests {
+    @Test(
+        "a certificate is taken when it is in time and meant for clients",
+        arguments: [
+            (-1, 1, ExtendedKeyUsage.Usage.clientAuth, true), (-1, 1, nil, true),
+            (-1, 1, .any, true), (-1, 1, .serverAuth, false), (-2, -0.01, .clientAuth, false),
+            (0.01, 1, .clientAuth, false),
+        ])
+    func leaf(
+        _ from: Double, _ until: Double, _ usage: ExtendedKeyUsage.Usage?, _ isTaken: Bool
+    ) async throws {
+        let authority = try TestAuthority()
+        let client = try authority.identity("client", from: from, until: until, usage: usage)
+        let taken = await self.isTaken([client.certificate], roots: [authority.certificate])
+        #expect(taken == isTaken)
+    }
+
+    @Test("a certificate of no root of ours is refused, whatever it calls its authority")
+    func otherAuthority() async throws {
+        let authority = try TestAuthority()
+        let namesake = try TestAuthority()
+        let client = try namesake.identity("client", usage: .clientAuth).certificate
+        #expect(await !self.isTaken([client], roots: [authority.certificate]))
+        #expect(
+            await !self.isTaken([client, namesake.certificate], roots: [authority.certificate]))
+        #expect(await self.isTaken([client], roots: [authority.certificate, namesake.certificate]))
+        #expect(await !self.isTaken([client], roots: []))
+        #expect(await !self.isTaken([], roots: [authority.certificate]))
+    }
+
+    @Test("a client is no authority: what it signs is refused")
+    func notAnAuthority() async throws {
+        let authority = try TestAuthority()
+        let expired = try TestAuthority(from: -3, until: -1)
+        let client = try expired.identity("client", usage: .clientAuth).certificate
+        #expect(await !self.isTaken([client], roots: [expired.certificate]))
+        let selfSigned = try TestAuthority("client").certificate
+        #expect(await !self.isTaken([selfSigned], roots: [authority.certificate]))
+    }
+
+    @Test("a chain at the limit is taken, and refused one beyond")
+    func length() async throws {
+        let authority = try TestAuthority()
+        let client = try authority.identity("client", usage: .clientAuth).certificate
+        let padding = try (1..<ClientCertificateVerifier.maxChainLength).map { number in
+            try TestAuthority("padding \(number)").certificate
+        }
+        #expect(await self.isTaken([client] + padding, roots: [authority.certificate]))
+        let one = try TestAuthority("one beyond").certificate
+        #expect(await !self.isTaken([client] + padding + [one], roots: [authority.certificate]))
+    }
+
+    @Test(
+        "days left are whole days, rounded down",
+        arguments: [(1.5, 1), (0.5, 0), (-0.5, -1), (90.01, 90), (14, 13)])
+    func daysLeft(_ until: Double, _ days: Int) throws {
+        // Whole seconds are lost on the way into the certificate: 14 days are a bit less.
+        let certificate = try TestAuthority().identity(from: -2, until: until).certificate
+        #expect(CertificateRules.daysLeft(of: certificate, at: Date()) == days)
+    }
+
+    @Test("a certificate that was taken is taken until it expires, or its root goes")
+    func stillTaken() async throws {
+        let (first, second) = (try TestAuthority("first"), try TestAuthority("second"))
+        let client = try first.identity("client", until: 1, usage: .clientAuth).certificate
+        let trust = ClientTrust(roots: [first.certificate])
+        #expect(await trust.isTaken(client, at: Date()), "also one that nobody has judged yet")
+        #expect(await trust.isTaken(client, at: Date()), "and once it is remembered")
+        #expect(await !trust.isTaken(client, at: TestIdentity.date(2)))
+        trust.replace(roots: [second.certificate, first.certificate])
+        #expect(await trust.isTaken(client, at: Date()))
+        trust.replace(roots: [second.certificate])
+        #expect(await !trust.isTaken(client, at: Date()))
+    }
+
+    @Test("a session that is resumed shows no chain: the authorities between are remembered")
+    func intermediate() async throws {
+        let root = try TestAuthority("root")
+        let between = try TestAuthority("between", below: root)
+        let client = try between.identity("client", usage: .clientAuth).certificate
+        let other = try between.identity("other", usage: .clientAuth).certificate
+        let trust = ClientTrust(roots: [root.certificate])
+        #expect(await !trust.isTaken(other, at: Date()), "nothing leads to the root")
+        let presented = try [client, between.certificate].map(self.presented)
+        let chain = try await trust.chain(of: presented)
+        #expect(chain == [client, between.certificate, root.certificate])
+        #expect(await trust.isTaken(other, at: Date()))
+        trust.replace(roots: [try TestAuthority("another").certificate])
+        #expect(await !trust.isTaken(client, at: Date()))
+    }
+
+    private func presented(_ certificate: Certificate) throws -> NIOSSLCertificate {
+        try NIOSSLCertificate(bytes: try certificate.serializeAsPEM().derBytes, format: .der)
+    }
+
+    private func isTaken(_ presented: [Certificate], roots: [Certificate]) async -> Bool {
+        do {
+            let certificates = try presented.map(self.presented)
+            let chain = try await ClientTrust(roots: roots).chain(of: certificates)
+            return chain.first == presented.first
+        } catch {
+            return false
+        }
+    }
+}
