@@ -1,0 +1,146 @@
+// The public keys that tokens are checked with, from a JWKS file (RFC 7517).
+//
+// jwt-kit makes the keys and does the arithmetic. Its own choice of a key is not used: for a kid
+// that it does not know it falls back to another key, and a key without `alg` keeps the algorithm
+// of the first token that it saw. Here each pair of key and algorithm is fixed at start.
+internal import Foundation
+internal import JWTKit
+
+/// Keys by name and algorithm.
+struct JWTKeySet: Sendable {
+    /// Keys that a file may hold.
+    static let maxKeys = 100
+    /// Bytes that a file may have.
+    static let maxBytes = 1 << 20
+
+    private let keys: [Key]
+
+    private struct Key: Sendable {
+        let id: String?
+        let algorithms: [String: any JWTAlgorithm]
+    }
+
+    /// The algorithm, with its key, that a token's header names.
+    ///
+    /// - Throws: `CredentialRefusal.unknownSigner`, also where no key is named and there is more
+    ///   than one; `.algorithm` where the key is not for this algorithm.
+    func algorithm(for header: JWTHeader) throws(CredentialRefusal) -> any JWTAlgorithm {
+        let named =
+            header.keyID == nil && self.keys.count == 1
+            ? self.keys.first : self.keys.first { $0.id != nil && $0.id == header.keyID }
+        guard let key = named else { throw .unknownSigner }
+        guard let algorithm = key.algorithms[header.algorithm] else { throw .algorithm }
+        return algorithm
+    }
+
+    // MARK: Reading the file
+
+    /// Reads the keys that may be used with one of `algorithms`. Those for encryption are passed
+    /// over.
+    ///
+    /// - Throws: `KeysFile.Failure`, which says what is wrong with which key.
+    init(path: String, algorithms: [String]) async throws {
+        let data = try ReadableFile.read(path, maxBytes: Self.maxBytes)
+        guard let file = try? JSONDecoder().decode(File.self, from: data) else {
+            throw KeysFile.Failure(
+                description: "\(path) is no JWKS: an object with \"keys\" is needed (RFC 7517), "
+                    + "and each of them with its \"kty\"")
+        }
+        guard file.keys.count <= Self.maxKeys else {
+            throw KeysFile.Failure(
+                description: "\(path) has \(file.keys.count) keys, the limit is \(Self.maxKeys)")
+        }
+        var keys: [Key] = []
+        for (index, entry) in file.keys.enumerated() where entry.use != "enc" {
+            let place = "\(path), key \(index + 1)"
+            if let problem = entry.problem { throw KeysFile.Failure(description: place + problem) }
+            let key = try await Self.key(entry, algorithms, place: place)
+            if !key.algorithms.isEmpty { keys.append(key) }
+        }
+        let ids = keys.compactMap(\.id)
+        guard !keys.isEmpty, keys.count == 1 || Set(ids).count == keys.count else {
+            throw KeysFile.Failure(
+                description: keys.isEmpty
+                    ? "\(path) has no key for \(algorithms.joined(separator: ", "))"
+                    : "\(path) has more than one key: each needs a \"kid\" of its own")
+        }
+        self.keys = keys
+    }
+
+    private static func key(
+        _ entry: Entry, _ algorithms: [String], place: String
+    ) async throws -> Key {
+        var usable: [String: any JWTAlgorithm] = [:]
+        for name in entry.possibleAlgorithms where algorithms.contains(name) {
+            do {
+                var jwk = entry.jwk
+                jwk.algorithm = JWK.Algorithm(rawValue: name)
+                jwk.keyIdentifier = JWKIdentifier(string: name)
+                let collection = try await JWTKeyCollection().add(jwk: jwk)
+                usable[name] = try await collection.getKey(for: JWKIdentifier(string: name))
+            } catch {
+                throw KeysFile.Failure(
+                    description: "\(place) cannot be used with \(name): see that it is whole, and "
+                        + "an RSA key of at least 2048 bits")
+            }
+        }
+        return Key(id: entry.kid, algorithms: usable)
+    }
+
+    private struct File: Decodable {
+        let keys: [Entry]
+    }
+
+    /// A key of the file, as far as it decides how it may be used.
+    private struct Entry: Decodable {
+        let kty: String
+        let use: String?
+        let kid: String?
+        let alg: String?
+        let crv: String?
+        let isPrivate: Bool
+        let jwk: JWK
+
+        private enum Name: String, CodingKey {
+            case kty, use, kid, alg, crv, d, k
+        }
+
+        init(from decoder: any Decoder) throws {
+            let members = try decoder.container(keyedBy: Name.self)
+            self.kty = try members.decode(String.self, forKey: .kty)
+            self.use = try members.decodeIfPresent(String.self, forKey: .use)
+            self.kid = try members.decodeIfPresent(String.self, forKey: .kid)
+            self.alg = try members.decodeIfPresent(String.self, forKey: .alg)
+            self.crv = try members.decodeIfPresent(String.self, forKey: .crv)
+            self.isPrivate = members.contains(.d) || members.contains(.k)
+            // What jwt-kit does not know is told of by `problem`, with its place.
+            let jwk = try? JWK(from: decoder)
+            self.jwk = jwk ?? .rsa(nil, identifier: nil, modulus: nil, exponent: nil)
+        }
+
+        /// What is wrong with it at first sight.
+        var problem: String? {
+            if self.kty == "oct" {
+                return " is symmetric (kty oct): whoever can check its tokens can forge them; use "
+                    + "an RSA, EC or OKP key"
+            }
+            if self.isPrivate { return " is private (it has \"d\"): give the public key alone" }
+            return nil
+        }
+
+        /// The algorithms that fit the key: its own, or those of its kind and curve.
+        var possibleAlgorithms: [String] {
+            let fitting: [String] =
+                switch (self.kty, self.crv) {
+                case ("RSA", _): ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"]
+                case ("EC", "P-256"): ["ES256"]
+                case ("EC", "P-384"): ["ES384"]
+                case ("EC", "P-521"): ["ES512"]
+                case ("OKP", "Ed25519"): ["EdDSA"]
+                default: []
+                }
+            guard let alg = self.alg else { return fitting }
+            return fitting.filter { $0 == alg }
+        }
+    }
+}

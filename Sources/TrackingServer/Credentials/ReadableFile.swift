@@ -1,0 +1,29 @@
+// The files of credentials, read whole and bounded.
+internal import Foundation
+
+/// Reads a file.
+enum ReadableFile {
+    /// The bytes of a regular file.
+    ///
+    /// - Throws: `KeysFile.Failure`, which names the path and no content.
+    static func read(_ path: String, maxBytes: Int) throws -> Data {
+        guard let handle = FileHandle(forReadingAtPath: path) else {
+            throw KeysFile.Failure(
+                description: "\(path) cannot be read: see that it is there and that the server "
+                    + "may read it")
+        }
+        // Closed twice at worst, and there is nothing to do about it.
+        defer { try? handle.close() }
+        let data: Data
+        do {
+            data = try handle.read(upToCount: maxBytes + 1) ?? Data()
+        } catch {
+            throw KeysFile.Failure(description: "\(path) cannot be read: is it a file?")
+        }
+        guard data.count <= maxBytes else {
+            throw KeysFile.Failure(
+                description: "\(path) has more than \(maxBytes) bytes, which is the limit")
+        }
+        return data
+    }
+}

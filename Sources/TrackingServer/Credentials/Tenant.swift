@@ -1,0 +1,37 @@
+// Who sent it: the name that every record carries, and that quotas count by.
+
+/// A tenant's name.
+package struct Tenant: Sendable, Hashable, CustomStringConvertible {
+    /// Bytes that a name may have. The journal's form holds 255.
+    package static let maxBytes = 64
+    /// The tenant of a server that asks for no credentials.
+    package static let standard = Tenant(known: "default")
+
+    /// 1 to 64 bytes of a-z, 0-9, `.`, `_` and `-`.
+    package let name: String
+
+    /// A tenant of this name; nil where it breaks the rule of names.
+    package init?(_ name: String) {
+        guard (1...Self.maxBytes).contains(name.utf8.count),
+            name.utf8.allSatisfy(Self.isAllowed)
+        else { return nil }
+        self.name = name
+    }
+
+    private init(known name: String) { self.name = name }
+
+    /// The name.
+    package var description: String { self.name }
+
+    /// The rule of names, for messages.
+    package static let rule = "1 to 64 characters of a-z, 0-9, \".\", \"_\" and \"-\""
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,26 @@
+// The flags of every command that says who it is: by a file, for what stands on a command line
+// stands in the list of processes too.
+internal import ArgumentParser
+internal import TrackingClient
+
+/// Who sends.
+struct CredentialOptions: ParsableArguments {
+    @Option(help: "Send the API key in this file.")
+    var apiKeyFile: String?
+
+    @Option(help: "Send the token (JWT) in this file; it is read anew for each stream.")
+    var tokenFile: String?
+
+    func validate() throws {
+        guard self.apiKeyFile == nil || self.tokenFile == nil else {
+            throw ValidationError("choose one of --api-key-file and --token-file.")
+        }
+    }
+
+    /// The client's credential. Throws `FileReadError` where the file is missing.
+    func credential() throws -> ClientCredential? {
+        guard let path = self.apiKeyFile ?? self.tokenFile else { return nil }
+        try InputFile.check([path])
+        return ClientCredential(path: path)
+    }
+}
