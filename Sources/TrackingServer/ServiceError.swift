@@ -14,53 +14,103 @@ enum ServiceError {
     case messageCount
     /// The server ends the stream; what was acked stays acked.
     case closing
-    /// The journal cannot take anything now.
+    /// The server cannot take anything more now.
     case overloaded
+    /// The tenant has used up what it may send.
+    case quota(QuotaExcess, tenant: Tenant)
+    /// The call's metadata is too large.
+    case metadata(bytes: Int, maxBytes: Int)
+    /// The server asks for credentials, and there are none.
+    case credentialsMissing
+    /// The credentials are not accepted; why is told to the logs alone.
+    case credentialsRefused
+    /// The credentials expired while the stream ran; what was acked stays acked.
+    case credentialsExpired
+    /// The credentials are good, and do not allow this.
+    case scopeMissing
+    /// A message is over the transport's limit in bytes, also once it is decompressed, or it cannot
+    /// be read at all.
+    case messageTooLarge(limit: Int)
+    /// A message cannot be decompressed.
+    case messageNotInflated
+    /// The health of a service is asked that is not there.
+    case serviceUnknown(String)
+    /// All watches of health are taken.
+    case watchersExceeded(limit: Int)
 
     /// The reason that ErrorInfo carries, stable for ever.
-    var reason: String {
+    var reason: Reason {
         switch self {
-        case .sequence: "SEQUENCE_NOT_RISING"
+        case .sequence: .sequenceNotRising
         case .request(let violation):
-            violation.code == .tooLarge ? "REQUEST_TOO_LARGE" : "REQUEST_MALFORMED"
-        case .messageCount: "MESSAGE_COUNT"
-        case .closing: "SERVER_CLOSING"
-        case .overloaded: "OVERLOADED"
+            violation.code == .tooLarge ? .requestTooLarge : .requestMalformed
+        case .messageCount: .messageCount
+        case .closing: .serverClosing
+        case .overloaded: .overloaded
+        case .quota: .quotaExceeded
+        case .metadata: .metadataTooLarge
+        case .credentialsMissing: .credentialsMissing
+        case .credentialsRefused: .credentialsRefused
+        case .credentialsExpired: .credentialsExpired
+        case .scopeMissing: .scopeMissing
+        case .messageTooLarge: .requestTooLarge
+        case .messageNotInflated: .requestMalformed
+        case .serviceUnknown: .serviceUnknown
+        case .watchersExceeded: .watchersExceeded
+        }
+    }
+
+    /// The status's code.
+    var code: RPCError.Code {
+        switch self {
+        case .sequence, .messageCount, .messageNotInflated: .invalidArgument
+        case .request(let violation):
+            violation.code == .tooLarge ? .resourceExhausted : .invalidArgument
+        case .closing, .overloaded: .unavailable
+        case .credentialsMissing, .credentialsRefused, .credentialsExpired: .unauthenticated
+        case .scopeMissing: .permissionDenied
+        case .quota, .metadata, .messageTooLarge, .watchersExceeded: .resourceExhausted
+        case .serviceUnknown: .notFound
+        }
+    }
+
+    /// What a client needs to do better, beside the reason.
+    private var cure: [ErrorDetails] {
+        switch self {
+        case .sequence: [self.badRequest("sequence")]
+        case .request(let violation):
+            [
+                .badRequest(violations: [
+                    .init(field: violation.field, description: violation.description)
+                ])
+            ]
+        case .metadata: [self.badRequest("metadata")]
+        case .messageTooLarge, .messageNotInflated: [self.badRequest("request")]
+        case .serviceUnknown: [self.badRequest("service")]
+        case .closing: [.retryInfo(delay: .zero)]
+        case .overloaded: [.retryInfo(delay: RetryDelay.duration)]
+        case .quota(let excess, let tenant):
+            [self.quotaFailure("tenant:\(tenant)"), .retryInfo(delay: excess.wait)]
+        case .watchersExceeded: [self.quotaFailure("server"), .retryInfo(delay: .seconds(30))]
+        case .messageCount, .credentialsMissing, .credentialsRefused, .credentialsExpired,
+            .scopeMissing:
+            []
         }
     }
 
     /// The status that the client gets.
     var status: GoogleRPCStatus {
-        let info = ErrorDetails.errorInfo(reason: self.reason, domain: "sightline.v1")
-        switch self {
-        case .sequence(let seen, let last):
-            let rule =
-                "sequence \(seen) does not rise: the last one was \(last); start at 1 or above, "
-                + "and let each request's be higher than the one before"
-            return GoogleRPCStatus(
-                code: .invalidArgument, message: rule,
-                details: [info, Self.badRequest("sequence", rule)])
-        case .request(let violation):
-            return GoogleRPCStatus(
-                code: violation.code == .tooLarge ? .resourceExhausted : .invalidArgument,
-                message: "\(violation.field): \(violation.description)",
-                details: [info, Self.badRequest(violation.field, violation.description)])
-        case .messageCount:
-            let rule = "this method takes exactly one request message"
-            return GoogleRPCStatus(code: .invalidArgument, message: rule, details: [info])
-        case .closing:
-            return GoogleRPCStatus(
-                code: .unavailable, message: "the server is closing: connect again and resend",
-                details: [info, .retryInfo(delay: .zero)])
-        case .overloaded:
-            return GoogleRPCStatus(
-                code: .unavailable, message: "the journal takes nothing now: send it again later",
-                details: [info, .retryInfo(delay: RetryDelay.duration)])
-        }
+        let info = ErrorDetails.errorInfo(reason: self.reason.rawValue, domain: "sightline.v1")
+        return GoogleRPCStatus(
+            code: self.code, message: self.message, details: [info] + self.cure)
     }
 
-    private static func badRequest(_ field: String, _ description: String) -> ErrorDetails {
-        .badRequest(violations: [.init(field: field, description: description)])
+    private func quotaFailure(_ subject: String) -> ErrorDetails {
+        .quotaFailure(violations: [.init(subject: subject, description: self.message)])
+    }
+
+    private func badRequest(_ field: String) -> ErrorDetails {
+        .badRequest(violations: [.init(field: field, description: self.message)])
     }
 }
 

@@ -14,6 +14,7 @@ struct ServiceErrorTests {
         let code: RPCError.Code
         var field: String?
         var retryDelay: Duration?
+        var quotaSubject: String?
 
         var testDescription: String { self.reason }
     }
@@ -34,6 +35,30 @@ struct ServiceErrorTests {
         Row(error: .messageCount, reason: "MESSAGE_COUNT", code: .invalidArgument),
         Row(error: .closing, reason: "SERVER_CLOSING", code: .unavailable, retryDelay: .zero),
         Row(error: .overloaded, reason: "OVERLOADED", code: .unavailable, retryDelay: .seconds(1)),
+        Row(
+            error: .quota(
+                QuotaExcess(rate: .events, perSecond: 10, wait: .seconds(2)), tenant: .standard),
+            reason: "QUOTA_EXCEEDED", code: .resourceExhausted, retryDelay: .seconds(2),
+            quotaSubject: "tenant:default"),
+        Row(
+            error: .metadata(bytes: 9000, maxBytes: 8192), reason: "METADATA_TOO_LARGE",
+            code: .resourceExhausted, field: "metadata"),
+        Row(error: .credentialsMissing, reason: "CREDENTIALS_MISSING", code: .unauthenticated),
+        Row(error: .credentialsRefused, reason: "CREDENTIALS_REFUSED", code: .unauthenticated),
+        Row(error: .credentialsExpired, reason: "CREDENTIALS_EXPIRED", code: .unauthenticated),
+        Row(error: .scopeMissing, reason: "SCOPE_MISSING", code: .permissionDenied),
+        Row(
+            error: .messageTooLarge(limit: 1 << 20), reason: "REQUEST_TOO_LARGE",
+            code: .resourceExhausted, field: "request"),
+        Row(
+            error: .messageNotInflated, reason: "REQUEST_MALFORMED", code: .invalidArgument,
+            field: "request"),
+        Row(
+            error: .serviceUnknown("x"), reason: "SERVICE_UNKNOWN", code: .notFound,
+            field: "service"),
+        Row(
+            error: .watchersExceeded(limit: 100), reason: "WATCHERS_EXCEEDED",
+            code: .resourceExhausted, retryDelay: .seconds(30), quotaSubject: "server"),
     ]
 
     @Test(
@@ -46,10 +71,13 @@ struct ServiceErrorTests {
         #expect(!status.message.isEmpty)
         #expect(details.compactMap(\.errorInfo).map(\.reason) == [row.reason])
         #expect(details.compactMap(\.errorInfo).map(\.domain) == ["sightline.v1"])
-        #expect(row.error.reason == row.reason)
+        #expect(row.error.reason.rawValue == row.reason)
         #expect(
             details.compactMap(\.badRequest).flatMap(\.violations).map(\.field)
                 == (row.field.map { [$0] } ?? []))
+        #expect(
+            details.compactMap(\.quotaFailure).flatMap(\.violations).map(\.subject)
+                == (row.quotaSubject.map { [$0] } ?? []))
         // Only what passes by itself says when to come back: a client that has broken a rule would
         // break it again.
         #expect(details.compactMap(\.retryInfo).map(\.delay) == (row.retryDelay.map { [$0] } ?? []))

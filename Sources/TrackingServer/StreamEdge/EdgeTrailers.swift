@@ -1,0 +1,76 @@
+// Trailers that our services did not write: the gRPC library ends calls by itself too, with a bare
+// code or with none at all. Each gets its ErrorInfo here, so that no status goes out without one.
+internal import Foundation
+internal import GRPCCore
+internal import GRPCProtobuf
+internal import NIOHPACK
+
+/// Statuses in the form of HTTP/2 trailers.
+enum EdgeTrailers {
+    private static let details = "grpc-status-details-bin"
+
+    /// The trailers of an error; with the answer's head where that has not been sent.
+    static func trailers(_ error: ServiceError, withHead: Bool) -> HPACKHeaders {
+        var headers = HPACKHeaders()
+        if withHead {
+            headers.add(name: ":status", value: "200")
+            headers.add(name: "content-type", value: "application/grpc")
+        }
+        let status = error.status
+        headers.add(name: "grpc-status", value: "\(status.code.rawValue)")
+        headers.add(name: "grpc-message", value: Self.percentEncoded(status.message))
+        headers.add(name: Self.details, value: Self.encoded(status))
+        return headers
+    }
+
+    /// Gives trailers with an error and no details their ErrorInfo.
+    static func addDetails(to headers: inout HPACKHeaders) {
+        guard let text = headers.first(name: "grpc-status"), text != "0",
+            !headers.contains(name: Self.details), let number = Int(text),
+            let code = Status.Code(rawValue: number).flatMap(RPCError.Code.init)
+        else { return }
+        let message = headers.first(name: "grpc-message") ?? ""
+        let status = Self.status(code, message.removingPercentEncoding ?? message)
+        headers.replaceOrAdd(name: "grpc-status", value: "\(status.code.rawValue)")
+        headers.add(name: Self.details, value: Self.encoded(status))
+    }
+
+    /// What the library means by a code, with all that clients need.
+    static func status(_ code: RPCError.Code, _ message: String) -> GoogleRPCStatus {
+        func status(_ reason: ServiceError.Reason, _ cure: ErrorDetails...) -> GoogleRPCStatus {
+            GoogleRPCStatus(
+                code: code, message: message,
+                details: [.errorInfo(reason: reason.rawValue, domain: "sightline.v1")] + cure)
+        }
+        let badRequest = ErrorDetails.badRequest(violations: [
+            .init(field: "request", description: message)
+        ])
+        switch code {
+        case .unimplemented: return status(.unimplemented)
+        case .invalidArgument: return status(.requestMalformed, badRequest)
+        case .resourceExhausted: return status(.requestTooLarge, badRequest)
+        case .unavailable: return status(.serverClosing, .retryInfo(delay: .zero))
+        case .cancelled, .deadlineExceeded: return status(.callEnded)
+        default:
+            var failure = status(.internalFailure)
+            // The library's word for an error that nobody has foreseen.
+            if code == .unknown { failure.code = .internalError }
+            return failure
+        }
+    }
+
+    private static func encoded(_ status: GoogleRPCStatus) -> String {
+        for value in status.rpcErrorMetadata[binaryValues: Self.details] {
+            return Data(value).base64EncodedString()
+        }
+        return ""
+    }
+
+    /// The form of grpc-message: printable ASCII, all else as %XX.
+    private static func percentEncoded(_ text: String) -> String {
+        text.utf8.map { byte in
+            (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "%")
+                ? String(UnicodeScalar(byte)) : (byte < 16 ? "%0" : "%") + String(byte, radix: 16)
+        }.joined()
+    }
+}

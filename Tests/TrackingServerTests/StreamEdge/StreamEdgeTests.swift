@@ -1,0 +1,144 @@
+// The edge of a stream, beside a stand-in for the gRPC library.
+internal import Foundation
+internal import GRPCCore
+internal import GRPCProtobuf
+internal import NIOCore
+internal import NIOEmbedded
+internal import NIOHPACK
+internal import NIOHTTP2
+internal import Testing
+
+@testable internal import TrackingServer
+
+struct StreamEdgeTests {
+    private typealias Frame = HTTP2Frame.FramePayload
+
+    /// Closes the stream as it reads data, as the library does with a message that is too large.
+    private final class Refuser: ChannelInboundHandler {
+        typealias InboundIn = HTTP2Frame.FramePayload
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            guard case .data = self.unwrapInboundIn(data) else { return }
+            context.close(promise: nil)
+        }
+    }
+
+    private func channel(
+        _ compressors: CompressorBudget? = nil, _ handlers: any ChannelHandler...
+    ) throws -> EmbeddedChannel {
+        let channel = EmbeddedChannel()
+        try channel.pipeline.syncOperations.addHandler(
+            StreamEdge(maxMessageBytes: 1000, compressors: compressors))
+        try channel.pipeline.syncOperations.addHandlers(handlers)
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        return channel
+    }
+
+    private func headers(_ headers: HPACKHeaders, isEnd: Bool = false) -> Frame {
+        .headers(.init(headers: headers, endStream: isEnd))
+    }
+
+    private let data = Frame.data(.init(data: .byteBuffer(ByteBuffer(string: "data"))))
+
+    private func nextHeaders(_ channel: EmbeddedChannel) throws -> HPACKHeaders? {
+        guard case .headers(let frame) = try channel.readOutbound(as: Frame.self) else {
+            return nil
+        }
+        return frame.headers
+    }
+
+    private func status(_ headers: HPACKHeaders) throws -> GoogleRPCStatus {
+        let text = try #require(headers.first(name: "grpc-status-details-bin"))
+        return try GoogleRPCStatus(serializedBytes: Array(try #require(Data(base64Encoded: text))))
+    }
+
+    @Test(
+        "a stream that the library closes over its data ends with a status",
+        arguments: [
+            false, true,
+        ])
+    func refusal(_ hasAnswered: Bool) throws {
+        let channel = try self.channel(nil, Refuser())
+        try channel.writeInbound(self.headers([":path": "/a/b"]))
+        if hasAnswered {
+            try channel.writeOutbound(self.headers([":status": "200"]))
+            _ = try self.nextHeaders(channel)
+        }
+        try channel.writeInbound(self.data)
+        let trailers = try #require(try self.nextHeaders(channel))
+        // The head of the answer comes once.
+        #expect(trailers.contains(name: ":status") == !hasAnswered)
+        #expect(trailers.first(name: "grpc-status") == "8")
+        #expect(trailers.first(name: "grpc-message")?.contains("1000 bytes") == true)
+        let status = try self.status(trailers)
+        #expect(status.details.compactMap(\.errorInfo).map(\.reason) == ["REQUEST_TOO_LARGE"])
+        #expect(status.details.allSatisfy { $0.retryInfo == nil })
+        guard case .rstStream(.noError) = try channel.readOutbound(as: Frame.self) else {
+            Issue.record("no reset after the status")
+            return
+        }
+        #expect(!channel.isActive)
+    }
+
+    @Test("a stream that is closed at another moment, or has ended, is left alone")
+    func otherCloses() throws {
+        let closed = try self.channel()
+        try closed.writeInbound(self.headers([":path": "/a/b"]))
+        closed.close(promise: nil)
+        #expect(try closed.readOutbound(as: Frame.self) == nil)
+        let ended = try self.channel(nil, Refuser())
+        try ended.writeInbound(self.headers([":path": "/a/b"]))
+        try ended.writeOutbound(self.headers(["grpc-status": "0"], isEnd: true))
+        #expect(try self.nextHeaders(ended) == ["grpc-status": "0"])
+        try ended.writeInbound(self.data)
+        #expect(try ended.readOutbound(as: Frame.self) == nil)
+    }
+
+    @Test(
+        "trailers without details get them",
+        arguments: [
+            ("12", "UNIMPLEMENTED", "12"), ("3", "REQUEST_MALFORMED", "3"),
+            ("1", "CALL_ENDED", "1"), ("4", "CALL_ENDED", "4"), ("14", "SERVER_CLOSING", "14"),
+            ("2", "INTERNAL_FAILURE", "13"), ("13", "INTERNAL_FAILURE", "13"),
+        ])
+    func details(_ code: String, _ reason: String, _ sent: String) throws {
+        let channel = try self.channel()
+        let trailers: HPACKHeaders = ["grpc-status": code, "grpc-message": "50%25 done"]
+        try channel.writeOutbound(self.headers(trailers, isEnd: true))
+        let headers = try #require(try self.nextHeaders(channel))
+        #expect(headers["grpc-status"] == [sent])
+        let status = try self.status(headers)
+        #expect(status.message == "50% done" && "\(status.code.rawValue)" == sent)
+        #expect(status.details.compactMap(\.errorInfo).map(\.reason) == [reason])
+    }
+
+    @Test(
+        "trailers that need none stay as they are",
+        arguments: [
+            ["grpc-status": "0"], ["grpc-status": "8", "grpc-status-details-bin": "AAAA"],
+            ["grpc-status": "99"], ["grpc-status": "words"], ["x": "y"],
+        ] as [HPACKHeaders])
+    func noDetails(_ headers: HPACKHeaders) throws {
+        let channel = try self.channel()
+        try channel.writeOutbound(self.headers(headers, isEnd: true))
+        #expect(try self.nextHeaders(channel) == headers)
+    }
+
+    @Test("a stream's compressor is given back with the stream")
+    func compressor() throws {
+        let budget = CompressorBudget(limit: 1)
+        func accepted(_ channel: EmbeddedChannel) throws -> [String]? {
+            try channel.writeInbound(
+                self.headers([":path": "/a/b", "grpc-accept-encoding": "gzip"]))
+            guard case .headers(let frame) = try channel.readInbound(as: Frame.self) else {
+                return nil
+            }
+            return frame.headers["grpc-accept-encoding"]
+        }
+        let first = try self.channel(budget)
+        #expect(try accepted(first) == ["gzip"])
+        #expect(try accepted(try self.channel(budget)) == ["identity"])
+        _ = try first.finish()
+        #expect(try accepted(try self.channel(budget)) == ["gzip"])
+    }
+}
