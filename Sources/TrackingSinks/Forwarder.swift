@@ -50,10 +50,10 @@ package struct Forwarder: Service {
         do {
             try await gracefulShutdown()
             try await Task.sleep(for: Self.flushTimeout)
-            stop.endFlush()
         } catch {
-            return  // Forwarding has ended.
+            // Forwarding has ended, or else nobody waits for it any longer.
         }
+        stop.endFlush()
     }
 
     private func forward(_ stop: Stop) async throws {

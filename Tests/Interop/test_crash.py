@@ -72,7 +72,7 @@ def test_nothing_acked_is_lost(make_server, figure):
             kill_while_recovering(server, moments)
         kill_under_load(server, clients, moments, f"round {number}, seed {seed}")
     resend_all(server, clients)
-    check_hits(server, clients, figure)
+    check_hits(server, clients, figure, f"{ROUNDS} kills")
 
 
 def kill_while_recovering(server, moments) -> None:
@@ -115,7 +115,7 @@ def resend_all(server, clients) -> None:
             f"{len(client.pending)} requests are not acked: {client.failure!r}\n{server.log()}")
 
 
-def check_hits(server, clients, figure) -> None:
+def check_hits(server, clients, figure, faults: str) -> None:
     obligations = set().union(*(client.owed for client in clients))
     sent = set().union(*(client.sent for client in clients))
     server.wait_for_hits(len(obligations), seconds=120)
@@ -125,7 +125,7 @@ def check_hits(server, clients, figure) -> None:
     lost = obligations - times.keys()
     twice = [identity for identity, count in times.items() if count > 1]
     strange = times.keys() - sent
-    figure(f"crash: {len(obligations):,} hits owed after {ROUNDS} kills, {len(lost)} lost,"
+    figure(f"after {faults}: {len(obligations):,} hits owed, {len(lost)} lost,"
            f" {len(twice)} twice, {len(strange)} never sent")
     assert not lost, f"{len(lost)} acked hits are lost, e.g. {next(iter(lost)).hex()}"
     assert not twice, f"{len(twice)} hits are stored twice, e.g. {twice[0].hex()}"

@@ -1,17 +1,30 @@
 """SIGTERM ends the server in time whatever a peer does, and what was acked stays."""
 
+import contextlib
 import multiprocessing
 import os
+import random
 import signal
 import socket
+import threading
 import time
 
+import grpc
 import pytest
 
 from facts import Facts
 from protos import service as s
-from server import STOP_SECONDS
+from server import STOP_SECONDS, wait_until
+from stream import Stream
+from test_crash import Client, check_hits, resend_all
 
+ROUNDS = 20
+STREAMS = 4
+EVENTS_PER_SECOND = 5_000
+REQUEST = 50
+# The sink may take 5 s to flush after the drain.
+DRAIN_SECONDS, FLUSH_SECONDS = 1, 5
+ROUND_SECONDS = 30
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0"
 
 
@@ -79,3 +92,109 @@ def test_a_stopped_client_does_not_hold_the_server(make_server, monkeypatch, fig
         client.kill()
         client.join(10)
     assert server.start().wait_for_hits(1) is None
+
+
+class PacedClient(Client):
+    """Sends at a rate, and keeps how its stream has ended."""
+
+    def __init__(self, number: int, seed: int):
+        super().__init__(number, seed)
+        self.code: grpc.StatusCode | None = None
+        self.has_seen_closing = False
+
+    def batches(self):
+        """New requests at this client's share of the rate."""
+        pause = REQUEST * STREAMS / EVENTS_PER_SECOND
+        due = time.monotonic()
+        for batch in super().batches():
+            due += pause
+            time.sleep(max(0.0, due - time.monotonic()))
+            yield batch
+
+    def run(self, server, batches, first_ack, seconds) -> None:
+        """Streams until the server ends it, or all is acked."""
+        self.code, stream = None, None
+        try:
+            with server.channel() as channel:
+                stream = Stream(channel, self.pending)
+                stream.run(batches, lambda *ack: self.take(first_ack, *ack), seconds)
+        except grpc.RpcError as error:
+            self.code = error.code()
+        except BaseException as error:  # pylint: disable=broad-except
+            self.failure = error
+        self.has_seen_closing = any(a.HasField("closing") for a in stream.answers)
+
+
+def load(server, clients, stop) -> None:
+    """Runs `stop` at a random moment while all clients send, and waits for their end."""
+    acked = [threading.Event() for _ in clients]
+    threads = [threading.Thread(target=client.run,
+                                args=(server, client.batches(), event, ROUND_SECONDS))
+               for client, event in zip(clients, acked)]
+    for thread in threads:
+        thread.start()
+    try:
+        for event in acked:
+            assert event.wait(ROUND_SECONDS), f"nothing was acked\n{server.log()}"
+        # The random moment is the test, so this wait is for nothing else.
+        threading.Event().wait(random.uniform(0, 0.5))
+        stop()
+    finally:
+        server.close()
+        for thread in threads:
+            thread.join(ROUND_SECONDS)
+            assert not thread.is_alive(), "a client hangs after the drain"
+    for client in clients:
+        assert client.failure is None, f"{client.failure!r}\n{server.log()}"
+
+
+@pytest.mark.timeout(300)
+def test_twenty_drains_under_load(make_server, monkeypatch, figure):
+    """5,000 events/s: each drain exits with 0 in time, tells its clients, and loses nothing; every
+    fifth with a peer that never answers the PING that follows GOAWAY."""
+    monkeypatch.setenv("SIGHTLINE_DRAIN_SECONDS", f"{DRAIN_SECONDS}")
+    clients = [PacedClient(number, random.SystemRandom().randrange(1 << 32))
+               for number in range(STREAMS)]
+    server = make_server()
+    times = []
+
+    def stop() -> None:
+        started = time.monotonic()
+        assert server.terminate() == 0, server.log()
+        times.append(time.monotonic() - started)
+
+    for number in range(ROUNDS):
+        server.start()
+        with contextlib.ExitStack() as stack:
+            if number % 5 == 4:
+                stack.enter_context(connect(server, PREFACE))
+            load(server, clients, stop)
+        assert times[-1] < DRAIN_SECONDS + FLUSH_SECONDS, f"round {number} took {times[-1]:.1f} s"
+        for client in clients:
+            assert client.has_seen_closing, f"no closing in round {number}\n{server.log()}"
+            assert client.code == grpc.StatusCode.UNAVAILABLE, f"{client.code} in round {number}"
+    figure(f"drain: {ROUNDS} of {ROUNDS} under load exit 0, {min(times):.1f} to {max(times):.1f} s")
+    resend_all(server, clients)
+    check_hits(server, clients, figure, f"{ROUNDS} drains")
+
+
+def test_a_second_signal_ends_at_once(make_server, monkeypatch, figure):
+    """It cuts the drain short; what was acked is on disk, and the rest is sent again."""
+    monkeypatch.setenv("SIGHTLINE_DRAIN_SECONDS", "20")
+    clients = [PacedClient(number, random.SystemRandom().randrange(1 << 32))
+               for number in range(STREAMS)]
+    server = make_server().start()
+
+    def stop() -> None:
+        server.process.send_signal(signal.SIGTERM)
+        # Its log says that the first one has come; two at once would be one.
+        wait_until(lambda: "draining" in server.log(), "the drain has begun", 10)
+        started = time.monotonic()
+        server.process.send_signal(signal.SIGTERM)
+        assert server.wait(10, "to end after the second SIGTERM") == 0, server.log()
+        figure(f"drain: exit 0 {time.monotonic() - started:.1f} s after a second signal")
+
+    with connect(server, PREFACE):
+        load(server, clients, stop)
+    resend_all(server, clients)
+    check_hits(server, clients, figure, "a second signal")

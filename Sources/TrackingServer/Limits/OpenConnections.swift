@@ -1,0 +1,37 @@
+// The connections that are open now, so that a server which has to end can close them.
+internal import GRPCNIOTransportHTTP2Posix
+internal import NIOCore
+internal import Synchronization
+
+/// Closes connections hard. The transport alone waits for each stream until its client has ended it
+/// too, which one that is stopped never does, and it waits so even when its task is cancelled.
+final class OpenConnections: Sendable {
+    private let channels = Mutex<[ObjectIdentifier: any Channel]>([:])
+
+    /// Has the transport tell of each connection, after all else that is done as it is accepted.
+    func install(in config: inout HTTP2ServerTransport.Posix.Config) {
+        let earlier = config.channelDebuggingCallbacks.onAcceptTCPConnection
+        config.channelDebuggingCallbacks.onAcceptTCPConnection = { channel in
+            let accepted = earlier?(channel) ?? channel.eventLoop.makeSucceededVoidFuture()
+            return accepted.map { self.add(channel) }
+        }
+    }
+
+    /// Keeps a connection until it is closed.
+    func add(_ channel: any Channel) {
+        let id = ObjectIdentifier(channel)
+        self.channels.withLock { $0[id] = channel }
+        channel.closeFuture.whenComplete { _ in
+            self.channels.withLock { _ = $0.removeValue(forKey: id) }
+        }
+    }
+
+    /// Connections that are open.
+    var count: Int { self.channels.withLock { $0.count } }
+
+    /// Closes all, whatever their peers do.
+    func closeAll() {
+        let channels = self.channels.withLock { Array($0.values) }
+        for channel in channels { channel.close(promise: nil) }
+    }
+}

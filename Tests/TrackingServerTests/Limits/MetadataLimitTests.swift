@@ -1,0 +1,51 @@
+// The limit on a call's metadata, in bytes as they are counted.
+internal import GRPCCore
+internal import GRPCProtobuf
+internal import SightlineProtos
+internal import Testing
+
+@testable internal import TrackingServer
+
+struct MetadataLimitTests {
+    @Test("names and values count, repeated ones each time, binary ones decoded")
+    func bytes() {
+        var metadata = Metadata()
+        #expect(MetadataLimit.bytes(of: metadata) == 0)
+        metadata.addString("value", forKey: "name")
+        metadata.addString("é", forKey: "name")
+        metadata.addBinary([0, 1, 2], forKey: "x-bin")
+        #expect(MetadataLimit.bytes(of: metadata) == 4 + 5 + 4 + 2 + 5 + 3)
+    }
+
+    @Test("a call at the limit is served, one byte beyond it says why it is not")
+    func limit() async throws {
+        let bytes = try await self.metadataBytes()
+        for (limit, code) in [(bytes, nil), (bytes - 1, RPCError.Code.resourceExhausted)] {
+            try await RunningServer.with {
+                $0.metadataBytes = limit
+            } _: { server in
+                let outcome = try await WireClient.with(server) { client in
+                    try await client.stream([try TestEvents.request(1)])
+                }
+                #expect(outcome.error?.code == code)
+                if let error = outcome.error {
+                    #expect(error.message.contains("\(bytes) bytes"))
+                    let details = try #require(try error.unpackGoogleRPCStatus()).details
+                    #expect(details.compactMap(\.errorInfo).map(\.reason) == ["METADATA_TOO_LARGE"])
+                    #expect(details.compactMap(\.retryInfo).isEmpty)
+                }
+            }
+        }
+    }
+
+    /// Bytes of the metadata that the client sends by itself, as the server tells.
+    private func metadataBytes() async throws -> Int {
+        let outcome = try await RunningServer.with {
+            $0.metadataBytes = 1
+        } _: { server in
+            try await WireClient.with(server) { try await $0.stream([]) }
+        }
+        let message = try #require(outcome.error?.message)
+        return try #require(message.split(separator: " ").lazy.compactMap { Int($0) }.first)
+    }
+}

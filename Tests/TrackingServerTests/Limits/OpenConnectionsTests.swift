@@ -1,0 +1,27 @@
+// What a server that has to end does to the connections that will not.
+internal import NIOCore
+internal import NIOEmbedded
+internal import Testing
+
+@testable internal import TrackingServer
+
+struct OpenConnectionsTests {
+    @Test("all that are open are closed, and those that have gone are not kept")
+    func closeAll() throws {
+        let connections = OpenConnections()
+        let channels = try (0..<3).map { _ in
+            let channel = EmbeddedChannel()
+            try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+            connections.add(channel)
+            return channel
+        }
+        #expect(connections.count == 3)
+        try channels[0].close().wait()
+        channels[0].embeddedEventLoop.run()
+        #expect(connections.count == 2)
+        connections.closeAll()
+        for channel in channels { channel.embeddedEventLoop.run() }
+        #expect(channels.allSatisfy { !$0.isActive })
+        #expect(connections.count == 0)
+    }
+}

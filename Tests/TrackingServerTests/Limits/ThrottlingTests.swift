@@ -1,0 +1,133 @@
+// Quotas and the memory budget in a running server, as clients feel them.
+internal import GRPCCore
+internal import GRPCProtobuf
+internal import SightlineProtos
+internal import Testing
+internal import TrackingCore
+internal import TrackingJournal
+
+@testable internal import TrackingServer
+
+@Suite(.timeLimit(.minutes(2)))
+struct ThrottlingTests {
+    private func reasons(_ error: RPCError?) throws -> [String] {
+        guard let error else { return [] }
+        return try #require(try error.unpackGoogleRPCStatus()).details
+            .compactMap(\.errorInfo).map(\.reason)
+    }
+
+    @Test("a tenant may record what its quota allows, and the event beyond it says when to return")
+    func unary() async throws {
+        try await RunningServer.with { configuration in
+            configuration.quotas.standard.eventsPerSecond = 1
+            configuration.quotas.standard.burstSeconds = 30
+        } _: { server in
+            try await WireClient.with(server) { client in
+                let taken = try await client.record((1...30).map { TestEvents.push("h\($0)") })
+                #expect(taken.answers.first?.tally.accepted == 30)
+                let refused = try await client.record((1...30).map { TestEvents.push("i\($0)") })
+                let error = try #require(refused.error)
+                #expect(error.code == .resourceExhausted)
+                #expect(try self.reasons(error) == ["QUOTA_EXCEEDED"])
+                let details = try #require(try error.unpackGoogleRPCStatus()).details
+                let quotas = details.compactMap(\.quotaFailure).flatMap(\.violations)
+                #expect(quotas.map(\.subject) == ["tenant:default"])
+                let delay = try #require(details.compactMap(\.retryInfo).first?.delay)
+                #expect(delay > .zero && delay <= .seconds(30))
+            }
+        }
+    }
+
+    @Test("a stream beyond its quota is slowed, and loses nothing")
+    func slowStream() async throws {
+        try await RunningServer.with { configuration in
+            configuration.quotas.standard.eventsPerSecond = 20
+        } _: { server in
+            let clock = ContinuousClock()
+            let start = clock.now
+            let outcome = try await WireClient.with(server) { client in
+                try await client.stream(
+                    try (1...30).map {
+                        try TestEvents.request(UInt64($0), [TestEvents.push("h\($0)")])
+                    })
+            }
+            #expect(outcome.error == nil)
+            #expect(outcome.answers.last?.durableSequence == 30)
+            #expect(outcome.answers.map(\.tally.accepted).reduce(0, +) == 30)
+            // 20 at once, and 10 more at 20 per second; the lower bound is the quota itself.
+            #expect(clock.now - start >= .milliseconds(450))
+        }
+    }
+
+    @Test("a stream that would have to wait too long ends, all that it sent acked")
+    func endedStream() async throws {
+        try await RunningServer.with { configuration in
+            configuration.quotas.standard.eventsPerSecond = 1
+            configuration.quotas.maxStreamWait = .milliseconds(500)
+        } _: { server in
+            try await WireClient.with(server) { client in
+                let outcome = try await client.stream([
+                    try TestEvents.request(1, (1...5).map { TestEvents.push("h\($0)") }),
+                    try TestEvents.request(2, [TestEvents.push("h6")]),
+                ])
+                #expect(outcome.error?.code == .resourceExhausted)
+                #expect(try self.reasons(outcome.error) == ["QUOTA_EXCEEDED"])
+                #expect(outcome.answers.last?.durableSequence == 1)
+                #expect(outcome.answers.map(\.tally.accepted).reduce(0, +) == 5)
+                // And until the credit is worked off, a new stream is not even begun.
+                let next = try await client.stream([try TestEvents.request(1)])
+                #expect(next.answers.isEmpty)
+                #expect(try self.reasons(next.error) == ["QUOTA_EXCEEDED"])
+            }
+        }
+    }
+
+    @Test("with more in memory than the soft limit, new calls are refused and told to come back")
+    func overloaded() async throws {
+        let budget = MemoryBudget(hardBytes: 100, softPercent: 50)
+        let quotas = try TenantQuotas(QuotaConfiguration())
+        let journal = try Journal(
+            path: "", sinks: ["discard"], configuration: .diskless, onFailure: { _ in })
+        let ingest = Ingest(
+            admission: Admission(), journal: journal, budget: budget, quotas: quotas)
+        budget.add(50)
+        _ = try ingest.allowance(of: .standard)
+        budget.add(1)
+        let error = try #require(throws: GoogleRPCStatus.self) {
+            _ = try ingest.allowance(of: .standard)
+        }
+        #expect(error.code == .unavailable)
+        #expect(error.details.compactMap(\.errorInfo).map(\.reason) == ["OVERLOADED"])
+        #expect(error.details.compactMap(\.retryInfo).count == 1)
+        await journal.close()
+    }
+
+    @Test("a stream whose requests fill the memory is read on as they are settled")
+    func hardLimit() async throws {
+        let outcome = try await RunningServer.with { configuration in
+            // Less than one request: each has to be settled before the next one is read.
+            configuration.bytesInFlight = 1
+            configuration.bytesInFlightSoftPercent = 100
+        } _: { server in
+            try await WireClient.with(server) { client in
+                try await client.stream(
+                    try (1...100).map {
+                        try TestEvents.request(UInt64($0), [TestEvents.push("h\($0)")])
+                    })
+            }
+        }
+        #expect(outcome.error == nil)
+        #expect(outcome.answers.last?.durableSequence == 100)
+        #expect(outcome.answers.map(\.tally.accepted).reduce(0, +) == 100)
+    }
+}
+
+extension Journal.Configuration {
+    /// A journal without a file.
+    fileprivate static var diskless: Self {
+        var configuration = Self()
+        configuration.mode = .off
+        configuration.windowCapacity = 100
+        return configuration
+    }
+}
