@@ -1,0 +1,59 @@
+// What writes files: the journal's commit, and the sqlite sink's insertion.
+internal import Dispatch
+internal import TrackingCore
+internal import TrackingJournal
+internal import TrackingSinks
+
+extension RequestPool {
+    /// Appends each request once the one before it is on disk: a group of one request each.
+    func append(_ iterations: Int, in directory: String) throws -> Int {
+        let journal = try Journal(path: directory + "/journal.db", sinks: ["sink"]) { error in
+            preconditionFailure("the journal's disk failed: \(error)")
+        }
+        let receiver = Waiting()
+        for request in self.requests[..<iterations] {
+            journal.append([request], for: receiver)
+            receiver.semaphore.wait()
+        }
+        Self.wait { await journal.close() }
+        return journal.storedBytes
+    }
+
+    /// Inserts a batch for each request.
+    func insert(_ iterations: Int, in directory: String) throws -> Int {
+        let batches = self.requests.enumerated().map { index, request in
+            HitBatch(
+                journal: "microbench", sequence: Int64(index + 1),
+                payload: request.header + request.entries)
+        }
+        let sink = try SQLiteSink(path: directory + "/hits.db")
+        Self.wait {
+            for batch in batches[..<iterations] {
+                let delivery = await sink.deliver(batch)
+                precondition(delivery == .delivered, "the sink failed: \(delivery)")
+            }
+        }
+        return iterations
+    }
+
+    /// Runs a task, and returns when it is done.
+    private static func wait(_ body: @escaping @Sendable () async -> Void) {
+        let semaphore = DispatchSemaphore(value: 0)
+        Task {
+            await body()
+            semaphore.signal()
+        }
+        semaphore.wait()
+    }
+}
+
+/// Told once a request is on disk.
+private final class Waiting: SettlementReceiver {
+    let semaphore = DispatchSemaphore(value: 0)
+
+    func settled(_ requests: [AdmittedRequest]) {
+        precondition(requests.allSatisfy { !$0.isToRetry }, "the journal refused the request")
+    }
+
+    func commitEnded() { self.semaphore.signal() }
+}

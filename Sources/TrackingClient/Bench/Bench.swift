@@ -1,0 +1,123 @@
+// The load generator: new events over many connections and streams, as fast as acks come (closed
+// loop) or at a rate (open loop).
+internal import Foundation
+internal import GRPCCore
+internal import GRPCNIOTransportHTTP2Posix
+
+/// How a run went, beside what its answers told.
+package struct BenchSummary: Sendable {
+    /// From the first request to the last ack.
+    package let elapsed: Duration
+    /// Requests that were sent; every one of them was acked.
+    package let sentRequests: Int
+    /// Events in them.
+    package let sentEvents: Int
+    /// Requests of an open loop that were due by the end and never sent: the server, or the
+    /// machine of the generator, does not keep up with the rate.
+    package let unsentRequests: Int
+}
+
+/// Loads one server.
+package struct Bench: Sendable {
+    /// How long the server may owe an ack, or streams may take to open.
+    private static let patience: Duration = .seconds(30)
+    private static let watchInterval: Duration = .milliseconds(100)
+
+    private let address: ServerAddress
+    private let plan: BenchPlan
+    private let security: ClientSecurity
+    private let credential: ClientCredential?
+
+    /// A run of `plan` against `address`. `security` holds for every connection, and `credential`
+    /// says who it is on every stream.
+    package init(
+        address: ServerAddress, plan: BenchPlan, security: ClientSecurity = ClientSecurity(),
+        credential: ClientCredential? = nil
+    ) {
+        self.address = address
+        self.plan = plan
+        self.security = security
+        self.credential = credential
+    }
+
+    /// Runs from the first connection to the last ack. `onAnswer` is called for every answer, by
+    /// the streams' own tasks: return at once. Throws `BenchPlanError` and `TrackingClientError`.
+    package func run(
+        onAnswer: @escaping @Sendable (BenchAnswer) -> Void
+    ) async throws -> BenchSummary {
+        try self.plan.validate()
+        let requests = try self.makeRequests()
+        let progress = BenchProgress(self.plan)
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<self.plan.connections {
+                group.addTask {
+                    try await self.connect(progress, requests, onAnswer)
+                    return true
+                }
+            }
+            group.addTask {
+                try await self.watch(progress)
+                return false
+            }
+            for _ in 0..<self.plan.connections { _ = try await group.next() }
+            group.cancelAll()
+        }
+        let sent = progress.sent
+        let due = progress.schedule.dueCount(by: progress.elapsed) ?? sent.requests
+        return BenchSummary(
+            elapsed: progress.elapsed, sentRequests: sent.requests, sentEvents: sent.events,
+            unsentRequests: max(0, due - sent.requests))
+    }
+
+    /// Seconds since 1970.
+    static func now() -> Int64 { Int64(Date().timeIntervalSince1970) }
+
+    private func makeRequests() throws -> [BenchRequest] {
+        let now = Self.now()
+        return try (0..<self.plan.requestCount).map { number in
+            try BenchRequest(
+                self.plan, count: self.plan.batch, place: number * self.plan.batch, seconds: now)
+        }
+    }
+
+    /// One connection with its streams.
+    private func connect(
+        _ progress: BenchProgress, _ requests: [BenchRequest],
+        _ onAnswer: @escaping @Sendable (BenchAnswer) -> Void
+    ) async throws {
+        let target = self.address.description
+        try await withGRPCClient(transport: self.makeTransport()) { client in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<self.plan.streams {
+                    let stream = BenchStream(
+                        self.plan, progress, requests: requests, target: target,
+                        onAnswer: onAnswer)
+                    group.addTask {
+                        try await stream.run(over: client, credential: self.credential)
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    /// Ends the run where the server does nothing any more.
+    private func watch(_ progress: BenchProgress) async throws {
+        while true {
+            try await Task.sleep(for: Self.watchInterval)
+            guard progress.stalled(at: .now) >= Self.patience else { continue }
+            throw TrackingClientError.gaveUp(
+                target: self.address.description, unsettled: progress.underWay * self.plan.batch,
+                seconds: Self.patience / .seconds(1), lastFailure: nil)
+        }
+    }
+
+    private func makeTransport() throws -> HTTP2ClientTransport.Posix {
+        do {
+            return try HTTP2ClientTransport.Posix(
+                target: self.address.target, transportSecurity: self.security.transportSecurity)
+        } catch {
+            throw TrackingClientError.badSecurity(reason: "\(error)")
+        }
+    }
+}
