@@ -1,0 +1,171 @@
+// Fuzzes admission. The first byte of an input chooses the message and the settings, the rest is
+// the request. SwiftProtobuf is the reference for what is a request and for what it says; what goes
+// to the journal has to be readable there.
+
+internal import SightlineProtos
+internal import SwiftProtobuf
+@testable internal import TrackingCore
+
+@_cdecl("LLVMFuzzerTestOneInput")
+func fuzzAdmission(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let input = Bytes(start: data, count: count)
+    guard let choices = input.first else { return 0 }
+    AdmissionFuzzer(choices: choices).run(Bytes(rebasing: input.dropFirst()))
+    return 0
+}
+
+/// One message and one choice of settings.
+private struct AdmissionFuzzer {
+    private static let receiveTime: Int64 = 1_800_000_000_000_000
+    /// Limits that an input of a few KiB reaches.
+    private static let smallLimits: Limits = {
+        var limits = Limits()
+        (limits.requestBytes, limits.requestEvents, limits.eventBytes) = (3072, 24, 1024)
+        return limits
+    }()
+
+    private let admission: Admission
+    private let isStream: Bool
+
+    init(choices: UInt8) {
+        self.isStream = choices & 1 == 0
+        var policy = Policy()
+        policy.trackUnspecifiedConsent = choices & 2 == 0
+        policy.recordTestMessages = choices & 4 != 0
+        let limits = choices & 8 == 0 ? Limits() : Self.smallLimits
+        self.admission = Admission(rules: RuleSet(policy: policy, limits: limits))
+    }
+
+    func run(_ request: Bytes) {
+        let reader = self.admission.read(request, shape: self.isStream ? .stream : .unary)
+        let views = reader.events.map { event in
+            Result { () throws(WireError) in
+                try EventView(event, remainingDepth: WireReader.maxDepth - 1)
+            }
+        }
+        // Beyond the limit the reader stops, and the reference does not.
+        if reader.events.count <= self.admission.rules.limits.requestEvents {
+            self.compare(reader, views, with: self.reference(request))
+        }
+        let admitted = self.admission.admit(
+            reader, bytes: request.count, tenant: "tenant", receiveTime: Self.receiveTime)
+        self.checkWhole(admitted, reader, bytes: request.count)
+        guard admitted.violation == nil else { return }
+        self.checkEvents(admitted, reader, views)
+        self.checkJournal(admitted, reader)
+    }
+
+    // MARK: The reference
+
+    private func reference(_ request: Bytes) -> Sightline_V1_StreamEventsRequest? {
+        let bytes = [UInt8](request)
+        if self.isStream {
+            return try? Sightline_V1_StreamEventsRequest(serializedBytes: bytes)  // nil: refused
+        }
+        // nil: refused
+        guard let unary = try? Sightline_V1_RecordEventsRequest(serializedBytes: bytes) else {
+            return nil
+        }
+        return .with { $0.events = unary.events }
+    }
+
+    private func compare(
+        _ reader: RequestReader, _ views: [Result<EventView, WireError>],
+        with reference: Sightline_V1_StreamEventsRequest?
+    ) {
+        let sound = views.compactMap { try? $0.get() }  // Those that fail are counted below.
+        let isTaken = reader.error == nil && sound.count == views.count
+        require(isTaken == (reference != nil), "taken: \(isTaken), and SwiftProtobuf differs")
+        guard let reference else { return }
+        require(
+            reader.sequence == reference.sequence && sound.count == reference.events.count
+                && reader.reportsAccepted == reference.options.reportAccepted,
+            "sequence, options or the number of events differ")
+        for (view, event) in zip(sound, reference.events) {
+            let differences = EventComparison(view, event).differences
+            require(differences.isEmpty, differences.joined(separator: "; "))
+        }
+    }
+
+    // MARK: What admission promises
+
+    private func checkWhole(_ admitted: AdmittedRequest, _ reader: RequestReader, bytes: Int) {
+        let limits = self.admission.rules.limits
+        let isSound =
+            bytes <= limits.requestBytes && reader.error == nil
+            && reader.events.count <= limits.requestEvents
+        require((admitted.violation == nil) == isSound, "sound: \(isSound), and admission differs")
+        require(admitted.sequence == reader.sequence, "another sequence")
+        require(admitted.eventCount == (isSound ? reader.events.count : 0), "another event count")
+        require(
+            isSound || (admitted.claims.isEmpty && admitted.entries.isEmpty),
+            "a request that is refused as a whole has claims")
+    }
+
+    /// Every event has one verdict, in its place, and the explanation comes to the same.
+    private func checkEvents(
+        _ admitted: AdmittedRequest, _ reader: RequestReader,
+        _ views: [Result<EventView, WireError>]
+    ) {
+        var refusals = admitted.refusals[...]
+        var claims = admitted.claims[...]
+        for (index, view) in views.enumerated() {
+            let refusal = refusals.first.flatMap { $0.index == index ? $0 : nil }
+            let claim = claims.first.flatMap { $0.index == index ? $0 : nil }
+            require((refusal == nil) != (claim == nil), "event \(index) has no verdict, or two")
+            if refusal != nil { refusals.removeFirst() } else { claims.removeFirst() }
+            guard case .success(let event) = view else {
+                require(refusal?.judgement.violations.first?.code == .malformed, "it is malformed")
+                continue
+            }
+            var steps = RecordedSteps()
+            let judgement = self.admission.rules.judge(
+                event, receiveTime: Self.receiveTime, steps: &steps)
+            require(!steps.steps.isEmpty, "event \(index) has no explanation")
+            require((judgement.verdict == .accepted) == (claim != nil), "the explanation differs")
+            if let refusal {
+                require(
+                    refusal.eventID.utf8.count <= Limits.idBytes
+                        && event.eventID.starts(with: refusal.eventID.utf8),
+                    "\(refusal.eventID) is no part of the event's id, or over the limit")
+                require(refusal.judgement == judgement, "the explanation differs")
+                require(
+                    (judgement.verdict == .rejected) != judgement.violations.isEmpty,
+                    "event \(index) is rejected without a reason, or has one and is not")
+            }
+        }
+        require(refusals.isEmpty && claims.isEmpty, "verdicts of events that do not exist")
+    }
+
+    /// The accepted events are in the journal's form, byte for byte, with all their hits.
+    private func checkJournal(_ admitted: AdmittedRequest, _ reader: RequestReader) {
+        var payload = HitBlock.header(
+            entryCount: admitted.claims.count, entriesBytes: admitted.entries.count,
+            receiveTime: Self.receiveTime, tenant: "tenant",
+            trace: admitted.eventTrace
+                ?? TraceContext(traceID: .init(high: 1, low: 2), spanID: 3, isSampled: true))
+        payload += admitted.entries
+        var expected = admitted.claims.flatMap { claim in
+            require(!claim.kinds.isEmpty, "event \(claim.index) is accepted and gives no hit")
+            return (0..<16).filter { claim.kinds.rawValue >> $0 & 1 == 1 }
+                .map { (kind: $0, claim: claim) }
+        }[...]
+        payload.withUnsafeBytes { payload in
+            do {
+                try HitBlock.forEachHit(in: payload) { hit in
+                    guard let (kind, claim) = expected.popFirst() else {
+                        fatalError("the journal has a hit too many")
+                    }
+                    require(
+                        hit.kind.rawValue == kind && hit.key == claim.key
+                            && hit.warnings == claim.warnings
+                            && hit.event.elementsEqual(reader.events[Int(claim.index)]),
+                        "the journal has another hit")
+                }
+            } catch {
+                fatalError("the journal cannot read it: \(error)")
+            }
+        }
+        require(expected.isEmpty, "the journal lacks a hit")
+    }
+}
