@@ -2,7 +2,8 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help bootstrap build release generate check check-generated check-protos check-format \
-	check-scripts check-rules check-docs format test test-swift test-interop run demo bench clean
+	check-scripts check-rules check-docs docs format test test-swift test-interop test-clients \
+	fuzz fuzz-short run demo bench bench-micro clean
 
 SIGHTLINE := .build/debug/sightline
 GENERATED := Sources/SightlineProtos/Generated
@@ -30,8 +31,11 @@ check-generated: bootstrap ## Prove that the generated code is current
 check-protos: bootstrap ## Lint the protos and compare them with the newest landed main
 	Scripts/check-protos
 
+docs: build ## Write docs/configuration.md from the program's table of keys
+	@mkdir -p docs && $(SIGHTLINE) config print --markdown > docs/configuration.md
+
 check-format: bootstrap ## Check the format of hand-written Swift
-	swift format lint --strict --recursive --parallel Package.swift Sources Tests
+	swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks/micro
 
 check-scripts: bootstrap ## Run shellcheck over the shell scripts
 	Scripts/check-scripts
@@ -43,7 +47,7 @@ check-docs: bootstrap ## List package declarations without a doc comment
 	python3 Scripts/check-docs
 
 format: bootstrap ## Format hand-written Swift in place
-	swift format --in-place --recursive --parallel Package.swift Sources Tests
+	swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks/micro
 
 test: build test-swift test-interop ## All tests, the Python client's last
 
@@ -52,6 +56,16 @@ test-swift: bootstrap ## The Swift tests
 
 test-interop: build ## The Python client and the process tests (a tmpfs needs root, else skipped)
 	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop
+
+test-clients: build ## Other languages' clients side by side for a minute; builds them first
+	Benchmarks/bootstrap && Scripts/build-clients .build/clients
+	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop/test_clients.py
+
+fuzz: bootstrap ## Fuzz what reads foreign bytes, 10 million runs each (or FUZZ_RUNS=n)
+	Scripts/fuzz
+
+fuzz-short: bootstrap ## The same with 200,000 runs each, as CI does
+	FUZZ_RUNS=200000 Scripts/fuzz
 
 run: release ## Serve on 127.0.0.1:50051, with ./sightline-data
 	.build/release/sightline serve --listen 127.0.0.1:50051 --data-dir sightline-data
@@ -62,6 +76,10 @@ demo: ## From a fresh clone to hits in a database, on a temporary directory
 bench: release ## Sightline beside Go and C++ peers: a table of medians and ratios (40 minutes)
 	Benchmarks/bootstrap && $(MAKE) -C Benchmarks peers load
 	Benchmarks/run --sightline .build/release/sightline --out Benchmarks/.build/table.md
+
+bench-micro: bootstrap ## Instructions and allocations per event, by valgrind (5 minutes)
+	Benchmarks/bootstrap && swift build -c release --product microbench
+	Benchmarks/micro/run --binary .build/release/microbench
 
 clean: ## Remove what was built
 	rm -rf .build .venv

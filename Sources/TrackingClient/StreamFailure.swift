@@ -25,7 +25,10 @@ struct StreamFailure: Sendable {
         let details = (try? error.unpackGoogleRPCStatus())?.details ?? []
         let delay = details.lazy.compactMap(\.retryInfo).first?.delay
         self.retryDelay = delay
-        self.isRetryable = Self.isRetryable(error.code, hasRetryDelay: delay != nil)
+        // Credentials that expired on the way may have been renewed since.
+        let isExpired = details.contains { $0.errorInfo?.reason == "CREDENTIALS_EXPIRED" }
+        self.isRetryable =
+            isExpired || Self.isRetryable(error.code, hasRetryDelay: delay != nil)
         self.code = Self.name(of: error.code)
         let words = [Self.words(of: error)] + details.flatMap(Self.words)
         self.reason = words.joined(separator: "; ").printable

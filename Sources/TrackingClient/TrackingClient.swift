@@ -14,17 +14,24 @@ package struct TrackingClient: Sendable {
     private let address: ServerAddress
     private let limits: RequestLimits
     private let giveUpAfter: Duration
+    private let security: ClientSecurity
+    private let credential: ClientCredential?
 
     /// A client of `address`. `limits` are its own, which the server's may tighten. A sender ends
     /// when no event was settled for `giveUpAfter`; a single call waits as long for its answer.
+    /// `security` holds for every connection, and `credential` says who it is in every call.
     package init(
         address: ServerAddress,
         limits: RequestLimits = RequestLimits(),
-        giveUpAfter: Duration = .seconds(60)
+        giveUpAfter: Duration = .seconds(60),
+        security: ClientSecurity = ClientSecurity(),
+        credential: ClientCredential? = nil
     ) {
         self.address = address
         self.limits = limits
         self.giveUpAfter = giveUpAfter
+        self.security = security
+        self.credential = credential
     }
 
     /// Sends events until each has its final verdict, over as many streams as it takes. What is
@@ -61,7 +68,9 @@ package struct TrackingClient: Sendable {
         var request = Sightline_V1_ExplainEventsRequest()
         request.events = events
         let message = request
-        return try await self.call { try await $0.explainEvents(message, options: $1) }
+        return try await self.call { service, metadata, options in
+            try await service.explainEvents(message, metadata: metadata, options: options)
+        }
     }
 
     /// Inspects a payload's JSON text. Throws `TrackingClientError`.
@@ -72,7 +81,9 @@ package struct TrackingClient: Sendable {
         request.json = json
         request.platform = platform
         let message = request
-        return try await self.call { try await $0.inspectPayload(message, options: $1) }
+        return try await self.call { service, metadata, options in
+            try await service.inspectPayload(message, metadata: metadata, options: options)
+        }
     }
 
     private typealias Service =
@@ -100,10 +111,13 @@ package struct TrackingClient: Sendable {
 
     /// Runs one stream on a connection of its own, and says why it ended.
     private func stream(_ session: SendSession) async throws -> StreamFailure {
+        let transport = try self.makeTransport()
+        let metadata = try self.credential?.metadata ?? [:]
         let signal = session.openStream()
         do {
-            try await withGRPCClient(transport: self.makeTransport()) { client in
+            try await withGRPCClient(transport: transport) { client in
                 try await Service(wrapping: client).streamEvents(
+                    metadata: metadata,
                     requestProducer: { try await session.write(to: $0, wokenBy: signal) },
                     onResponse: { try await session.read($0, waking: signal) })
             }
@@ -136,13 +150,27 @@ package struct TrackingClient: Sendable {
     }
 
     private func call<Answer: Sendable>(
-        _ body: @Sendable (Service, CallOptions) async throws -> Answer
+        _ body: @Sendable (Service, Metadata, CallOptions) async throws -> Answer
+    ) async throws -> Answer {
+        try await self.callAny { client, metadata, options in
+            try await body(Service(wrapping: client), metadata, options)
+        }
+    }
+
+    /// A single call of any service. Throws `TrackingClientError`.
+    func callAny<Answer: Sendable>(
+        _ body:
+            @Sendable (
+                GRPCClient<HTTP2ClientTransport.Posix>, Metadata, CallOptions
+            ) async throws -> Answer
     ) async throws -> Answer {
         var options = CallOptions.defaults
         options.timeout = self.giveUpAfter
+        let transport = try self.makeTransport()
+        let metadata = try self.credential?.metadata ?? [:]
         do {
-            return try await withGRPCClient(transport: self.makeTransport()) { client in
-                try await body(Service(wrapping: client), options)
+            return try await withGRPCClient(transport: transport) { client in
+                try await body(client, metadata, options)
             }
         } catch {
             try Task.checkCancellation()
@@ -158,9 +186,14 @@ package struct TrackingClient: Sendable {
     }
 
     /// Every stream has a connection of its own: the waits between them are then ours alone.
+    /// Throws `TrackingClientError.badSecurity`.
     private func makeTransport() throws -> HTTP2ClientTransport.Posix {
-        try HTTP2ClientTransport.Posix(
-            target: self.address.target, transportSecurity: .plaintext)
+        do {
+            return try HTTP2ClientTransport.Posix(
+                target: self.address.target, transportSecurity: self.security.transportSecurity)
+        } catch {
+            throw TrackingClientError.badSecurity(reason: "\(error)")
+        }
     }
 }
 

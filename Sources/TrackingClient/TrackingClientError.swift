@@ -4,6 +4,10 @@
 package enum TrackingClientError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The target is no HOST:PORT.
     case badAddress(String)
+    /// The files for TLS cannot be used.
+    case badSecurity(reason: String)
+    /// The file of an API key or a token cannot be used.
+    case badCredential(path: String, reason: String)
     /// No event was settled for `seconds`; `unsettled` events have no final verdict.
     case gaveUp(target: String, unsettled: Int, seconds: Double, lastFailure: String?)
     /// The server refuses the whole call, and would refuse it again.
@@ -17,6 +21,11 @@ package enum TrackingClientError: Error, Sendable, Equatable, CustomStringConver
         case .badAddress(let value):
             return "the target \"\(value.printable)\" is no HOST:PORT with a port from 1 to 65535; "
                 + "write for example 127.0.0.1:50051 or [::1]:50051"
+        case .badSecurity(let reason):
+            return "the files for TLS cannot be used: \(reason.printable). See that they are PEM, "
+                + "and that the key belongs to the certificate"
+        case .badCredential(let path, let reason):
+            return "the credential in \(path.printable) \(reason)"
         case .gaveUp(let target, let unsettled, let seconds, let lastFailure):
             let reason = lastFailure.map { "; the last failure was: \($0)" } ?? ""
             return "\(unsettled) events have no verdict: \(target) settled none for "

@@ -36,6 +36,8 @@ package final class Journal: Sendable {
         var isCursorDue = false
         var isClosed = false
         var failure: JournalError?
+        /// When requests were last refused for want of room.
+        var lastRefusal: ContinuousClock.Instant?
     }
 
     struct Submission {
@@ -115,6 +117,17 @@ package final class Journal: Sendable {
 
     /// Whether it is filled to four fifths: clients should slow down, before they are refused.
     package var isNearlyFull: Bool { self.writer.storedBytes > self.writer.maxBytes / 5 * 4 }
+
+    /// Whether it takes requests: its disk has not failed, it has room, and has refused nothing for
+    /// 5 s. A full disk shows in nothing else; who asks later finds out by sending.
+    package var isTaking: Bool {
+        let (isOpen, refusal) = self.state.withLock { state in
+            (state.failure == nil && !state.isClosed, state.lastRefusal)
+        }
+        if !isOpen { return false }
+        if let refusal, refusal.duration(to: .now) < .seconds(5) { return false }
+        return self.writer.storedBytes <= self.writer.maxBytes / 20 * 19
+    }
 
     /// Settles claims as they would be now, and claims nothing (D52).
     package func preview(_ claims: [Claim]) async -> [Claim] {
@@ -215,7 +228,8 @@ package final class Journal: Sendable {
             return
         }
         switch self.writer.commit(group) {
-        case .nothing, .refused: break
+        case .nothing: break
+        case .refused: self.state.withLock { $0.lastRefusal = .now }
         case .durable(let batch) where self.configuration.mode == .off:
             // Before a forwarder can see the batch, and deliver it.
             self.undelivered.append(

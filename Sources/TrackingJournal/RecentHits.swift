@@ -1,6 +1,6 @@
 // The window of recent hits: which facts were counted lately, in bounded memory.
 internal import Glibc
-internal import TrackingCore
+package import TrackingCore
 
 /// The marks of the newest keys, at most `capacity` of them; the oldest makes room for the newest.
 ///
@@ -8,7 +8,7 @@ internal import TrackingCore
 /// order of arrival. A slot keeps 80 bits of a key: among 2 million, two different facts share them
 /// with a probability of 10⁻¹² over the window's life. Memory is touched as it fills: 72 MiB for 2
 /// million.
-final class RecentHits {
+package final class RecentHits {
     /// Keys it remembers.
     let capacity: Int
     private let slotMask: Int
@@ -28,7 +28,7 @@ final class RecentHits {
     }
 
     /// A key's marks before they were changed.
-    struct Change {
+    package struct Change {
         let key: WindowKey
         let before: Marks
         let after: Marks
@@ -37,7 +37,8 @@ final class RecentHits {
         var isNew: Bool { self.before.isEmpty }
     }
 
-    init(capacity: Int) {
+    /// An empty window of `capacity` keys, 1 to 2³⁰.
+    package init(capacity: Int) {
         self.capacity = min(max(capacity, 1), 1 << 30)
         var slotCount = 2
         while slotCount < self.capacity * 2 { slotCount *= 2 }
@@ -56,7 +57,7 @@ final class RecentHits {
     }
 
     /// Settles claims in order, and notes each change of marks.
-    func settle(_ claims: inout [Claim], changes: inout [Change]) {
+    package func settle(_ claims: inout [Claim], changes: inout [Change]) {
         for index in claims.indices {
             let key = WindowKey(claims[index].key)
             let known = self.marks(of: key)

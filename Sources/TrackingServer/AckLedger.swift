@@ -13,6 +13,7 @@ struct AckLedger {
     private var bytes = 0
     private(set) var durableSequence: UInt64 = 0
     private var unanswered: [AdmittedRequest] = []
+    private var unansweredBytes = 0
 
     private struct Entry {
         let arrival: Arrival
@@ -25,6 +26,8 @@ struct AckLedger {
         let durableSequence: UInt64
         /// The requests that were settled since the last answer, in order.
         let requests: [AdmittedRequest]
+        /// Bytes of these requests.
+        let bytes: Int
     }
 
     init(maxRequests: Int, maxBytes: Int) {
@@ -33,29 +36,32 @@ struct AckLedger {
     }
 
     /// What may be read before the stream has to wait. A single request always may, whatever its
-    /// size.
+    /// size; but not while the client leaves its answers unread, or they would pile up here.
     var room: Room {
         Room(
             requests: self.maxRequests - self.underWay.count, bytes: self.maxBytes - self.bytes,
-            isIdle: self.underWay.isEmpty)
+            isIdle: self.underWay.isEmpty, isOpen: self.areAnswersRead)
     }
 
     /// Whether one more request may be read.
     var hasRoom: Bool { self.room.isLeft }
 
+    private var areAnswersRead: Bool {
+        self.unanswered.count <= 1
+            || (self.unanswered.count / 2 < self.maxRequests
+                && self.unansweredBytes < self.maxBytes)
+    }
+
     /// The requests and bytes that may still be taken.
     struct Room {
-        private var requests: Int
-        private var bytes: Int
-        private var isIdle: Bool
+        fileprivate var requests: Int
+        fileprivate var bytes: Int
+        fileprivate var isIdle: Bool
+        fileprivate let isOpen: Bool
 
-        init(requests: Int, bytes: Int, isIdle: Bool) {
-            self.requests = requests
-            self.bytes = bytes
-            self.isIdle = isIdle
+        var isLeft: Bool {
+            self.isOpen && (self.isIdle || (self.requests > 0 && self.bytes > 0))
         }
-
-        var isLeft: Bool { self.isIdle || (self.requests > 0 && self.bytes > 0) }
 
         mutating func take(bytes: Int) {
             self.requests -= 1
@@ -63,6 +69,9 @@ struct AckLedger {
             self.isIdle = false
         }
     }
+
+    /// Bytes of all requests that are under way or have yet to be answered.
+    var heldBytes: Int { self.bytes + self.unansweredBytes }
 
     /// Whether nothing is under way.
     var isIdle: Bool { self.underWay.isEmpty }
@@ -84,6 +93,7 @@ struct AckLedger {
             self.underWay.removeFirst()
             let arrival = entry.arrival
             self.bytes -= arrival.bytes
+            self.unansweredBytes += arrival.bytes
             arrival.span?.end(arrival.request)
             self.durableSequence = max(self.durableSequence, arrival.request.watermark)
             self.unanswered.append(arrival.request)
@@ -95,8 +105,10 @@ struct AckLedger {
         guard self.hasAnswer else { return nil }
         // The list leaves as it is: emptied in place it would have to be copied first.
         let requests = self.unanswered
+        let bytes = self.unansweredBytes
         self.unanswered = []
-        return Answer(durableSequence: self.durableSequence, requests: requests)
+        self.unansweredBytes = 0
+        return Answer(durableSequence: self.durableSequence, requests: requests, bytes: bytes)
     }
 }
 
@@ -104,7 +116,7 @@ struct AckLedger {
 struct Arrival {
     let request: AdmittedRequest
     let span: RequestSpan?
-    /// Bytes of its message.
+    /// Bytes of memory that it holds until it is answered.
     let bytes: Int
 }
 

@@ -7,21 +7,33 @@ internal import TrackingJournal
 final class AckQueue: SettlementReceiver {
     private let state: Mutex<State>
     private let wantsAccepted = Atomic(false)
+    private let readingIsOver = Atomic(false)
+    private let budget: MemoryBudget
 
     fileprivate struct State {
         var ledger: AckLedger
         var reader: Reader?
         var writer: CheckedContinuation<Void, Never>?
         var isReadingOver = false
-        var isClosing = false
+        var closingCause: ClosingCause?
         var isClosingTold = false
         var isCommitOver = false
+        /// Whether nobody takes answers any longer: then nobody may wait for that.
+        var isAbandoned = false
     }
 
     /// The stream's reader, and what it waits for.
     fileprivate struct Reader {
         let continuation: CheckedContinuation<Void, Never>
         let condition: @Sendable (AckLedger) -> Bool
+    }
+
+    /// Why a stream is ended by the server.
+    enum ClosingCause {
+        /// It drains, or has its connection closed.
+        case server
+        /// The caller's credentials expire.
+        case credentials
     }
 
     /// What the writer has to do next.
@@ -31,8 +43,14 @@ final class AckQueue: SettlementReceiver {
         case finish
     }
 
-    init(maxRequests: Int, maxBytes: Int) {
+    init(maxRequests: Int, maxBytes: Int, budget: MemoryBudget) {
+        self.budget = budget
         self.state = Mutex(State(ledger: AckLedger(maxRequests: maxRequests, maxBytes: maxBytes)))
+    }
+
+    deinit {
+        let bytes = self.state.withLock { $0.ledger.heldBytes }
+        if bytes > 0 { self.budget.remove(bytes) }
     }
 
     // MARK: The reader's side
@@ -46,7 +64,9 @@ final class AckQueue: SettlementReceiver {
     /// Takes requests into the ledger; what room is then left.
     @discardableResult
     func begin(_ arrivals: [Arrival]) -> AckLedger.Room {
-        self.state.withLock { state in
+        let bytes = arrivals.reduce(0) { $0 &+ $1.bytes }
+        if bytes > 0 { self.budget.add(bytes) }
+        return self.state.withLock { state in
             for arrival in arrivals { state.ledger.begin(arrival) }
             return state.ledger.room
         }
@@ -64,7 +84,7 @@ final class AckQueue: SettlementReceiver {
     private func wait(for condition: @escaping @Sendable (AckLedger) -> Bool) async {
         await withCheckedContinuation { continuation in
             let isMet = self.state.withLock { state in
-                if condition(state.ledger) { return true }
+                if state.isAbandoned || condition(state.ledger) { return true }
                 state.reader = Reader(continuation: continuation, condition: condition)
                 return false
             }
@@ -73,21 +93,28 @@ final class AckQueue: SettlementReceiver {
     }
 
     /// No more requests will come: the writer ends once all are answered.
-    func endReading() { self.wakeWriter { $0.isReadingOver = true } }
+    func endReading() {
+        self.readingIsOver.store(true, ordering: .relaxed)
+        self.wakeWriter { $0.isReadingOver = true }
+    }
 
-    /// The server wants to end the stream: the writer says so.
-    func beginClosing() { self.wakeWriter { $0.isClosing = true } }
+    /// Whether nothing more is to be read, as `endReading` said.
+    var isReadingOver: Bool { self.readingIsOver.load(ordering: .relaxed) }
+
+    /// The server wants to end the stream: the writer says so. The first cause stays.
+    func beginClosing(_ cause: ClosingCause = .server) {
+        self.wakeWriter { $0.closingCause = $0.closingCause ?? cause }
+    }
+
+    /// Why the server ends the stream, where it does.
+    var closingCause: ClosingCause { self.state.withLock { $0.closingCause } ?? .server }
 
     // MARK: The journal's side
 
     func settled(_ requests: [AdmittedRequest]) {
         let reader = self.state.withLock { state in
             for request in requests { state.ledger.settle(request) }
-            guard let reader = state.reader, reader.condition(state.ledger) else {
-                return CheckedContinuation<Void, Never>?.none
-            }
-            state.reader = nil
-            return reader.continuation
+            return state.takeReader()
         }
         reader?.resume()
     }
@@ -99,7 +126,7 @@ final class AckQueue: SettlementReceiver {
     /// The writer's next step; waits for it. One answer holds all that was settled meanwhile.
     func nextStep() async -> Step {
         while true {
-            if let step = self.state.withLock({ $0.takeStep() }) { return step }
+            if let step = self.takeStep() { return step }
             await withCheckedContinuation { continuation in
                 let isReady = self.state.withLock { state in
                     if state.hasStep { return true }
@@ -109,6 +136,26 @@ final class AckQueue: SettlementReceiver {
                 if isReady { continuation.resume() }
             }
         }
+    }
+
+    /// The writer has ended, with an error or without: what is left is told to nobody.
+    func abandon() {
+        let reader = self.state.withLock { state in
+            state.isAbandoned = true
+            return state.takeReader()
+        }
+        reader?.resume()
+    }
+
+    private func takeStep() -> Step? {
+        let (step, reader) = self.state.withLock { state in
+            let step = state.takeStep()
+            guard case .answer = step else { return (step, CheckedContinuation<Void, Never>?.none) }
+            return (step, state.takeReader())
+        }
+        if case .answer(let answer) = step { self.budget.remove(answer.bytes) }
+        reader?.resume()
+        return step
     }
 
     private func wakeWriter(_ change: (inout sending State) -> Void) {
@@ -124,8 +171,18 @@ final class AckQueue: SettlementReceiver {
 
 extension AckQueue.State {
     fileprivate var hasStep: Bool {
-        (self.isCommitOver && self.ledger.hasAnswer) || (self.isClosing && !self.isClosingTold)
+        (self.isCommitOver && self.ledger.hasAnswer)
+            || (self.closingCause != nil && !self.isClosingTold)
             || (self.isReadingOver && self.ledger.isIdle)
+    }
+
+    /// The reader, where what it waits for has come.
+    fileprivate mutating func takeReader() -> CheckedContinuation<Void, Never>? {
+        guard let reader = self.reader, self.isAbandoned || reader.condition(self.ledger) else {
+            return nil
+        }
+        self.reader = nil
+        return reader.continuation
     }
 
     fileprivate mutating func takeStep() -> AckQueue.Step? {
@@ -134,7 +191,7 @@ extension AckQueue.State {
             self.isCommitOver = false
             return .answer(answer)
         }
-        if self.isClosing, !self.isClosingTold {
+        if self.closingCause != nil, !self.isClosingTold {
             self.isClosingTold = true
             return .announceClosing(durableSequence: self.ledger.durableSequence)
         }

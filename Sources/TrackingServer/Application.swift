@@ -3,6 +3,7 @@
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 package import Logging
+internal import NIOCore
 internal import ServiceLifecycle
 internal import TrackingCore
 package import TrackingJournal
@@ -15,20 +16,30 @@ package struct Application: Sendable {
     private let lock: DirectoryLock
     private let journal: Journal
     private let services: ServiceGroup
+    private let certificates: ServerCertificates?
 
     /// Opens the data directory and everything in it; nothing listens yet.
     ///
     /// - Parameters:
+    ///   - reloader: makes SIGHUP reload what can be; without one nothing listens to it.
     ///   - onListening: called with the address once the port is bound.
     ///   - onFailure: called when the journal's disk has failed: the process has to end with 74.
-    /// - Throws: `JournalError`, or what a sink says that cannot be opened.
+    /// - Throws: `ConfigurationError` where files of TLS or credentials cannot be used,
+    ///   `JournalError`, or what a sink says that cannot be opened.
     package init(
-        configuration: ServerConfiguration, logger: Logger,
+        configuration: ServerConfiguration, logger: Logger, reloader: Reloader? = nil,
         onListening: @escaping @Sendable (String) -> Void,
         onFailure: @escaping @Sendable (JournalError) -> Void
-    ) throws {
+    ) async throws {
         let directory = configuration.dataDirectory
         self.logger = logger
+        self.certificates = try Self.certificates(configuration, logger)
+        let authenticator = try await Self.authenticator(configuration, logger)
+        if let authenticator {
+            reloader?.add(Reloadable("credentials") { try await authenticator.prepare($0.auth) })
+        }
+        let quotas = try TenantQuotas(configuration.quotas)
+        reloader?.add(Reloadable("quotas") { try quotas.prepare($0.quotas) })
         self.lock = try DirectoryLock(directory: directory)
         let sink = try Self.sink(configuration)
         self.journal = try Journal(
@@ -41,12 +52,29 @@ package struct Application: Sendable {
         let ingest = Ingest(
             admission: Admission(
                 rules: RuleSet(policy: configuration.policy, limits: configuration.limits)),
-            journal: self.journal, tenant: "default")
+            journal: self.journal,
+            budget: MemoryBudget(
+                hardBytes: configuration.bytesInFlight,
+                softPercent: configuration.bytesInFlightSoftPercent),
+            quotas: quotas)
+        let journal = self.journal
+        let board = HealthBoard(maxWatchers: configuration.edge.maxWatchers) { journal.isTaking }
+        let connections = OpenConnections()
         let grpc = GRPCService(
-            server: Self.server(configuration, ingest), drainTimeout: configuration.drainTimeout,
+            server: try Self.server(
+                configuration, ingest, board, connections, self.certificates, authenticator,
+                logger),
+            board: board, connections: connections, drainTimeout: configuration.drainTimeout,
             logger: logger, onListening: onListening)
+        var services: [any Service] = [JournalService(journal: self.journal), forwarder]
+        if let reloader { services.append(reloader) }
+        if let certificates {
+            reloader?.add(certificates.reloadable)
+            services.append(certificates)
+        }
+        services.append(grpc)
         var group = ServiceGroupConfiguration(
-            services: [JournalService(journal: self.journal), forwarder, grpc],
+            services: services,
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         group.maximumGracefulShutdownDuration = .seconds(22)
         self.services = ServiceGroup(configuration: group)
@@ -57,18 +85,49 @@ package struct Application: Sendable {
     ///
     /// - Throws: what made a service fail, such as a port that is in use.
     package func run() async throws {
-        let outcome = await Result { try await self.services.run() }
+        let outcome = await Result { try await self.serveUntilSecondSignal() }
         await self.journal.close()
         do {
             try outcome.get()
         } catch is CancellationError {
-            self.logger.warning("the drain took too long, what is left stays in the journal")
+            self.logger.warning("the drain was cut short, what is left stays in the journal")
+        }
+    }
+
+    /// The first signal begins a graceful stop, and the second ends it at once: what was acked is
+    /// on disk already.
+    private func serveUntilSecondSignal() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.services.run() }
+            group.addTask {
+                let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+                for await _ in signals.dropFirst() { throw CancellationError() }
+            }
+            defer { group.cancelAll() }
+            try await group.next()
         }
     }
 
     /// Begins the same stop as SIGTERM, for whoever runs it inside another process; returns at
     /// once.
     package func stop() async { await self.services.triggerGracefulShutdown() }
+
+    /// Whole days until the server's certificate expires; nil without TLS.
+    package var certificateDaysLeft: Int? { self.certificates?.certificateDaysLeft }
+
+    private static func certificates(
+        _ configuration: ServerConfiguration, _ logger: Logger
+    ) throws(ConfigurationError) -> ServerCertificates? {
+        guard configuration.tls.mode != .off else { return nil }
+        return try ServerCertificates(configuration.tls, logger: logger)
+    }
+
+    private static func authenticator(
+        _ configuration: ServerConfiguration, _ logger: Logger
+    ) async throws(ConfigurationError) -> Authenticator? {
+        guard !configuration.auth.modes.isEmpty else { return nil }
+        return try await Authenticator(configuration.auth, logger: logger)
+    }
 
     private static func sink(_ configuration: ServerConfiguration) throws -> any Sink {
         let directory = configuration.dataDirectory
@@ -82,30 +141,53 @@ package struct Application: Sendable {
         }
     }
 
+    /// The services by which the server tells of itself.
+    private static func selfDescription(
+        _ configuration: EdgeConfiguration, _ board: HealthBoard
+    ) throws -> [any RegistrableRPCService] {
+        let health = HealthService(board: board)
+        guard configuration.isReflectionEnabled else { return [health] }
+        return [health, ReflectionService(index: try DescriptorIndex())]
+    }
+
     private static func server(
-        _ configuration: ServerConfiguration, _ ingest: Ingest
-    ) -> GRPCServer<HTTP2ServerTransport.Posix> {
+        _ configuration: ServerConfiguration, _ ingest: Ingest, _ board: HealthBoard,
+        _ connections: OpenConnections, _ certificates: ServerCertificates?,
+        _ authenticator: Authenticator?, _ logger: Logger
+    ) throws -> GRPCServer<HTTP2ServerTransport.Posix> {
         let transport = HTTP2ServerTransport.Posix(
             address: configuration.host.contains(":")
                 ? .ipv6(host: configuration.host, port: configuration.port)
                 : .ipv4(host: configuration.host, port: configuration.port),
-            transportSecurity: .plaintext,
+            transportSecurity: try certificates?.transportSecurity() ?? .plaintext,
             config: .defaults { config in
                 // Never left unset: the transport would end a connection at its 101st stream.
                 config.http2.maxConcurrentStreams = configuration.streamsPerConnection
                 config.http2.targetWindowSize = 1 << 20
                 config.http2.maxFrameSize = 1 << 16
-                config.rpc.maxRequestPayloadSize = 1 << 20
-                config.channelDebuggingCallbacks.onAcceptTCPConnection = {
-                    DataFrameJoiningHandler.add(to: $0)
-                }
-                config.channelDebuggingCallbacks.onAcceptHTTP2Stream = { channel in
-                    RequestRunHandler.add(to: channel, path: TrackingService.streamPath)
-                }
+                config.rpc.maxRequestPayloadSize = StreamEdges.maxMessageBytes
+                ConnectionGuards(configuration.connections, logger: logger).install(in: &config)
+                StreamEdges(configuration.edge).install(in: &config)
+                UnreadAnswersHandler.install(in: &config, configuration.stream.answerTimeout)
+                RequestRuns.install(in: &config)
+                connections.install(in: &config)
             })
+        var interceptors: [any ServerInterceptor] = [
+            MetadataLimit(maxBytes: configuration.metadataBytes)
+        ]
+        if let certificates, configuration.tls.mode == .mtls {
+            interceptors.append(ClientCertificateInterceptor(trust: certificates.clients))
+        }
+        if let authenticator {
+            interceptors.append(
+                AuthenticationInterceptor(
+                    authenticator, openReflection: configuration.auth.openReflection))
+        }
         return GRPCServer(
             transport: transport,
-            services: [TrackingService(ingest: ingest, stream: configuration.stream)])
+            services: try [TrackingService(ingest: ingest, stream: configuration.stream)]
+                + Self.selfDescription(configuration.edge, board),
+            interceptors: interceptors)
     }
 }
 

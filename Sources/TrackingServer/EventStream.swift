@@ -10,6 +10,11 @@ internal import TrackingJournal
 struct EventStream: Sendable {
     let ingest: Ingest
     let configuration: StreamConfiguration
+    /// Who sends it.
+    let caller: Principal
+    let allowance: Allowance
+    /// What the caller's credentials expire by.
+    var clock = CredentialClock.system
 
     /// Serves the call until the client has ended it and all is answered, or the server closes it.
     ///
@@ -19,7 +24,8 @@ struct EventStream: Sendable {
         to writer: RPCWriter<Sightline_V1_StreamEventsResponse>
     ) async throws {
         let acks = AckQueue(
-            maxRequests: self.configuration.maxRequests, maxBytes: self.configuration.maxBytes)
+            maxRequests: self.configuration.maxRequests, maxBytes: self.configuration.maxBytes,
+            budget: self.ingest.budget)
         try await writer.write(self.greeting)
         try await withRPCCancellationHandler {
             try await self.pump(requests, metadata, acks, writer)
@@ -35,13 +41,19 @@ struct EventStream: Sendable {
         _ writer: RPCWriter<Sightline_V1_StreamEventsResponse>
     ) async throws {
         try await withThrowingTaskGroup(of: ReadingEnd.self) { group in
+            defer { acks.abandon() }
             group.addTask { await self.read(requests, metadata, acks) }
+            if let expiry = self.caller.expiry {
+                group.addTask { await self.expire(at: expiry, acks) }
+            }
             while true {
                 switch await acks.nextStep() {
                 case .answer(let answer):
                     try await writer.write(self.response(answer, acks.reportsAccepted))
                 case .announceClosing(let durableSequence):
                     try await writer.write(self.closing(durableSequence))
+                    // The end of credentials has a time of its own.
+                    guard acks.closingCause == .server else { continue }
                     let grace = self.configuration.closingGrace
                     group.addTask {
                         try? await Task.sleep(for: grace)  // Cut short when the stream ends first.
@@ -51,7 +63,7 @@ struct EventStream: Sendable {
                 case .finish:
                     let end = try await group.next() ?? .byClient
                     group.cancelAll()
-                    try end.check()
+                    try end.check(acks.closingCause)
                     return
                 }
             }
@@ -64,13 +76,29 @@ struct EventStream: Sendable {
         case closing
         case failed(any Error)
 
-        func check() throws {
-            switch self {
-            case .byClient: return
-            case .closing: throw ServiceError.closing.status
-            case .failed(let error): throw error
+        func check(_ cause: AckQueue.ClosingCause) throws {
+            switch (self, cause) {
+            case (.byClient, _): return
+            case (.closing, .server): throw ServiceError.closing.status
+            case (.closing, .credentials): throw ServiceError.credentialsExpired.status
+            case (.failed(let error), _): throw error
             }
         }
+    }
+
+    /// Announces the end a grace before the caller's credentials expire, and ends the reading as
+    /// they do: what was read before is still answered.
+    private func expire(at expiry: Int64, _ acks: AckQueue) async -> ReadingEnd {
+        defer { acks.endReading() }
+        let grace = Int64(self.configuration.closingGrace / .microseconds(1))
+        do {
+            try await self.clock.wait(expiry &- grace)
+            acks.beginClosing(.credentials)
+            try await self.clock.wait(expiry)
+        } catch {
+            // The stream ends first.
+        }
+        return .closing
     }
 
     /// Admits requests as they come, and hands them to the journal.
@@ -78,18 +106,27 @@ struct EventStream: Sendable {
         _ runs: RPCAsyncSequence<RequestRun, any Error>, _ metadata: Metadata, _ acks: AckQueue
     ) async -> ReadingEnd {
         defer { acks.endReading() }
-        var intake = RequestIntake(ingest: self.ingest, acks: acks, metadata: metadata)
+        var intake = RequestIntake(
+            ingest: self.ingest, tenant: self.caller.tenant, acks: acks, metadata: metadata)
         do {
             for try await run in runs {
+                // A client that never pauses would keep a stream open whose time is over.
+                if acks.isReadingOver { return .closing }
                 for request in run {
                     try intake.admit(request)
-                    guard !intake.hasRoom else { continue }
+                    if !intake.hasRoom {
+                        intake.handOn()
+                        await intake.waitForRoom()
+                    }
+                    guard self.allowance.isLimited else { continue }
                     intake.handOn()
-                    await intake.waitForRoom()
+                    let (events, bytes) = intake.takeCounts()
+                    try await self.allowance.waitForTurn(events: events, bytes: bytes)
                 }
                 intake.handOn()
                 // A journal that fills up slows its clients first: one run at a time.
                 if self.ingest.journal.isNearlyFull { await acks.waitForIdle() }
+                if self.ingest.budget.isFull { await self.ingest.budget.waitForRoom() }
             }
             return .byClient
         } catch {

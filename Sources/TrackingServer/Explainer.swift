@@ -8,13 +8,13 @@ internal import TrackingJournal
 /// (D52).
 package struct Explainer: Sendable {
     private let admission: Admission
-    private let tenant: String
+    private let tenant: Tenant
     private let journal: Journal?
 
     /// An explainer that knows the default rules and no earlier hits.
-    package init() { self.init(admission: Admission(), tenant: "default", journal: nil) }
+    package init() { self.init(admission: Admission(), tenant: .standard, journal: nil) }
 
-    init(admission: Admission, tenant: String, journal: Journal?) {
+    init(admission: Admission, tenant: Tenant, journal: Journal?) {
         self.admission = admission
         self.tenant = tenant
         self.journal = journal
@@ -36,7 +36,7 @@ package struct Explainer: Sendable {
         let (admitted, steps) = bytes.withUnsafeBytes { buffer in
             let reader = self.admission.read(buffer, shape: .unary)
             let admitted = self.admission.admit(
-                reader, bytes: buffer.count, tenant: self.tenant, receiveTime: receiveTime)
+                reader, bytes: buffer.count, tenant: self.tenant.name, receiveTime: receiveTime)
             let steps = reader.events.map { self.steps(of: $0, receiveTime: receiveTime) }
             return (admitted, steps)
         }

@@ -2,12 +2,15 @@
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import Logging
+internal import NIOCore
 internal import ServiceLifecycle
 
 /// Runs a gRPC server until shutdown. A graceful one lets clients finish within `drainTimeout`,
 /// then closes every connection hard: the transport alone would wait for a peer's PING for ever.
 struct GRPCService: Service {
     let server: GRPCServer<HTTP2ServerTransport.Posix>
+    let board: HealthBoard
+    let connections: OpenConnections
     let drainTimeout: Duration
     let logger: Logger
     let onListening: @Sendable (String) -> Void
@@ -15,11 +18,15 @@ struct GRPCService: Service {
     func run() async throws {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {
-                try await self.server.serve()
+                try await self.serve()
                 return true
             }
             group.addTask {
-                try await self.announce()
+                await self.announce()
+                return false
+            }
+            group.addTask {
+                await self.board.run()
                 return false
             }
             group.addTask {
@@ -29,11 +36,27 @@ struct GRPCService: Service {
             // Serving ends when all clients are gone, or else the drain's time is up.
             while let isOver = try await group.next() { if isOver { break } }
             group.cancelAll()
+            self.connections.closeAll()
         }
     }
 
-    private func announce() async throws {
-        guard let address = try await self.server.listeningAddress else { return }
+    private func serve() async throws {
+        do {
+            try await self.server.serve()
+        } catch let error as RuntimeError {
+            guard let cause = error.cause as? IOError, ListenError.codes.contains(cause.errnoCode)
+            else { throw error }
+            throw ListenError(code: cause.errnoCode)
+        }
+    }
+
+    /// Where the server listens; nil where it cannot, of which `serve` tells the reason.
+    private func address() async -> GRPCNIOTransportCore.SocketAddress? {
+        try? await self.server.listeningAddress
+    }
+
+    private func announce() async {
+        guard let address = await self.address() else { return }
         let place =
             address.ipv4.map { "\($0.host):\($0.port)" }
             ?? address.ipv6.map { "[\($0.host)]:\($0.port)" } ?? "\(address)"
@@ -45,6 +68,8 @@ struct GRPCService: Service {
         // Either ends the wait: the shutdown that it waits for, or the end of serving.
         try? await gracefulShutdown()
         self.logger.info("draining", metadata: ["timeout": "\(self.drainTimeout)"])
+        // First, so that load balancers go elsewhere before any stream is told to end.
+        await self.board.beginDraining()
         self.server.beginGracefulShutdown()
         // Cut short by the end of serving.
         try? await Task.sleep(for: self.drainTimeout)

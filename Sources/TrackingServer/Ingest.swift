@@ -8,29 +8,31 @@ internal import TrackingJournal
 struct Ingest: Sendable {
     let admission: Admission
     let journal: Journal
-    let tenant: String
+    let budget: MemoryBudget
+    let quotas: TenantQuotas
 
     var limits: Limits { self.admission.rules.limits }
 
     /// Admits a request and gives it its block's header.
     ///
+    /// - Parameter tenant: who sent it, by the credentials of its RPC.
     /// - Returns: the request, its span, and whether its client wants results of accepted events
     ///   too.
     func admit(
-        _ bytes: RequestBytes, shape: RequestShape, trace: inout RequestTrace
+        _ bytes: RequestBytes, shape: RequestShape, tenant: Tenant, trace: inout RequestTrace
     ) -> (request: AdmittedRequest, span: RequestSpan?, reportsAccepted: Bool) {
         let receiveTime = WallClock.microseconds()
         let (request, reportsAccepted) = bytes.withUnsafeBytes { buffer in
             let reader = self.admission.read(buffer, shape: shape)
             let request = self.admission.admit(
-                reader, bytes: buffer.count, tenant: self.tenant, receiveTime: receiveTime)
+                reader, bytes: buffer.count, tenant: tenant.name, receiveTime: receiveTime)
             return (request, reader.reportsAccepted)
         }
         let (context, span) = trace.begin(event: request.eventTrace)
         if !request.claims.isEmpty {
             request.header = HitBlock.header(
                 entryCount: request.claims.count, entriesBytes: request.entries.count,
-                receiveTime: receiveTime, tenant: self.tenant, trace: context)
+                receiveTime: receiveTime, tenant: tenant.name, trace: context)
         }
         return (request, span, reportsAccepted)
     }

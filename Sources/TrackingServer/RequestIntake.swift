@@ -7,16 +7,20 @@ internal import TrackingJournal
 /// Admits a stream's requests, and hands those of a run to the ledger and the journal together.
 struct RequestIntake {
     private let ingest: Ingest
+    private let tenant: Tenant
     private let acks: AckQueue
     private var trace: RequestTrace
     private var lastSequence: UInt64 = 0
     private var isFirst = true
     private var arrivals: [Arrival] = []
     private var room: AckLedger.Room
+    private var events = 0
+    private var bytes = 0
 
     /// The intake of a stream that has just begun.
-    init(ingest: Ingest, acks: AckQueue, metadata: Metadata) {
+    init(ingest: Ingest, tenant: Tenant, acks: AckQueue, metadata: Metadata) {
         self.ingest = ingest
+        self.tenant = tenant
         self.acks = acks
         self.trace = RequestTrace(
             method: Sightline_V1_TrackingService.Method.StreamEvents.descriptor, metadata: metadata)
@@ -31,7 +35,7 @@ struct RequestIntake {
     /// - Throws: the status that the stream ends with where the request's number does not rise.
     mutating func admit(_ bytes: RequestBytes) throws {
         let (request, span, reports) = self.ingest.admit(
-            bytes, shape: .stream, trace: &self.trace)
+            bytes, shape: .stream, tenant: self.tenant, trace: &self.trace)
         if self.isFirst { self.acks.setReportsAccepted(reports) }
         self.isFirst = false
         // What cannot be read has no sequence to check; it is answered without one.
@@ -41,8 +45,17 @@ struct RequestIntake {
             }
             self.lastSequence = request.sequence
         }
-        self.room.take(bytes: bytes.count)
-        self.arrivals.append(Arrival(request: request, span: span, bytes: bytes.count))
+        self.events &+= request.eventCount
+        self.bytes &+= bytes.count
+        let heldBytes = request.heldBytes(requestBytes: bytes.count)
+        self.room.take(bytes: heldBytes)
+        self.arrivals.append(Arrival(request: request, span: span, bytes: heldBytes))
+    }
+
+    /// The events and bytes that were admitted since this was last asked: what a quota is taken of.
+    mutating func takeCounts() -> (events: Int, bytes: Int) {
+        defer { (self.events, self.bytes) = (0, 0) }
+        return (self.events, self.bytes)
     }
 
     /// Hands on what was admitted.

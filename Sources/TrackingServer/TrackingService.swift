@@ -16,15 +16,19 @@ struct TrackingService: RegistrableRPCService {
         router.registerHandler(
             forMethod: Method.StreamEvents.descriptor, deserializer: RequestRunDeserializer(),
             serializer: ProtobufSerializer<Method.StreamEvents.Output>()
-        ) { request, _ in self.streamEvents(request) }
+        ) { request, context in self.streamEvents(request, of: context.principal) }
         router.registerHandler(
             forMethod: Method.RecordEvents.descriptor, deserializer: RequestBytesDeserializer(),
             serializer: ProtobufSerializer<Method.RecordEvents.Output>()
-        ) { request, _ in try await self.recordEvents(request) }
+        ) { request, context in
+            try await self.recordEvents(request, of: context.principal)
+        }
         router.registerHandler(
             forMethod: Method.ExplainEvents.descriptor, deserializer: RequestBytesDeserializer(),
             serializer: ProtobufSerializer<Method.ExplainEvents.Output>()
-        ) { request, _ in try await self.explainEvents(request) }
+        ) { request, context in
+            try await self.explainEvents(request, of: context.principal)
+        }
         router.registerHandler(
             forMethod: Method.InspectPayload.descriptor,
             deserializer: ProtobufDeserializer<Method.InspectPayload.Input>(),
@@ -41,23 +45,31 @@ struct TrackingService: RegistrableRPCService {
         "/" + Sightline_V1_TrackingService.Method.StreamEvents.descriptor.fullyQualifiedMethod
 
     private func streamEvents(
-        _ request: StreamingServerRequest<RequestRun>
+        _ request: StreamingServerRequest<RequestRun>, of caller: Principal
     ) -> StreamingServerResponse<Sightline_V1_StreamEventsResponse> {
         StreamingServerResponse { writer in
-            let stream = EventStream(ingest: self.ingest, configuration: self.stream)
+            let stream = EventStream(
+                ingest: self.ingest, configuration: self.stream, caller: caller,
+                allowance: try self.ingest.allowance(of: caller.tenant))
             try await stream.serve(request.messages, metadata: request.metadata, to: writer)
             return [:]
         }
     }
 
     private func recordEvents(
-        _ request: StreamingServerRequest<RequestBytes>
+        _ request: StreamingServerRequest<RequestBytes>, of caller: Principal
     ) async throws -> StreamingServerResponse<Sightline_V1_RecordEventsResponse> {
+        let allowance = try self.ingest.allowance(of: caller.tenant)
         let bytes = try await Self.onlyMessage(of: request)
         var trace = RequestTrace(
             method: Sightline_V1_TrackingService.Method.RecordEvents.descriptor,
             metadata: request.metadata)
-        let (admitted, span, _) = self.ingest.admit(bytes, shape: .unary, trace: &trace)
+        let (admitted, span, _) = self.ingest.admit(
+            bytes, shape: .unary, tenant: caller.tenant, trace: &trace)
+        let heldBytes = admitted.heldBytes(requestBytes: bytes.count)
+        self.ingest.budget.add(heldBytes)
+        defer { self.ingest.budget.remove(heldBytes) }
+        try allowance.take(events: admitted.eventCount, bytes: bytes.count)
         if let violation = admitted.violation { throw ServiceError.request(violation).status }
         await RecordedRequest.settle(admitted, in: self.ingest.journal)
         span?.end(admitted)
@@ -70,13 +82,16 @@ struct TrackingService: RegistrableRPCService {
     }
 
     private func explainEvents(
-        _ request: StreamingServerRequest<RequestBytes>
+        _ request: StreamingServerRequest<RequestBytes>, of caller: Principal
     ) async throws -> StreamingServerResponse<Sightline_V1_ExplainEventsResponse> {
+        let allowance = try self.ingest.allowance(of: caller.tenant)
         let bytes = try await Self.onlyMessage(of: request)
+        try allowance.take(events: 0, bytes: bytes.count)
         let explainer = Explainer(
-            admission: self.ingest.admission, tenant: self.ingest.tenant,
+            admission: self.ingest.admission, tenant: caller.tenant,
             journal: self.ingest.journal)
         let answer = try await explainer.explain(bytes)
+        allowance.count(events: answer.results.count)
         return StreamingServerResponse(single: ServerResponse(message: answer))
     }
 

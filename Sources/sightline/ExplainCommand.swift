@@ -20,6 +20,10 @@ struct ExplainCommand: AsyncParsableCommand {
 
     @OptionGroup var input: EventInput
 
+    @OptionGroup(title: "Security") var security: ClientSecurityOptions
+
+    @OptionGroup(title: "Credentials") var credentials: CredentialOptions
+
     @Option(help: "Ask the server at HOST:PORT, with its configuration and its memory.")
     var target: String?
 
@@ -55,7 +59,8 @@ struct ExplainCommand: AsyncParsableCommand {
         } catch let error as TrackingClientError {
             switch error {
             case .unreachable, .gaveUp: throw Console.fail(error, .unavailable)
-            case .refused, .badAddress: throw Console.fail(error, .failure)
+            case .refused, .badAddress, .badSecurity, .badCredential:
+                throw Console.fail(error, .failure)
             }
         }
         if badLines.count > 0 { throw ExitCode.failure }
@@ -101,7 +106,10 @@ struct ExplainCommand: AsyncParsableCommand {
         guard let target = self.target else {
             return try await Explainer().explain(events).results
         }
-        let client = TrackingClient(address: try ServerAddress(target), giveUpAfter: .seconds(30))
+        let client = TrackingClient(
+            address: try ServerAddress(target), giveUpAfter: .seconds(30),
+            security: try self.security.security(),
+            credential: try self.credentials.credential())
         return try await client.explain(events).results
     }
 

@@ -14,6 +14,10 @@ struct SendCommand: AsyncParsableCommand {
 
     @OptionGroup var input: EventInput
 
+    @OptionGroup(title: "Security") var security: ClientSecurityOptions
+
+    @OptionGroup(title: "Credentials") var credentials: CredentialOptions
+
     @Option(help: "The server's HOST:PORT.")
     var target: String = Defaults.target
 
@@ -40,12 +44,14 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let client = TrackingClient(
-            address: try ServerAddress(self.target),
-            limits: RequestLimits(maxEvents: self.batch),
-            giveUpAfter: .seconds(self.giveUpAfter))
         let report: SendReport
         do {
+            let client = TrackingClient(
+                address: try ServerAddress(self.target),
+                limits: RequestLimits(maxEvents: self.batch),
+                giveUpAfter: .seconds(self.giveUpAfter),
+                security: try self.security.security(),
+                credential: try self.credentials.credential())
             if let platform = self.input.platform?.platform {
                 let events = try self.input.payloadEvents(platform)
                 report = SendReport(json: self.json, total: events.count, target: self.target)
@@ -82,7 +88,7 @@ struct SendCommand: AsyncParsableCommand {
             switch error {
             case .gaveUp, .unreachable:
                 throw Console.fail(error, .unavailable)
-            case .refused, .badAddress:
+            case .refused, .badAddress, .badSecurity, .badCredential:
                 throw Console.fail(error, .failure)
             }
         } catch {

@@ -10,45 +10,44 @@ struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Run the service.",
         discussion: """
-            Values come from flags, then SIGHTLINE_… variables, then the file, then defaults.
-            Exits with 0 after SIGTERM or SIGINT, 69 where the port or the data directory is in use,
-            74 where the journal's disk failed, 78 where the configuration is wrong.
+            Values come from flags, then SIGHTLINE_… variables, then the file, then defaults;
+            SIGHUP reads them again, and docs/configuration.md lists every key. Exits with 0 after
+            SIGTERM or SIGINT, 69 where the port or the data directory is in use, 74 where the
+            journal's disk failed, 78 where the configuration is wrong.
             """)
 
     @Option(help: "A YAML file of keys and values.")
     var config: String?
 
-    @Option(help: "HOST:PORT of the gRPC server; port 0 takes a free one.")
-    var listen: String?
-
-    @Option(help: "Directory of the journal and the sink's files.")
-    var dataDir: String?
-
-    @Option(help: "Where hits go: sqlite, jsonl, stdout or discard.")
-    var sink: String?
+    @OptionGroup var flags: ConfigurationFlags
 
     @Flag(help: "Keep everything in a temporary directory, and log at debug.")
     var dev = false
 
     func run() async throws {
+        // Until the reloader listens there is nothing to reload, and no reason to end either.
+        signal(SIGHUP, SIG_IGN)
+        let source = self.source
+        let loaded = source.load()
         let configuration: ServerConfiguration
         do {
-            configuration = try self.source.configuration()
+            configuration = try loaded.checked()
         } catch {
             throw Self.exit(.configuration, "\(error)")
         }
-        defer { if self.dev { Self.remove(configuration.dataDirectory) } }
+        defer { if self.dev { Self.remove(Self.temporaryDirectory) } }
+        let level = LogLevel(configuration.logLevel)
         let logger = Logger(label: "sightline") { label in
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = configuration.logLevel
-            return handler
+            LeveledLogHandler(StreamLogHandler.standardError(label: label), level: level)
         }
+        let reloader = Reloader(source: source, start: loaded, logger: logger)
+        reloader.add(Reloadable("log level") { next in { level.change(to: next.logLevel) } })
+        let application = try await self.application(configuration, reloader, logger)
         do {
-            let application = try Application(
-                configuration: configuration, logger: logger,
-                onListening: { address in Self.announce("listening on \(address)") },
-                onFailure: { error in Self.fail(error, logger) })
             try await application.run()
+        } catch let error as ListenError {
+            let address = "\(configuration.host):\(configuration.port)"
+            throw Self.exit(.unavailable, "listen is \"\(address)\", but \(error)")
         } catch {
             throw Self.exit(
                 .unavailable,
@@ -57,17 +56,37 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    private var source: ConfigurationSource {
-        var flags: [String: String] = [:]
-        flags["listen"] = self.listen
-        flags["data_dir"] = self.dataDir
-        flags["sink"] = self.sink
-        if self.dev {
-            flags["data_dir"] = NSTemporaryDirectory() + "sightline-dev-\(getpid())"
-            flags["log.level"] = "debug"
+    private func application(
+        _ configuration: ServerConfiguration, _ reloader: Reloader, _ logger: Logger
+    ) async throws -> Application {
+        do {
+            return try await Application(
+                configuration: configuration, logger: logger, reloader: reloader,
+                onListening: { address in Self.announce("listening on \(address)") },
+                onFailure: { error in Self.fail(error, logger) })
+        } catch JournalError.unusable(let path, let reason)
+            where !path.hasSuffix(".db")
+        {
+            throw Self.exit(
+                .configuration,
+                "data_dir is \"\(configuration.dataDirectory)\", but cannot be used: \(path): "
+                    + reason)
+        } catch let error as JournalError {
+            throw Self.exit(
+                .unavailable, "data_dir is \"\(configuration.dataDirectory)\": \(error)")
+        } catch let error as ConfigurationError {
+            throw Self.exit(.configuration, "\(error)")
+        } catch {
+            throw Self.exit(.unavailable, "cannot start: \(error)")
         }
-        return ConfigurationSource(
-            flags: flags, environment: ProcessInfo.processInfo.environment, file: self.config)
+    }
+
+    private static let temporaryDirectory =
+        NSTemporaryDirectory() + "sightline-dev-\(getpid())"
+
+    private var source: ConfigurationSource {
+        let dev = ["data_dir": Self.temporaryDirectory, "log.level": "debug"]
+        return self.flags.source(file: self.config, defaults: self.dev ? dev : [:])
     }
 
     /// One line on standard output, at once: scripts wait for it.

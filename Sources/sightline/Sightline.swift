@@ -10,6 +10,9 @@ struct Sightline: AsyncParsableCommand {
         version: Version.text,
         subcommands: [
             ServeCommand.self, SendCommand.self, TailCommand.self, ExplainCommand.self,
-            InspectCommand.self, VersionCommand.self,
+            InspectCommand.self, BenchCommand.self,
+            ValidateCommand.self, ConfigCommand.self, DevCertsCommand.self,
+            KeysCommand.self, HealthCommand.self,
+            VersionCommand.self,
         ])
 }

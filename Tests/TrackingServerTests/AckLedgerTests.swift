@@ -71,6 +71,34 @@ struct AckLedgerTests {
         #expect(ledger.hasRoom)
     }
 
+    @Test("a client that leaves two windows unread is not read until it takes an answer")
+    func roomOfTheUnanswered() throws {
+        var ledger = self.ledger(requests: 2)
+        for sequence in 1...4 as ClosedRange<UInt64> {
+            #expect(ledger.hasRoom)
+            let request = try TestRequests.admitted(sequence)
+            ledger.begin(request, bytes: 10)
+            ledger.settle(request)
+        }
+        #expect(!ledger.hasRoom && ledger.heldBytes == 40)
+        let answer = ledger.takeAnswer()
+        #expect(answer?.bytes == 40)
+        #expect(ledger.hasRoom && ledger.heldBytes == 0)
+    }
+
+    @Test(
+        "unread requests count in bytes too: full at the limit, not one below it",
+        arguments: [(bytes: 99, hasRoom: true), (100, false)])
+    func unansweredBytes(_ row: (bytes: Int, hasRoom: Bool)) throws {
+        var ledger = self.ledger(bytes: 100)
+        for bytes in [50, row.bytes - 50] {
+            let request = try TestRequests.admitted(UInt64(bytes))
+            ledger.begin(request, bytes: bytes)
+            ledger.settle(request)
+        }
+        #expect(ledger.hasRoom == row.hasRoom)
+    }
+
     @Test("a malformed request is answered, and its number moves nothing")
     func malformed() throws {
         var ledger = self.ledger()

@@ -7,7 +7,9 @@ internal import TrackingCore
 
 @Suite(.timeLimit(.minutes(1)))
 struct AckQueueTests {
-    private let queue = AckQueue(maxRequests: 2, maxBytes: 1 << 20)
+    private let queue = AckQueue(
+        maxRequests: 2, maxBytes: 1 << 20,
+        budget: MemoryBudget(hardBytes: 1 << 30, softPercent: 80))
 
     private func begin(_ sequences: ClosedRange<UInt64>) throws -> [AdmittedRequest] {
         try sequences.map { sequence in
@@ -86,6 +88,19 @@ struct AckQueueTests {
         let reader = Task.immediate { await self.queue.waitForRoom() }
         self.queue.settled([first])
         #expect(await reader.value.isLeft)
+    }
+
+    @Test("the reader of a stream whose answers are not taken waits for that, or for its end")
+    func waitsForAnswers() async throws {
+        for request in try self.begin(1...4) { self.queue.settled([request]) }
+        self.queue.commitEnded()
+        let reader = Task.immediate { await self.queue.waitForRoom() }
+        #expect(await self.queue.nextStep().words == "answer 4: 1 2 3 4")
+        #expect(await reader.value.isLeft)
+        for request in try self.begin(5...8) { self.queue.settled([request]) }
+        let last = Task.immediate { await self.queue.waitForRoom() }
+        self.queue.abandon()
+        #expect(await !last.value.isLeft)
     }
 
     @Test("what its client wants to know is kept")

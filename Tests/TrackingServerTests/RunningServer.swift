@@ -37,7 +37,7 @@ struct RunningServer: Sendable {
         configuration.journal.windowCapacity = 10_000
         configure(&configuration)
         let (addresses, listening) = AsyncStream.makeStream(of: String.self)
-        let application = try Application(
+        let application = try await Application(
             configuration: configuration,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             onListening: { listening.yield($0) }, onFailure: { _ in })

@@ -68,14 +68,16 @@ enum SourceRules {
             "SightlineProtos", "TrackingCore", "SwiftProtobuf", "NIOCore",
         ]),
         "TrackingServer": Self.system.union(Self.grpc).union(Self.tracing).union([
-            "TrackingSinks", "TrackingJournal", "TrackingCore", "Telemetry", "SightlineProtos",
-            "SwiftProtobuf", "Configuration", "DequeModule", "Logging", "Metrics", "NIOCore",
-            "NIOHPACK", "NIOHTTP2", "ServiceLifecycle", "SystemPackage", "UnixSignals", "Yams",
+            "CInflate", "TrackingSinks", "TrackingJournal", "TrackingCore", "Telemetry",
+            "SightlineProtos", "SwiftProtobuf", "Configuration", "Crypto", "CryptoExtras",
+            "DequeModule", "JWTKit", "Logging", "Metrics", "NIOCertificateReloading", "NIOCore",
+            "NIOHPACK", "NIOHTTP2", "NIOPosix", "NIOSSL", "ServiceLifecycle", "SwiftASN1",
+            "SystemPackage", "UnixSignals", "X509", "Yams",
         ]),
-        "sightline": Self.system.union(Self.tracing).union([
+        "sightline": Self.system.union(Self.grpc).union(Self.tracing).union([
             "TrackingServer", "TrackingClient", "Telemetry", "TrackingSinks", "TrackingJournal",
-            "TrackingCore", "SightlineProtos", "SwiftProtobuf", "ArgumentParser", "GRDB",
-            "Logging", "ServiceLifecycle",
+            "TrackingCore", "SightlineProtos", "SwiftProtobuf", "ArgumentParser", "Crypto", "GRDB",
+            "Histogram", "Logging", "ServiceLifecycle", "SwiftASN1", "X509",
         ]),
     ]
 

@@ -38,6 +38,7 @@ extension AckLedger {
 
 extension AckQueue {
     func begin(_ request: AdmittedRequest, bytes: Int) -> AckLedger.Room {
-        self.begin([Arrival(request: request, span: nil, bytes: bytes)])
+        let heldBytes = request.heldBytes(requestBytes: bytes)
+        return self.begin([Arrival(request: request, span: nil, bytes: heldBytes)])
     }
 }

@@ -9,6 +9,8 @@ internal import TrackingClient
 struct WireClient: Sendable {
     typealias Methods = Sightline_V1_TrackingService.Method
     private let client: GRPCClient<HTTP2ClientTransport.Posix>
+    /// What every call carries.
+    var metadata: Metadata = [:]
 
     /// What a call gave: its answers, and the error that it ended with.
     struct Outcome<Answer: Sendable>: Sendable {
@@ -43,7 +45,7 @@ struct WireClient: Sendable {
         _ method: MethodDescriptor, _ requests: AsyncStream<[UInt8]>,
         onAnswer: @escaping @Sendable (Answer) async -> Void
     ) async throws -> Outcome<Answer> {
-        let request = StreamingClientRequest<[UInt8]> { writer in
+        let request = StreamingClientRequest<[UInt8]>(metadata: self.metadata) { writer in
             for await bytes in requests { try await writer.write(bytes) }
         }
         var options = CallOptions.defaults

@@ -149,12 +149,4 @@ final class DataFrameJoiningHandler: ChannelInboundHandler {
             self.unwrapInboundIn(data), allocator: context.channel.allocator)
         context.fireChannelRead(self.wrapInboundOut(chunk))
     }
-
-    /// Puts one in front of a connection's other handlers.
-    static func add(to channel: any Channel) -> EventLoopFuture<Void> {
-        channel.eventLoop.makeCompletedFuture {
-            try channel.pipeline.syncOperations.addHandler(
-                DataFrameJoiningHandler(), position: .first)
-        }
-    }
 }

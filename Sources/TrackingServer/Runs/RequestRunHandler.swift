@@ -26,14 +26,6 @@ final class RequestRunHandler: ChannelInboundHandler {
     /// A handler that collects the requests of the method at `path`.
     init(path: String) { self.path = path }
 
-    /// Puts one in front of a stream's other handlers.
-    static func add(to channel: any Channel, path: String) -> EventLoopFuture<Void> {
-        channel.eventLoop.makeCompletedFuture {
-            try channel.pipeline.syncOperations.addHandler(
-                RequestRunHandler(path: path), position: .first)
-        }
-    }
-
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let payload = self.unwrapInboundIn(data)
         switch payload {
