@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help bootstrap build release generate check check-generated check-protos check-format \
-	check-scripts check-rules check-docs docs format test test-swift test-interop test-clients \
+	check-scripts check-rules check-docs docs format test test-swift test-interop clients test-clients \
 	fuzz fuzz-short run demo bench bench-micro clean
 
 SIGHTLINE := .build/debug/sightline
@@ -57,8 +57,10 @@ test-swift: bootstrap ## The Swift tests
 test-interop: build ## The Python client and the process tests (a tmpfs needs root, else skipped)
 	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop
 
-test-clients: build ## Other languages' clients side by side for a minute; builds them first
+clients: bootstrap ## Build the test clients of other languages (grpc-go and C++)
 	Benchmarks/bootstrap && Scripts/build-clients .build/clients
+
+test-clients: build clients ## Other languages' clients side by side for a minute
 	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop/test_clients.py
 
 fuzz: bootstrap ## Fuzz what reads foreign bytes, 10 million runs each (or FUZZ_RUNS=n)
