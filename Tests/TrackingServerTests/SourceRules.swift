@@ -47,7 +47,9 @@ enum SourceRules {
 
     private static let grpc: Set = ["GRPCCore", "GRPCProtobuf", "GRPCNIOTransportHTTP2Posix"]
     private static let tracing: Set = ["Tracing", "Instrumentation", "ServiceContextModule"]
-    private static let system: Set = ["Foundation", "Glibc", "Synchronization"]
+    private static let system: Set = [
+        "CoreFoundation", "Foundation", "Glibc", "Synchronization",
+    ]
 
     /// What each module may import: what stands below it in design section 2, and its libraries.
     static let allowed: [String: Set<String>] = [

@@ -1,5 +1,7 @@
 // A PEM file as it was at one moment: its text, and who may read it. Reading is bounded, and never
 // waits for a pipe.
+// stat() is CoreFoundation's or Glibc's, by which of them the compiler meets first.
+internal import CoreFoundation
 internal import Foundation
 internal import Glibc
 internal import SwiftASN1
