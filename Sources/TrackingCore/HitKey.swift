@@ -23,21 +23,12 @@ package struct HitKey: Sendable, Hashable {
     }
 
     /// Hashes the fields that `fill` appends.
-    fileprivate init(_ fill: (inout FieldBuffer) -> Void) {
-        // Every field is bounded, by Limits and the tenant by its length of one byte: 1148 bytes in
-        // all. They lie on the stack, so a hash allocates nothing.
-        self = withUnsafeTemporaryAllocation(byteCount: 1280, alignment: 8) { memory in
-            var fields = FieldBuffer(memory)
+    fileprivate init(_ fill: (inout FieldHash) -> Void) {
+        // On the stack, so that a hash allocates nothing: above 1,024 bytes it would be the heap.
+        self = withUnsafeTemporaryAllocation(byteCount: 512, alignment: 8) { memory in
+            var fields = FieldHash(memory)
             fill(&fields)
-            var context = SHA256_CTX()
-            var digest: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-            SHA256_Init(&context)
-            SHA256_Update(&context, fields.bytes.baseAddress, fields.bytes.count)
-            withUnsafeMutableBytes(of: &digest) { digest in
-                _ = SHA256_Final(
-                    digest.baseAddress?.assumingMemoryBound(to: UInt8.self), &context)
-            }
-            return HitKey(high: UInt64(bigEndian: digest.0), low: UInt64(bigEndian: digest.1))
+            return fields.key()
         }
     }
 
@@ -82,25 +73,28 @@ package struct HitKey: Sendable, Hashable {
     }
 }
 
-/// The fields of one key, laid out for the hash.
-private struct FieldBuffer {
+/// The hash of one key's fields, which are collected so that most keys are hashed in one step.
+private struct FieldHash {
     private let memory: UnsafeMutableRawBufferPointer
     private var count = 0
+    private var context = SHA256_CTX()
 
-    init(_ memory: UnsafeMutableRawBufferPointer) { self.memory = memory }
-
-    var bytes: Bytes { Bytes(rebasing: self.memory[..<self.count]) }
+    init(_ memory: UnsafeMutableRawBufferPointer) {
+        self.memory = memory
+        SHA256_Init(&self.context)
+    }
 
     mutating func append(_ field: Bytes) {
-        // Form bounds every field, so this cut is never reached; it keeps memory safe regardless.
-        let length = min(field.count, self.memory.count &- self.count &- 4)
-        guard length >= 0 else { return }
-        self.store(UInt32(truncatingIfNeeded: length).bigEndian)
-        if let base = field.baseAddress, length > 0 {
-            (self.memory.baseAddress?.advanced(by: self.count))?.copyMemory(
-                from: base, byteCount: length)
-            self.count &+= length
+        self.store(UInt32(truncatingIfNeeded: field.count).bigEndian)
+        if field.count > self.memory.count &- self.count { self.hashCollected() }
+        guard let base = field.baseAddress, !field.isEmpty else { return }
+        guard field.count <= self.memory.count &- self.count else {
+            SHA256_Update(&self.context, base, field.count)
+            return
         }
+        self.memory.baseAddress?.advanced(by: self.count).copyMemory(
+            from: base, byteCount: field.count)
+        self.count &+= field.count
     }
 
     mutating func append(_ literal: StaticString) {
@@ -108,15 +102,31 @@ private struct FieldBuffer {
     }
 
     mutating func append(_ time: EventView.OccurTime) {
-        guard self.count &+ 16 <= self.memory.count else { return }
         self.store(UInt32(12).bigEndian)
         self.store(time.seconds.bigEndian)
         self.store(time.nanos.bigEndian)
     }
 
+    /// The key of all that was appended.
+    mutating func key() -> HitKey {
+        self.hashCollected()
+        var digest: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        withUnsafeMutableBytes(of: &digest) { digest in
+            _ = SHA256_Final(
+                digest.baseAddress?.assumingMemoryBound(to: UInt8.self), &self.context)
+        }
+        return HitKey(high: UInt64(bigEndian: digest.0), low: UInt64(bigEndian: digest.1))
+    }
+
     private mutating func store<Number: FixedWidthInteger & BitwiseCopyable>(_ number: Number) {
+        if MemoryLayout<Number>.size > self.memory.count &- self.count { self.hashCollected() }
         self.memory.storeBytes(of: number, toByteOffset: self.count, as: Number.self)
         self.count &+= MemoryLayout<Number>.size
+    }
+
+    private mutating func hashCollected() {
+        SHA256_Update(&self.context, self.memory.baseAddress, self.count)
+        self.count = 0
     }
 }
 
