@@ -110,28 +110,31 @@ struct EventStream: Sendable {
             ingest: self.ingest, tenant: self.caller.tenant, acks: acks, metadata: metadata)
         do {
             for try await run in runs {
-                // A client that never pauses would keep a stream open whose time is over.
-                if acks.isReadingOver { return .closing }
                 for request in run {
+                    // A client that never pauses would keep a stream open whose time is over. What
+                    // is admitted and not handed on yet has left no trace: it is sent again.
+                    if acks.isReadingOver { return .closing }
                     try intake.admit(request)
-                    if !intake.hasRoom {
-                        intake.handOn()
-                        await intake.waitForRoom()
-                    }
-                    guard self.allowance.isLimited else { continue }
-                    intake.handOn()
-                    let (events, bytes) = intake.takeCounts()
-                    try await self.allowance.waitForTurn(events: events, bytes: bytes)
+                    guard intake.isDue || self.allowance.isLimited else { continue }
+                    try await self.handOn(&intake, acks)
                 }
-                intake.handOn()
-                // A journal that fills up slows its clients first: one run at a time.
-                if self.ingest.journal.isNearlyFull { await acks.waitForIdle() }
-                if self.ingest.budget.isFull { await self.ingest.budget.waitForRoom() }
+                try await self.handOn(&intake, acks)
             }
             return .byClient
         } catch {
             intake.handOn()
             return .failed(error)
         }
+    }
+
+    /// Hands on what was admitted, and waits until there is room for more.
+    private func handOn(_ intake: inout RequestIntake, _ acks: AckQueue) async throws {
+        intake.handOn()
+        if !intake.hasRoom { await intake.waitForRoom() }
+        // A journal that fills up slows its clients first: one request at a time.
+        if self.ingest.journal.isNearlyFull { await acks.waitForIdle() }
+        if self.ingest.budget.isFull { await self.ingest.budget.waitForRoom() }
+        let (events, bytes) = intake.takeCounts()
+        try await self.allowance.waitForTurn(events: events, bytes: bytes)
     }
 }

@@ -16,6 +16,10 @@ struct RequestIntake {
     private var room: AckLedger.Room
     private var events = 0
     private var bytes = 0
+    private var heldBytes = 0
+
+    /// Bytes of memory that may be held before they are handed on, and so are counted.
+    static let maxHeldBytes = 64 << 10
 
     /// The intake of a stream that has just begun.
     init(ingest: Ingest, tenant: Tenant, acks: AckQueue, metadata: Metadata) {
@@ -29,6 +33,12 @@ struct RequestIntake {
 
     /// Whether one more request may be admitted.
     var hasRoom: Bool { self.room.isLeft }
+
+    /// Whether what was admitted has to be handed on before the next request: there is no room, the
+    /// journal fills up, or much is held that the memory's budget does not know of yet.
+    var isDue: Bool {
+        !self.hasRoom || self.heldBytes >= Self.maxHeldBytes || self.ingest.journal.isNearlyFull
+    }
 
     /// Admits a request.
     ///
@@ -48,6 +58,7 @@ struct RequestIntake {
         self.events &+= request.eventCount
         self.bytes &+= bytes.count
         let heldBytes = request.heldBytes(requestBytes: bytes.count)
+        self.heldBytes &+= heldBytes
         self.room.take(bytes: heldBytes)
         self.arrivals.append(Arrival(request: request, span: span, bytes: heldBytes))
     }
@@ -64,6 +75,7 @@ struct RequestIntake {
         self.room = self.acks.begin(self.arrivals)
         self.ingest.journal.append(self.arrivals.map(\.request), for: self.acks)
         self.arrivals.removeAll(keepingCapacity: true)
+        self.heldBytes = 0
     }
 
     /// Waits until one more request may be admitted.

@@ -5,8 +5,8 @@ internal import Synchronization
 /// over the hard one nothing more is read until there is room. One atomic addition per request each
 /// way.
 ///
-/// What is read stays within the hard limit but for one request of each stream: those that have
-/// found room at the same moment.
+/// What is read stays within the hard limit but for one request of each stream, after 64 KiB of
+/// others (`RequestIntake.maxHeldBytes`): those that have found room at the same moment.
 package final class MemoryBudget: Sendable {
     /// Bytes over which no new calls are taken.
     package let softBytes: Int

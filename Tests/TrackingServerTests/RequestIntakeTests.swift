@@ -1,0 +1,45 @@
+// When a stream's requests are handed on, before their run is over.
+internal import GRPCCore
+internal import Testing
+internal import TrackingCore
+internal import TrackingJournal
+
+@testable internal import TrackingServer
+
+struct RequestIntakeTests {
+    /// An intake in front of a journal that keeps nothing on disk, with room for 10,000 requests.
+    private func intake() throws -> RequestIntake {
+        var configuration = Journal.Configuration()
+        configuration.mode = .off
+        configuration.windowCapacity = 100
+        let journal = try Journal(
+            path: "", sinks: [], configuration: configuration, onFailure: { _ in })
+        let ingest = Ingest(
+            admission: Admission(), journal: journal,
+            budget: MemoryBudget(hardBytes: 1 << 30, softPercent: 80),
+            quotas: try TenantQuotas(QuotaConfiguration()))
+        let acks = AckQueue(maxRequests: 10_000, maxBytes: 1 << 30, budget: ingest.budget)
+        return RequestIntake(
+            ingest: ingest, tenant: .standard, acks: acks, metadata: [:])
+    }
+
+    @Test(
+        "64 KiB of memory are handed on at once, a byte less waits for the rest of the run",
+        arguments: [(count: 65_535, isDue: false), (65_536, true)])
+    func heldBytes(_ row: (count: Int, isDue: Bool)) throws {
+        var intake = try self.intake()
+        // What is no message at all has no number to check, and is held like any other.
+        try intake.admit(RequestBytes([UInt8](repeating: 0xff, count: row.count)))
+        #expect(intake.isDue == row.isDue)
+        intake.handOn()
+        #expect(!intake.isDue)
+    }
+
+    @Test("refused events count with the words that their client is told")
+    func refusals() throws {
+        var intake = try self.intake()
+        let refused = (0..<127).map { _ in TestEvents.push("no good") }
+        try intake.admit(RequestBytes(try TestEvents.request(1, refused)))
+        #expect(intake.isDue)
+    }
+}
