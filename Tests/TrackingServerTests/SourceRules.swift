@@ -64,7 +64,8 @@ enum SourceRules {
             "GRDBSQLite", "Logging", "ServiceLifecycle",
         ]).union(Self.tracing),
         "Telemetry": Self.system.union(Self.grpc).union(Self.tracing).union([
-            "CoreMetrics", "Logging", "Metrics", "NIOCore", "ServiceLifecycle", "SwiftProtobuf",
+            "CoreMetrics", "Logging", "Metrics", "NIOCore", "ServiceLifecycle", "SightlineProtos",
+            "SwiftProtobuf", "TrackingCore",
         ]),
         "TrackingClient": Self.system.union(Self.grpc).union([
             "SightlineProtos", "TrackingCore", "SwiftProtobuf", "NIOCore",
@@ -72,8 +73,9 @@ enum SourceRules {
         "TrackingServer": Self.system.union(Self.grpc).union(Self.tracing).union([
             "CInflate", "TrackingSinks", "TrackingJournal", "TrackingCore", "Telemetry",
             "SightlineProtos", "SwiftProtobuf", "Configuration", "Crypto", "CryptoExtras",
-            "DequeModule", "JWTKit", "Logging", "Metrics", "NIOCertificateReloading", "NIOCore",
-            "NIOHPACK", "NIOHTTP2", "NIOPosix", "NIOSSL", "ServiceLifecycle", "SwiftASN1",
+            "DequeModule", "HTTPTypes", "Hummingbird", "JWTKit", "Logging", "Metrics",
+            "NIOCertificateReloading", "NIOCore", "NIOHPACK", "NIOHTTP2", "NIOPosix", "NIOSSL",
+            "ServiceLifecycle", "SwiftASN1",
             "SystemPackage", "UnixSignals", "X509", "Yams",
         ]),
         "sightline": Self.system.union(Self.grpc).union(Self.tracing).union([
