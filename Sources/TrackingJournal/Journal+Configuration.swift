@@ -11,8 +11,8 @@ extension Journal {
         package var maxGroupBytes = 4 << 20
         /// Recent batches kept in memory for the forwarders. Default 32 MiB.
         package var maxCachedBytes = 32 << 20
-        /// Payload after which the log is moved into the file. Default 64 MiB.
-        package var checkpointBytes = 64 << 20
+        /// Payload after which the log is moved into the file. Default 256 MiB.
+        package var checkpointBytes = 256 << 20
         /// How long a batch stays after every sink has it. Default 0.
         package var retainSeconds = 0
         /// Keys that the window of recent hits remembers. Default 2,000,000.

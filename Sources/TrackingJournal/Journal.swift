@@ -241,6 +241,17 @@ package final class Journal: Sendable {
         case .failed(let reason): self.fail(.failed(reason: reason))
         }
         Self.settle(group)
+        self.checkpointIfDue()
+    }
+
+    /// Comes after the answers: who waits for them need not wait for this.
+    private func checkpointIfDue() {
+        guard self.state.withLock({ $0.failure == nil }) else { return }
+        do {
+            try self.writer.checkpointIfDue()
+        } catch {
+            self.fail(error)
+        }
     }
 
     /// Without a disk, clients are told once the sinks have their hits.

@@ -100,13 +100,19 @@ final class JournalWriter: @unchecked Sendable {
         }
     }
 
+    /// Moves the log into the file where that is due.
+    ///
+    /// - Throws: `JournalError.failed` where the disk has failed.
+    func checkpointIfDue() throws(JournalError) { try self.store.checkpointIfDue() }
+
     /// The next commit: a payload, and what else is due.
     private func commit(_ payload: (bytes: [UInt8], events: Int)) -> JournalStore.Commit {
         JournalStore.Commit(
             sequence: self.lastSequence + 1, payload: payload.bytes, eventCount: payload.events,
             recentRow: self.configuration.mode == .off ? [] : RecentHits.row(of: self.changes),
             createTime: Self.now(), cursors: self.cursors.withLock { $0.changed },
-            deleteThrough: self.deletableThrough(), forgetThrough: self.forgettableThrough())
+            deleteThrough: self.deletableThrough(isIdle: payload.bytes.isEmpty),
+            forgetThrough: self.forgettableThrough())
     }
 
     /// Settles every claim, and copies the entries that gave hits into one payload.
@@ -184,15 +190,25 @@ final class JournalWriter: @unchecked Sendable {
         }
     }
 
-    /// The newest row that every sink has and that is old enough; 0 where none may go.
-    private func deletableThrough() -> Int64 {
+    /// The newest row that every sink has and that is old enough; 0 where none may go, or too few
+    /// to be worth the pages that a commit of a group would have to write besides.
+    private func deletableThrough(isIdle: Bool) -> Int64 {
         let delivered = self.delivered
-        guard let first = self.rows.first, first.sequence <= delivered else { return 0 }
-        guard self.configuration.retainSeconds > 0 else { return delivered }
-        let newest = Self.now() - Int64(self.configuration.retainSeconds) * 1_000_000
-        let last = self.rows.prefix { $0.sequence <= delivered && $0.createTime <= newest }.last
-        return last?.sequence ?? 0
+        let newest =
+            self.configuration.retainSeconds > 0
+            ? Self.now() - Int64(self.configuration.retainSeconds) * 1_000_000 : .max
+        var last: Int64 = 0
+        var bytes = 0
+        for row in self.rows {
+            guard row.sequence <= delivered, row.createTime <= newest else { break }
+            last = row.sequence
+            bytes += row.bytes
+        }
+        return isIdle || bytes >= self.deletionStride ? last : 0
     }
+
+    /// Payload that is deleted at once while groups come: 4 MiB, less in a small journal.
+    private var deletionStride: Int { min(4 << 20, self.maxBytes / 64) }
 
     /// The newest row of keys without which the window still is full.
     private func forgettableThrough() -> Int64 {

@@ -144,7 +144,7 @@ package struct ConfigurationKey: Sendable {
             "journal.cache_bytes", .number(32 << 20, Self.bytes),
             "bytes of recent batches kept in memory for the sinks"),
         .init(
-            "journal.checkpoint_bytes", .number(64 << 20, Self.bytes),
+            "journal.checkpoint_bytes", .number(256 << 20, Self.bytes),
             "bytes after which the log is moved into the file"),
         .init(
             "journal.retain_seconds", .number(0, 0...(30 * 86_400)),
