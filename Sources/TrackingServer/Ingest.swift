@@ -4,12 +4,22 @@ internal import Foundation
 internal import TrackingCore
 internal import TrackingJournal
 
-/// Admission and the journal, as the service's methods use them.
-struct Ingest: Sendable {
+/// Admission and the journal, as the service's methods use them. A class, since each open stream
+/// keeps several copies.
+final class Ingest: Sendable {
     let admission: Admission
     let journal: Journal
     let budget: MemoryBudget
     let quotas: TenantQuotas
+
+    init(
+        admission: Admission, journal: Journal, budget: MemoryBudget, quotas: TenantQuotas
+    ) {
+        self.admission = admission
+        self.journal = journal
+        self.budget = budget
+        self.quotas = quotas
+    }
 
     var limits: Limits { self.admission.rules.limits }
 
