@@ -1,11 +1,10 @@
-// What a process has used, from /proc.
+// What a process has used: CPU time in nanoseconds from its clock, memory from /proc.
 #pragma once
 
-#include <unistd.h>
+#include <time.h>
 
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <string>
 
 struct ProcessUse {
@@ -16,21 +15,12 @@ struct ProcessUse {
     /// Zeros where there is no such process.
     static ProcessUse of(int pid) {
         ProcessUse use;
-        std::string path = "/proc/" + std::to_string(pid);
-        if (FILE *stat = std::fopen((path + "/stat").c_str(), "r")) {
-            char line[1024] = {};
-            size_t count = std::fread(line, 1, sizeof line - 1, stat);
-            line[count] = 0;
-            std::fclose(stat);
-            // The name may hold anything; what follows its last parenthesis starts with field 3.
-            const char *rest = std::strrchr(line, ')');
-            unsigned long user = 0, system = 0;
-            if (rest != nullptr &&
-                std::sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
-                            &user, &system) == 2) {
-                use.cpuSeconds = double(user + system) / double(sysconf(_SC_CLK_TCK));
-            }
+        clockid_t clock;
+        timespec time;
+        if (clock_getcpuclockid(pid, &clock) == 0 && clock_gettime(clock, &time) == 0) {
+            use.cpuSeconds = double(time.tv_sec) + double(time.tv_nsec) / 1e9;
         }
+        std::string path = "/proc/" + std::to_string(pid);
         if (FILE *status = std::fopen((path + "/status").c_str(), "r")) {
             char line[256];
             while (std::fgets(line, sizeof line, status) != nullptr) {
