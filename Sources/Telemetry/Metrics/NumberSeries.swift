@@ -1,0 +1,28 @@
+// A series of any number: gauges, counters of fractions, and counters that are kept elsewhere.
+internal import CoreMetrics
+internal import Synchronization
+
+/// Holds one number, set or added to.
+final class NumberSeries:
+    MetricSeries, FloatingPointCounterHandler, MeterHandler, RecorderHandler
+{
+    private let number = AtomicDouble()
+
+    init(bounds: [Double]) {}
+
+    var value: MetricSample.Value { .number(self.number.value) }
+
+    func set(_ value: Double) { self.number.set(value) }
+
+    func set(_ value: Int64) { self.number.set(Double(value)) }
+
+    func record(_ value: Double) { self.number.set(value) }
+
+    func record(_ value: Int64) { self.number.set(Double(value)) }
+
+    func increment(by amount: Double) { self.number.add(amount) }
+
+    func decrement(by amount: Double) { self.number.add(-amount) }
+
+    func reset() { self.number.set(0) }
+}
