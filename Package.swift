@@ -67,6 +67,7 @@ let targets: [Target] = [
         name: "TrackingSinks",
         dependencies: [
             "SightlineProtos", "TrackingCore", "TrackingJournal",
+            .product(name: "CoreMetrics", package: "swift-metrics"),
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "GRDBSQLite", package: "GRDB.swift"),
             .product(name: "Logging", package: "swift-log"),
@@ -115,7 +116,7 @@ let targets: [Target] = [
             .product(name: "CryptoExtras", package: "swift-crypto"),
             .product(name: "Hummingbird", package: "hummingbird"),
             .product(name: "JWTKit", package: "jwt-kit"),
-            .product(name: "Metrics", package: "swift-metrics"),
+            .product(name: "CoreMetrics", package: "swift-metrics"),
             .product(name: "NIOCertificateReloading", package: "swift-nio-extras"),
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOHPACK", package: "swift-nio-http2"),
@@ -173,6 +174,7 @@ let targets: [Target] = [
         name: "TrackingSinksTests",
         dependencies: [
             "SightlineProtos", "TrackingCore", "TrackingJournal", "TrackingSinks",
+            .product(name: "CoreMetrics", package: "swift-metrics"),
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "SwiftProtobuf", package: "swift-protobuf"),
@@ -212,7 +214,7 @@ let targets: [Target] = [
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "HummingbirdTesting", package: "hummingbird"),
             .product(name: "JWTKit", package: "jwt-kit"),
-            .product(name: "Metrics", package: "swift-metrics"),
+            .product(name: "CoreMetrics", package: "swift-metrics"),
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOEmbedded", package: "swift-nio"),
             .product(name: "NIOHPACK", package: "swift-nio-http2"),

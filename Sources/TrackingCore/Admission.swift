@@ -20,7 +20,8 @@ package struct Admission: Sendable {
         _ request: RequestReader, bytes: Int, tenant: String, receiveTime: Int64
     ) -> AdmittedRequest {
         if let violation = self.violation(of: request, bytes: bytes) {
-            return AdmittedRequest(sequence: request.sequence, violation: violation)
+            return AdmittedRequest(
+                sequence: request.sequence, receiveTime: receiveTime, violation: violation)
         }
         var tenant = tenant
         return tenant.withUTF8 { tenant in
@@ -28,7 +29,7 @@ package struct Admission: Sendable {
             for event in request.events {
                 draft.add(event, rules: self.rules, receiveTime: receiveTime)
             }
-            return draft.request
+            return draft.request(receiveTime: receiveTime)
         }
     }
 
@@ -77,10 +78,11 @@ private struct Draft {
         self.entries.reserveCapacity(bytes &+ request.events.count &* HitBlock.entryBytes)
     }
 
-    var request: AdmittedRequest {
+    func request(receiveTime: Int64) -> AdmittedRequest {
         AdmittedRequest(
-            sequence: self.sequence, eventCount: Int(self.index), refusals: self.refusals,
-            claims: self.claims, entries: self.entries, eventTrace: self.eventTrace)
+            sequence: self.sequence, receiveTime: receiveTime, eventCount: Int(self.index),
+            refusals: self.refusals, claims: self.claims, entries: self.entries,
+            eventTrace: self.eventTrace)
     }
 
     mutating func add(_ bytes: Bytes, rules: RuleSet, receiveTime: Int64) {

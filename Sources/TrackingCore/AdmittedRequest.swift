@@ -6,6 +6,10 @@
 package final class AdmittedRequest: @unchecked Sendable {
     /// The client's number; 0 for unary requests.
     package let sequence: UInt64
+    /// When it arrived, in microseconds since 1970.
+    package let receiveTime: Int64
+    /// When it was settled, in microseconds since 1970; 0 until then.
+    package var settleTime: Int64 = 0
     /// Events in it.
     package let eventCount: Int
     /// The events that the rules did not accept, in order.
@@ -32,10 +36,12 @@ package final class AdmittedRequest: @unchecked Sendable {
     }
 
     init(
-        sequence: UInt64, eventCount: Int = 0, refusals: [Refusal] = [], claims: [Claim] = [],
+        sequence: UInt64, receiveTime: Int64, eventCount: Int = 0, refusals: [Refusal] = [],
+        claims: [Claim] = [],
         entries: [UInt8] = [], eventTrace: TraceContext? = nil, violation: Violation? = nil
     ) {
         self.sequence = sequence
+        self.receiveTime = receiveTime
         self.eventCount = eventCount
         self.refusals = refusals
         self.claims = claims

@@ -63,6 +63,34 @@ package enum HitBlock {
         return Bytes(rebasing: entries[offset..<offset + Self.entryBytes + Int(length)])
     }
 
+    /// How many hits a payload holds, up to where it is damaged. Reads no event.
+    package static func hitCount(in payload: Bytes) -> Int {
+        var hits = 0
+        var offset = 0
+        while offset + Self.headerBytes <= payload.count {
+            let entryCount = Self.load(UInt32.self, in: payload, at: offset + 4)
+            let stringBytes =
+                Int(payload[offset + 16]) + Int(payload[offset + 17])
+                + Int(Self.load(UInt16.self, in: payload, at: offset + 18))
+            offset += Self.headerBytes + stringBytes
+            for _ in 0..<entryCount {
+                guard offset + Self.entryBytes <= payload.count else { return hits }
+                hits +=
+                    Self.load(UInt16.self, in: payload, at: offset + Self.kindsOffset)
+                    .nonzeroBitCount
+                let length = Self.load(UInt32.self, in: payload, at: offset + Self.lengthOffset)
+                offset += Self.entryBytes + Int(length)
+            }
+        }
+        return hits
+    }
+
+    private static func load<Number: FixedWidthInteger & BitwiseCopyable>(
+        _ type: Number.Type, in payload: Bytes, at offset: Int
+    ) -> Number {
+        Number(littleEndian: payload.loadUnaligned(fromByteOffset: offset, as: type))
+    }
+
     /// The event in the entry that starts at `offset`.
     static func event(at offset: Int, in entries: Bytes) -> Bytes {
         Bytes(rebasing: Self.entry(at: offset, in: entries)[Self.entryBytes...])

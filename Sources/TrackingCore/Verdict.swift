@@ -11,6 +11,21 @@ package enum Verdict: UInt8, Sendable, CaseIterable {
     case duplicate = 7
     case rejected = 8
     case retryLater = 9
+
+    /// The name in metrics and logs, e.g. "suppressed_flag_off".
+    package var name: StaticString {
+        switch self {
+        case .accepted: "accepted"
+        case .suppressedFlagOff: "suppressed_flag_off"
+        case .suppressedFlagUnknown: "suppressed_flag_unknown"
+        case .suppressedConsent: "suppressed_consent"
+        case .suppressedTestMessage: "suppressed_test_message"
+        case .suppressedDisplay: "suppressed_display"
+        case .duplicate: "duplicate"
+        case .rejected: "rejected"
+        case .retryLater: "retry_later"
+        }
+    }
 }
 
 /// Which Campaign product made the delivery (D12).

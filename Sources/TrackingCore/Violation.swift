@@ -10,13 +10,25 @@ package struct Violation: Sendable, Equatable {
     package let description: String
 
     /// The rules that an event can break; the numbers are those of the proto enum.
-    package enum Code: UInt8, Sendable {
+    package enum Code: UInt8, Sendable, CaseIterable {
         case required = 1
         case format = 2
         case range = 3
         case tooLarge = 4
         case conflict = 5
         case malformed = 6
+
+        /// The name in metrics, e.g. "too_large".
+        package var name: StaticString {
+            switch self {
+            case .required: "required"
+            case .format: "format"
+            case .range: "range"
+            case .tooLarge: "too_large"
+            case .conflict: "conflict"
+            case .malformed: "malformed"
+            }
+        }
     }
 
     /// A violation of `code` at `field`.

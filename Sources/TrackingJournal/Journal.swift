@@ -25,8 +25,9 @@ package final class Journal: Sendable {
     let store: JournalStore
     private let state: Mutex<State>
     let tail: BatchTail
-    private let writer: JournalWriter
+    let writer: JournalWriter
     private let undelivered: UndeliveredGroups
+    private let onCommit: @Sendable (Duration) -> Void
     private let onFailure: @Sendable (JournalError) -> Void
 
     private struct State {
@@ -50,10 +51,13 @@ package final class Journal: Sendable {
     /// - Parameters:
     ///   - path: the file; nothing is written there where the mode is `off`.
     ///   - sinks: the names of the sinks whose cursors hold rows back.
+    ///   - onCommit: told how long it took to make each group durable; called on the journal's
+    ///     queue, so it has to return at once.
     ///   - onFailure: called once when the disk fails; the process has to end with 74.
     /// - Throws: `JournalError` where the file cannot be used safely.
     package init(
         path: String, sinks: [String], configuration: Configuration = Configuration(),
+        onCommit: @escaping @Sendable (Duration) -> Void = { _ in },
         onFailure: @escaping @Sendable (JournalError) -> Void
     ) throws(JournalError) {
         let store = try JournalStore(
@@ -72,6 +76,7 @@ package final class Journal: Sendable {
         self.writer = JournalWriter(
             store: store, window: window, contents: contents, sinks: sinks,
             configuration: configuration)
+        self.onCommit = onCommit
         self.onFailure = onFailure
     }
 
@@ -85,9 +90,7 @@ package final class Journal: Sendable {
         }
         if isNewTurn { self.store.async { self.turn() } }
         if !isTaken {
-            for request in requests { request.isToRetry = true }
-            receiver.settled(requests)
-            receiver.commitEnded()
+            Self.settle([Submission(requests: requests, receiver: receiver)], isToRetry: true)
         }
     }
 
@@ -227,6 +230,7 @@ package final class Journal: Sendable {
             Self.settle(group, isToRetry: true)
             return
         }
+        let start = ContinuousClock.now
         switch self.writer.commit(group) {
         case .nothing: break
         case .refused: self.state.withLock { $0.lastRefusal = .now }
@@ -234,10 +238,12 @@ package final class Journal: Sendable {
             // Before a forwarder can see the batch, and deliver it.
             self.undelivered.append(
                 UndeliveredGroups.Group(
-                    sequence: batch.sequence, bytes: batch.payload.count, submissions: group))
+                    sequence: batch.sequence, submissions: group))
             self.tail.append(batch)
             return
-        case .durable(let batch): self.tail.append(batch)
+        case .durable(let batch):
+            self.onCommit(start.duration(to: .now))
+            self.tail.append(batch)
         case .failed(let reason): self.fail(.failed(reason: reason))
         }
         Self.settle(group)
@@ -259,13 +265,15 @@ package final class Journal: Sendable {
         let delivered = self.writer.delivered
         self.tail.drop(through: delivered)
         let groups = self.undelivered.take(through: delivered)
-        self.writer.forget(bytes: groups.reduce(0) { $0 &+ $1.bytes })
+        self.writer.forget(through: delivered)
         Self.settle(groups.flatMap(\.submissions))
     }
 
     private static func settle(_ group: [Submission], isToRetry: Bool = false) {
+        let time = JournalWriter.now()
         for submission in group {
             if isToRetry { submission.markToRetry() }
+            for request in submission.requests { request.settleTime = time }
             submission.receiver.settled(submission.requests)
         }
         var last: (any SettlementReceiver)?

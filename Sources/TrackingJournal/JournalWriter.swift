@@ -16,7 +16,8 @@ final class JournalWriter: @unchecked Sendable {
     let maxBytes: Int
 
     private var lastSequence: Int64
-    private var rows: Deque<JournalStore.StoredRow>
+    // Written on the queue, and read by whoever asks how far behind a sink is.
+    private let rows: Mutex<Deque<JournalStore.StoredRow>>
     private var recent: Deque<(sequence: Int64, keys: Int)>
     private var recentKeys: Int
     private var changes: [RecentHits.Change] = []
@@ -48,7 +49,7 @@ final class JournalWriter: @unchecked Sendable {
         self.configuration = configuration
         self.cursors = Mutex(Cursors(sequences: contents.cursors, sinks: sinks))
         self.lastSequence = contents.lastSequence
-        self.rows = Deque(contents.rows)
+        self.rows = Mutex(Deque(contents.rows))
         self.recent = Deque(contents.recent)
         self.recentKeys = contents.recent.reduce(0) { $0 + $1.keys }
         self.stored = Atomic(contents.rows.reduce(0) { $0 + $1.bytes })
@@ -156,17 +157,15 @@ final class JournalWriter: @unchecked Sendable {
             }
         }
         var bytes = commit.payload.count
-        while let row = self.rows.first, row.sequence <= commit.deleteThrough {
-            bytes -= row.bytes
-            self.rows.removeFirst()
-        }
-        self.stored.add(bytes, ordering: .relaxed)
-        if self.configuration.mode == .disk, !commit.payload.isEmpty {
-            self.rows.append(
+        self.rows.withLock { rows in
+            bytes -= rows.removeRows(through: commit.deleteThrough)
+            guard !commit.payload.isEmpty else { return }
+            rows.append(
                 JournalStore.StoredRow(
                     sequence: commit.sequence, createTime: commit.createTime,
                     bytes: commit.payload.count))
         }
+        self.stored.add(bytes, ordering: .relaxed)
         while let row = self.recent.first, row.sequence <= commit.forgetThrough {
             self.recentKeys -= row.keys
             self.recent.removeFirst()
@@ -179,7 +178,25 @@ final class JournalWriter: @unchecked Sendable {
     }
 
     /// Payload that was delivered without ever having been a row is kept no more.
-    func forget(bytes: Int) { self.stored.subtract(bytes, ordering: .relaxed) }
+    func forget(through sequence: Int64) {
+        let bytes = self.rows.withLock { $0.removeRows(through: sequence) }
+        self.stored.subtract(bytes, ordering: .relaxed)
+    }
+
+    // MARK: What is left
+
+    /// When the oldest row that is kept was made, in microseconds since 1970.
+    var oldestTime: Int64? { self.rows.withLock { $0.first?.createTime } }
+
+    func lag(of sink: String) -> Journal.Lag {
+        let cursor = self.cursor(of: sink)
+        return self.rows.withLock { rows in
+            let index = rows.partitioningIndex { $0.sequence > cursor }
+            return Journal.Lag(
+                groups: rows.count - index,
+                oldestTime: index < rows.count ? rows[index].createTime : nil)
+        }
+    }
 
     // MARK: What may go
 
@@ -194,15 +211,18 @@ final class JournalWriter: @unchecked Sendable {
     /// to be worth the pages that a commit of a group would have to write besides.
     private func deletableThrough(isIdle: Bool) -> Int64 {
         let delivered = self.delivered
+        guard self.configuration.mode == .disk else { return 0 }
         let newest =
             self.configuration.retainSeconds > 0
             ? Self.now() - Int64(self.configuration.retainSeconds) * 1_000_000 : .max
         var last: Int64 = 0
         var bytes = 0
-        for row in self.rows {
-            guard row.sequence <= delivered, row.createTime <= newest else { break }
-            last = row.sequence
-            bytes += row.bytes
+        self.rows.withLock { rows in
+            for row in rows {
+                guard row.sequence <= delivered, row.createTime <= newest else { break }
+                last = row.sequence
+                bytes += row.bytes
+            }
         }
         return isIdle || bytes >= self.deletionStride ? last : 0
     }
@@ -220,7 +240,8 @@ final class JournalWriter: @unchecked Sendable {
         return last?.sequence ?? 0
     }
 
-    private static func now() -> Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) }
+    /// Microseconds since 1970.
+    static func now() -> Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) }
 }
 
 extension AdmittedRequest {

@@ -6,10 +6,9 @@ internal import Synchronization
 final class UndeliveredGroups: Sendable {
     private let groups = Mutex<Deque<Group>>([])
 
-    /// One group, with its batch's sequence and the bytes of its payload.
+    /// One group, with its batch's sequence.
     struct Group {
         let sequence: Int64
-        let bytes: Int
         let submissions: [Journal.Submission]
     }
 

@@ -9,6 +9,7 @@ final class AckQueue: SettlementReceiver {
     private let wantsAccepted = Atomic(false)
     private let readingIsOver = Atomic(false)
     private let budget: MemoryBudget
+    private let onUnanswered: @Sendable ([AdmittedRequest]) -> Void
 
     fileprivate struct State {
         var ledger: AckLedger
@@ -43,14 +44,23 @@ final class AckQueue: SettlementReceiver {
         case finish
     }
 
-    init(maxRequests: Int, maxBytes: Int, budget: MemoryBudget) {
+    /// - Parameter onUnanswered: told of the requests that were settled when nobody took answers
+    ///   any longer.
+    init(
+        maxRequests: Int, maxBytes: Int, budget: MemoryBudget,
+        onUnanswered: @escaping @Sendable ([AdmittedRequest]) -> Void = { _ in }
+    ) {
         self.budget = budget
+        self.onUnanswered = onUnanswered
         self.state = Mutex(State(ledger: AckLedger(maxRequests: maxRequests, maxBytes: maxBytes)))
     }
 
     deinit {
-        let bytes = self.state.withLock { $0.ledger.heldBytes }
+        let (bytes, answer) = self.state.withLock { state in
+            (state.ledger.heldBytes, state.ledger.takeAnswer())
+        }
         if bytes > 0 { self.budget.remove(bytes) }
+        if let answer { self.onUnanswered(answer.requests) }
     }
 
     // MARK: The reader's side

@@ -5,6 +5,7 @@ internal import GRPCNIOTransportHTTP2Posix
 package import Logging
 internal import NIOCore
 internal import ServiceLifecycle
+package import Telemetry
 internal import TrackingCore
 package import TrackingJournal
 internal import TrackingSinks
@@ -17,17 +18,21 @@ package struct Application: Sendable {
     private let journal: Journal
     private let services: ServiceGroup
     private let certificates: ServerCertificates?
+    /// What the server counts.
+    package let metrics: MetricsRegistry
 
     /// Opens the data directory and everything in it; nothing listens yet.
     ///
     /// - Parameters:
+    ///   - version: the program's, for the metrics.
     ///   - reloader: makes SIGHUP reload what can be; without one nothing listens to it.
     ///   - onListening: called with the address once the port is bound.
     ///   - onFailure: called when the journal's disk has failed: the process has to end with 74.
     /// - Throws: `ConfigurationError` where files of TLS or credentials cannot be used,
     ///   `JournalError`, or what a sink says that cannot be opened.
     package init(
-        configuration: ServerConfiguration, logger: Logger, reloader: Reloader? = nil,
+        configuration: ServerConfiguration, version: String, logger: Logger,
+        reloader: Reloader? = nil,
         onListening: @escaping @Sendable (String) -> Void,
         onFailure: @escaping @Sendable (JournalError) -> Void
     ) async throws {
@@ -42,13 +47,17 @@ package struct Application: Sendable {
         reloader?.add(Reloadable("quotas") { try quotas.prepare($0.quotas) })
         self.lock = try DirectoryLock(directory: directory)
         let sink = try Self.sink(configuration)
+        let metrics = ServerMetrics()
+        self.metrics = metrics.registry
         self.journal = try Journal(
             path: directory + "/journal.db", sinks: [sink.name],
-            configuration: configuration.journal, onFailure: onFailure)
+            configuration: configuration.journal, onCommit: { metrics.countCommit($0) },
+            onFailure: onFailure)
         let deadLetters = try DeadLetters(
             path: directory + "/dead_letters.db", maxRows: configuration.maxDeadLetters)
         let forwarder = Forwarder(
-            from: self.journal, to: sink, deadLetters: deadLetters, logger: logger)
+            from: self.journal, to: sink, deadLetters: deadLetters,
+            metrics: metrics.sink(sink.name), logger: logger)
         let ingest = Ingest(
             admission: Admission(
                 rules: RuleSet(policy: configuration.policy, limits: configuration.limits)),
@@ -56,10 +65,13 @@ package struct Application: Sendable {
             budget: MemoryBudget(
                 hardBytes: configuration.bytesInFlight,
                 softPercent: configuration.bytesInFlightSoftPercent),
-            quotas: quotas)
+            quotas: quotas, metrics: metrics)
         let journal = self.journal
         let board = HealthBoard(maxWatchers: configuration.edge.maxWatchers) { journal.isTaking }
         let connections = OpenConnections()
+        metrics.collect(journal, sink: sink.name)
+        metrics.collect(version: version, budget: ingest.budget, connections: connections)
+        if let certificates { metrics.collect(certificates) }
         let grpc = GRPCService(
             server: try Self.server(
                 configuration, ingest, board, connections, self.certificates, authenticator,
@@ -167,7 +179,8 @@ package struct Application: Sendable {
                 config.http2.maxFrameSize = 1 << 16
                 config.rpc.maxRequestPayloadSize = StreamEdges.maxMessageBytes
                 ConnectionGuards(configuration.connections, logger: logger).install(in: &config)
-                StreamEdges(configuration.edge).install(in: &config)
+                StreamEdges(configuration.edge, onRefusal: ingest.metrics.countRefusal)
+                    .install(in: &config)
                 UnreadAnswersHandler.install(in: &config, configuration.stream.answerTimeout)
                 RequestRuns.install(in: &config)
                 connections.install(in: &config)

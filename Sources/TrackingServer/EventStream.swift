@@ -25,7 +25,10 @@ struct EventStream: Sendable {
     ) async throws {
         let acks = AckQueue(
             maxRequests: self.configuration.maxRequests, maxBytes: self.configuration.maxBytes,
-            budget: self.ingest.budget)
+            budget: self.ingest.budget
+        ) { [metrics = self.ingest.metrics] in metrics.count($0, of: .streamEvents) }
+        self.ingest.metrics.streamBegan()
+        defer { self.ingest.metrics.streamEnded() }
         try await writer.write(self.greeting)
         try await withRPCCancellationHandler {
             try await self.pump(requests, metadata, acks, writer)
@@ -49,6 +52,7 @@ struct EventStream: Sendable {
             while true {
                 switch await acks.nextStep() {
                 case .answer(let answer):
+                    self.ingest.metrics.count(answer.requests, of: .streamEvents)
                     try await writer.write(self.response(answer, acks.reportsAccepted))
                 case .announceClosing(let durableSequence):
                     try await writer.write(self.closing(durableSequence))

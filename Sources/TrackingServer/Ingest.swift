@@ -11,6 +11,7 @@ final class Ingest: Sendable {
     let journal: Journal
     let budget: MemoryBudget
     let quotas: TenantQuotas
+    let metrics: ServerMetrics
 
     init(
         admission: Admission, journal: Journal, budget: MemoryBudget, quotas: TenantQuotas

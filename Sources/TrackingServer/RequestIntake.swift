@@ -17,6 +17,9 @@ struct RequestIntake {
     private var events = 0
     private var bytes = 0
     private var heldBytes = 0
+    /// Bytes that were admitted since the last were handed on, and when the first of them was.
+    private var runBytes = 0
+    private var runStart: UInt64 = 0
 
     /// Bytes of memory that may be held before they are handed on, and so are counted.
     static let maxHeldBytes = 64 << 10
@@ -44,6 +47,7 @@ struct RequestIntake {
     ///
     /// - Throws: the status that the stream ends with where the request's number does not rise.
     mutating func admit(_ bytes: RequestBytes) throws {
+        if self.arrivals.isEmpty { self.runStart = MonotonicClock.nanoseconds() }
         let (request, span, reports) = self.ingest.admit(
             bytes, shape: .stream, tenant: self.tenant, trace: &self.trace)
         if self.isFirst { self.acks.setReportsAccepted(reports) }
@@ -57,6 +61,7 @@ struct RequestIntake {
         }
         self.events &+= request.eventCount
         self.bytes &+= bytes.count
+        self.runBytes &+= bytes.count
         let heldBytes = request.heldBytes(requestBytes: bytes.count)
         self.heldBytes &+= heldBytes
         self.room.take(bytes: heldBytes)
@@ -72,6 +77,9 @@ struct RequestIntake {
     /// Hands on what was admitted.
     mutating func handOn() {
         guard !self.arrivals.isEmpty else { return }
+        self.ingest.metrics.countAdmission(
+            bytes: self.runBytes, nanoseconds: MonotonicClock.nanoseconds() &- self.runStart)
+        self.runBytes = 0
         self.room = self.acks.begin(self.arrivals)
         self.ingest.journal.append(self.arrivals.map(\.request), for: self.acks)
         self.arrivals.removeAll(keepingCapacity: true)

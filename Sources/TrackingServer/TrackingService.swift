@@ -21,22 +21,28 @@ struct TrackingService: RegistrableRPCService {
             forMethod: Method.RecordEvents.descriptor, deserializer: RequestBytesDeserializer(),
             serializer: ProtobufSerializer<Method.RecordEvents.Output>()
         ) { request, context in
-            try await self.recordEvents(request, of: context.principal)
+            try await self.counted(.recordEvents) {
+                try await self.recordEvents(request, of: context.principal)
+            }
         }
         router.registerHandler(
             forMethod: Method.ExplainEvents.descriptor, deserializer: RequestBytesDeserializer(),
             serializer: ProtobufSerializer<Method.ExplainEvents.Output>()
         ) { request, context in
-            try await self.explainEvents(request, of: context.principal)
+            try await self.counted(.explainEvents) {
+                try await self.explainEvents(request, of: context.principal)
+            }
         }
         router.registerHandler(
             forMethod: Method.InspectPayload.descriptor,
             deserializer: ProtobufDeserializer<Method.InspectPayload.Input>(),
             serializer: ProtobufSerializer<Method.InspectPayload.Output>()
         ) { request, _ in
-            let message = try await Self.onlyMessage(of: request)
-            let answer = try PayloadInspector().inspect(message)
-            return StreamingServerResponse(single: ServerResponse(message: answer))
+            try await self.counted(.inspectPayload) {
+                let message = try await Self.onlyMessage(of: request)
+                let answer = try PayloadInspector().inspect(message)
+                return StreamingServerResponse(single: ServerResponse(message: answer))
+            }
         }
     }
 
@@ -64,14 +70,18 @@ struct TrackingService: RegistrableRPCService {
         var trace = RequestTrace(
             method: Sightline_V1_TrackingService.Method.RecordEvents.descriptor,
             metadata: request.metadata)
+        let start = MonotonicClock.nanoseconds()
         let (admitted, span, _) = self.ingest.admit(
             bytes, shape: .unary, tenant: caller.tenant, trace: &trace)
+        self.ingest.metrics.countAdmission(
+            bytes: bytes.count, nanoseconds: MonotonicClock.nanoseconds() &- start)
         let heldBytes = admitted.heldBytes(requestBytes: bytes.count)
         self.ingest.budget.add(heldBytes)
         defer { self.ingest.budget.remove(heldBytes) }
         try allowance.take(events: admitted.eventCount, bytes: bytes.count)
         if let violation = admitted.violation { throw ServiceError.request(violation).status }
         await RecordedRequest.settle(admitted, in: self.ingest.journal)
+        self.ingest.metrics.count([admitted], of: .recordEvents)
         span?.end(admitted)
         let answer = Sightline_V1_RecordEventsResponse.with { response in
             response.results = admitted.results(includesAccepted: true)
@@ -93,6 +103,20 @@ struct TrackingService: RegistrableRPCService {
         let answer = try await explainer.explain(bytes)
         allowance.count(events: answer.results.count)
         return StreamingServerResponse(single: ServerResponse(message: answer))
+    }
+
+    /// Counts the requests that end with an error, and those that no journal settles.
+    private func counted<Answer>(
+        _ method: RequestMethod, _ answer: () async throws -> Answer
+    ) async throws -> Answer {
+        do {
+            let answer = try await answer()
+            if method != .recordEvents { self.ingest.metrics.count(method, .answered) }
+            return answer
+        } catch {
+            self.ingest.metrics.count(method, .refused)
+            throw error
+        }
     }
 
     /// The one message of a unary request.

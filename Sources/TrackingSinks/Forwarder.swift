@@ -11,19 +11,23 @@ package struct Forwarder: Service {
     private let sink: any Sink
     private let deadLetters: DeadLetters
     private let clock: any Clock<Duration>
+    private let metrics: SinkMetrics
     private let logger: Logger
 
     /// A forwarder from a journal to a sink.
     ///
-    /// - Parameter clock: waits between retries; tests give their own.
+    /// - Parameters:
+    ///   - metrics: what is counted of the sink's deliveries.
+    ///   - clock: waits between retries; tests give their own.
     package init(
-        from journal: Journal, to sink: any Sink, deadLetters: DeadLetters, logger: Logger,
-        clock: any Clock<Duration> = ContinuousClock()
+        from journal: Journal, to sink: any Sink, deadLetters: DeadLetters, metrics: SinkMetrics,
+        logger: Logger, clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.journal = journal
         self.sink = sink
         self.deadLetters = deadLetters
         self.clock = clock
+        self.metrics = metrics
         self.logger = logger
     }
 
@@ -74,19 +78,26 @@ package struct Forwarder: Service {
                 metadata: ["sequence": "\(batch.sequence)", "events": "\(batch.eventCount)"])
             return await self.keep(batch, stop) {
                 try await self.deadLetters.keep(damaged: batch, sink: self.sink.name)
+                self.metrics.kept(1)
             }
         }
         let hits = HitBatch(
             journal: self.journal.identity, sequence: batch.sequence, payload: batch.payload)
         var backoff = Backoff()
         while true {
+            let start = ContinuousClock.now
             switch await self.sink.deliver(hits) {
-            case .delivered: return true
+            case .delivered:
+                self.metrics.delivered(hits, rejected: 0, in: start.duration(to: .now))
+                return true
             case .rejected(let reasons):
+                self.metrics.delivered(hits, rejected: reasons.count, in: start.duration(to: .now))
                 return await self.keep(batch, stop) {
                     try await self.deadLetters.keep(hits, reasons: reasons, sink: self.sink.name)
+                    self.metrics.kept(reasons.count)
                 }
             case .unavailable(let reason):
+                self.metrics.retried()
                 guard await self.wait(&backoff, reason, stop) else { return false }
             }
         }

@@ -61,7 +61,8 @@ struct ServeCommand: AsyncParsableCommand {
     ) async throws -> Application {
         do {
             return try await Application(
-                configuration: configuration, logger: logger, reloader: reloader,
+                configuration: configuration, version: Version.text, logger: logger,
+                reloader: reloader,
                 onListening: { address in Self.announce("listening on \(address)") },
                 onFailure: { error in Self.fail(error, logger) })
         } catch JournalError.unusable(let path, let reason)

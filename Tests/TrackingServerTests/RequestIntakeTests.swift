@@ -17,7 +17,7 @@ struct RequestIntakeTests {
         let ingest = Ingest(
             admission: Admission(), journal: journal,
             budget: MemoryBudget(hardBytes: 1 << 30, softPercent: 80),
-            quotas: try TenantQuotas(QuotaConfiguration()))
+            quotas: try TenantQuotas(QuotaConfiguration()), metrics: ServerMetrics())
         let acks = AckQueue(maxRequests: 10_000, maxBytes: 1 << 30, budget: ingest.budget)
         return RequestIntake(
             ingest: ingest, tenant: .standard, acks: acks, metadata: [:])

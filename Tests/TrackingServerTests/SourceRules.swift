@@ -61,10 +61,10 @@ enum SourceRules {
         ]),
         "TrackingSinks": Self.system.union([
             "TrackingJournal", "TrackingCore", "SightlineProtos", "SwiftProtobuf", "GRDB",
-            "GRDBSQLite", "Logging", "ServiceLifecycle",
+            "GRDBSQLite", "Logging", "ServiceLifecycle", "CoreMetrics",
         ]).union(Self.tracing),
         "Telemetry": Self.system.union(Self.grpc).union(Self.tracing).union([
-            "CoreMetrics", "Logging", "Metrics", "NIOCore", "ServiceLifecycle", "SightlineProtos",
+            "CoreMetrics", "Logging", "NIOCore", "ServiceLifecycle", "SightlineProtos",
             "SwiftProtobuf", "TrackingCore",
         ]),
         "TrackingClient": Self.system.union(Self.grpc).union([
@@ -73,7 +73,7 @@ enum SourceRules {
         "TrackingServer": Self.system.union(Self.grpc).union(Self.tracing).union([
             "CInflate", "TrackingSinks", "TrackingJournal", "TrackingCore", "Telemetry",
             "SightlineProtos", "SwiftProtobuf", "Configuration", "Crypto", "CryptoExtras",
-            "DequeModule", "HTTPTypes", "Hummingbird", "JWTKit", "Logging", "Metrics",
+            "DequeModule", "HTTPTypes", "Hummingbird", "JWTKit", "Logging", "CoreMetrics",
             "NIOCertificateReloading", "NIOCore", "NIOHPACK", "NIOHTTP2", "NIOPosix", "NIOSSL",
             "ServiceLifecycle", "SwiftASN1",
             "SystemPackage", "UnixSignals", "X509", "Yams",

@@ -46,6 +46,7 @@ struct ForwarderTests {
         Forwarder(
             from: journal, to: sink,
             deadLetters: try DeadLetters(path: self.directory.file("dead_letters.db")),
+            metrics: self.metrics.sink,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: clock)
     }
 

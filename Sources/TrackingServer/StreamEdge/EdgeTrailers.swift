@@ -24,15 +24,37 @@ enum EdgeTrailers {
     }
 
     /// Gives trailers with an error and no details their ErrorInfo.
-    static func addDetails(to headers: inout HPACKHeaders) {
-        guard let text = headers.first(name: "grpc-status"), text != "0",
-            !headers.contains(name: Self.details), let number = Int(text),
+    ///
+    /// - Returns: the reason of the error; nil where there is none.
+    static func addDetails(to headers: inout HPACKHeaders) -> ServiceError.Reason? {
+        guard let text = headers.first(name: "grpc-status"), text != "0", let number = Int(text),
             let code = Status.Code(rawValue: number).flatMap(RPCError.Code.init)
-        else { return }
+        else { return nil }
+        if let details = headers.first(name: Self.details) { return Self.reason(in: details) }
         let message = headers.first(name: "grpc-message") ?? ""
         let status = Self.status(code, message.removingPercentEncoding ?? message)
         headers.replaceOrAdd(name: "grpc-status", value: "\(status.code.rawValue)")
         headers.add(name: Self.details, value: Self.encoded(status))
+        return Self.reason(of: status)
+    }
+
+    /// The reason in details as they are sent.
+    private static func reason(in details: String) -> ServiceError.Reason? {
+        guard let bytes = Data(base64Encoded: Self.padded(details)) else { return nil }
+        let error = RPCError(
+            code: .unknown, message: "", metadata: [Self.details: .binary([UInt8](bytes))])
+        // Our own services wrote them; what could not be read would only not be counted.
+        return (try? error.unpackGoogleRPCStatus()).flatMap(Self.reason)
+    }
+
+    private static func reason(of status: GoogleRPCStatus) -> ServiceError.Reason? {
+        status.details.lazy.compactMap { $0.errorInfo }.first
+            .flatMap { ServiceError.Reason(rawValue: $0.reason) }
+    }
+
+    /// gRPC sends base64 with or without its padding.
+    private static func padded(_ base64: String) -> String {
+        base64 + String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4)
     }
 
     /// What the library means by a code, with all that clients need.

@@ -15,6 +15,7 @@ final class StreamEdge: ChannelDuplexHandler {
 
     private let maxMessageBytes: Int
     private let compressors: CompressorBudget?
+    private let onRefusal: @Sendable (ServiceError.Reason) -> Void
     private var hasCompressor = false
     private var inflater: MessageInflater?
     private var hasHead = false
@@ -27,7 +28,12 @@ final class StreamEdge: ChannelDuplexHandler {
     /// - Parameters:
     ///   - maxMessageBytes: the library's limit of a message, which errors name.
     ///   - compressors: what may be taken of compressors; nil where answers are never compressed.
-    init(maxMessageBytes: Int, compressors: CompressorBudget?) {
+    ///   - onRefusal: told the reason of each call that ends with an error.
+    init(
+        maxMessageBytes: Int, compressors: CompressorBudget?,
+        onRefusal: @escaping @Sendable (ServiceError.Reason) -> Void = { _ in }
+    ) {
+        self.onRefusal = onRefusal
         self.maxMessageBytes = maxMessageBytes
         self.compressors = compressors
     }
@@ -96,6 +102,7 @@ final class StreamEdge: ChannelDuplexHandler {
     /// Ends the call with a status.
     private func end(_ error: ServiceError, _ context: ChannelHandlerContext) {
         self.hasEnded = true
+        self.onRefusal(error.reason)
         let trailers = EdgeTrailers.trailers(error, withHead: !self.hasAnswerHead)
         let frame = HTTP2Frame.FramePayload.Headers(headers: trailers, endStream: true)
         context.write(self.wrapOutboundOut(.headers(frame)), promise: nil)
@@ -110,7 +117,7 @@ final class StreamEdge: ChannelDuplexHandler {
             self.hasAnswerHead = true
             guard frame.endStream else { break }
             self.hasEnded = true
-            EdgeTrailers.addDetails(to: &frame.headers)
+            if let reason = EdgeTrailers.addDetails(to: &frame.headers) { self.onRefusal(reason) }
             context.write(self.wrapOutboundOut(.headers(frame)), promise: promise)
             return
         case .rstStream: self.hasEnded = true

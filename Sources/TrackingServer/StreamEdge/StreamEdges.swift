@@ -11,9 +11,16 @@ struct StreamEdges {
     static let maxMessageBytes = 1 << 20
 
     private let compressors: CompressorBudget?
+    private let onRefusal: @Sendable (ServiceError.Reason) -> Void
 
     /// Edges with a budget of their own.
-    init(_ configuration: EdgeConfiguration) {
+    ///
+    /// - Parameter onRefusal: told the reason of each call that ends with an error.
+    init(
+        _ configuration: EdgeConfiguration,
+        onRefusal: @escaping @Sendable (ServiceError.Reason) -> Void
+    ) {
+        self.onRefusal = onRefusal
         self.compressors =
             configuration.isCompressionEnabled
             ? CompressorBudget(limit: configuration.maxCompressedStreams) : nil
@@ -24,12 +31,13 @@ struct StreamEdges {
         // Without `.none` the library would refuse clients that say "identity".
         config.compression.enabledAlgorithms =
             self.compressors == nil ? .none : [.none, .gzip, .deflate]
-        let compressors = self.compressors
+        let (compressors, onRefusal) = (self.compressors, self.onRefusal)
         let earlier = config.channelDebuggingCallbacks.onAcceptHTTP2Stream
         config.channelDebuggingCallbacks.onAcceptHTTP2Stream = { channel in
             let added = channel.eventLoop.makeCompletedFuture {
                 let edge = StreamEdge(
-                    maxMessageBytes: Self.maxMessageBytes, compressors: compressors)
+                    maxMessageBytes: Self.maxMessageBytes, compressors: compressors,
+                    onRefusal: onRefusal)
                 try channel.pipeline.syncOperations.addHandler(edge, position: .first)
             }
             guard let earlier else { return added }

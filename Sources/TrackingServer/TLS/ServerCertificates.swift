@@ -53,6 +53,9 @@ package final class ServerCertificates: CertificateReloader, Service {
         CertificateRules.daysLeft(of: self.state.withLock { $0.identity.certificate }, at: Date())
     }
 
+    /// When the server's certificate expires.
+    var expiry: Date { self.state.withLock { $0.identity.certificate.notValidAfter } }
+
     /// The chain and the key for the next handshake; the transport asks at each.
     package var sslContextConfigurationOverride: NIOSSLContextConfigurationOverride {
         self.state.withLock { $0.identity.override }

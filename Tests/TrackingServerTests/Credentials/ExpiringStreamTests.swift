@@ -54,7 +54,7 @@ struct ExpiringStreamTests {
                 ingest: Ingest(
                     admission: Admission(), journal: journal,
                     budget: MemoryBudget(hardBytes: 1 << 30, softPercent: 80),
-                    quotas: try TenantQuotas(QuotaConfiguration())),
+                    quotas: try TenantQuotas(QuotaConfiguration()), metrics: ServerMetrics()),
                 configuration: StreamConfiguration(),
                 caller: Principal(tenant: tenant, proof: .token, expiry: expiry),
                 allowance: Allowance(tenant: tenant, quota: nil), clock: clock.clock)

@@ -89,7 +89,8 @@ struct ThrottlingTests {
         let journal = try Journal(
             path: "", sinks: ["discard"], configuration: .diskless, onFailure: { _ in })
         let ingest = Ingest(
-            admission: Admission(), journal: journal, budget: budget, quotas: quotas)
+            admission: Admission(), journal: journal, budget: budget, quotas: quotas,
+            metrics: ServerMetrics())
         budget.add(50)
         _ = try ingest.allowance(of: .standard)
         budget.add(1)

@@ -178,7 +178,7 @@ struct ServerIdentityTests {
         let broken = configuration
         await #expect(throws: ConfigurationError.self) {
             _ = try await Application(
-                configuration: broken,
+                configuration: broken, version: "test",
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
                 onListening: { _ in }, onFailure: { _ in })
         }

@@ -1,0 +1,45 @@
+// How far the sinks are behind, and how full the journal is: figures for whoever watches.
+internal import DequeModule
+
+extension Journal {
+    /// What a sink has yet to take.
+    package struct Lag: Sendable, Equatable {
+        /// Groups that it has not confirmed.
+        package let groups: Int
+        /// When the oldest of them was committed, in microseconds since 1970; nil where there is
+        /// none.
+        package let oldestTime: Int64?
+    }
+
+    /// What a sink has yet to take. May be asked at any time, from anywhere.
+    package func lag(of sink: String) -> Lag { self.writer.lag(of: sink) }
+
+    /// When the oldest row that is kept was committed, in microseconds since 1970; nil where there
+    /// is none. Rows that every sink has are kept for `retainSeconds` more.
+    package var oldestTime: Int64? { self.writer.oldestTime }
+
+    /// Bytes of payload that may be kept.
+    package var maxStoredBytes: Int { self.writer.maxBytes }
+}
+
+extension Deque<JournalStore.StoredRow> {
+    /// Removes the rows up to a sequence; their bytes.
+    mutating func removeRows(through sequence: Int64) -> Int {
+        var bytes = 0
+        while let row = self.first, row.sequence <= sequence {
+            bytes += row.bytes
+            self.removeFirst()
+        }
+        return bytes
+    }
+
+    /// The first index whose row, like all after it, meets the condition.
+    func partitioningIndex(_ condition: (JournalStore.StoredRow) -> Bool) -> Int {
+        var (low, high) = (0, self.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if condition(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}

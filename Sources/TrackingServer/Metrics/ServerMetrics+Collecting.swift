@@ -1,0 +1,47 @@
+// The figures that others keep, read at each scrape.
+internal import Foundation
+internal import CoreMetrics
+internal import Telemetry
+internal import TrackingJournal
+
+extension ServerMetrics {
+    /// Tells of the version, the memory and the connections.
+    func collect(version: String, budget: MemoryBudget, connections: OpenConnections) {
+        self.registry.meter(.buildInfo, version).set(1)
+        self.registry.meter(.memoryInFlightLimit).set(budget.hardBytes)
+        let memory = self.registry.meter(.memoryInFlight)
+        let open = self.registry.meter(.connections)
+        self.registry.onCollect {
+            memory.set(budget.bytesInFlight)
+            open.set(connections.count)
+        }
+    }
+
+    /// Tells of the journal, and how far a sink is behind it.
+    func collect(_ journal: Journal, sink: String) {
+        self.registry.meter(.journalLimit).set(journal.maxStoredBytes)
+        let bytes = self.registry.meter(.journalBytes)
+        let oldestAge = self.registry.meter(.journalOldestAge)
+        let lagGroups = self.registry.meter(.sinkLagGroups, sink)
+        let lagSeconds = self.registry.meter(.sinkLag, sink)
+        self.registry.onCollect {
+            let lag = journal.lag(of: sink)
+            bytes.set(journal.storedBytes)
+            oldestAge.set(Self.age(of: journal.oldestTime))
+            lagGroups.set(lag.groups)
+            lagSeconds.set(Self.age(of: lag.oldestTime))
+        }
+    }
+
+    /// Tells when the certificate expires that is in use.
+    func collect(_ certificates: ServerCertificates) {
+        let expiry = self.registry.meter(.certificateExpiry)
+        self.registry.onCollect { expiry.set(certificates.expiry.timeIntervalSince1970) }
+    }
+
+    /// Seconds since a time in microseconds since 1970; 0 where there is none.
+    private static func age(of time: Int64?) -> Double {
+        guard let time else { return 0 }
+        return Double(max(0, WallClock.microseconds() &- time)) / 1e6
+    }
+}

@@ -1,0 +1,119 @@
+// What the server counts, and where its other figures come from. Nothing here is called per event:
+// requests are added up first, and a run of them shares its clock readings.
+internal import CoreMetrics
+internal import Telemetry
+internal import TrackingCore
+internal import TrackingSinks
+
+/// The server's metrics, each made once and then only added to.
+final class ServerMetrics: Sendable {
+    /// Where they come together.
+    let registry: MetricsRegistry
+
+    private let streams: Meter
+    private let admissionDuration: Timer
+    private let ackDuration: Timer
+    private let commitDuration: Timer
+    private let journalGroups: Counter
+    private let receivedBytes: Counter
+    private let requests: [RequestMethod: [Counter]]
+    private let verdicts: [(number: Int, counter: Counter)]
+    private let violations: [(number: Int, counter: Counter)]
+    private let hits: [(number: Int, counter: Counter)]
+    private let refusals: [ServiceError.Reason: Counter]
+
+    /// Metrics of which nothing has been counted; each series is there from the start, at 0.
+    init(registry: MetricsRegistry = MetricsRegistry(MetricDescription.server)) {
+        self.registry = registry
+        self.streams = registry.meter(.streams)
+        self.admissionDuration = registry.timer(.admissionDuration)
+        self.ackDuration = registry.timer(.ackDuration)
+        self.commitDuration = registry.timer(.commitDuration)
+        self.journalGroups = registry.counter(.journalGroups)
+        self.receivedBytes = registry.counter(.receivedBytes)
+        self.requests = Dictionary(
+            uniqueKeysWithValues: RequestMethod.allCases.map { method in
+                let counters = RequestOutcome.allCases.map {
+                    registry.counter(.requests, method.rawValue, $0.name)
+                }
+                return (method, counters)
+            })
+        self.verdicts = Verdict.allCases.filter { $0 != .rejected }.map {
+            (Int($0.rawValue), registry.counter(.events, "\($0.name)", ""))
+        }
+        self.violations = Violation.Code.allCases.map {
+            (Int($0.rawValue), registry.counter(.events, "\(Verdict.rejected.name)", "\($0.name)"))
+        }
+        self.hits = HitKind.allCases.map {
+            (Int($0.rawValue), registry.counter(.hits, "\($0.name)"))
+        }
+        self.refusals = Dictionary(
+            uniqueKeysWithValues: ServiceError.Reason.allCases.map {
+                ($0, registry.counter(.refusals, $0.rawValue.lowercased()))
+            })
+        let droppedSeries = registry.meter(.droppedSeries)
+        registry.onCollect { droppedSeries.set(registry.droppedSeries) }
+        ProcessMetrics.install(in: registry)
+    }
+
+    /// The metrics of a sink's deliveries.
+    func sink(_ name: String) -> SinkMetrics {
+        SinkMetrics(
+            deliveredHits: self.registry.counter(.deliveredHits, name),
+            retries: self.registry.counter(.sinkRetries, name),
+            deadLetters: self.registry.counter(.deadLetters, name),
+            deliveryDuration: self.registry.timer(.deliveryDuration, name))
+    }
+
+    /// Counts a StreamEvents call that begins.
+    func streamBegan() { self.streams.increment() }
+
+    /// Counts it off as it ends.
+    func streamEnded() { self.streams.decrement() }
+
+    /// Counts requests that the journal has settled, and what became of their events.
+    func count(_ requests: [AdmittedRequest], of method: RequestMethod) {
+        var counts = RequestCounts()
+        for request in requests {
+            counts.add(request)
+            // The wall clock may be set back.
+            let microseconds = max(0, request.settleTime &- request.receiveTime)
+            self.ackDuration.recordMicroseconds(microseconds)
+        }
+        for outcome in RequestOutcome.allCases {
+            self.count(method, outcome, counts.outcomes[outcome.rawValue])
+        }
+        Self.add(counts.verdicts, to: self.verdicts)
+        Self.add(counts.violations, to: self.violations)
+        Self.add(counts.hits, to: self.hits)
+    }
+
+    /// Counts requests of which no event is counted.
+    func count(_ method: RequestMethod, _ outcome: RequestOutcome, _ count: Int = 1) {
+        guard count > 0 else { return }
+        self.requests[method]?[outcome.rawValue].increment(by: count)
+    }
+
+    /// Counts the bytes of requests that were admitted together, and how long that took.
+    func countAdmission(bytes: Int, nanoseconds: UInt64) {
+        self.receivedBytes.increment(by: bytes)
+        self.admissionDuration.recordNanoseconds(nanoseconds)
+    }
+
+    /// Counts a commit.
+    func countCommit(_ duration: Duration) {
+        self.journalGroups.increment()
+        self.commitDuration.recordNanoseconds(Int64(duration / .nanoseconds(1)))
+    }
+
+    /// Counts an RPC that ends with an error.
+    func countRefusal(_ reason: ServiceError.Reason) { self.refusals[reason]?.increment() }
+
+    private static func add<let count: Int>(
+        _ counts: borrowing InlineArray<count, Int>, to counters: [(number: Int, counter: Counter)]
+    ) {
+        for (number, counter) in counters where counts[number] > 0 {
+            counter.increment(by: counts[number])
+        }
+    }
+}
