@@ -177,6 +177,7 @@ let targets: [Target] = [
             .product(name: "CoreMetrics", package: "swift-metrics"),
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "Logging", package: "swift-log"),
+            .product(name: "MetricsTestKit", package: "swift-metrics"),
             .product(name: "SwiftProtobuf", package: "swift-protobuf"),
         ],
         swiftSettings: strict),

@@ -120,6 +120,21 @@ struct HitBlockTests {
         #expect(try Self.hits(in: empty + one).count == 5)
     }
 
+    @Test("The hits of a payload are counted without reading them, up to where it is damaged")
+    func hitCount() throws {
+        func count(_ payload: [UInt8]) -> Int {
+            payload.withUnsafeBytes { HitBlock.hitCount(in: $0) }
+        }
+        let (admitted, _) = try Self.request()
+        let payload = Self.block(admitted, tenant: "one") + Self.block(admitted, tenant: "two")
+        #expect(count([]) == 0)
+        #expect(count(payload) == 10)
+        let counts = payload.indices.map { count(Array(payload.prefix($0))) }
+        #expect(counts == counts.sorted() && counts.last == 10)
+        // What says that there is more than there is ends at the end.
+        #expect(count([UInt8](repeating: 0xff, count: 100)) == 0)
+    }
+
     @Test("Long headers are cut to what the form holds")
     func longHeaders() throws {
         let (admitted, _) = try Self.request()

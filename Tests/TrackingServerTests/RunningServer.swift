@@ -1,5 +1,6 @@
 // The server as `sightline serve` runs it, in a directory and on a port of its own.
 internal import Logging
+internal import Telemetry
 internal import TrackingClient
 internal import TrackingJournal
 
@@ -11,6 +12,9 @@ struct RunningServer: Sendable {
     /// Its data directory.
     let directory: String
     private let application: Application
+
+    /// What it counts.
+    var metrics: MetricsRegistry { self.application.metrics }
 
     /// Begins its graceful shutdown, as SIGTERM would.
     func stop() async { await self.application.stop() }

@@ -1,7 +1,9 @@
 // From the journal to one sink: order, retries, dead letters and the cursor.
 internal import Foundation
 internal import GRDB
+internal import CoreMetrics
 internal import Logging
+internal import MetricsTestKit
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
@@ -19,6 +21,14 @@ private final class WaitingReceiver: SettlementReceiver {
 
 struct ForwarderTests {
     private let directory: TemporaryDirectory
+    private let metrics = TestMetrics()
+
+    /// What was counted: delivered hits, retries, dead letters, and deliveries that were timed.
+    private func counts() throws -> [Int64] {
+        try ["delivered", "retries", "dead"].map {
+            try self.metrics.expectCounter($0).totalValue
+        } + [Int64(try self.metrics.expectTimer("duration").values.count)]
+    }
 
     init() throws { self.directory = try TemporaryDirectory() }
 
@@ -46,7 +56,11 @@ struct ForwarderTests {
         Forwarder(
             from: journal, to: sink,
             deadLetters: try DeadLetters(path: self.directory.file("dead_letters.db")),
-            metrics: self.metrics.sink,
+            metrics: SinkMetrics(
+                deliveredHits: Counter(label: "delivered", factory: self.metrics),
+                retries: Counter(label: "retries", factory: self.metrics),
+                deadLetters: Counter(label: "dead", factory: self.metrics),
+                deliveryDuration: Timer(label: "duration", dimensions: [], factory: self.metrics)),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: clock)
     }
 
@@ -89,6 +103,7 @@ struct ForwarderTests {
             #expect(sleep >= .zero && sleep <= ceiling)
         }
         #expect(try self.letters().isEmpty)
+        #expect(try self.counts() == [4, 12, 0, 2])
         await journal.close()
     }
 
@@ -112,6 +127,7 @@ struct ForwarderTests {
         #expect(record.kind == .open)
         #expect(record.broadlogID == "h2")
         #expect(letter["hit_id"] == record.hitID)
+        #expect(try self.counts() == [5, 0, 1, 3])
         await journal.close()
     }
 
@@ -134,6 +150,7 @@ struct ForwarderTests {
         #expect(letter["hit_id"] as Data? == nil)
         #expect((letter["record"] as Data).firstRange(of: Data("iaaaa".utf8)) != nil)
         #expect(journal.cursor(of: "recording") == 2)
+        #expect(try self.counts() == [2, 0, 1, 1])
         await journal.close()
     }
 

@@ -125,7 +125,7 @@ struct ThrottlingTests {
 
 extension Journal.Configuration {
     /// A journal without a file.
-    fileprivate static var diskless: Self {
+    static var diskless: Self {
         var configuration = Self()
         configuration.mode = .off
         configuration.windowCapacity = 100

@@ -6,6 +6,7 @@ internal import NIOCore
 internal import NIOEmbedded
 internal import NIOHPACK
 internal import NIOHTTP2
+internal import Synchronization
 internal import Testing
 
 @testable internal import TrackingServer
@@ -122,6 +123,31 @@ struct StreamEdgeTests {
         let channel = try self.channel()
         try channel.writeOutbound(self.headers(headers, isEnd: true))
         #expect(try self.nextHeaders(channel) == headers)
+    }
+
+    @Test("the reason of each call that ends with an error is told once")
+    func refusals() throws {
+        let reasons = Mutex<[ServiceError.Reason]>([])
+        func end(_ trailers: HPACKHeaders, _ handlers: any ChannelHandler...) throws {
+            let channel = EmbeddedChannel()
+            try channel.pipeline.syncOperations.addHandlers(
+                [
+                    StreamEdge(maxMessageBytes: 1000, compressors: nil) { reason in
+                        reasons.withLock { $0.append(reason) }
+                    }
+                ] + handlers)
+            try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+            try channel.writeInbound(self.headers([":path": "/a/b"]))
+            try channel.writeInbound(self.data)
+            guard channel.isActive else { return }
+            try channel.writeOutbound(self.headers(trailers, isEnd: true))
+        }
+        try end(["grpc-status": "0"])
+        try end(["grpc-status": "12"])
+        try end(EdgeTrailers.trailers(.overloaded, withHead: false))
+        try end([:], Refuser())
+        try end(["grpc-status": "8", "grpc-status-details-bin": "AAAA"])
+        #expect(reasons.withLock { $0 } == [.unimplemented, .overloaded, .requestTooLarge])
     }
 
     @Test("a stream's compressor is given back with the stream")

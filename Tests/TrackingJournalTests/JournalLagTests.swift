@@ -1,0 +1,77 @@
+// What the journal tells of itself: how far its sinks are behind, and how long its commits took.
+internal import Synchronization
+internal import Testing
+internal import TrackingCore
+@testable internal import TrackingJournal
+
+struct JournalLagTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { self.directory = try TemporaryDirectory() }
+
+    @Test(
+        "a sink's lag is what it has not confirmed, on disk and without one",
+        arguments: [
+            Journal.Mode.disk, .off,
+        ])
+    func lag(_ mode: Journal.Mode) async throws {
+        let journal = try Journal.open(self.directory, sinks: ["a", "b"]) {
+            $0.mode = mode
+            $0.retainSeconds = 3600
+        }
+        let start = JournalWriter.now()
+        for id in 1...3 {
+            await journal.appendTogether([TestRequests.impressions([id])], for: RecordingReceiver())
+        }
+        let oldest = try #require(journal.oldestTime)
+        #expect(oldest >= start && oldest <= JournalWriter.now())
+        #expect(journal.lag(of: "a") == Journal.Lag(groups: 3, oldestTime: oldest))
+        journal.advance(sink: "a", to: 2)
+        #expect(journal.lag(of: "a").groups == 1)
+        #expect(try #require(journal.lag(of: "a").oldestTime) >= oldest)
+        #expect(journal.lag(of: "b") == Journal.Lag(groups: 3, oldestTime: oldest))
+        journal.advance(sink: "b", to: journal.lastSequence)
+        journal.advance(sink: "a", to: journal.lastSequence)
+        await journal.settle()
+        #expect(journal.lag(of: "a") == Journal.Lag(groups: 0, oldestTime: nil))
+        // Rows are kept for an hour more, where there are any.
+        #expect((journal.oldestTime == nil) == (mode == .off))
+        await journal.close()
+    }
+
+    @Test("commits that only move a cursor make no lag, and a restart forgets none")
+    func restart() async throws {
+        var journal = try Journal.open(self.directory)
+        await journal.commit(TestRequests.impressions([1]))
+        journal.advance(sink: "a", to: 1)
+        await journal.settle()
+        await journal.commit(TestRequests.impressions([2]))
+        #expect(journal.lag(of: "a").groups == 1)
+        let oldest = journal.oldestTime
+        await journal.close()
+        journal = try Journal.open(self.directory)
+        #expect(journal.lag(of: "a") == Journal.Lag(groups: 1, oldestTime: oldest))
+        await journal.close()
+    }
+
+    @Test("each group's commit is told once, and a request knows when it was settled")
+    func commits() async throws {
+        let told = Mutex<[Duration]>([])
+        let journal = try Journal(
+            path: self.directory.path + "/journal.db", sinks: ["a"],
+            onCommit: { duration in told.withLock { $0.append(duration) } },
+            onFailure: { _ in })
+        let request = TestRequests.impressions([1])
+        #expect(request.settleTime == 0)
+        let start = JournalWriter.now()
+        await journal.commit(request)
+        #expect(request.settleTime >= start)
+        // Nothing that has to be durable is no group.
+        await journal.commit(TestRequests.request([]))
+        #expect(told.withLock { $0.count } == 1)
+        #expect(told.withLock { $0.allSatisfy { $0 > .zero } })
+        await journal.close()
+        let late = TestRequests.impressions([2])
+        #expect(await journal.commit(late).settleTime >= start)
+    }
+}
