@@ -70,9 +70,12 @@ let targets: [Target] = [
             .product(name: "CoreMetrics", package: "swift-metrics"),
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            .product(name: "Instrumentation", package: "swift-distributed-tracing"),
             .product(name: "Logging", package: "swift-log"),
+            .product(name: "ServiceContextModule", package: "swift-service-context"),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            .product(name: "Tracing", package: "swift-distributed-tracing"),
         ],
         swiftSettings: strict),
     .target(

@@ -68,6 +68,21 @@ extension HitBlock {
     }
 }
 
+extension HitBlock {
+    /// The trace contexts that the requests of a payload carry on, in order: reads the blocks'
+    /// headers, and no entry. Ends early where the payload is damaged.
+    ///
+    /// - Parameter body: returns false where it wants no more.
+    package static func forEachTrace(in payload: Bytes, _ body: (TraceContext) -> Bool) {
+        var cursor = PayloadCursor(payload)
+        while !cursor.isAtEnd {
+            // Delivery tells of damage, with its place.
+            guard let trace = try? cursor.trace() else { return }
+            if !body(trace) { return }
+        }
+    }
+}
+
 /// Steps through a payload, checking every length.
 private struct PayloadCursor {
     private let payload: Bytes
@@ -90,6 +105,19 @@ private struct PayloadCursor {
         }
         defer { self.offset += count }
         return Bytes(rebasing: self.payload[self.offset..<self.offset + count])
+    }
+
+    /// Reads a block's header, and steps over its entries.
+    mutating func trace() throws -> TraceContext? {
+        let head = try self.bytes(HitBlock.headerBytes)
+        let entriesBytes = UInt32(littleEndian: head.loadUnaligned(as: UInt32.self))
+        let tracestateLength = UInt16(
+            littleEndian: head.loadUnaligned(fromByteOffset: 18, as: UInt16.self))
+        _ = try self.bytes(Int(head[16]))
+        let traceparent = try self.bytes(Int(head[17]))
+        let tracestate = try self.bytes(Int(tracestateLength))
+        _ = try self.bytes(Int(entriesBytes))
+        return TraceContext(traceparent: traceparent, tracestate: tracestate)
     }
 
     mutating func entry(_ origin: Hit.Origin, _ body: (Hit) throws -> Void) throws {

@@ -51,6 +51,18 @@ package struct TraceContext: Sendable, Equatable {
             tracestate: Self.isValid(tracestate: tracestate) ? tracestate.text : "")
     }
 
+    /// Reads the two headers from text; nil where the traceparent is malformed.
+    package init?(traceparent: String, tracestate: String = "") {
+        var (parent, state) = (traceparent, tracestate)
+        let context = parent.withUTF8 { parent in
+            state.withUTF8 { state in
+                TraceContext(traceparent: Bytes(parent), tracestate: Bytes(state))
+            }
+        }
+        guard let context else { return nil }
+        self = context
+    }
+
     /// A new trace with random ids; the caller's generator decides them.
     package static func random(
         isSampled: Bool = false, using generator: inout some RandomNumberGenerator
@@ -66,6 +78,18 @@ package struct TraceContext: Sendable, Equatable {
         TraceContext(
             traceID: self.traceID, spanID: Self.id(using: &generator),
             isSampled: self.isSampled, tracestate: self.tracestate)
+    }
+
+    /// The same place, with another decision of whether it is recorded.
+    package func sampled(_ isSampled: Bool) -> TraceContext {
+        TraceContext(
+            traceID: self.traceID, spanID: self.spanID, isSampled: isSampled,
+            tracestate: self.tracestate)
+    }
+
+    /// The same place without the vendors' state.
+    package var withoutState: TraceContext {
+        TraceContext(traceID: self.traceID, spanID: self.spanID, isSampled: self.isSampled)
     }
 
     /// Zero is no id. (A range's own `random(in:)` costs a quarter of a microsecond here.)

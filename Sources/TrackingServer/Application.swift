@@ -6,6 +6,7 @@ package import Logging
 internal import NIOCore
 internal import ServiceLifecycle
 package import Telemetry
+internal import Tracing
 internal import TrackingCore
 package import TrackingJournal
 internal import TrackingSinks
@@ -20,6 +21,7 @@ package struct Application: Sendable {
     private let certificates: ServerCertificates?
     /// What the server counts.
     package let metrics: MetricsRegistry
+    private let spans: SpanExporter?
 
     /// Opens the data directory and everything in it; nothing listens yet.
     ///
@@ -45,6 +47,7 @@ package struct Application: Sendable {
         }
         let quotas = try TenantQuotas(configuration.quotas)
         reloader?.add(Reloadable("quotas") { try quotas.prepare($0.quotas) })
+        self.spans = try Self.spanExporter(configuration, logger)
         self.lock = try DirectoryLock(directory: directory)
         let sink = try Self.sink(configuration)
         let metrics = ServerMetrics()
@@ -57,7 +60,8 @@ package struct Application: Sendable {
             path: directory + "/dead_letters.db", maxRows: configuration.maxDeadLetters)
         let forwarder = Forwarder(
             from: self.journal, to: sink, deadLetters: deadLetters,
-            metrics: metrics.sink(sink.name), logger: logger)
+            metrics: metrics.sink(sink.name), logger: logger,
+            maxLinks: configuration.traces.limits.links)
         let ingest = Ingest(
             admission: Admission(
                 rules: RuleSet(policy: configuration.policy, limits: configuration.limits)),
@@ -79,6 +83,8 @@ package struct Application: Sendable {
             board: board, connections: connections, drainTimeout: configuration.drainTimeout,
             logger: logger, onListening: onListening)
         var services: [any Service] = [JournalService(journal: self.journal), forwarder]
+        // Before all that makes spans, so that it stops after them.
+        if let spans { services.insert(spans, at: 0) }
         if let reloader { services.append(reloader) }
         if let certificates {
             reloader?.add(certificates.reloadable)
@@ -110,7 +116,7 @@ package struct Application: Sendable {
     /// on disk already.
     private func serveUntilSecondSignal() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await self.services.run() }
+            group.addTask { try await self.runTraced() }
             group.addTask {
                 let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
                 for await _ in signals.dropFirst() { throw CancellationError() }
@@ -119,6 +125,16 @@ package struct Application: Sendable {
             try await group.next()
         }
     }
+
+    /// Runs the services; their spans go to the configured exporter, or else to the tracer that the
+    /// process has bootstrapped, if any.
+    private func runTraced() async throws {
+        guard let spans else { return try await self.services.run() }
+        try await withTracer(spans.tracer) { try await self.services.run() }
+    }
+
+    /// What became of the spans; nil where none are exported.
+    package var spanCounts: SpanCounts? { self.spans?.counts }
 
     /// Begins the same stop as SIGTERM, for whoever runs it inside another process; returns at
     /// once.
@@ -139,6 +155,21 @@ package struct Application: Sendable {
     ) async throws(ConfigurationError) -> Authenticator? {
         guard !configuration.auth.modes.isEmpty else { return nil }
         return try await Authenticator(configuration.auth, logger: logger)
+    }
+
+    private static func spanExporter(
+        _ configuration: ServerConfiguration, _ logger: Logger
+    ) throws(ConfigurationError) -> SpanExporter? {
+        let traces = configuration.traces
+        guard traces.isEnabled, let endpoint = traces.endpoint else { return nil }
+        do {
+            return try SpanExporter(to: endpoint, traces, logger: logger)
+        } catch {
+            throw ConfigurationError([
+                "telemetry.traces: no connection can be made with its certificate, key and roots: "
+                    + "\(error)"
+            ])
+        }
     }
 
     private static func sink(_ configuration: ServerConfiguration) throws -> any Sink {

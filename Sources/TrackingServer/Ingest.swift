@@ -14,12 +14,14 @@ final class Ingest: Sendable {
     let metrics: ServerMetrics
 
     init(
-        admission: Admission, journal: Journal, budget: MemoryBudget, quotas: TenantQuotas
+        admission: Admission, journal: Journal, budget: MemoryBudget, quotas: TenantQuotas,
+        metrics: ServerMetrics
     ) {
         self.admission = admission
         self.journal = journal
         self.budget = budget
         self.quotas = quotas
+        self.metrics = metrics
     }
 
     var limits: Limits { self.admission.rules.limits }
@@ -39,7 +41,7 @@ final class Ingest: Sendable {
                 reader, bytes: buffer.count, tenant: tenant.name, receiveTime: receiveTime)
             return (request, reader.reportsAccepted)
         }
-        let (context, span) = trace.begin(event: request.eventTrace)
+        let (context, span) = trace.begin(request, receiveTime: receiveTime)
         if !request.claims.isEmpty {
             request.header = HitBlock.header(
                 entryCount: request.claims.count, entriesBytes: request.entries.count,

@@ -1,47 +1,98 @@
 // The server's place in its clients' traces.
 internal import GRPCCore
 internal import Instrumentation
+internal import Telemetry
 internal import Tracing
 internal import TrackingCore
 
-/// Gives each request the trace context that its records carry on: a span of the server's own,
-/// child of the event's trace or else of the RPC's, or the start of a new trace.
+/// Gives each request of an RPC the trace context that its records carry on: a span of the server's
+/// own, child of the event's trace or else of the RPC's, or the start of a new trace.
 struct RequestTrace: Sendable {
     private let method: String
     private let rpc: TraceContext?
-    private let tracer: (any Tracer)?
+    private let baggage: Baggage?
+    private let recorder: Recorder
     private var generator = SpanIDGenerator()
+
+    /// Who records spans.
+    private enum Recorder {
+        case nobody
+        /// Our own tracer says before anything is made whether a request is recorded: most cost
+        /// no more than without a tracer.
+        case own(SpanTracer)
+        /// Any other that was bootstrapped; it speaks in headers.
+        case other(any Tracer)
+    }
 
     /// The trace of an RPC with these metadata; a malformed traceparent counts as none.
     init(method: MethodDescriptor, metadata: Metadata) {
         self.method = method.fullyQualifiedMethod
-        self.rpc = Self.context(in: metadata)
-        let tracer = InstrumentationSystem.tracer
-        self.tracer = tracer is NoOpTracer ? nil : tracer
-    }
-
-    /// Begins the server's span for one request, whose events carry `event`. Without a tracer
-    /// nobody records it; its context is made all the same.
-    mutating func begin(event: TraceContext?) -> (context: TraceContext, span: RequestSpan?) {
-        let parent = event ?? self.rpc
-        let own =
-            parent?.child(using: &self.generator)
-            ?? TraceContext.random(using: &self.generator)
-        guard let tracer = self.tracer else { return (own, nil) }
-        let span = RequestSpan(self.method, parent: parent, fallback: own, tracer: tracer)
-        return (span.context, span)
-    }
-
-    private static func context(in metadata: Metadata) -> TraceContext? {
-        // Two traceparents contradict each other: the specification counts them as none.
-        let parents = Array(metadata[stringValues: "traceparent"])
-        guard parents.count == 1, var parent = parents.first else { return nil }
-        var state = Array(metadata[stringValues: "tracestate"]).joined(separator: ",")
-        return parent.withUTF8 { parent in
-            state.withUTF8 { state in
-                TraceContext(traceparent: Bytes(parent), tracestate: Bytes(state))
-            }
+        self.rpc = TraceContext(metadata)
+        switch InstrumentationSystem.tracer {
+        case is NoOpTracer: self.recorder = .nobody
+        case let tracer as SpanTracer: self.recorder = .own(tracer)
+        case let tracer: self.recorder = .other(tracer)
         }
+        // Nobody but a tracer has a use for it.
+        if case .nobody = self.recorder {
+            self.baggage = nil
+        } else {
+            self.baggage = Baggage(metadata)
+        }
+    }
+
+    /// Begins the server's span for one request. Where nobody records it, its context is made all
+    /// the same.
+    ///
+    /// - Parameters:
+    ///   - request: the admitted request; nil for one that carries nothing on.
+    ///   - receiveTime: when it came, in microseconds since 1970.
+    mutating func begin(
+        _ request: AdmittedRequest?, receiveTime: Int64
+    ) -> (context: TraceContext, span: RequestSpan?) {
+        let parent = request?.eventTrace ?? self.rpc
+        let startTime = UInt64(clamping: receiveTime) &* 1000
+        switch self.recorder {
+        case .nobody:
+            let own =
+                parent?.child(using: &self.generator)
+                ?? TraceContext.random(using: &self.generator)
+            return (own, nil)
+        case .own(let tracer):
+            let own = tracer.place(after: parent, using: &self.generator)
+            guard own.isSampled else { return (own, nil) }
+            let span = RequestSpan(
+                tracer.startSpan(
+                    self.method, at: own, after: parent, baggage: self.baggage, kind: .server,
+                    startTime: startTime),
+                of: tracer, context: own)
+            self.describe(span, request, parent, maxLinks: tracer.maxLinks)
+            return (own, span)
+        case .other(let tracer):
+            let own =
+                parent?.child(using: &self.generator)
+                ?? TraceContext.random(using: &self.generator)
+            let span = RequestSpan(
+                self.method, parent: parent, baggage: self.baggage, startTime: startTime,
+                fallback: own, tracer: tracer)
+            self.describe(span, request, parent, maxLinks: Self.maxLinks)
+            return (span.context, span)
+        }
+    }
+
+    /// Links to events' traces that another's tracer gets at most: OpenTelemetry's default.
+    private static let maxLinks = 128
+
+    /// What is known of a span at its start, and the traces beside its parent's that it is for.
+    private func describe(
+        _ span: RequestSpan, _ request: AdmittedRequest?, _ parent: TraceContext?, maxLinks: Int
+    ) {
+        guard span.isRecording else { return }
+        span.begin(method: self.method)
+        let events = request?.eventTraces(limit: maxLinks) ?? []
+        // The RPC's own, where the event's is continued: both belong to it.
+        let rpc = self.rpc.map { [$0] } ?? []
+        span.link(to: rpc + events, except: parent)
     }
 }
 

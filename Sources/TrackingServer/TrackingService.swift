@@ -1,6 +1,7 @@
 // The four methods of sightline.v1.TrackingService, each with a handler of its own.
 internal import GRPCCore
 internal import GRPCProtobuf
+internal import ServiceContextModule
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingCore
@@ -30,7 +31,9 @@ struct TrackingService: RegistrableRPCService {
             serializer: ProtobufSerializer<Method.ExplainEvents.Output>()
         ) { request, context in
             try await self.counted(.explainEvents) {
-                try await self.explainEvents(request, of: context.principal)
+                try await Self.traced(Method.ExplainEvents.descriptor, request.metadata) {
+                    try await self.explainEvents(request, of: context.principal)
+                }
             }
         }
         router.registerHandler(
@@ -39,9 +42,11 @@ struct TrackingService: RegistrableRPCService {
             serializer: ProtobufSerializer<Method.InspectPayload.Output>()
         ) { request, _ in
             try await self.counted(.inspectPayload) {
-                let message = try await Self.onlyMessage(of: request)
-                let answer = try PayloadInspector().inspect(message)
-                return StreamingServerResponse(single: ServerResponse(message: answer))
+                try await Self.traced(Method.InspectPayload.descriptor, request.metadata) {
+                    let message = try await Self.onlyMessage(of: request)
+                    let answer = try PayloadInspector().inspect(message)
+                    return StreamingServerResponse(single: ServerResponse(message: answer))
+                }
             }
         }
     }
@@ -78,11 +83,16 @@ struct TrackingService: RegistrableRPCService {
         let heldBytes = admitted.heldBytes(requestBytes: bytes.count)
         self.ingest.budget.add(heldBytes)
         defer { self.ingest.budget.remove(heldBytes) }
-        try allowance.take(events: admitted.eventCount, bytes: bytes.count)
-        if let violation = admitted.violation { throw ServiceError.request(violation).status }
+        do {
+            try allowance.take(events: admitted.eventCount, bytes: bytes.count)
+            if let violation = admitted.violation { throw ServiceError.request(violation).status }
+        } catch {
+            span?.end(Status.Code(error))
+            throw error
+        }
         await RecordedRequest.settle(admitted, in: self.ingest.journal)
         self.ingest.metrics.count([admitted], of: .recordEvents)
-        span?.end(admitted)
+        span?.end(admitted, isUnary: true)
         let answer = Sightline_V1_RecordEventsResponse.with { response in
             response.results = admitted.results(includesAccepted: true)
             response.tally = Sightline_V1_Tally(admitted.tally)
@@ -115,6 +125,26 @@ struct TrackingService: RegistrableRPCService {
             return answer
         } catch {
             self.ingest.metrics.count(method, .refused)
+            throw error
+        }
+    }
+
+    /// Serves a call that records nothing within a span of its own.
+    private static func traced<Answer>(
+        _ method: MethodDescriptor, _ metadata: Metadata,
+        _ serve: () async throws -> StreamingServerResponse<Answer>
+    ) async throws -> StreamingServerResponse<Answer> {
+        var trace = RequestTrace(method: method, metadata: metadata)
+        let (_, span) = trace.begin(nil, receiveTime: WallClock.microseconds())
+        guard let span else { return try await serve() }
+        do {
+            let answer = try await ServiceContext.withValue(span.serviceContext) {
+                try await serve()
+            }
+            span.end(.ok)
+            return answer
+        } catch {
+            span.end(Status.Code(error))
             throw error
         }
     }

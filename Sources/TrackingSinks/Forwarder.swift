@@ -13,15 +13,17 @@ package struct Forwarder: Service {
     private let clock: any Clock<Duration>
     private let metrics: SinkMetrics
     private let logger: Logger
+    private let maxLinks: Int
 
     /// A forwarder from a journal to a sink.
     ///
     /// - Parameters:
     ///   - metrics: what is counted of the sink's deliveries.
+    ///   - maxLinks: requests that the span of a delivery is linked to at most.
     ///   - clock: waits between retries; tests give their own.
     package init(
         from journal: Journal, to sink: any Sink, deadLetters: DeadLetters, metrics: SinkMetrics,
-        logger: Logger, clock: any Clock<Duration> = ContinuousClock()
+        logger: Logger, maxLinks: Int = 128, clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.journal = journal
         self.sink = sink
@@ -29,6 +31,7 @@ package struct Forwarder: Service {
         self.clock = clock
         self.metrics = metrics
         self.logger = logger
+        self.maxLinks = maxLinks
     }
 
     /// Delivers until the journal ends. At graceful shutdown what is left is still delivered for
@@ -61,9 +64,10 @@ package struct Forwarder: Service {
     }
 
     private func forward(_ stop: Stop) async throws {
+        let span = DeliverySpan(sink: self.sink.name, maxLinks: self.maxLinks)
         var cursor = self.journal.cursor(of: self.sink.name)
         while let batch = try await self.journal.batch(after: cursor) {
-            guard await self.deliver(batch, stop) else { return }
+            guard await self.deliver(batch, span, stop) else { return }
             cursor = batch.sequence
             self.journal.advance(sink: self.sink.name, to: cursor)
             if stop.isFlushOver { return }
@@ -71,7 +75,9 @@ package struct Forwarder: Service {
     }
 
     /// Delivers one batch, as often as it takes; false where it was given up for a stop.
-    private func deliver(_ batch: JournalBatch, _ stop: Stop) async -> Bool {
+    private func deliver(
+        _ batch: JournalBatch, _ span: DeliverySpan?, _ stop: Stop
+    ) async -> Bool {
         guard !batch.isDamaged else {
             self.logger.critical(
                 "a batch is damaged and cannot be delivered",
@@ -86,7 +92,7 @@ package struct Forwarder: Service {
         var backoff = Backoff()
         while true {
             let start = ContinuousClock.now
-            switch await self.sink.deliver(hits) {
+            switch await self.deliver(hits, events: batch.eventCount, span) {
             case .delivered:
                 self.metrics.delivered(hits, rejected: 0, in: start.duration(to: .now))
                 return true
@@ -101,6 +107,13 @@ package struct Forwarder: Service {
                 guard await self.wait(&backoff, reason, stop) else { return false }
             }
         }
+    }
+
+    private func deliver(
+        _ hits: HitBatch, events: Int, _ span: DeliverySpan?
+    ) async -> Delivery {
+        guard let span else { return await self.sink.deliver(hits) }
+        return await span.record(hits, events: events) { await self.sink.deliver(hits) }
     }
 
     /// Writes dead letters, as often as it takes: nothing is passed over before it is kept.

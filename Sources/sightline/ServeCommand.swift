@@ -2,6 +2,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Logging
+internal import Telemetry
 internal import TrackingJournal
 internal import TrackingServer
 
@@ -29,17 +30,19 @@ struct ServeCommand: AsyncParsableCommand {
         signal(SIGHUP, SIG_IGN)
         let source = self.source
         let loaded = source.load()
-        let configuration: ServerConfiguration
+        var configuration: ServerConfiguration
         do {
             configuration = try loaded.checked()
         } catch {
             throw Self.exit(.configuration, "\(error)")
         }
+        configuration.traces.resource.serviceVersion = Version.text
         defer { if self.dev { Self.remove(Self.temporaryDirectory) } }
         let level = LogLevel(configuration.logLevel)
         let logger = Logger(label: "sightline") { label in
             LeveledLogHandler(StreamLogHandler.standardError(label: label), level: level)
         }
+        for warning in loaded.warnings { logger.warning("\(warning)") }
         let reloader = Reloader(source: source, start: loaded, logger: logger)
         reloader.add(Reloadable("log level") { next in { level.change(to: next.logLevel) } })
         let application = try await self.application(configuration, reloader, logger)

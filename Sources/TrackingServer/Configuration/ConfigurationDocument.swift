@@ -4,7 +4,8 @@
 package enum ConfigurationDocument {
     /// The whole file.
     package static var text: String {
-        ([Self.introduction, Self.tableHead] + ConfigurationKey.all.map(Self.row))
+        ([Self.introduction, Self.tableHead] + ConfigurationKey.all.map(Self.row)
+            + [Self.standardVariables] + OpenTelemetryVariables.documentation.map(Self.item))
             .joined(separator: "\n") + "\n"
     }
 
@@ -28,7 +29,8 @@ package enum ConfigurationDocument {
              request_bytes: 100000
            ```
 
-        4. the default.
+        4. for spans, OpenTelemetry's own variables (`OTEL_…`, below the table);
+        5. the default.
 
         What is wrong stops `sightline serve` before its port is bound, with exit code 78: a key or
         a variable `SIGHTLINE_…` that does not exist, a key that is given twice, a value of a wrong
@@ -53,6 +55,25 @@ package enum ConfigurationDocument {
         | key | variable | default | unit | values | reload | meaning |
         | --- | --- | --- | --- | --- | --- | --- |
         """
+
+    private static let standardVariables = """
+
+        ## OpenTelemetry's variables
+
+        They set keys that nothing above them in the list sets: what is written for this server
+        comes before what is written for all programs of a machine. Of two in a row the first
+        holds. As their specification asks, an empty one counts as unset, and one that is malformed
+        or beyond its key's range is told of in the log and passed over; so are
+        `OTEL_EXPORTER_OTLP_PROTOCOL` where it is not `grpc`, and `OTEL_PROPAGATORS` where it is
+        not `tracecontext,baggage`. An endpoint without a scheme is https, or http with
+        `OTEL_EXPORTER_OTLP_INSECURE=true`. `OTEL_TRACES_EXPORTER=otlp` without any endpoint stands
+        for `http://localhost:4317`.
+
+        """
+
+    private static func item(_ key: String, _ variables: [String]) -> String {
+        "- `\(key)`: " + variables.map { "`\($0)`" }.joined(separator: ", ")
+    }
 
     private static func row(_ key: ConfigurationKey) -> String {
         let standard = key.standardText.isEmpty ? "" : "`\(key.standardText)`"

@@ -43,7 +43,8 @@ package struct ConfigurationKey: Sendable {
     static let maxBurstSeconds = 3600
 
     /// All keys, in the order of the documentation.
-    package static let all = Self.main + Self.auth + Self.connections + Self.edge
+    package static let all =
+        Self.main + Self.auth + Self.connections + Self.edge + Self.traces
 
     private static let main: [ConfigurationKey] = [
         .init(

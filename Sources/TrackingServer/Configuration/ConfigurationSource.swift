@@ -1,7 +1,8 @@
-// Where values come from: flags over the environment over a YAML file over the defaults.
+// Where values come from: flags over the environment over a YAML file over OpenTelemetry's
+// variables over the defaults.
 internal import Configuration
 
-/// The four sources, read once at start, and again at each reload.
+/// The five sources, read once at start, and again at each reload.
 package struct ConfigurationSource: Sendable {
     private let flags: [String: String]
     private let assignments: [String]
@@ -25,7 +26,7 @@ package struct ConfigurationSource: Sendable {
         self.file = file
     }
 
-    /// The configuration that the four sources give together.
+    /// The configuration that the five sources give together.
     ///
     /// - Throws: `ConfigurationError` with every problem of every source.
     package func configuration() throws(ConfigurationError) -> ServerConfiguration {
@@ -38,6 +39,7 @@ package struct ConfigurationSource: Sendable {
         let set = self.assigned(&problems)
         let file = self.file.map { ConfigurationFile(path: $0) }
         problems += file?.problems ?? []
+        let standard = OpenTelemetryVariables(self.environment)
         let layers: [Layer] = [
             Layer(texts: self.flags) { .flag("--" + $0.name.map(Self.dashed).joined()) },
             Layer(texts: set) { _ in .flag("--set") },
@@ -47,12 +49,16 @@ package struct ConfigurationSource: Sendable {
                         .prefixKeys(with: "sightline"))
             ) { .environment($0.environmentVariable) },
             Layer(texts: file?.texts ?? [:]) { file?.places[$0.name] ?? .standard },
+            Layer(texts: standard.values.mapValues(\.text)) { key in
+                standard.values[key.name].map { .environment($0.variable) } ?? .standard
+            },
         ]
         let settings = ConfigurationKey.all.map { key in
             layers.lazy.compactMap { $0.setting(key) }.first
                 ?? ConfigurationSetting(key: key, text: key.standardText, origin: .standard)
         }
-        return LoadedConfiguration(ConfigurationValues(settings, problems: problems))
+        return LoadedConfiguration(
+            ConfigurationValues(settings, problems: problems), warnings: standard.warnings)
     }
 
     /// One source: what it has set, and where.

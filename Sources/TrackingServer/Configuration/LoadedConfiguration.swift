@@ -7,8 +7,12 @@ package struct LoadedConfiguration: Sendable {
     /// The configuration, or everything that is wrong with it.
     package let result: Result<ServerConfiguration, ConfigurationError>
 
+    /// What was passed over in the variables of other programs, for the log.
+    package let warnings: [String]
+
     /// Puts values together.
-    init(_ values: ConfigurationValues) {
+    init(_ values: ConfigurationValues, warnings: [String] = []) {
+        self.warnings = warnings
         self.settings = values.settings
         do throws(ConfigurationError) {
             self.result = .success(try ServerConfiguration(values))

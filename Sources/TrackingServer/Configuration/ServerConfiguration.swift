@@ -1,6 +1,7 @@
 // The configuration of a server, read once and checked whole before anything starts.
 internal import Foundation
 package import Logging
+package import Telemetry
 package import TrackingCore
 package import TrackingJournal
 
@@ -44,6 +45,9 @@ package struct ServerConfiguration: Sendable {
     package var connections = ConnectionConfiguration()
     /// How calls are compressed, and what the server tells of itself.
     package var edge = EdgeConfiguration()
+
+    /// How spans are recorded and exported.
+    package var traces = TracesConfiguration()
 
     /// How the gRPC port is secured.
     package var tls = ServerTLSConfiguration()
@@ -97,6 +101,7 @@ package struct ServerConfiguration: Sendable {
         self.stream.closingGrace = min(self.stream.closingGrace, self.drainTimeout / 2)
         self.connections = ConnectionConfiguration(values)
         self.edge = EdgeConfiguration(values)
+        self.traces = TracesConfiguration(&values)
         self.tls = ServerTLSConfiguration(values)
         self.auth = AuthConfiguration(values)
         self.allowInsecure = values.flag("allow_insecure")

@@ -1,0 +1,53 @@
+// What the log tells of exports: a change, and not each batch of an outage.
+internal import Logging
+internal import Synchronization
+
+/// Logs when spans begin to be lost, and when they are taken again.
+final class ExportLog: Sendable {
+    private let logger: Logger
+    private let lostSpans = Mutex(0)
+    private let isRejectionTold = Atomic(false)
+
+    init(logger: Logger) { self.logger = logger }
+
+    /// A batch was taken, but for some spans.
+    func taken(rejected: Int, message: String) {
+        let lost = self.lostSpans.withLock { lost in
+            defer { lost = 0 }
+            return lost
+        }
+        if lost > 0 {
+            self.logger.notice("spans are exported again", metadata: ["lost": "\(lost)"])
+        }
+        let isNews = rejected > 0 || !message.isEmpty
+        guard isNews, !self.isRejectionTold.exchange(true, ordering: .relaxed) else { return }
+        self.logger.warning(
+            "the receiver of spans refuses some of them; told once",
+            metadata: ["rejected": "\(rejected)", "message": "\(message.prefix(256))"])
+    }
+
+    /// The exporter has ended.
+    func ended(_ counts: SpanCounts) {
+        let dropped = counts.count(of: .queueFull) + counts.count(of: .stopped)
+        let failed = counts.count(of: .failed) + counts.count(of: .rejected)
+        let level: Logger.Level = dropped + failed > 0 ? .warning : .info
+        self.logger.log(
+            level: level, "spans end",
+            metadata: [
+                "exported": "\(counts.count(of: .exported))", "dropped": "\(dropped)",
+                "failed": "\(failed)",
+            ])
+    }
+
+    /// Spans were lost.
+    func lost(_ count: Int, reason: String) {
+        let isFirst = self.lostSpans.withLock { lost in
+            defer { lost += max(count, 1) }
+            return lost == 0
+        }
+        guard isFirst else { return }
+        self.logger.warning(
+            "spans cannot be exported, and are lost until they can",
+            metadata: ["spans": "\(count)", "reason": "\(reason.prefix(256))"])
+    }
+}

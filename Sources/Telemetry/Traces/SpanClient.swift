@@ -1,0 +1,130 @@
+// One export: a batch of spans to the receiver, as often as OTLP asks for.
+internal import GRPCCore
+internal import GRPCNIOTransportHTTP2Posix
+internal import GRPCProtobuf
+internal import SightlineProtos
+
+/// Sends batches to an OTLP receiver. The calls themselves make no spans: they would be exported in
+/// their turn, for ever.
+struct SpanClient {
+    typealias Transport = HTTP2ClientTransport.Posix
+
+    private let service: Opentelemetry_Proto_Collector_Trace_V1_TraceService.Client<Transport>
+    private let configuration: TracesConfiguration
+    private let clock: any Clock<Duration>
+    private let metadata: Metadata
+
+    init(
+        _ client: GRPCClient<Transport>, _ configuration: TracesConfiguration,
+        clock: any Clock<Duration>
+    ) {
+        self.service = .init(wrapping: client)
+        self.configuration = configuration
+        self.clock = clock
+        var metadata = Metadata()
+        for (name, value) in configuration.headers { metadata.addString(value, forKey: name) }
+        self.metadata = metadata
+    }
+
+    /// What became of a batch.
+    enum Outcome: Equatable {
+        /// The receiver has it, but for so many spans; its message is empty where it had none.
+        case taken(rejected: Int, message: String)
+        /// It is lost.
+        case lost(reason: String)
+    }
+
+    /// Sends a batch, until the receiver has taken or refused it, the time for it is over, or the
+    /// task is cancelled.
+    func export(_ spans: [SpanRecord]) async -> Outcome {
+        let request = Opentelemetry_Proto_Collector_Trace_V1_ExportTraceServiceRequest(
+            spans, resource: self.configuration.resource)
+        var backoff = ExportBackoff()
+        var generator = SystemRandomNumberGenerator()
+        var timeLeft = self.configuration.exportTimeout
+        while true {
+            var attempt = Attempt.taken(rejected: 0, message: "")
+            timeLeft -= await self.clock.measure {
+                attempt = await self.send(request, within: timeLeft)
+            }
+            switch attempt {
+            case .taken(let rejected, let message):
+                return .taken(rejected: min(max(rejected, 0), spans.count), message: message)
+            case .failed(let error):
+                guard case .transient(let retryAfter) = ExportFailure(error) else {
+                    return .lost(reason: "\(error.code): \(error.message)")
+                }
+                let pause = retryAfter ?? backoff.next(using: &generator)
+                timeLeft -= pause
+                guard timeLeft > .zero, await self.wait(pause) else {
+                    return .lost(
+                        reason: "no time left; the last try: \(error.code): \(error.message)")
+                }
+            }
+        }
+    }
+
+    private enum Attempt {
+        case taken(rejected: Int, message: String)
+        case failed(RPCError)
+    }
+
+    private func send(
+        _ request: Opentelemetry_Proto_Collector_Trace_V1_ExportTraceServiceRequest,
+        within timeLeft: Duration
+    ) async -> Attempt {
+        var options = CallOptions.defaults
+        options.timeout = min(self.configuration.callTimeout, timeLeft)
+        options.compression = self.configuration.isCompressed ? .gzip : nil
+        do {
+            let response = try await self.service.export(
+                request, metadata: self.metadata, options: options)
+            let partial = response.partialSuccess
+            return .taken(
+                rejected: Int(clamping: partial.rejectedSpans), message: partial.errorMessage)
+        } catch let error as RPCError {
+            return .failed(error)
+        } catch {
+            // The client has been stopped under the call.
+            return .failed(RPCError(code: .unknown, message: "\(error)"))
+        }
+    }
+
+    /// False where the task was cancelled.
+    private func wait(_ pause: Duration) async -> Bool {
+        do {
+            try await self.clock.sleep(for: pause)
+            return !Task.isCancelled
+        } catch {
+            return false
+        }
+    }
+}
+
+extension TracesConfiguration {
+    /// The transport to the endpoint.
+    ///
+    /// - Throws: what the TLS library says of files that it cannot use.
+    func makeTransport(to endpoint: OTLPEndpoint) throws -> SpanClient.Transport {
+        try SpanClient.Transport(
+            target: endpoint.target, transportSecurity: self.security(of: endpoint),
+            config: .defaults { config in
+                config.compression.enabledAlgorithms = self.isCompressed ? [.gzip] : .none
+            })
+    }
+
+    private func security(
+        of endpoint: OTLPEndpoint
+    ) -> HTTP2ClientTransport.Posix.TransportSecurity {
+        guard endpoint.isEncrypted else { return .plaintext }
+        return .tls { config in
+            if !self.rootsPath.isEmpty {
+                config.trustRoots = .certificates([.file(path: self.rootsPath, format: .pem)])
+            }
+            if !self.certificatePath.isEmpty {
+                config.certificateChain = [.file(path: self.certificatePath, format: .pem)]
+                config.privateKey = .file(path: self.keyPath, format: .pem)
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+// gRPC's status codes as traces name them.
+internal import GRPCCore
+
+extension Status.Code {
+    private static let names = [
+        "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND",
+        "ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION",
+        "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS",
+        "UNAUTHENTICATED",
+    ]
+
+    /// The name, as in `NOT_FOUND`.
+    var name: String {
+        Self.names.indices.contains(self.rawValue) ? Self.names[self.rawValue] : "UNKNOWN"
+    }
+
+    /// Whether it is the server's fault (semantic conventions for gRPC, table of server errors).
+    var isServerError: Bool {
+        switch self {
+        case .unknown, .deadlineExceeded, .unimplemented, .internalError, .unavailable, .dataLoss:
+            true
+        default: false
+        }
+    }
+
+    /// The code that a handler's error becomes on the wire.
+    init(_ error: any Error) {
+        switch error {
+        case let error as RPCError: self = Status.Code(error.code)
+        case let error as any RPCErrorConvertible: self = Status.Code(error.rpcErrorCode)
+        case is CancellationError: self = .cancelled
+        default: self = .unknown
+        }
+    }
+}

@@ -1,0 +1,101 @@
+// The span of one delivery, through swift-distributed-tracing: any backend may be bootstrapped.
+// Names follow OpenTelemetry's semantic conventions 1.44 for messaging.
+internal import Instrumentation
+internal import ServiceContextModule
+internal import Tracing
+internal import TrackingCore
+
+/// Records deliveries to a sink, where there is a tracer.
+struct DeliverySpan: Sendable {
+    private let tracer: any Tracer
+    private let sink: String
+    private let maxLinks: Int
+
+    /// The spans of a sink's deliveries; nil where nobody records them.
+    ///
+    /// - Parameter maxLinks: requests that a span is linked to at most.
+    init?(sink: String, maxLinks: Int) {
+        let tracer = InstrumentationSystem.tracer
+        guard !(tracer is NoOpTracer) else { return nil }
+        self.tracer = tracer
+        self.sink = sink
+        self.maxLinks = maxLinks
+    }
+
+    /// Delivers a batch within a span: one for each try, so that an outage is seen while it lasts.
+    func record(
+        _ hits: HitBatch, events: Int, _ deliver: () async -> Delivery
+    ) async -> Delivery {
+        let span: any Span = self.tracer.startSpan(
+            "send \(self.sink)", context: self.parent(of: hits), ofKind: .client)
+        if span.isRecording { self.describe(span, hits, events) }
+        let delivery = await ServiceContext.withValue(span.context) { await deliver() }
+        switch delivery {
+        case .delivered: break
+        case .unavailable(let reason):
+            span.attributes["error.type"] = "unavailable"
+            span.setStatus(SpanStatus(code: .error, message: reason))
+        case .rejected(let reasons):
+            span.attributes["error.type"] = "rejected"
+            span.attributes["sightline.delivery.rejected"] = reasons.count
+            span.setStatus(SpanStatus(code: .error, message: reasons.first?.value))
+        }
+        span.end()
+        return delivery
+    }
+
+    /// Where requests of one trace alone are delivered, their trace goes on: the span is a child of
+    /// the first request's. A batch of several traces can be a child of none of them (semantic
+    /// conventions for messaging, batches): it begins a trace, and its links lead to each request.
+    private func parent(of hits: HitBatch) -> ServiceContext {
+        var parent: TraceContext?
+        var isOneTrace = true
+        hits.payload.withUnsafeBytes { payload in
+            HitBlock.forEachTrace(in: payload) { trace in
+                parent = parent ?? trace
+                isOneTrace = trace.traceID == parent?.traceID
+                return isOneTrace
+            }
+        }
+        return isOneTrace ? self.context(of: parent) : .topLevel
+    }
+
+    private func describe(_ span: any Span, _ hits: HitBatch, _ events: Int) {
+        var requests = 0
+        var links = 0
+        hits.payload.withUnsafeBytes { payload in
+            HitBlock.forEachTrace(in: payload) { trace in
+                requests += 1
+                // A span that nobody has recorded cannot be found.
+                if trace.isSampled, links < self.maxLinks {
+                    links += 1
+                    span.addLink(SpanLink(context: self.context(of: trace), attributes: [:]))
+                }
+                return true
+            }
+        }
+        span.updateAttributes { attributes in
+            attributes["messaging.system"] = self.sink
+            attributes["messaging.operation.name"] = "send"
+            attributes["messaging.operation.type"] = "send"
+            attributes["messaging.destination.name"] = self.sink
+            attributes["messaging.batch.message_count"] = events
+            attributes["sightline.delivery.requests"] = requests
+            attributes["sightline.delivery.sequence"] = Int(hits.sequence)
+        }
+    }
+
+    private func context(of trace: TraceContext?) -> ServiceContext {
+        var service = ServiceContext.topLevel
+        guard let trace else { return service }
+        var headers = ["traceparent": trace.traceparent]
+        if !trace.tracestate.isEmpty { headers["tracestate"] = trace.tracestate }
+        self.tracer.extract(headers, into: &service, using: HeaderReader())
+        return service
+    }
+}
+
+/// Lets a tracer read headers.
+private struct HeaderReader: Extractor {
+    func extract(key: String, from carrier: [String: String]) -> String? { carrier[key] }
+}
