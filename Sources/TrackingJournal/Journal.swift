@@ -4,16 +4,6 @@ internal import Foundation
 internal import Synchronization
 package import TrackingCore
 
-/// Who is told when a request is settled. Called on the journal's queue, or without a disk by the
-/// forwarder that delivered it: return at once.
-package protocol SettlementReceiver: AnyObject, Sendable {
-    /// The requests are settled: durable, to be sent again (`isToRetry`), or lost with the journal.
-    /// They were appended together.
-    func settled(_ requests: [AdmittedRequest])
-    /// The commit that settled requests is over: now is the time to answer.
-    func commitEnded()
-}
-
 /// A durable queue of hits with one writer. Group commit without a timer: what arrives during one
 /// commit is the next group.
 package final class Journal: Sendable {
