@@ -82,9 +82,13 @@ package struct Application: Sendable {
                 logger),
             board: board, connections: connections, drainTimeout: configuration.drainTimeout,
             logger: logger, onListening: onListening)
-        var services: [any Service] = [JournalService(journal: self.journal), forwarder]
-        // Before all that makes spans, so that it stops after them.
-        if let spans { services.insert(spans, at: 0) }
+        // First to start and last to stop: the last record of the log holds all that was counted,
+        // and the exporter gets all spans.
+        let summary = LogSummary(
+            of: metrics.registry, every: configuration.logSummaryInterval, logger: logger)
+        var services: [any Service] = [summary]
+        if let spans { services.append(spans) }
+        services += [JournalService(journal: self.journal), forwarder]
         if let reloader { services.append(reloader) }
         if let certificates {
             reloader?.add(certificates.reloadable)

@@ -39,8 +39,9 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.traces.resource.serviceVersion = Version.text
         defer { if self.dev { Self.remove(Self.temporaryDirectory) } }
         let level = LogLevel(configuration.logLevel)
+        let form = configuration.logFormat.standardErrorForm
         let logger = Logger(label: "sightline") { label in
-            LeveledLogHandler(StreamLogHandler.standardError(label: label), level: level)
+            LeveledLogHandler(LineLogHandler(label: label, form: form), level: level)
         }
         for warning in loaded.warnings { logger.warning("\(warning)") }
         let reloader = Reloader(source: source, start: loaded, logger: logger)

@@ -1,4 +1,5 @@
 // Every key of the configuration, in one table: what reads them, checks them and documents them.
+internal import Telemetry
 
 /// One key: its name, its default, and what it means.
 package struct ConfigurationKey: Sendable {
@@ -84,6 +85,12 @@ package struct ConfigurationKey: Sendable {
                 "info",
                 of: ["trace", "debug", "info", "notice", "warning", "error", "critical"]),
             "the least severe log record that is written", isReloadable: true),
+        .init(
+            "log.format", .choice("auto", of: LogFormat.allCases.map(\.rawValue)),
+            "how log records look; auto is text on a terminal, JSON objects in lines elsewhere"),
+        .init(
+            "log.summary_seconds", .number(10, 0...86_400),
+            "seconds between log records of what was counted, if anything was; 0 for none"),
         .init(
             "rules.default_consent", .choice("opted_in", of: ["opted_in", "unknown"]),
             "the consent of events that say nothing of it"),

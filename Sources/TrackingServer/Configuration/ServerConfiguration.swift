@@ -17,6 +17,10 @@ package struct ServerConfiguration: Sendable {
     package var sink = "sqlite"
     /// The least severe log record that is written.
     package var logLevel = Logger.Level.info
+    /// How log records look.
+    package var logFormat = LogFormat.auto
+    /// The time between log records of what was counted; zero for none.
+    package var logSummaryInterval = Duration.seconds(10)
     /// What the operator decided of the rules.
     package var policy = Policy()
     /// Limits of requests and events.
@@ -69,6 +73,8 @@ package struct ServerConfiguration: Sendable {
         self.dataDirectory = values.text("data_dir")
         self.sink = values.text("sink")
         self.logLevel = Logger.Level(rawValue: values.text("log.level")) ?? .info
+        self.logFormat = LogFormat(rawValue: values.text("log.format")) ?? .auto
+        self.logSummaryInterval = .seconds(values.number("log.summary_seconds"))
         self.policy.trackUnspecifiedConsent = values.text("rules.default_consent") == "opted_in"
         self.policy.recordTestMessages = values.flag("rules.record_test_messages")
         self.limits.requestBytes = values.number("limits.request_bytes")

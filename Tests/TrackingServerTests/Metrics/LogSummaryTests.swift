@@ -1,0 +1,113 @@
+// The summary of what was counted: when it speaks, and what it says.
+internal import CoreMetrics
+internal import Logging
+internal import Synchronization
+internal import Telemetry
+internal import Testing
+internal import TrackingCore
+
+@testable internal import TrackingServer
+
+struct LogSummaryTests {
+    /// Goes through the intervals that it is given, and then cancels the wait as a stop does.
+    private final class ScriptedClock: Clock {
+        typealias Instant = ContinuousClock.Instant
+        private let steps: Mutex<[@Sendable () -> Void]>
+        private let slept = Mutex<[Duration]>([])
+
+        init(_ steps: [@Sendable () -> Void]) { self.steps = Mutex(steps) }
+
+        var sleeps: [Duration] { self.slept.withLock { $0 } }
+        let now = ContinuousClock.now
+        var minimumResolution: Duration { .zero }
+
+        func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+            let step = self.steps.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            guard let step else { throw CancellationError() }
+            self.slept.withLock { $0.append(self.now.duration(to: deadline)) }
+            step()
+        }
+    }
+
+    /// Keeps the records of a logger.
+    private struct KeepingHandler: LogHandler {
+        let records: Records
+        var logLevel = Logger.Level.trace
+        var metadata: Logger.Metadata = [:]
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { nil }
+            set {}
+        }
+
+        func log(event: LogEvent) { self.records.add(event) }
+    }
+
+    private final class Records: Sendable {
+        private let kept = Mutex<[LogEvent]>([])
+        func add(_ event: LogEvent) { self.kept.withLock { $0.append(event) } }
+        var all: [LogEvent] { self.kept.withLock { $0 } }
+    }
+
+    private func run(
+        _ metrics: ServerMetrics, _ steps: [@Sendable () -> Void]
+    ) async throws -> (records: [LogEvent], sleeps: [Duration]) {
+        let records = Records()
+        let clock = ScriptedClock(steps)
+        let logger = Logger(label: "test") { _ in KeepingHandler(records: records) }
+        try await LogSummary(
+            of: metrics.registry, every: .seconds(7), logger: logger, clock: clock
+        ).run()
+        return (records.all, clock.sleeps)
+    }
+
+    @Test(
+        "each record tells what came since the last one, the last one at the stop, and silence nothing"
+    )
+    func growth() async throws {
+        let metrics = ServerMetrics()
+        let accepted = metrics.registry.counter(.events, "accepted", "")
+        let format = metrics.registry.counter(.events, "rejected", "format")
+        let range = metrics.registry.counter(.events, "rejected", "range")
+        accepted.increment(by: 5)
+        let (records, sleeps) = try await self.run(
+            metrics,
+            [
+                {}, { metrics.countRefusal(.overloaded) }, {},
+                {
+                    format.increment(by: 2)
+                    range.increment()
+                },
+                { accepted.increment() },
+            ])
+        #expect(sleeps == Array(repeating: .seconds(7), count: 5))
+        #expect(records.allSatisfy { $0.message == "summary" && $0.level == .info })
+        let lag: Logger.Metadata = ["lag_groups": "0", "lag_seconds": "0.0"]
+        #expect(
+            records.map(\.metadata) == [
+                lag.merging(["accepted": "5"]) { $1 },
+                lag.merging(["refusals": ["overloaded": "1"]]) { $1 },
+                lag.merging(["rejected": "3"]) { $1 }, lag.merging(["accepted": "1"]) { $1 },
+            ])
+    }
+
+    @Test("what is counted after the last interval is told at the stop")
+    func stop() async throws {
+        let metrics = ServerMetrics()
+        metrics.registry.counter(.hits, "click").increment(by: 4)
+        let (records, sleeps) = try await self.run(metrics, [])
+        #expect(sleeps == [] && records.count == 1)
+        #expect(records.first?.metadata?["hits"] == "4")
+    }
+
+    @Test("a sink that is behind is told of again and again")
+    func lag() async throws {
+        let metrics = ServerMetrics()
+        metrics.registry.meter(.sinkLagGroups, "a").set(2)
+        metrics.registry.meter(.sinkLagGroups, "b").set(3)
+        metrics.registry.meter(.sinkLag, "a").set(1.25)
+        let (records, _) = try await self.run(metrics, [{}, {}])
+        #expect(records.count == 3)
+        #expect(
+            records.allSatisfy { $0.metadata == ["lag_groups": "3", "lag_seconds": "1.3"] })
+    }
+}
