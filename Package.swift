@@ -105,6 +105,14 @@ let targets: [Target] = [
         ],
         swiftSettings: strict),
     .target(
+        name: "TrackingReport",
+        dependencies: [
+            "TrackingClient", "TrackingCore",
+            .product(name: "GRDB", package: "GRDB.swift"),
+            .product(name: "GRDBSQLite", package: "GRDB.swift"),
+        ],
+        swiftSettings: strict),
+    .target(
         name: "TrackingServer",
         dependencies: [
             "CInflate", "SightlineProtos", "Telemetry", "TrackingCore", "TrackingJournal",
@@ -141,7 +149,7 @@ let targets: [Target] = [
         name: "sightline",
         dependencies: [
             "SightlineProtos", "Telemetry", "TrackingClient", "TrackingCore", "TrackingJournal",
-            "TrackingServer",
+            "TrackingReport", "TrackingServer",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "Crypto", package: "swift-crypto"),
@@ -207,6 +215,14 @@ let targets: [Target] = [
             .product(name: "ServiceContextModule", package: "swift-service-context"),
             .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             .product(name: "Tracing", package: "swift-distributed-tracing"),
+        ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "TrackingReportTests",
+        dependencies: [
+            "SightlineProtos", "TrackingCore", "TrackingReport", "TrackingSinks",
+            .product(name: "GRDB", package: "GRDB.swift"),
+            .product(name: "SwiftProtobuf", package: "swift-protobuf"),
         ],
         swiftSettings: strict),
     .testTarget(

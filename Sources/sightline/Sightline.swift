@@ -10,7 +10,7 @@ struct Sightline: AsyncParsableCommand {
         version: Version.text,
         subcommands: [
             ServeCommand.self, SendCommand.self, TailCommand.self, ExplainCommand.self,
-            InspectCommand.self, BenchCommand.self,
+            InspectCommand.self, ReportCommand.self, BenchCommand.self,
             ValidateCommand.self, ConfigCommand.self, DevCertsCommand.self,
             KeysCommand.self, HealthCommand.self,
             VersionCommand.self,

@@ -1,8 +1,6 @@
 // `sightline tail`: what has come in, newest last.
 internal import ArgumentParser
-internal import Foundation
 internal import GRDB
-internal import TrackingClient
 
 /// Prints the last hits, or the last rejected records, and with --follow those that come.
 struct TailCommand: AsyncParsableCommand {
@@ -43,16 +41,16 @@ struct TailCommand: AsyncParsableCommand {
             } else {
                 try await self.show(HitRow.self)
             }
-        } catch let error as TailError {
+        } catch let error as DatabaseFileError {
             throw Console.fail(error, .unavailable)
         } catch let error as DatabaseError {
             throw Console.fail(
-                TailError.unreadable(path: self.dataDir, reason: "\(error)"), .unavailable)
+                DatabaseFileError.unreadable(path: self.dataDir, reason: "\(error)"), .unavailable)
         }
     }
 
     private func show<Tailed: TailedRow>(_ type: Tailed.Type) async throws {
-        let database = try self.open(file: type.fileName)
+        let database = try DatabaseFile.open(type.fileName, in: self.dataDir)
         let lines = self.lines
         let rows = try await database.read { database in
             try Tailed.last(lines, in: database)
@@ -75,22 +73,6 @@ struct TailCommand: AsyncParsableCommand {
         }
     }
 
-    private func open(file: String) throws -> DatabaseQueue {
-        let path = URL(filePath: self.dataDir, directoryHint: .isDirectory)
-            .appending(path: file, directoryHint: .notDirectory).path(percentEncoded: false)
-        guard FileManager.default.fileExists(atPath: path) else {
-            throw TailError.missing(path: path)
-        }
-        var configuration = Configuration()
-        configuration.readonly = true
-        configuration.busyMode = .timeout(2)
-        do {
-            return try DatabaseQueue(path: path, configuration: configuration)
-        } catch {
-            throw TailError.unreadable(path: path, reason: "\(error)")
-        }
-    }
-
     private func print<Tailed: TailedRow>(_ rows: [Tailed], heading: Bool) throws {
         if self.json {
             for row in rows {
@@ -103,24 +85,6 @@ struct TailCommand: AsyncParsableCommand {
         }
         if rows.isEmpty, heading, !self.follow, self.lines > 0 {
             Console.error(self.rejected ? "nothing was rejected" : "nothing has come in yet")
-        }
-    }
-}
-
-/// Why there is nothing to show.
-enum TailError: Error, CustomStringConvertible {
-    case missing(path: String)
-    case unreadable(path: String, reason: String)
-
-    var description: String {
-        switch self {
-        case .missing(let path):
-            return "there is no database at \(path.printable). Name the server's directory with "
-                + "--data-dir (default \(Defaults.dataDirectory)); the file comes with the first "
-                + "`sightline serve`, hits.db only with its sink sqlite"
-        case .unreadable(let path, let reason):
-            return "the database \(path.printable) cannot be read: \(reason.printable). See that "
-                + "it is the server's and that you may read the directory"
         }
     }
 }

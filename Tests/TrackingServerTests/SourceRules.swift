@@ -70,6 +70,9 @@ enum SourceRules {
         "TrackingClient": Self.system.union(Self.grpc).union([
             "SightlineProtos", "TrackingCore", "SwiftProtobuf", "NIOCore",
         ]),
+        "TrackingReport": Self.system.union([
+            "TrackingClient", "TrackingCore", "GRDB", "GRDBSQLite",
+        ]),
         "TrackingServer": Self.system.union(Self.grpc).union(Self.tracing).union([
             "CInflate", "TrackingSinks", "TrackingJournal", "TrackingCore", "Telemetry",
             "SightlineProtos", "SwiftProtobuf", "Configuration", "Crypto", "CryptoExtras",
@@ -79,9 +82,10 @@ enum SourceRules {
             "SystemPackage", "UnixSignals", "X509", "Yams",
         ]),
         "sightline": Self.system.union(Self.grpc).union(Self.tracing).union([
-            "TrackingServer", "TrackingClient", "Telemetry", "TrackingSinks", "TrackingJournal",
-            "TrackingCore", "SightlineProtos", "SwiftProtobuf", "ArgumentParser", "Crypto", "GRDB",
-            "Histogram", "Logging", "ServiceLifecycle", "SwiftASN1", "X509",
+            "TrackingServer", "TrackingReport", "TrackingClient", "Telemetry", "TrackingSinks",
+            "TrackingJournal", "TrackingCore", "SightlineProtos", "SwiftProtobuf",
+            "ArgumentParser", "Crypto", "GRDB", "Histogram", "Logging", "ServiceLifecycle",
+            "SwiftASN1", "X509",
         ]),
     ]
 

@@ -1,0 +1,60 @@
+// A Firebase in-app message's row in a report.
+
+/// What became of one in-app message (D24).
+package struct InAppFunnel: Sendable, Equatable {
+    /// Whose it is.
+    package var tenant: String
+    /// The app, where the report has a row per app and the hits name one.
+    package var app: String?
+    /// The campaign's message id.
+    package var messageID: String
+    /// The campaign's name as the newest hit has it; nil where it has none.
+    package var campaign: String?
+    /// Recipients, as far as the hits name them.
+    package var recipients = 0
+    /// Validated views.
+    package var impressions = 0
+    /// Actions chosen.
+    package var clicks = 0
+    /// Closed without an action, and clicks without a URL (D25).
+    package var dismissals = 0
+    /// Views that failed.
+    package var displayErrors = 0
+    /// When the first of its hits was received, in microseconds since 1970.
+    package var firstReceived: Int64 = 0
+    /// When the last of its hits was received, in microseconds since 1970.
+    package var lastReceived: Int64 = 0
+
+    /// Clicks per impression; nil without an impression.
+    package var clickRatio: Double? { FunnelCounts.ratio(self.clicks, of: self.impressions) }
+
+    /// Dismissals per impression; nil without an impression.
+    package var dismissalRatio: Double? {
+        FunnelCounts.ratio(self.dismissals, of: self.impressions)
+    }
+}
+
+extension InAppFunnel: Encodable {
+    private enum CodingKeys: CodingKey {
+        case tenant, app, messageID, campaign, recipients, impressions, clicks, dismissals
+        case displayErrors, clickRatio, dismissalRatio, firstReceived, lastReceived
+    }
+
+    /// Writes a row; a ratio that there is none of is null.
+    package func encode(to encoder: any Encoder) throws {
+        var row = encoder.container(keyedBy: CodingKeys.self)
+        try row.encode(self.tenant, forKey: .tenant)
+        try row.encodeIfPresent(self.app, forKey: .app)
+        try row.encode(self.messageID, forKey: .messageID)
+        try row.encodeIfPresent(self.campaign, forKey: .campaign)
+        try row.encode(self.recipients, forKey: .recipients)
+        try row.encode(self.impressions, forKey: .impressions)
+        try row.encode(self.clicks, forKey: .clicks)
+        try row.encode(self.dismissals, forKey: .dismissals)
+        try row.encode(self.displayErrors, forKey: .displayErrors)
+        try row.encode(self.clickRatio.map(ReportNumber.rounded), forKey: .clickRatio)
+        try row.encode(self.dismissalRatio.map(ReportNumber.rounded), forKey: .dismissalRatio)
+        try row.encode(ReportTime.utc(self.firstReceived), forKey: .firstReceived)
+        try row.encode(ReportTime.utc(self.lastReceived), forKey: .lastReceived)
+    }
+}

@@ -1,0 +1,83 @@
+// A report for spreadsheets: one table for both sections, RFC 4180.
+internal import TrackingCore
+
+/// A report as CSV.
+package struct ReportSheet: Sendable {
+    private static let heading = [
+        "section", "tenant", "app", "product", "id", "campaign", "notifications", "impressions",
+        "unique_impressions", "clicks", "unique_clicks", "opens", "unique_opens",
+        "ios_notifications", "ios_impressions", "ios_unique_impressions", "ios_clicks",
+        "ios_unique_clicks", "ios_opens", "ios_unique_opens", "button_1", "button_2", "closes",
+        "recipients", "dismissals", "display_errors", "impression_ratio", "click_ratio",
+        "open_ratio", "dismissal_ratio", "first_received", "last_received",
+    ]
+
+    private let report: Report
+
+    /// A sheet of a report.
+    package init(_ report: Report) { self.report = report }
+
+    /// The lines, the heading first; each ends with CRLF where it is written (RFC 4180, 2.1). What
+    /// does not apply to a row is empty.
+    package func lines() -> [String] {
+        let rows =
+            self.report.deliveries.rows.map(Self.cells)
+            + self.report.inAppMessages.rows.map(Self.cells)
+        return [Self.heading.joined(separator: ",")]
+            + rows.map { cells in
+                Self.heading.map { cells[$0] ?? "" }.joined(separator: ",")
+            }
+    }
+
+    private static func cells(_ row: DeliveryFunnel) -> [String: String] {
+        var cells = [
+            "section": "push", "tenant": self.text(row.tenant), "app": self.text(row.app),
+            "product": "\(row.product)", "id": self.text(row.deliveryID),
+            "button_1": "\(row.button1)", "button_2": "\(row.button2)", "closes": "\(row.closes)",
+            "impression_ratio": self.number(row.others.impressionRatio),
+            "click_ratio": self.number(row.others.clickRatio),
+            "open_ratio": self.number(row.openRatio),
+            "first_received": ReportTime.utc(row.firstReceived),
+            "last_received": ReportTime.utc(row.lastReceived),
+        ]
+        let hasOpens = row.product == .standard
+        for (prefix, counts) in [("", row.others), ("ios_", row.ios)] {
+            cells[prefix + "notifications"] = "\(counts.notifications)"
+            cells[prefix + "impressions"] = "\(counts.impressions)"
+            cells[prefix + "unique_impressions"] = "\(counts.uniqueImpressions)"
+            cells[prefix + "clicks"] = "\(counts.clicks)"
+            cells[prefix + "unique_clicks"] = "\(counts.uniqueClicks)"
+            cells[prefix + "opens"] = hasOpens ? "\(counts.opens)" : ""
+            cells[prefix + "unique_opens"] = hasOpens ? "\(counts.uniqueOpens)" : ""
+        }
+        return cells
+    }
+
+    private static func cells(_ row: InAppFunnel) -> [String: String] {
+        [
+            "section": "in_app", "tenant": self.text(row.tenant), "app": self.text(row.app),
+            "product": "firebase", "id": self.text(row.messageID),
+            "campaign": self.text(row.campaign), "impressions": "\(row.impressions)",
+            "clicks": "\(row.clicks)", "recipients": "\(row.recipients)",
+            "dismissals": "\(row.dismissals)", "display_errors": "\(row.displayErrors)",
+            "click_ratio": self.number(row.clickRatio),
+            "dismissal_ratio": self.number(row.dismissalRatio),
+            "first_received": ReportTime.utc(row.firstReceived),
+            "last_received": ReportTime.utc(row.lastReceived),
+        ]
+    }
+
+    private static func number(_ ratio: Double?) -> String {
+        ratio.map { "\(ReportNumber.rounded($0))" } ?? ""
+    }
+
+    /// Text from outside: quoted where it must be, and with an apostrophe before what a spreadsheet
+    /// would run as a formula.
+    static func text(_ text: String?) -> String {
+        guard let text, let first = text.unicodeScalars.first else { return "" }
+        let isFormula = "=+-@\t\r\n".unicodeScalars.contains(first)
+        let safe = isFormula ? "'" + text : text
+        let isPlain = safe.unicodeScalars.allSatisfy { !",\"\r\n".unicodeScalars.contains($0) }
+        return isPlain ? safe : "\"" + safe.replacing("\"", with: "\"\"") + "\""
+    }
+}

@@ -1,0 +1,89 @@
+// A report for people on a terminal: two tables, with a bar for each ratio.
+internal import TrackingClient
+
+/// A report as lines of text.
+package struct ReportTable: Sendable {
+    /// Characters of a bar that stands for 100 %.
+    private static let barWidth = 10
+    /// A cell's part by eighths, from one to eight.
+    private static let eighths = ["▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"]
+
+    private let report: Report
+
+    /// A table of a report.
+    package init(_ report: Report) { self.report = report }
+
+    /// The lines, without colours. What has no rows has no table; with neither there is none.
+    package func lines() -> [String] {
+        var lines: [String] = []
+        if !self.report.deliveries.rows.isEmpty {
+            lines += ["Push notifications by delivery, \(self.report.range)", ""]
+            lines += self.deliveries() + Self.leftOut(self.report.deliveries)
+            lines += ["", "Ratios are per notification shown, without iOS, which does not report"]
+            lines += ["every impression. Classic counts no opens."]
+        }
+        if !self.report.inAppMessages.rows.isEmpty {
+            if !lines.isEmpty { lines.append("") }
+            lines += ["In-app messages, \(self.report.range)", ""]
+            lines += self.messages() + Self.leftOut(self.report.inAppMessages)
+        }
+        return lines
+    }
+
+    private func deliveries() -> [String] {
+        let isByApp = self.report.query.isByApp
+        var table = TextTable(
+            [("tenant", .left)] + (isByApp ? [("app", .left)] : []) + [
+                ("delivery", .left), ("product", .left), ("impressions", .right),
+                ("clicks", .right), ("opens", .right), ("click ratio", .left),
+                ("open ratio", .left), ("iOS impressions", .right), ("clicks", .right),
+                ("opens", .right),
+            ])
+        for row in self.report.deliveries.rows {
+            table.add(
+                [row.tenant] + (isByApp ? [row.app ?? "-"] : []) + [
+                    row.deliveryID, "\(row.product)", "\(row.others.impressions)",
+                    "\(row.others.clicks)", Self.count(row.opens),
+                    Self.bar(row.others.clickRatio), Self.bar(row.openRatio),
+                    "\(row.ios.impressions)", "\(row.ios.clicks)", Self.count(row.iosOpens),
+                ])
+        }
+        return table.lines()
+    }
+
+    private func messages() -> [String] {
+        let isByApp = self.report.query.isByApp
+        var table = TextTable(
+            [("tenant", .left)] + (isByApp ? [("app", .left)] : []) + [
+                ("campaign", .left), ("message", .left), ("impressions", .right),
+                ("clicks", .right), ("dismissals", .right), ("errors", .right),
+                ("click ratio", .left), ("dismissal ratio", .left),
+            ])
+        for row in self.report.inAppMessages.rows {
+            table.add(
+                [row.tenant] + (isByApp ? [row.app ?? "-"] : []) + [
+                    row.campaign ?? "-", row.messageID, "\(row.impressions)", "\(row.clicks)",
+                    "\(row.dismissals)", "\(row.displayErrors)", Self.bar(row.clickRatio),
+                    Self.bar(row.dismissalRatio),
+                ])
+        }
+        return table.lines()
+    }
+
+    private static func count(_ count: Int?) -> String { count.map { "\($0)" } ?? "-" }
+
+    private static func leftOut<Row>(_ section: Report.Section<Row>) -> [String] {
+        guard section.leftOut > 0 else { return [] }
+        return ["… and \(section.leftOut) more; --limit shows them"]
+    }
+
+    /// A bar and its number; a ratio above 1 fills the bar.
+    static func bar(_ ratio: Double?) -> String {
+        guard let ratio else { return "-" }
+        let parts = Int((min(ratio, 1) * Double(self.barWidth * 8)).rounded())
+        let whole = String(repeating: "█", count: parts / 8)
+        let bar = whole + (parts % 8 > 0 ? self.eighths[parts % 8 - 1] : "")
+        let blanks = String(repeating: "░", count: self.barWidth - bar.count)
+        return "\(bar)\(blanks) \(ReportNumber.percent(ratio))"
+    }
+}

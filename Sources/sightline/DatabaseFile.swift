@@ -1,0 +1,44 @@
+// A database of the data directory, read while the server may be running.
+internal import Foundation
+internal import GRDB
+internal import TrackingClient
+
+/// Opens databases for reading alone.
+enum DatabaseFile {
+    /// Opens `file` in the server's data directory.
+    ///
+    /// - Throws: `DatabaseFileError` where there is none, or where it cannot be read.
+    static func open(_ file: String, in dataDirectory: String) throws -> DatabaseQueue {
+        let path = URL(filePath: dataDirectory, directoryHint: .isDirectory)
+            .appending(path: file, directoryHint: .notDirectory).path(percentEncoded: false)
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw DatabaseFileError.missing(path: path)
+        }
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(2)
+        do {
+            return try DatabaseQueue(path: path, configuration: configuration)
+        } catch {
+            throw DatabaseFileError.unreadable(path: path, reason: "\(error)")
+        }
+    }
+}
+
+/// Why there is nothing to show.
+enum DatabaseFileError: Error, CustomStringConvertible {
+    case missing(path: String)
+    case unreadable(path: String, reason: String)
+
+    var description: String {
+        switch self {
+        case .missing(let path):
+            return "there is no database at \(path.printable). Name the server's directory with "
+                + "--data-dir (default \(Defaults.dataDirectory)); the file comes with the first "
+                + "`sightline serve`, hits.db only with its sink sqlite"
+        case .unreadable(let path, let reason):
+            return "the database \(path.printable) cannot be read: \(reason.printable). See that "
+                + "it is the server's and that you may read the directory"
+        }
+    }
+}

@@ -1,0 +1,149 @@
+// `sightline report`: the funnel of each delivery, counted from hits.db.
+internal import ArgumentParser
+internal import Foundation
+internal import GRDB
+internal import TrackingClient
+internal import TrackingReport
+
+/// Prints the funnels as tables, or in a form for programs, spreadsheets and browsers.
+struct ReportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "report",
+        abstract: "Show the funnel of each delivery and of each in-app message.",
+        discussion: """
+            Reads hits.db of the sink sqlite, also while the server runs. A time is 90s, 30m, 2h \
+            or 7d ago, a date (2026-11-20), or a date and time with its zone \
+            (2026-11-20T10:00:00Z); what counts is when the server received a hit. All times are \
+            UTC.
+            Exit 0: shown. 69: there is no database to read. 74: --html cannot be written.
+            """)
+
+    @Option(help: "The server's data directory.")
+    var dataDir: String = Defaults.dataDirectory
+
+    @Option(help: "Only this delivery, or this in-app message.")
+    var delivery: String?
+
+    @Option(help: "Only this tenant.")
+    var tenant: String?
+
+    @Option(help: "Only this app.")
+    var app: String?
+
+    @Flag(help: "A row for each app.")
+    var byApp = false
+
+    @Option(help: "Only what was received since then.")
+    var since: String?
+
+    @Option(help: "Only what was received before then.")
+    var until: String?
+
+    @Option(help: "Rows of each table, the largest first, 1 to 100000.")
+    var limit: Int = ReportQuery.defaultLimit
+
+    @Flag(help: "Print one line of JSON.")
+    var json = false
+
+    @Flag(help: "Print CSV, both tables in one.")
+    var csv = false
+
+    @Option(help: "Write a page with plots to this file, for a browser.")
+    var html: String?
+
+    func validate() throws {
+        guard ReportQuery.limits.contains(self.limit) else {
+            throw ValidationError("--limit \(self.limit) is outside 1 to 100000.")
+        }
+        guard [self.json, self.csv, self.html != nil].count(where: { $0 }) < 2 else {
+            throw ValidationError("--json, --csv and --html are three forms: name one.")
+        }
+        _ = try self.query()
+    }
+
+    func run() async throws {
+        do {
+            let query = try self.query()
+            let database = try DatabaseFile.open("hits.db", in: self.dataDir)
+            if let path = self.html {
+                try await self.writePage(query, of: database, to: path)
+            } else {
+                try self.print(try await database.read { try Report(query, in: $0) })
+            }
+        } catch let error as DatabaseFileError {
+            throw Console.fail(error, .unavailable)
+        } catch let error as DatabaseError {
+            throw Console.fail(
+                DatabaseFileError.unreadable(path: self.dataDir, reason: "\(error)"), .unavailable)
+        }
+    }
+
+    private func query() throws -> ReportQuery {
+        let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
+        var query = ReportQuery()
+        query.tenant = self.tenant
+        query.delivery = self.delivery
+        query.app = self.app
+        query.isByApp = self.byApp
+        query.limit = self.limit
+        query.since = try self.since.map { try Self.time($0, of: "--since", now: now) }
+        query.until = try self.until.map { try Self.time($0, of: "--until", now: now) }
+        if let since = query.since, let until = query.until, since >= until {
+            throw ValidationError(
+                "--since \(ReportTime.utc(since)) is not before --until \(ReportTime.utc(until)).")
+        }
+        return query
+    }
+
+    private static func time(_ text: String, of option: String, now: Int64) throws -> Int64 {
+        guard let time = ReportTime.parse(text, now: now) else {
+            throw ValidationError(
+                """
+                \(option) "\(text)" is no time: give 90s, 30m, 2h or 7d for that long ago, a date \
+                like 2026-11-20, or 2026-11-20T10:00:00Z.
+                """)
+        }
+        return time
+    }
+
+    private func writePage(
+        _ query: ReportQuery, of database: DatabaseQueue, to path: String
+    ) async throws {
+        // One transaction, so that the plot and the tables count the same hits.
+        let page = try await database.read { database in
+            ReportPage(
+                try Report(query, in: database), timeline: try Timeline(query, in: database),
+                generated: Int64(Date().timeIntervalSince1970 * 1_000_000))
+        }
+        do {
+            try Data(page.text.utf8).write(to: URL(filePath: path), options: .atomic)
+        } catch {
+            throw Console.fail(
+                PageError(path: path, reason: "\(error.localizedDescription)"), .inputOutput)
+        }
+    }
+
+    private func print(_ report: Report) throws {
+        if self.json {
+            try Console.json(report)
+        } else if self.csv {
+            Console.write(
+                ReportSheet(report).lines().map { $0 + "\r\n" }.joined(), to: STDOUT_FILENO)
+        } else {
+            let lines = ReportTable(report).lines()
+            lines.forEach(Console.out)
+            if lines.isEmpty { Console.error("no hits: \(report.range)") }
+        }
+    }
+}
+
+/// Why there is no page.
+private struct PageError: Error, CustomStringConvertible {
+    let path: String
+    let reason: String
+
+    var description: String {
+        "the page cannot be written to \(self.path.printable): \(self.reason.printable). Name a "
+            + "file in a directory that is there and that you may write to"
+    }
+}

@@ -1,0 +1,88 @@
+// A hits.db that the real sink has written, and reports of it.
+internal import Foundation
+internal import GRDB
+internal import SightlineProtos
+internal import SwiftProtobuf
+internal import TrackingCore
+internal import TrackingReport
+internal import TrackingSinks
+
+/// A database in a directory of its own, removed with it.
+final class HitsDatabase {
+    /// When hits are received where a test does not care: 2027-01-15T08:00:00Z.
+    static let receiveTime: Int64 = 1_800_000_000_000_000
+
+    private let directory: URL
+    private let sink: SQLiteSink
+    private var sequence: Int64 = 0
+
+    init() throws {
+        self.directory = FileManager.default.temporaryDirectory
+            .appending(path: "sightline-tests-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: self.directory, withIntermediateDirectories: true)
+        self.sink = try SQLiteSink(path: self.directory.appending(path: "hits.db").path)
+    }
+
+    deinit {
+        // What cannot be removed is left to the system: no test rests on it.
+        try? FileManager.default.removeItem(at: self.directory)
+    }
+
+    /// Delivers the hits of events, as the service would.
+    func deliver(
+        _ events: [Sightline_V1_TrackingEvent], tenant: String = "default",
+        at receiveTime: Int64 = HitsDatabase.receiveTime
+    ) async throws {
+        let message =
+            try Sightline_V1_StreamEventsRequest.with { $0.events = events }
+            .serializedBytes() as [UInt8]
+        let admission = Admission()
+        let request = message.withUnsafeBytes { buffer in
+            admission.admit(
+                admission.read(buffer, shape: .stream), bytes: buffer.count, tenant: tenant,
+                receiveTime: receiveTime)
+        }
+        var generator = SystemRandomNumberGenerator()
+        let header = HitBlock.header(
+            entryCount: request.claims.count, entriesBytes: request.entries.count,
+            receiveTime: receiveTime, tenant: tenant,
+            trace: TraceContext.random(isSampled: true, using: &generator))
+        self.sequence += 1
+        let batch = HitBatch(
+            journal: "j", sequence: self.sequence, payload: header + request.entries)
+        guard await self.sink.deliver(batch) == .delivered else { throw NotDelivered() }
+    }
+
+    /// Changes rows by hand.
+    func execute(_ sql: String) throws {
+        try self.open(readonly: false).write { try $0.execute(sql: sql) }
+    }
+
+    /// A report through a connection of its own, as the command reads one while the server runs.
+    func report(_ change: (inout ReportQuery) -> Void = { _ in }) throws -> Report {
+        let query = Self.query(change)
+        return try self.open(readonly: true).read { try Report(query, in: $0) }
+    }
+
+    /// The timeline of the same query.
+    func timeline(_ change: (inout ReportQuery) -> Void = { _ in }) throws -> Timeline? {
+        let query = Self.query(change)
+        return try self.open(readonly: true).read { try Timeline(query, in: $0) }
+    }
+
+    private static func query(_ change: (inout ReportQuery) -> Void) -> ReportQuery {
+        var query = ReportQuery()
+        change(&query)
+        return query
+    }
+
+    private func open(readonly: Bool) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.readonly = readonly
+        return try DatabaseQueue(
+            path: self.directory.appending(path: "hits.db").path, configuration: configuration)
+    }
+
+    struct NotDelivered: Error {}
+}

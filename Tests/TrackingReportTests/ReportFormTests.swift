@@ -1,0 +1,91 @@
+// The forms of a report, word for word, over one small database.
+internal import Foundation
+internal import SightlineProtos
+internal import Testing
+internal import TrackingReport
+
+struct ReportFormTests {
+    private let database: HitsDatabase
+
+    init() async throws {
+        self.database = try HitsDatabase()
+        try await self.database.deliver(
+            (1...3).map { TestEvents.push(.received, id: $0) }
+                + [TestEvents.push(.opened, id: 1), TestEvents.push(.dismissed, id: 2)]
+                + [TestEvents.push(.opened, id: 9, ios: true)]
+                + [TestEvents.push(.received, id: 1, delivery: "77", product: .classic)])
+        try await self.database.deliver(
+            [
+                TestEvents.inApp(TestEvents.impression, id: 1, campaign: "Hi, \"you\""),
+                TestEvents.inApp(TestEvents.dismissal, id: 2, campaign: "Hi, \"you\""),
+                TestEvents.inApp(TestEvents.displayError, id: 3, message: "=cmd()", campaign: ""),
+            ], at: HitsDatabase.receiveTime + 60_000_000)
+    }
+
+    @Test("the table")
+    func table() throws {
+        #expect(
+            try ReportTable(self.database.report()).lines().joined(separator: "\n") == """
+                Push notifications by delivery, all that was received
+
+                tenant   delivery  product   impressions  clicks  opens  click ratio        open ratio         iOS impressions  clicks  opens
+                default  56c4      standard            3       2      1  ██████▋░░░ 66.7 %  ███▍░░░░░░ 33.3 %                0       1      1
+                default  77        classic             1       0      -  ░░░░░░░░░░ 0.0 %   -                                0       0      -
+
+                Ratios are per notification shown, without iOS, which does not report
+                every impression. Classic counts no opens.
+
+                In-app messages, all that was received
+
+                tenant   campaign   message  impressions  clicks  dismissals  errors  click ratio       dismissal ratio
+                default  Hi, "you"  welcome            1       0           1       0  ░░░░░░░░░░ 0.0 %  ██████████ 100.0 %
+                default  -          =cmd()             0       0           0       1  -                 -
+                """)
+    }
+
+    @Test("the sheet: quoted where it must be, and no formula")
+    func sheet() throws {
+        #expect(
+            try ReportSheet(self.database.report()).lines() == [
+                "section,tenant,app,product,id,campaign,notifications,impressions,"
+                    + "unique_impressions,clicks,unique_clicks,opens,unique_opens,"
+                    + "ios_notifications,ios_impressions,ios_unique_impressions,ios_clicks,"
+                    + "ios_unique_clicks,ios_opens,ios_unique_opens,button_1,button_2,closes,"
+                    + "recipients,dismissals,display_errors,impression_ratio,click_ratio,"
+                    + "open_ratio,dismissal_ratio,first_received,last_received",
+                "push,default,,standard,56c4,,3,3,3,2,2,1,1,1,0,0,1,1,1,1,0,0,0,,,,1.0,0.6667,"
+                    + "0.3333,,2027-01-15T08:00:00.000Z,2027-01-15T08:00:00.000Z",
+                "push,default,,classic,77,,1,1,1,0,0,,,0,0,0,0,0,,,0,0,0,,,,1.0,0.0,,,"
+                    + "2027-01-15T08:00:00.000Z,2027-01-15T08:00:00.000Z",
+                "in_app,default,,firebase,welcome,\"Hi, \"\"you\"\"\",,1,,0,,,,,,,,,,,,,,0,1,0,,"
+                    + "0.0,,1.0,2027-01-15T08:01:00.000Z,2027-01-15T08:01:00.000Z",
+                "in_app,default,,firebase,'=cmd(),,,0,,0,,,,,,,,,,,,,,0,0,1,,,,,"
+                    + "2027-01-15T08:01:00.000Z,2027-01-15T08:01:00.000Z",
+            ])
+    }
+
+    @Test("the JSON, whose keys and nulls are stable")
+    func json() throws {
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        encoder.outputFormatting = [.sortedKeys]
+        let report = try self.database.report {
+            $0.delivery = "77"
+            $0.since = HitsDatabase.receiveTime
+        }
+        #expect(
+            String(decoding: try encoder.encode(report), as: UTF8.self) == """
+                {"deliveries":{"count":1,"hits":1,"left_out":0,"rows":[{"button1":0,"button2":0,\
+                "click_ratio":0,"closes":0,"delivery_id":"77",\
+                "first_received":"2027-01-15T08:00:00.000Z","impression_ratio":1,\
+                "ios":{"clicks":0,"impressions":0,"notifications":0,"opens":0,"unique_clicks":0,\
+                "unique_impressions":0,"unique_opens":0},\
+                "last_received":"2027-01-15T08:00:00.000Z","open_ratio":null,\
+                "others":{"clicks":0,"impressions":1,"notifications":1,"opens":0,\
+                "unique_clicks":0,"unique_impressions":1,"unique_opens":0},\
+                "product":"classic","tenant":"default"}]},\
+                "in_app_messages":{"count":0,"hits":0,"left_out":0,"rows":[]},\
+                "since":"2027-01-15T08:00:00.000Z","until":null}
+                """)
+    }
+}

@@ -1,0 +1,135 @@
+// The page: what is on it, and that nothing it shows can break it.
+internal import Foundation
+internal import GRDB
+internal import SightlineProtos
+internal import Testing
+internal import TrackingReport
+
+struct ReportPageTests {
+    private static let generated: Int64 = 1_800_003_600_000_000
+    private let database: HitsDatabase
+
+    init() throws { self.database = try HitsDatabase() }
+
+    private func page(_ change: (inout ReportQuery) -> Void = { _ in }) throws -> String {
+        ReportPage(
+            try self.database.report(change), timeline: try self.database.timeline(change),
+            generated: Self.generated
+        ).text
+    }
+
+    @Test("it shows each delivery's and each message's figures, and says when it was made")
+    func figures() async throws {
+        try await self.database.deliver(
+            (1...1200).map { TestEvents.push(.received, id: $0) }
+                + [TestEvents.push(.opened, id: 1), TestEvents.push(.opened, id: 9, ios: true)]
+                + [TestEvents.inApp(TestEvents.impression, id: 1)])
+        let page = try self.page()
+        for text in [
+            "<h3>56c4 <small>default, standard</small></h3>",
+            "<span class=\"number\">1,200 </span>",
+            "<span class=\"number\">1 <small>0.1 %</small></span>",
+            "iOS: 0 impressions, 1 clicks, 1 opens", "<h3>Welcome <small>default, welcome",
+            "Made 2027-01-15T09:00:00.000Z", "All that was received",
+            "<title>2027-01-15 08:00: 1,205 hits</title>",
+        ] {
+            #expect(page.contains(text), "\(text)")
+        }
+    }
+
+    @Test("it loads nothing and runs nothing")
+    func selfContained() async throws {
+        try await self.database.deliver([TestEvents.push(.received, id: 1)])
+        let page = try self.page()
+        for text in ["<script", "http://", "https://", "src=", "@import", "url(", "<link"] {
+            #expect(!page.contains(text), "\(text)")
+        }
+        #expect(page.contains("default-src 'none'; style-src 'unsafe-inline'"))
+    }
+
+    @Test(
+        "hostile ids and names stay text",
+        arguments: [
+            "<script>alert(1)</script>", "\"><img onerror=alert(1)>", "' onclick='x", "</style>",
+            "&lt;b&gt;", "a\u{202E}b", "a\u{0}b\u{7}", "]]><!--", "{{7*7}}",
+        ])
+    func hostile(text: String) async throws {
+        try await self.database.deliver(
+            [TestEvents.inApp(TestEvents.impression, id: 1, message: text, campaign: text)],
+            tenant: text)
+        let page = try self.page { $0.tenant = text }
+        let plain = try HitsDatabase()
+        try await plain.deliver(
+            [TestEvents.inApp(TestEvents.impression, id: 1, message: "m", campaign: "m")],
+            tenant: "m")
+        let reference = ReportPage(
+            try plain.report { $0.tenant = "m" }, timeline: try plain.timeline { $0.tenant = "m" },
+            generated: Self.generated
+        ).text
+        // The same markup, whatever the names are: as many tags, quotes and apostrophes.
+        for mark in ["<", ">", "\"", "'"] {
+            #expect(
+                page.components(separatedBy: mark).count
+                    == reference.components(separatedBy: mark).count, "\(mark)")
+        }
+        #expect(
+            !page.unicodeScalars.contains { $0 == "\u{202E}" || $0 == "\u{0}" || $0 == "\u{7}" })
+    }
+
+    @Test("an empty report is a page too")
+    func empty() throws {
+        let page = try self.page()
+        #expect(page.contains("<dt>Deliveries</dt><dd>0</dd>"))
+        #expect(!page.contains("<svg"))
+    }
+
+    @Test("what the limit leaves out is said")
+    func leftOut() async throws {
+        try await self.database.deliver(
+            (1...3).map { TestEvents.push(.received, id: $0, delivery: "d\($0)") })
+        #expect(try self.page { $0.limit = 2 }.contains("The 2 largest of 3 deliveries."))
+    }
+}
+
+struct TimelineTests {
+    @Test("hits fall into steps of equal width, those without a hit too")
+    func steps() async throws {
+        let database = try HitsDatabase()
+        let start = HitsDatabase.receiveTime
+        try await database.deliver([TestEvents.push(.received, id: 1)], at: start)
+        try await database.deliver(
+            [TestEvents.push(.opened, id: 1), TestEvents.inApp(TestEvents.impression, id: 1)],
+            at: start + 120_000_000)
+        let timeline = try #require(try database.timeline())
+        #expect(timeline.stepSeconds == 5)
+        #expect(timeline.steps.count == 25)
+        #expect(timeline.steps.map(\.start).first == start)
+        #expect(timeline.steps.map(\.total).filter { $0 > 0 } == [1, 3])
+        let last = try #require(timeline.steps.last)
+        #expect(last.impressions == 0)
+        #expect(last.clicks == 1)
+        #expect(last.opens == 1)
+        #expect(last.inApp == 1)
+    }
+
+    @Test("a year and a century have no more steps than a minute")
+    func bounded() async throws {
+        for seconds: Int64 in [59, 86_400, 31_536_000, 3_153_600_000] {
+            let database = try HitsDatabase()
+            for (index, time) in [0, seconds].enumerated() {
+                try await database.deliver(
+                    [TestEvents.push(.received, id: index)], at: time * 1_000_000)
+            }
+            let timeline = try #require(try database.timeline())
+            #expect((2...Timeline.maxSteps).contains(timeline.steps.count), "\(seconds) s")
+            #expect(timeline.steps.map(\.total).reduce(0, +) == 2)
+        }
+    }
+
+    @Test("no hit, no timeline")
+    func none() async throws {
+        let database = try HitsDatabase()
+        try await database.deliver([TestEvents.push(.received, id: 1)])
+        #expect(try database.timeline { $0.tenant = "other" } == nil)
+    }
+}

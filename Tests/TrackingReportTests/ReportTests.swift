@@ -1,0 +1,132 @@
+// The figures of a report, over a database that the real sink has written.
+internal import SightlineProtos
+internal import Testing
+internal import TrackingCore
+internal import TrackingReport
+
+struct ReportTests {
+    private let database: HitsDatabase
+
+    init() throws { self.database = try HitsDatabase() }
+
+    /// Four shown on Android: one opened, one dismissed; two on iOS, of which one was only opened.
+    private static let campaign =
+        (1...4).map { TestEvents.push(.received, id: $0) }
+        + [TestEvents.push(.opened, id: 1), TestEvents.push(.dismissed, id: 2)]
+        + [
+            TestEvents.push(.received, id: 8, ios: true),
+            TestEvents.push(.opened, id: 8, ios: true), TestEvents.push(.opened, id: 9, ios: true),
+        ]
+
+    @Test("D14, D16, D20: impressions, clicks and opens, with iOS apart and out of the ratios")
+    func funnel() async throws {
+        try await self.database.deliver(Self.campaign)
+        let row = try #require(try self.database.report().deliveries.rows.first)
+        #expect(row.deliveryID == "56c4")
+        #expect(row.product == .standard)
+        #expect([row.others.impressions, row.others.clicks, row.others.opens] == [4, 2, 1])
+        #expect([row.ios.impressions, row.ios.clicks, row.ios.opens] == [1, 2, 2])
+        #expect([row.others.notifications, row.ios.notifications] == [4, 2])
+        #expect(row.others.impressionRatio == 1)
+        #expect(row.others.clickRatio == 0.5)
+        #expect(row.openRatio == 0.25)
+    }
+
+    @Test("D17: two buttons are two clicks of one notification, and a resent fact is no hit more")
+    func buttons() async throws {
+        let events =
+            [TestEvents.push(.received, id: 1)]
+            + ["yes", "no"].map { TestEvents.push(.opened, id: 1, button: $0) }
+        try await self.database.deliver(events)
+        try await self.database.deliver(events)
+        let row = try #require(try self.database.report().deliveries.rows.first)
+        #expect([row.others.clicks, row.others.uniqueClicks] == [2, 1])
+        #expect([row.others.opens, row.others.uniqueOpens] == [2, 1])
+        #expect([row.others.impressions, row.others.notifications] == [1, 1])
+        #expect(row.others.clickRatio == 1)
+    }
+
+    @Test("D20: an impression that never came shows in the impression ratio")
+    func lostImpressions() async throws {
+        try await self.database.deliver(
+            [TestEvents.push(.received, id: 1)]
+                + (1...4).map { TestEvents.push(.opened, id: $0) })
+        let row = try #require(try self.database.report().deliveries.rows.first)
+        #expect(row.others.impressionRatio == 0.25)
+        #expect(row.others.clickRatio == 4)
+    }
+
+    @Test("D12, D21: Classic has no opens, and the same id of both products is two deliveries")
+    func classic() async throws {
+        try await self.database.deliver(
+            Self.campaign
+                + [
+                    TestEvents.push(.received, id: 1, product: .classic),
+                    TestEvents.push(.received, id: 2, product: .classic),
+                    TestEvents.push(.opened, id: 1, product: .classic),
+                ])
+        let rows = try self.database.report().deliveries.rows
+        #expect(rows.map(\.product) == [.standard, .classic])
+        let classic = try #require(rows.last)
+        #expect([classic.others.impressions, classic.others.clicks] == [2, 1])
+        #expect(classic.others.clickRatio == 0.5)
+        #expect(classic.opens == nil)
+        #expect(classic.openRatio == nil)
+        #expect(rows.first?.others.impressions == 4)
+    }
+
+    @Test("D9: the buttons of Campaign's in-app messages have counts of their own")
+    func campaignButtons() async throws {
+        try await self.database.deliver(
+            [.impression, .button1, .button2, .close, .close].enumerated().map { index, action in
+                TestEvents.action(action, id: index)
+            })
+        let row = try #require(try self.database.report().deliveries.rows.first)
+        #expect([row.button1, row.button2, row.closes] == [1, 1, 2])
+        #expect([row.others.impressions, row.others.clicks] == [1, 0])
+    }
+
+    @Test("D24, D25: in-app messages, each with its campaign's newest name")
+    func inApp() async throws {
+        try await self.database.deliver([
+            TestEvents.inApp(TestEvents.impression, id: 1, campaign: "Old", subject: "a"),
+            TestEvents.inApp(TestEvents.impression, id: 2, subject: "b"),
+            TestEvents.inApp(TestEvents.link("app://sale"), id: 3, subject: "a"),
+            TestEvents.inApp(TestEvents.link(""), id: 4, subject: "b"),
+            TestEvents.inApp(TestEvents.dismissal, id: 5, subject: "b"),
+            TestEvents.inApp(TestEvents.displayError, id: 6, campaign: "New", subject: "c"),
+            TestEvents.inApp(TestEvents.impression, id: 7, message: "survey", campaign: ""),
+        ])
+        let report = try self.database.report()
+        #expect(report.deliveries.rows.isEmpty)
+        let welcome = try #require(report.inAppMessages.rows.first)
+        #expect([welcome.messageID, welcome.campaign] == ["welcome", "New"])
+        #expect(
+            [welcome.impressions, welcome.clicks, welcome.dismissals, welcome.displayErrors]
+                == [2, 1, 2, 1])
+        #expect(welcome.recipients == 3)
+        #expect([welcome.clickRatio, welcome.dismissalRatio] == [0.5, 1])
+        #expect(report.inAppMessages.rows.map(\.campaign) == ["New", nil])
+    }
+
+    @Test("an event that is none hides no other")
+    func damagedEvent() async throws {
+        try await self.database.deliver(
+            Self.campaign + [TestEvents.inApp(TestEvents.impression, id: 1)])
+        try self.database.execute("UPDATE hits SET event = x'ff'")
+        let report = try self.database.report()
+        #expect(report.deliveries.rows.map(\.others.clicks) == [2])
+        #expect(report.inAppMessages.rows.map(\.campaign) == [nil])
+    }
+
+    @Test("an empty database gives an empty report")
+    func empty() throws {
+        let report = try self.database.report()
+        #expect(
+            [report.deliveries.count, report.deliveries.hits, report.deliveries.leftOut] == [
+                0, 0, 0,
+            ])
+        #expect(report.inAppMessages.rows.isEmpty)
+        #expect(ReportTable(report).lines().isEmpty)
+    }
+}
