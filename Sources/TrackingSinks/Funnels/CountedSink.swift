@@ -1,0 +1,27 @@
+// A sink whose hits are counted on the way: there only where somebody looks at the counts.
+
+/// Passes batches on to a sink, and counts what that has taken.
+package struct CountedSink: Sink {
+    private let sink: any Sink
+    private let funnels: DeliveryFunnels
+
+    /// The sink's own name.
+    package var name: String { self.sink.name }
+
+    /// Counts into `funnels` what `sink` takes.
+    package init(_ sink: any Sink, into funnels: DeliveryFunnels) {
+        self.sink = sink
+        self.funnels = funnels
+    }
+
+    /// Delivers to the sink; what it has refused or could not take is not counted.
+    package func deliver(_ hits: HitBatch) async -> Delivery {
+        let delivery = await self.sink.deliver(hits)
+        switch delivery {
+        case .delivered: self.funnels.count(hits)
+        case .rejected(let reasons): self.funnels.count(hits, except: Set(reasons.keys))
+        case .unavailable: break
+        }
+        return delivery
+    }
+}

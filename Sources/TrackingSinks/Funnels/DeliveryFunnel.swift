@@ -1,0 +1,56 @@
+// What became of one delivery's messages, as far as its hits have passed.
+internal import TrackingCore
+
+/// Counts of a delivery's hits, those of iOS apart: iOS does not report every impression (D16, D20).
+package struct DeliveryFunnel: Sendable, Equatable {
+    /// Hits of one kind.
+    package struct Count: Sendable, Equatable {
+        /// From all platforms but iOS.
+        package var other = 0
+        /// From iOS.
+        package var ios = 0
+    }
+
+    /// Who sent the hits.
+    package let tenant: String
+    /// deliveryId, or an in-app message's id.
+    package let deliveryID: String
+    /// Whether it is an in-app message.
+    package let isInApp: Bool
+    /// The message was seen.
+    package fileprivate(set) var impressions = Count()
+    /// It was clicked, or dismissed where that counts as a click (D14).
+    package fileprivate(set) var clicks = Count()
+    /// It was opened.
+    package fileprivate(set) var opens = Count()
+    /// Hits of all kinds.
+    package fileprivate(set) var hits = 0
+    /// Hits that may have passed before it was counted, at most: 0 where all are in the counts.
+    package let missed: Int
+
+    init(tenant: String, deliveryID: String, isInApp: Bool, missed: Int) {
+        self.tenant = tenant
+        self.deliveryID = deliveryID
+        self.isInApp = isInApp
+        self.missed = missed
+    }
+
+    /// The hits by which deliveries are ranked: no fewer than there were.
+    var weight: Int { self.hits &+ self.missed }
+
+    mutating func count(_ kind: HitKind, isIOS: Bool) {
+        self.hits &+= 1
+        switch kind {
+        case .impression, .inAppImpression: self.impressions.add(isIOS)
+        case .click, .inAppClick: self.clicks.add(isIOS)
+        case .open: self.opens.add(isIOS)
+        case .button1, .button2, .close, .inAppDismissal, .inAppDisplayError: break
+        }
+    }
+}
+
+extension DeliveryFunnel.Count {
+    fileprivate mutating func add(_ isIOS: Bool) {
+        if isIOS { self.ios &+= 1 } else { self.other &+= 1 }
+    }
+}
