@@ -84,14 +84,14 @@ struct BenchFigures: Encodable {
     /// The figures as people read them.
     var lines: [String] {
         var table = TextTable([("", .left), ("", .right)])
-        table.add(["events/s", Self.grouped(Int(self.eventsPerSecond))])
+        table.add(["events/s", Figure.grouped(Int(self.eventsPerSecond))])
         table.add(["ack p50", Self.milliseconds(self.latency.p50Microseconds)])
         table.add(["ack p99", Self.milliseconds(self.latency.p99Microseconds)])
         table.add(["ack p99.9", Self.milliseconds(self.latency.p999Microseconds)])
         table.add(["ack max", Self.milliseconds(self.latency.maxMicroseconds)])
-        table.add(["events sent", Self.grouped(self.events)])
+        table.add(["events sent", Figure.grouped(self.events)])
         for (verdict, count) in self.verdicts where count > 0 || verdict == "ACCEPTED" {
-            table.add([verdict, Self.grouped(count)])
+            table.add([verdict, Figure.grouped(count)])
         }
         table.add(["seconds", String(format: "%.3f", self.seconds)])
         table.add([
@@ -100,7 +100,7 @@ struct BenchFigures: Encodable {
         ])
         guard self.unsentRequests > 0 else { return table.lines() }
         return table.lines() + [
-            "\(Self.grouped(self.unsentRequests)) requests were due and not sent: the server, or "
+            "\(Figure.grouped(self.unsentRequests)) requests were due and not sent: the server, or "
                 + "this machine, does not keep up with --rate \(self.rate ?? 0)"
         ]
     }
@@ -115,16 +115,5 @@ struct BenchFigures: Encodable {
 
     private static func milliseconds(_ microseconds: Double) -> String {
         String(format: "%.3f ms", microseconds / 1000)
-    }
-
-    /// `1234567` as `1,234,567`.
-    private static func grouped(_ count: Int) -> String {
-        var digits = String(count)
-        var place = digits.count - 3
-        while place > 0 {
-            digits.insert(",", at: digits.index(digits.startIndex, offsetBy: place))
-            place -= 3
-        }
-        return digits
     }
 }

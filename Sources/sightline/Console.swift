@@ -44,6 +44,32 @@ enum Console {
         return "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m"
     }
 
+    /// The rows and columns of standard output; nil where it is no terminal.
+    static var terminalSize: (rows: Int, columns: Int)? {
+        var size = winsize()
+        guard self.isOutputTerminal, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0,
+            size.ws_row > 0, size.ws_col > 0
+        else { return nil }
+        return (Int(size.ws_row), Int(size.ws_col))
+    }
+
+    /// The start of a line that fits into so many columns; colours take none.
+    static func cut(_ line: String, to columns: Int) -> String {
+        var cut = ""
+        var count = 0
+        var isInColour = false
+        for character in line {
+            if character == "\u{1B}" { isInColour = true }
+            if !isInColour {
+                count += 1
+                if count > columns { continue }
+            }
+            cut.append(character)
+            if isInColour, character == "m" { isInColour = false }
+        }
+        return cut
+    }
+
     /// Says why a command stops.
     static func fail(_ error: any Error, _ code: ExitCode) -> ExitCode {
         Self.error("sightline: \(error)")

@@ -9,8 +9,8 @@ struct Sightline: AsyncParsableCommand {
         abstract: "Takes in push and in-app tracking events, judges them, and forwards their hits.",
         version: Version.text,
         subcommands: [
-            ServeCommand.self, SendCommand.self, TailCommand.self, ExplainCommand.self,
-            InspectCommand.self, ReportCommand.self, BenchCommand.self,
+            ServeCommand.self, SendCommand.self, TailCommand.self, TopCommand.self,
+            ExplainCommand.self, InspectCommand.self, ReportCommand.self, BenchCommand.self,
             ValidateCommand.self, ConfigCommand.self, DevCertsCommand.self,
             KeysCommand.self, HealthCommand.self,
             VersionCommand.self,

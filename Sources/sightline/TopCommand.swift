@@ -1,0 +1,82 @@
+// `sightline top`: the live page's figures in a terminal.
+internal import ArgumentParser
+internal import Foundation
+internal import TrackingClient
+internal import TrackingServer
+
+/// Shows a server's figures, again and again.
+struct TopCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "top",
+        abstract: "Watch a running server: events, acks, journal, sinks, deliveries.",
+        discussion: """
+            Draws one screen again and again; without a terminal the screens follow each other.
+            Exit 0: --once has shown the figures. 69: the server cannot be asked.
+            """)
+
+    @Option(help: "The admin server, HOST:PORT.")
+    var admin: String = Defaults.admin
+
+    @Option(help: "Seconds between two screens, 0.1 to 3600.")
+    var interval: Double = 1
+
+    @Flag(help: "Show the figures once.")
+    var once = false
+
+    @Flag(help: "Print stats.json, one line each time.")
+    var json = false
+
+    func validate() throws {
+        guard (0.1...3600).contains(self.interval) else {
+            throw ValidationError("--interval \(self.interval) is outside 0.1 to 3600.")
+        }
+        do {
+            _ = try ServerAddress(self.admin)
+        } catch {
+            throw ValidationError("--admin: \(error)")
+        }
+    }
+
+    func run() async throws {
+        let client = StatisticsClient(address: try ServerAddress(self.admin))
+        var hasAnswered = false
+        repeat {
+            do {
+                let (document, statistics) = try await client.read()
+                self.show(document, statistics)
+                hasAnswered = true
+            } catch let error as StatisticsError {
+                // A server that restarts comes back; one that never answered is not there.
+                guard hasAnswered, !self.once else { throw Console.fail(error, .unavailable) }
+                self.show(error)
+            }
+            if !self.once { try await Task.sleep(for: .seconds(self.interval)) }
+        } while !self.once
+    }
+
+    private func show(_ document: String, _ statistics: Statistics) {
+        guard !self.json else {
+            Console.out(document)
+            return
+        }
+        let lines = TopScreen(statistics, address: self.admin).lines
+        guard !self.once, let size = Console.terminalSize else {
+            Console.out(lines.joined(separator: "\n") + (self.once ? "" : "\n"))
+            return
+        }
+        // Over the screen before, so that nothing flickers.
+        let shown = lines.prefix(max(1, size.rows - 1)).map { line in
+            Console.cut(line, to: size.columns) + "\u{1B}[K\n"
+        }
+        Console.write("\u{1B}[H" + shown.joined() + "\u{1B}[J", to: STDOUT_FILENO)
+    }
+
+    private func show(_ error: StatisticsError) {
+        guard !self.json, Console.isOutputTerminal else {
+            Console.error("sightline: \(error); asking again")
+            return
+        }
+        let notice = Console.coloured("no answer from \(self.admin), asking again", .red)
+        Console.write("\u{1B}[H\(notice)\u{1B}[K\n", to: STDOUT_FILENO)
+    }
+}
