@@ -26,8 +26,9 @@ package struct Application: Sendable {
     /// Opens the data directory and everything in it; nothing listens yet.
     ///
     /// - Parameters:
-    ///   - version: the program's, for the metrics.
+    ///   - version: the program's, for those who look at it.
     ///   - reloader: makes SIGHUP reload what can be; without one nothing listens to it.
+    ///   - onAdminListening: called with the page's address once the admin server's port is bound.
     ///   - onListening: called with the address once the port is bound.
     ///   - onFailure: called when the journal's disk has failed: the process has to end with 74.
     /// - Throws: `ConfigurationError` where files of TLS or credentials cannot be used,
@@ -35,6 +36,7 @@ package struct Application: Sendable {
     package init(
         configuration: ServerConfiguration, version: String, logger: Logger,
         reloader: Reloader? = nil,
+        onAdminListening: @escaping @Sendable (String) -> Void = { _ in },
         onListening: @escaping @Sendable (String) -> Void,
         onFailure: @escaping @Sendable (JournalError) -> Void
     ) async throws {
@@ -49,7 +51,11 @@ package struct Application: Sendable {
         reloader?.add(Reloadable("quotas") { try quotas.prepare($0.quotas) })
         self.spans = try Self.spanExporter(configuration, logger)
         self.lock = try DirectoryLock(directory: directory)
-        let sink = try Self.sink(configuration)
+        var sink = try Self.sink(configuration)
+        let admin = configuration.admin
+        let funnels = DeliveryFunnels(capacity: admin.maxDeliveries)
+        let rejections = RejectionLog(maxRows: admin.maxRejections)
+        if admin.address != nil { sink = CountedSink(sink, into: funnels) }
         let metrics = ServerMetrics()
         self.metrics = metrics.registry
         self.journal = try Journal(
@@ -69,7 +75,8 @@ package struct Application: Sendable {
             budget: MemoryBudget(
                 hardBytes: configuration.bytesInFlight,
                 softPercent: configuration.bytesInFlightSoftPercent),
-            quotas: quotas, metrics: metrics)
+            quotas: quotas, metrics: metrics,
+            rejections: admin.address == nil ? nil : rejections)
         let journal = self.journal
         let board = HealthBoard(maxWatchers: configuration.edge.maxWatchers) { journal.isTaking }
         let connections = OpenConnections()
@@ -80,8 +87,9 @@ package struct Application: Sendable {
             server: try Self.server(
                 configuration, ingest, board, connections, self.certificates, authenticator,
                 logger),
-            board: board, connections: connections, drainTimeout: configuration.drainTimeout,
-            logger: logger, onListening: onListening)
+            board: board, connections: connections,
+            address: "\(configuration.host):\(configuration.port)",
+            drainTimeout: configuration.drainTimeout, logger: logger, onListening: onListening)
         // First to start and last to stop: the last record of the log holds all that was counted,
         // and the exporter gets all spans.
         let summary = LogSummary(
@@ -93,6 +101,20 @@ package struct Application: Sendable {
         if let certificates {
             reloader?.add(certificates.reloadable)
             services.append(certificates)
+        }
+        if let address = admin.address {
+            let statistics = StatisticsService(
+                version: version, historySeconds: admin.historySeconds, registry: metrics.registry,
+                board: board, funnels: funnels, rejections: rejections)
+            let routes = AdminRoutes(
+                version: version, registry: metrics.registry, board: board, statistics: statistics,
+                page: AdminPage(), hostNames: admin.hostNames)
+            services += [
+                statistics,
+                AdminServer(
+                    configuration: admin, address: address, routes: routes, logger: logger,
+                    onListening: onAdminListening),
+            ]
         }
         services.append(grpc)
         var group = ServiceGroupConfiguration(

@@ -11,6 +11,8 @@ struct GRPCService: Service {
     let server: GRPCServer<HTTP2ServerTransport.Posix>
     let board: HealthBoard
     let connections: OpenConnections
+    /// The address to listen on, HOST:PORT.
+    let address: String
     let drainTimeout: Duration
     let logger: Logger
     let onListening: @Sendable (String) -> Void
@@ -46,21 +48,22 @@ struct GRPCService: Service {
         } catch let error as RuntimeError {
             guard let cause = error.cause as? IOError, ListenError.codes.contains(cause.errnoCode)
             else { throw error }
-            throw ListenError(code: cause.errnoCode)
+            throw ListenError(key: "listen", address: self.address, code: cause.errnoCode)
         }
     }
 
     /// Where the server listens; nil where it cannot, of which `serve` tells the reason.
-    private func address() async -> GRPCNIOTransportCore.SocketAddress? {
+    private func listeningAddress() async -> GRPCNIOTransportCore.SocketAddress? {
         try? await self.server.listeningAddress
     }
 
     private func announce() async {
-        guard let address = await self.address() else { return }
+        guard let address = await self.listeningAddress() else { return }
         let place =
             address.ipv4.map { "\($0.host):\($0.port)" }
             ?? address.ipv6.map { "[\($0.host)]:\($0.port)" } ?? "\(address)"
         self.logger.info("listening", metadata: ["address": "\(place)"])
+        self.board.beginListening()
         self.onListening(place)
     }
 

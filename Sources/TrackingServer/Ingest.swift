@@ -12,16 +12,19 @@ final class Ingest: Sendable {
     let budget: MemoryBudget
     let quotas: TenantQuotas
     let metrics: ServerMetrics
+    /// Where rejections are remembered; nil where nobody could look at them.
+    let rejections: RejectionLog?
 
     init(
         admission: Admission, journal: Journal, budget: MemoryBudget, quotas: TenantQuotas,
-        metrics: ServerMetrics
+        metrics: ServerMetrics, rejections: RejectionLog? = nil
     ) {
         self.admission = admission
         self.journal = journal
         self.budget = budget
         self.quotas = quotas
         self.metrics = metrics
+        self.rejections = rejections
     }
 
     var limits: Limits { self.admission.rules.limits }
@@ -41,6 +44,7 @@ final class Ingest: Sendable {
                 reader, bytes: buffer.count, tenant: tenant.name, receiveTime: receiveTime)
             return (request, reader.reportsAccepted)
         }
+        self.rejections?.note(request, at: receiveTime)
         let (context, span) = trace.begin(request, receiveTime: receiveTime)
         if !request.claims.isEmpty {
             request.header = HitBlock.header(

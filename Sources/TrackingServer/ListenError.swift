@@ -1,14 +1,18 @@
 // The port that cannot be had, told apart from all that can go wrong once it is bound.
 internal import Glibc
 
-/// The address to listen on cannot be bound.
+/// An address to listen on cannot be bound.
 package struct ListenError: Error, CustomStringConvertible {
+    /// The key that names the address.
+    let key: String
+    /// HOST:PORT.
+    let address: String
     let code: CInt
 
     /// What `bind` says of an address, and of nothing else here.
     static let codes: Set<CInt> = [EADDRINUSE, EADDRNOTAVAIL, EACCES]
 
-    /// The reason and the cure, to follow the address.
+    /// Which address, the reason and the cure.
     package var description: String {
         let reason = String(cString: strerror(self.code))
         let cure =
@@ -17,6 +21,7 @@ package struct ListenError: Error, CustomStringConvertible {
             case EADDRNOTAVAIL: "choose an address of this machine"
             default: "choose a port that this user may bind"
             }
-        return "that cannot be bound: \(reason.lowercased()): \(cure)"
+        return "\(self.key) is \"\(self.address)\", but that cannot be bound: "
+            + "\(reason.lowercased()): \(cure)"
     }
 }

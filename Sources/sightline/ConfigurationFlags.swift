@@ -8,6 +8,9 @@ struct ConfigurationFlags: ParsableArguments {
     @Option(help: "HOST:PORT of the gRPC server; port 0 takes a free one.")
     var listen: String?
 
+    @Option(help: "HOST:PORT of the admin server (HTTP), or off.")
+    var admin: String?
+
     @Option(help: "Directory of the journal and the sink's files.")
     var dataDir: String?
 
@@ -28,6 +31,7 @@ struct ConfigurationFlags: ParsableArguments {
         let assigned = Set(self.set.map { $0.prefix { $0 != "=" } })
         var flags = defaults.filter { !assigned.contains($0.key[...]) }
         if let listen { flags["listen"] = listen }
+        if let admin { flags["admin.listen"] = admin }
         if let dataDir { flags["data_dir"] = dataDir }
         if let sink { flags["sink"] = sink }
         if self.allowInsecure { flags["allow_insecure"] = "true" }

@@ -50,8 +50,7 @@ struct ServeCommand: AsyncParsableCommand {
         do {
             try await application.run()
         } catch let error as ListenError {
-            let address = "\(configuration.host):\(configuration.port)"
-            throw Self.exit(.unavailable, "listen is \"\(address)\", but \(error)")
+            throw Self.exit(.unavailable, "\(error)")
         } catch {
             throw Self.exit(
                 .unavailable,
@@ -67,6 +66,7 @@ struct ServeCommand: AsyncParsableCommand {
             return try await Application(
                 configuration: configuration, version: Version.text, logger: logger,
                 reloader: reloader,
+                onAdminListening: { address in Self.announce("admin page on \(address)") },
                 onListening: { address in Self.announce("listening on \(address)") },
                 onFailure: { error in Self.fail(error, logger) })
         } catch JournalError.unusable(let path, let reason)

@@ -48,12 +48,13 @@ class Server:
         self.arguments = arguments
         self.process: subprocess.Popen | None = None
         self.target = ""
+        self.admin = ""
         self._lines: queue.Queue[str | None] = queue.Queue()
 
     def spawn(self) -> None:
         """Starts the process, and does not wait for it to listen."""
-        command = [str(binary()), "serve", "--listen", "127.0.0.1:0", "--data-dir",
-                   str(self.directory), *self.arguments]
+        command = [str(binary()), "serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
+                   "--data-dir", str(self.directory), *self.arguments]
         with self.log_path.open("ab") as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
                                             stdout=subprocess.PIPE, stderr=log, text=True)
@@ -71,15 +72,18 @@ class Server:
         """Starts the process and waits until it listens."""
         self.spawn()
         deadline = time.monotonic() + START_SECONDS
-        while not self.target_of(self._line(deadline)):
-            continue
+        needs_admin = "off" not in self.arguments
+        self.target = self.admin = ""
+        while not self.target or (needs_admin and not self.admin):
+            self.take(self._line(deadline))
         return self
 
-    def target_of(self, line: str) -> bool:
-        prefix = "listening on "
-        if line.startswith(prefix):
-            self.target = line.removeprefix(prefix).strip()
-        return line.startswith(prefix)
+    def take(self, line: str) -> None:
+        """Notes the address that a line tells of: of the gRPC port, or of the admin page."""
+        if line.startswith("listening on "):
+            self.target = line.removeprefix("listening on ").strip()
+        elif line.startswith("admin page on "):
+            self.admin = line.removeprefix("admin page on ").strip()
 
     def _line(self, deadline: float) -> str:
         try:

@@ -38,6 +38,7 @@ struct RunningServer: Sendable {
         var configuration = ServerConfiguration()
         configuration.port = 0
         configuration.dataDirectory = directory
+        configuration.admin.address = nil
         configuration.journal.windowCapacity = 10_000
         configure(&configuration)
         let (addresses, listening) = AsyncStream.makeStream(of: String.self)

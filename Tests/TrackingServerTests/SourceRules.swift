@@ -76,16 +76,17 @@ enum SourceRules {
         "TrackingServer": Self.system.union(Self.grpc).union(Self.tracing).union([
             "CInflate", "TrackingSinks", "TrackingJournal", "TrackingCore", "Telemetry",
             "SightlineProtos", "SwiftProtobuf", "Configuration", "Crypto", "CryptoExtras",
-            "DequeModule", "HTTPTypes", "Hummingbird", "JWTKit", "Logging", "CoreMetrics",
-            "NIOCertificateReloading", "NIOCore", "NIOHPACK", "NIOHTTP2", "NIOPosix", "NIOSSL",
+            "CoreMetrics", "DequeModule", "HTTPTypes", "Hummingbird", "HummingbirdCore", "JWTKit",
+            "Logging", "NIOCertificateReloading", "NIOCore", "NIOHPACK", "NIOHTTP2",
+            "NIOHTTPTypes", "NIOPosix", "NIOSSL",
             "ServiceLifecycle", "SwiftASN1",
             "SystemPackage", "UnixSignals", "X509", "Yams",
         ]),
         "sightline": Self.system.union(Self.grpc).union(Self.tracing).union([
             "TrackingServer", "TrackingReport", "TrackingClient", "Telemetry", "TrackingSinks",
             "TrackingJournal", "TrackingCore", "SightlineProtos", "SwiftProtobuf",
-            "ArgumentParser", "Crypto", "GRDB", "Histogram", "Logging", "ServiceLifecycle",
-            "SwiftASN1", "X509",
+            "ArgumentParser", "AsyncHTTPClient", "Crypto", "GRDB", "Histogram", "Logging",
+            "NIOCore", "NIOHTTP1", "ServiceLifecycle", "SwiftASN1", "X509",
         ]),
     ]
 

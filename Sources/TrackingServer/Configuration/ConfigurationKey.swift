@@ -45,7 +45,7 @@ package struct ConfigurationKey: Sendable {
 
     /// All keys, in the order of the documentation.
     package static let all =
-        Self.main + Self.auth + Self.connections + Self.edge + Self.traces
+        Self.main + Self.auth + Self.connections + Self.edge + Self.admin + Self.traces
 
     private static let main: [ConfigurationKey] = [
         .init(

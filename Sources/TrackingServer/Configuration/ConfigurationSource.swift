@@ -41,7 +41,7 @@ package struct ConfigurationSource: Sendable {
         problems += file?.problems ?? []
         let standard = OpenTelemetryVariables(self.environment)
         let layers: [Layer] = [
-            Layer(texts: self.flags) { .flag("--" + $0.name.map(Self.dashed).joined()) },
+            Layer(texts: self.flags) { .flag(Self.flag(of: $0)) },
             Layer(texts: set) { _ in .flag("--set") },
             Layer(
                 reader: ConfigReader(
@@ -88,8 +88,10 @@ package struct ConfigurationSource: Sendable {
         }
     }
 
-    private static func dashed(_ letter: Character) -> String {
-        letter == "." || letter == "_" ? "-" : "\(letter)"
+    /// The flag that sets a key: its name, but for the one address that has a shorter one.
+    private static func flag(of key: ConfigurationKey) -> String {
+        if key.name == "admin.listen" { return "--admin" }
+        return "--" + key.name.map { $0 == "." || $0 == "_" ? "-" : "\($0)" }.joined()
     }
 
     // MARK: What sets nothing, which readers of configuration pass over

@@ -81,7 +81,7 @@ struct ConfigurationValues {
     }
 
     // The transport takes no names: it would fail at the bind, and not say why.
-    private static func isAddress(_ host: String) -> Bool {
+    static func isAddress(_ host: String) -> Bool {
         (try? SocketAddress(ipAddress: host, port: 0)) != nil
     }
 

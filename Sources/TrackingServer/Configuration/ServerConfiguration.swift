@@ -49,6 +49,8 @@ package struct ServerConfiguration: Sendable {
     package var connections = ConnectionConfiguration()
     /// How calls are compressed, and what the server tells of itself.
     package var edge = EdgeConfiguration()
+    /// Where a person looks at the server.
+    package var admin = AdminConfiguration()
 
     /// How spans are recorded and exported.
     package var traces = TracesConfiguration()
@@ -108,6 +110,7 @@ package struct ServerConfiguration: Sendable {
         self.connections = ConnectionConfiguration(values)
         self.edge = EdgeConfiguration(values)
         self.traces = TracesConfiguration(&values)
+        self.admin = AdminConfiguration(&values)
         self.tls = ServerTLSConfiguration(values)
         self.auth = AuthConfiguration(values)
         self.allowInsecure = values.flag("allow_insecure")

@@ -17,6 +17,7 @@ final class HealthBoard: Sendable {
     private let isTaking: @Sendable () -> Bool
 
     private struct State {
+        var isListening = false
         var isDraining = false
         var lastID = 0
         var watchers: [Int: Watcher] = [:]
@@ -44,6 +45,21 @@ final class HealthBoard: Sendable {
         let isDraining = self.state.withLock { $0.isDraining }
         return !isDraining && self.isTaking() ? .serving : .notServing
     }
+
+    /// What stands in the way of taking events, for a person; nothing where they are taken.
+    var obstacles: [String] {
+        let (isListening, isDraining) = self.state.withLock { ($0.isListening, $0.isDraining) }
+        var obstacles: [String] = []
+        if !isListening { obstacles.append("the gRPC port does not listen yet") }
+        if isDraining { obstacles.append("the server is draining") }
+        if !self.isTaking() {
+            obstacles.append("the journal takes no events: it is full, or its disk failed")
+        }
+        return obstacles
+    }
+
+    /// The gRPC port listens from now on.
+    func beginListening() { self.state.withLock { $0.isListening = true } }
 
     // MARK: Watching
 

@@ -1,0 +1,233 @@
+// The page: asks for stats.json once a second, and shows what it says. Text is only ever set as
+// text, so nothing that a client sent can become markup.
+
+const $ = (id) => document.getElementById(id);
+const numbers = new Intl.NumberFormat('en');
+const rounded = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+const clock = (time) => new Date(time * 1000).toLocaleTimeString('en-GB');
+const perSecond = (value) => (value >= 100 ? numbers.format(Math.round(value)) : rounded.format(value));
+const axis = (value) => (value >= 1000 ? compact.format(value) : rounded.format(value));
+
+const scaled = (value, base, units, first) => {
+  let place = 0;
+  let scaledValue = value * first;
+  while (scaledValue >= base && place < units.length - 1) { scaledValue /= base; place += 1; }
+  const digits = scaledValue >= 100 || scaledValue === 0 ? 0 : scaledValue >= 10 ? 1 : 2;
+  return [Number(scaledValue.toFixed(digits)).toString(), units[place]];
+};
+const bytes = (value) => scaled(value, 1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB'], 1);
+const seconds = (value) => (value === 0 ? ['0', 's'] : value < 1 ? scaled(value, 1000, ['µs', 'ms', 's'], 1e6) : [rounded.format(value), 's']);
+const text = (pair) => pair.join(' ');
+const duration = (value) => {
+  if (value < 60) return `${Math.floor(value)} s`;
+  if (value < 3600) return `${Math.floor(value / 60)} min`;
+  if (value < 86400) return `${Math.floor(value / 3600)} h ${Math.floor(value % 3600 / 60)} min`;
+  return `${Math.floor(value / 86400)} d ${Math.floor(value % 86400 / 3600)} h`;
+};
+const share = (part, whole) => (whole > 0 ? part / whole : 0);
+const percent = (value) => `${rounded.format(value * 100)} %`;
+
+// In the order in which they are stacked.
+const verdicts = [
+  { key: 'accepted', name: 'accepted', css: 'accepted' },
+  { key: 'suppressed', name: 'suppressed', css: 'suppressed', hatch: 'dots' },
+  { key: 'duplicate', name: 'duplicate', css: 'duplicate', hatch: 'bars' },
+  { key: 'rejected', name: 'rejected', css: 'rejected', hatch: 'slashes' },
+  { key: 'retry_later', name: 'retry later', css: 'retry', hatch: 'posts' },
+];
+
+// Patterns, so that no meaning hangs on colour alone.
+document.body.append(svg('svg', { width: 0, height: 0, 'aria-hidden': 'true' }, svg('defs', {},
+  ...Object.entries({ dots: 'M1 3h1.5', bars: 'M0 3h6', slashes: 'M-1 1l2-2M0 6l6-6M5 7l2-2', posts: 'M3 0v6' })
+    .map(([id, d]) => svg('pattern', { id, width: 6, height: 6, patternUnits: 'userSpaceOnUse' }, svg('path', { class: 'hatch', d }))))));
+
+const plots = {
+  events: new Plot($('events-plot'), { label: 'Events per second by verdict', series: verdicts, stacked: true, format: axis, atLeast: 10, height: 240 }),
+  acks: new Plot($('acks-plot'), {
+    label: 'Time from arrival to ack', stacked: false, atLeast: 0.001, height: 190, format: (value) => text(seconds(value)),
+    series: [{ name: 'commit 99th', css: 'commit' }, { name: 'median', css: 'p50' }, { name: '99th', css: 'p99' }],
+  }),
+  journal: new Plot($('journal-plot'), {
+    label: 'Bytes in the journal', stacked: true, atLeast: 1024, base: 1024, height: 150, format: (value) => text(bytes(value)),
+    series: [{ name: 'in the journal', css: 'journal' }],
+  }),
+};
+
+const cell = (content, css = '', element = 'td') => {
+  const made = document.createElement(element);
+  if (element === 'th') made.scope = 'row';
+  made.className = css;
+  made.append(content);
+  return made;
+};
+const span = (css, ...content) => {
+  const made = document.createElement('span');
+  made.className = css;
+  made.append(...content);
+  return made;
+};
+const bar = (part) => {
+  const inner = span('');
+  inner.style.width = `${Math.min(100, part * 100)}%`;
+  const outer = span('bar', inner);
+  outer.setAttribute('aria-hidden', 'true');
+  return outer;
+};
+
+// Puts rows into a table's body; without any, a line that says so.
+const fill = (id, rows, columns, nothing) => {
+  const made = rows.map((cells) => {
+    const row = document.createElement('tr');
+    row.append(...cells);
+    return row;
+  });
+  if (!made.length) {
+    const row = document.createElement('tr');
+    const only = cell(nothing);
+    only.colSpan = columns;
+    row.className = 'empty';
+    row.append(only);
+    made.push(row);
+  }
+  $(id).replaceChildren(...made);
+};
+
+const swatch = ({ css, hatch }) => svg('svg', { class: 'swatch', viewBox: '0 0 14 14', 'aria-hidden': 'true' },
+  svg('rect', { class: css, width: 14, height: 14 }), ...(hatch ? [svg('rect', { fill: `url(#${hatch})`, width: 14, height: 14 })] : []));
+
+const showVerdicts = (stats, last) => {
+  fill('verdicts', verdicts.map((verdict) => {
+    const name = cell(swatch(verdict), '', 'th');
+    name.append(verdict.name);
+    const total = cell(numbers.format(stats.events[verdict.key]));
+    total.dataset.total = verdict.key;
+    return [name, cell(perSecond(last(verdict.key))), total];
+  }), 3, '');
+};
+
+const showTiles = (stats, last) => {
+  const rate = verdicts.reduce((sum, { key }) => sum + last(key), 0);
+  const total = verdicts.reduce((sum, { key }) => sum + stats.events[key], 0);
+  $('rate').textContent = perSecond(rate);
+  $('rate-note').textContent = `${compact.format(total)} since start · ${perSecond(last('requests'))} requests/s`;
+  $('rejected').textContent = perSecond(last('rejected'));
+  $('rejected').className = last('rejected') > 0 ? 'alarm' : '';
+  $('rejected-note').textContent = `${percent(share(stats.events.rejected, total))} of all since start`;
+  const ack = last('ack_p99_seconds');
+  [$('ack').textContent, $('ack-unit').textContent] = ack === null ? ['–', 'nothing to ack'] : seconds(ack);
+  $('ack-note').textContent = ack === null ? '' : `median ${text(seconds(last('ack_p50_seconds')))}`;
+  const filled = share(stats.journal.bytes, stats.journal.limit_bytes);
+  $('fill').textContent = percent(filled);
+  $('fill-note').textContent = `${text(bytes(stats.journal.bytes))} of ${text(bytes(stats.journal.limit_bytes))} · oldest ${text(seconds(stats.journal.oldest_age_seconds))}`;
+  setBar('fill-bar', filled);
+  $('streams').textContent = numbers.format(stats.streams);
+  $('streams-note').textContent = `on ${numbers.format(stats.connections)} ${stats.connections === 1 ? 'connection' : 'connections'}`;
+  [$('memory').textContent, $('memory-unit').textContent] = bytes(stats.memory.resident_bytes);
+  const flying = share(stats.memory.in_flight_bytes, stats.memory.in_flight_limit_bytes);
+  $('memory-note').textContent = `${text(bytes(stats.memory.in_flight_bytes))} of ${text(bytes(stats.memory.in_flight_limit_bytes))} under way`;
+  setBar('memory-bar', flying);
+};
+
+const setBar = (id, part) => {
+  $(id).style.width = `${Math.min(100, part * 100)}%`;
+  $(id).className = part >= 0.8 ? 'high' : '';
+};
+
+const showDeliveries = ({ busiest, count, capacity }) => {
+  const most = Math.max(1, ...busiest.flatMap((row) => [row.impressions, row.clicks, row.opens]));
+  const counted = (value, whole, css = '') => {
+    const made = cell(numbers.format(value), css);
+    if (whole > 0) made.append(span('faint share', percent(value / whole)));
+    made.append(bar(value / most));
+    return made;
+  };
+  fill('deliveries', busiest.map((row) => {
+    const name = cell(span('mono', row.delivery_id), '', 'th');
+    const notes = [row.tenant, row.is_in_app ? 'in-app' : '', row.missed ? `up to ${numbers.format(row.missed)} earlier hits not counted` : ''];
+    name.append(span('faint', ` ${notes.filter(Boolean).join(' · ')}`));
+    return [name, counted(row.impressions, 0), counted(row.clicks, row.impressions), counted(row.opens, row.impressions),
+      cell(numbers.format(row.impressions_ios), 'apart'), cell(numbers.format(row.clicks_ios)), cell(numbers.format(row.opens_ios))];
+  }), 7, 'No hits yet.');
+  $('deliveries-note').textContent = 'Hits since the server started; shares are of impressions. iOS stands apart: it does not report every '
+    + `impression. ${numbers.format(count)} ${count === 1 ? 'delivery' : 'deliveries'} counted, ${numbers.format(capacity)} at most.`;
+};
+
+const showTables = (stats) => {
+  fill('sinks', stats.sinks.map((sink) => [cell(sink.name, '', 'th'), cell(text(seconds(sink.lag_seconds))), cell(numbers.format(sink.lag_groups)),
+    cell(numbers.format(sink.delivered_hits)), cell(numbers.format(sink.retries)),
+    cell(numbers.format(sink.dead_letters), sink.dead_letters ? 'alarm' : '')]), 6, 'No sink.');
+  fill('refusals', stats.refusals.map((row) => [cell(row.reason, '', 'th'), cell(numbers.format(row.count))]), 2, 'None.');
+  fill('rejections', stats.rejections.slice(0, 12).map((row) => {
+    const last = cell(`${duration(Math.max(0, stats.time - row.last_time))} ago`);
+    last.title = `first ${clock(row.first_time)}, last ${clock(row.last_time)}`;
+    return [cell(span('mono', row.field), '', 'th'), cell(span('tag', row.rule)), cell(numbers.format(row.count)), last];
+  }), 4, 'Nothing was rejected.');
+};
+
+// The state: said once when it changes, and in the title for who has the page in another tab.
+let shownState = '';
+const showState = (css, words, title) => {
+  document.title = `${title} · Sightline`;
+  document.documentElement.classList.toggle('stale', css === 'bad');
+  if (shownState === css + words) return;
+  shownState = css + words;
+  $('state').className = `state ${css}`;
+  $('state-text').textContent = words;
+};
+
+let startTime = null;
+let restarted = '';
+const show = (stats) => {
+  const last = (key) => stats.history[key].at(-1) ?? (key.endsWith('_seconds') ? null : 0);
+  if (startTime !== null && startTime !== stats.start_time) restarted = ` · restarted ${clock(stats.start_time)}`;
+  startTime = stats.start_time;
+  const { history } = stats;
+  // A young server has no use for empty minutes.
+  const past = history.time.length ? stats.time - history.time[0] : 0;
+  const window = Math.min(history.window_seconds, Math.max(60, Math.ceil(past / 60) * 60));
+  plots.events.draw(history.time, verdicts.map(({ key }) => history[key]), window);
+  plots.acks.draw(history.time, [history.commit_p99_seconds, history.ack_p50_seconds, history.ack_p99_seconds], window);
+  plots.journal.draw(history.time, [history.journal_bytes], window);
+  showTiles(stats, last);
+  showVerdicts(stats, last);
+  showDeliveries(stats.deliveries);
+  showTables(stats);
+  $('about').textContent = `${location.host} · ${stats.version} · up ${duration(stats.time - stats.start_time)}${restarted}`;
+  const rate = verdicts.reduce((sum, { key }) => sum + last(key), 0);
+  if (stats.is_ready) showState('good', 'Takes events', `${compact.format(rate)}/s`);
+  else showState('warn', `Not ready: ${stats.not_ready.join('; ')}`, 'Not ready');
+};
+
+const interval = 1000;
+const longestPause = 10000;
+let pause = interval;
+let lastAnswer = null;
+let timer = null;
+let isAsking = false;
+
+const ask = async () => {
+  clearTimeout(timer);
+  if (isAsking) return;
+  isAsking = true;
+  try {
+    const answer = await fetch('/stats.json', { cache: 'no-store', signal: AbortSignal.timeout(5000) });
+    if (!answer.ok) throw new Error(`status ${answer.status}`);
+    show(await answer.json());
+    lastAnswer = Date.now();
+    pause = interval;
+  } catch {
+    const since = lastAnswer === null ? '' : ` since ${clock(lastAnswer / 1000)}`;
+    showState('bad', `No answer${since}; asking again`, 'No answer');
+    pause = Math.min(longestPause, pause * 2);
+  }
+  isAsking = false;
+  // What nobody sees is not asked for.
+  if (!document.hidden) timer = setTimeout(ask, pause);
+};
+
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden) clearTimeout(timer);
+  else ask();
+});
+ask();

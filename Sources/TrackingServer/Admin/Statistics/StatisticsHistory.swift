@@ -1,0 +1,68 @@
+// The last minutes, a row for each reading: a value, which a clock outside of it feeds.
+internal import DequeModule
+
+/// Rows of rates and latencies, each made of two readings that follow each other.
+struct StatisticsHistory {
+    /// What happened between two readings.
+    private struct Row {
+        let time: Double
+        let events: [Double]
+        let requests: Double
+        let receivedBytes: Double
+        let acks: DurationQuantiles?
+        let commits: DurationQuantiles?
+        let journalBytes: Double
+    }
+
+    private let capacity: Int
+    private var rows: Deque<Row> = []
+    private(set) var last: (reading: StatisticsReading, time: Double)?
+
+    /// No rows; at most so many.
+    init(capacity: Int) { self.capacity = capacity }
+
+    /// Takes a reading: from the second one on it makes a row.
+    ///
+    /// - Parameters:
+    ///   - time: seconds since 1970.
+    ///   - elapsed: seconds since the reading before, by a clock that is never set back.
+    mutating func append(_ reading: StatisticsReading, time: Double, elapsed: Double) {
+        defer { self.last = (reading, time) }
+        guard let earlier = self.last?.reading, elapsed > 0 else { return }
+        func rate(_ figure: KeyPath<StatisticsReading, Int>) -> Double {
+            let increase = max(0, reading[keyPath: figure] &- earlier[keyPath: figure])
+            return (Double(increase) / elapsed * 10).rounded() / 10
+        }
+        if self.rows.count >= self.capacity { self.rows.removeFirst() }
+        self.rows.append(
+            Row(
+                time: time,
+                events: [
+                    rate(\.events.accepted), rate(\.events.suppressed), rate(\.events.duplicate),
+                    rate(\.events.rejected), rate(\.events.retryLater),
+                ],
+                requests: rate(\.requests), receivedBytes: rate(\.receivedBytes),
+                acks: reading.acks.map { DurationQuantiles($0, since: earlier.acks) },
+                commits: reading.commits.map { DurationQuantiles($0, since: earlier.commits) },
+                journalBytes: Double(reading.journal.bytes)))
+    }
+
+    /// The rows as columns.
+    var columns: Statistics.History {
+        var columns = Statistics.History()
+        columns.windowSeconds = self.capacity
+        columns.time = self.rows.map(\.time)
+        columns.accepted = self.rows.map { $0.events[0] }
+        columns.suppressed = self.rows.map { $0.events[1] }
+        columns.duplicate = self.rows.map { $0.events[2] }
+        columns.rejected = self.rows.map { $0.events[3] }
+        columns.retryLater = self.rows.map { $0.events[4] }
+        columns.requests = self.rows.map(\.requests)
+        columns.receivedBytes = self.rows.map(\.receivedBytes)
+        columns.ackP50Seconds = self.rows.map { $0.acks?.quantile(0.5) }
+        columns.ackP99Seconds = self.rows.map { $0.acks?.quantile(0.99) }
+        columns.commitP99Seconds = self.rows.map { $0.commits?.quantile(0.99) }
+        columns.journalBytes = self.rows.map(\.journalBytes)
+        return columns
+    }
+}

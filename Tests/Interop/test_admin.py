@@ -1,0 +1,245 @@
+"""The admin port as a browser, a probe and `sightline top` see it."""
+
+import http.client
+import json
+import subprocess
+import threading
+import urllib.error
+import urllib.request
+
+import pytest
+
+from browser import open_page
+from server import binary, wait_until
+
+FIXTURES = ("apns-alert.json", "apns-tester.json", "fcm-sent.json")
+
+
+def get(server, path: str, **headers) -> tuple[int, bytes]:
+    request = urllib.request.Request(server.admin + path, headers=headers)
+    try:
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read()
+
+
+def statistics(server) -> dict:
+    return json.loads(get(server, "stats.json")[1])
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run([str(binary()), *arguments], capture_output=True, text=True, timeout=60)
+
+
+def send(server, payloads, platform: str, *names: str) -> None:
+    files = [str(payloads / name) for name in names]
+    run("send", *files, "--target", server.target, "--platform", platform,
+        "--interaction", "received,opened")
+
+
+@pytest.fixture
+def loaded(make_server, payloads):
+    """A server with events of every kind: 2 accepted of iOS, 2 of Android, their 4 duplicates, and
+    2 rejected for both ids."""
+    server = make_server().start()
+    for _ in range(2):
+        send(server, payloads, "ios", "apns-alert.json")
+        send(server, payloads, "android", "fcm-sent.json")
+    send(server, payloads, "ios", "apns-tester.json")
+    server.wait_for_hits(6)
+
+    def is_counted():
+        figures = statistics(server)
+        hits = sum(sink["delivered_hits"] for sink in figures["sinks"])
+        return hits == 6 and figures["events"]["rejected"] == 2
+    wait_until(is_counted, "the figures to tell of all events")
+    return server
+
+
+def test_stats_json_counts_what_was_sent(loaded):
+    figures = statistics(loaded)
+    assert figures["events"] == {
+        "accepted": 4, "suppressed": 0, "duplicate": 4, "rejected": 2, "retry_later": 0}
+    assert figures["is_ready"] and figures["not_ready"] == []
+    funnels = {row["delivery_id"]: row for row in figures["deliveries"]["busiest"]}
+    ios, android = funnels["56c4"], funnels["d57fd6"]
+    assert (ios["impressions_ios"], ios["clicks_ios"], ios["opens_ios"]) == (1, 1, 1)
+    assert (ios["impressions"], ios["clicks"], ios["opens"]) == (0, 0, 0)
+    assert (android["impressions"], android["clicks"], android["opens"]) == (1, 1, 1)
+    rejected = {(row["field"], row["rule"]): row["count"] for row in figures["rejections"]}
+    assert rejected == {("push.apns.delivery_id", "REQUIRED"): 2,
+                        ("push.apns.message_id", "REQUIRED"): 2}
+    lengths = {len(column) for column in figures["history"].values() if isinstance(column, list)}
+    assert len(lengths) == 1
+
+
+def test_the_page_shows_the_figures_of_stats_json(loaded):
+    with open_page(loaded.admin) as (page, complaints):
+        page.wait_for_selector("#verdicts tr")
+        shown = {cell.get_attribute("data-total"): int(cell.inner_text().replace(",", ""))
+                 for cell in page.query_selector_all("[data-total]")}
+        assert shown == statistics(loaded)["events"]
+        assert page.inner_text("#state-text") == "Takes events"
+        deliveries = page.inner_text("#deliveries")
+        assert "56c4" in deliveries and "d57fd6" in deliveries
+        assert "push.apns.message_id" in page.inner_text("#rejections")
+        assert "sqlite" in page.inner_text("#sinks")
+        # What was drawn has a height: a plot of nothing would be a path without one.
+        area = "document.querySelector('#events-plot path.accepted').getBBox().height"
+        wait_until(lambda: page.evaluate(area) > 20, "a drawn area")
+        assert complaints == []
+
+
+def test_the_page_reads_a_plot_by_keyboard(loaded):
+    with open_page(loaded.admin) as (page, complaints):
+        page.wait_for_selector("#events-plot path.accepted[d*='L']", state="attached")
+        page.focus("#events-plot svg")
+        page.keyboard.press("End")
+        assert "accepted" in page.inner_text("#events-plot output")
+        label = page.get_attribute("#events-plot svg", "aria-label")
+        assert label.startswith("Events per second by verdict: highest")
+        page.keyboard.press("Escape")
+        assert page.inner_text("#events-plot output") == ""
+        assert complaints == []
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_the_page_fits_a_phone(loaded, colours):
+    with open_page(loaded.admin, width=390, colours=colours) as (page, complaints):
+        page.wait_for_selector("#verdicts tr")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        brightness = sum(int(part) for part in background[4:-1].split(","))
+        assert (brightness > 600) == (colours == "light")
+        assert complaints == []
+
+
+def test_the_page_says_that_the_server_is_gone_and_goes_on_when_it_is_back(make_server):
+    server = make_server().start()
+    with open_page(server.admin) as (page, _):
+        wait_until(lambda: page.title().endswith("/s · Sightline"), "figures")
+        server.terminate()
+        wait_until(lambda: page.title().startswith("No answer"), "a page that says so", 20)
+        assert page.inner_text("#state-text").startswith("No answer since")
+        again = make_server("--admin", server.admin.split("/")[2], directory=server.directory)
+        again.start()
+        wait_until(lambda: page.title().endswith("/s · Sightline"), "figures again", 30)
+        assert "restarted" in page.inner_text("#about")
+
+
+def test_the_page_shows_text_as_text(make_server, payloads, tmp_path):
+    server = make_server().start()
+    payload = json.loads((payloads / "fcm-sent.json").read_text())
+    data = payload.get("message", payload)["data"]
+    data["_dId"], data["_mId"] = "a-b.c_d", "x" * 64
+    file = tmp_path / "payload.json"
+    file.write_text(json.dumps(payload))
+    send(server, tmp_path, "android", "payload.json")
+    server.wait_for_hits(1)
+    with open_page(server.admin) as (page, complaints):
+        page.wait_for_selector("#deliveries .mono")
+        assert page.inner_text("#deliveries .mono") == "a-b.c_d"
+        assert complaints == []
+
+
+def test_readyz_says_draining_while_the_server_drains(make_server):
+    server = make_server().start()
+    assert get(server, "readyz")[0] == 200
+    with server.channel() as channel:
+        # An open stream holds the drain until its grace is over.
+        end = threading.Event()
+        held = server.stub(channel).StreamEvents(iter(end.wait, True))
+        next(held)
+        server.process.terminate()
+
+        def is_draining():
+            status, body = get(server, "readyz")
+            return status == 503 and b"draining" in body
+        wait_until(is_draining, "readyz to say draining", 5, every=0.02)
+        assert get(server, "healthz")[0] == 200
+        end.set()
+    assert server.wait(25, "to end after SIGTERM") == 0
+
+
+def test_a_name_that_is_not_the_servers_is_refused(loaded):
+    assert get(loaded, "stats.json", Host="evil.example")[0] == 421
+    assert get(loaded, "stats.json", Host="localhost:1")[0] == 200
+
+
+def test_a_header_beyond_the_limit_is_refused(make_server):
+    server = make_server("--set", "admin.header_bytes=1024").start()
+    assert get(server, "healthz", X="a" * 512)[0] == 200
+    with pytest.raises((ConnectionError, http.client.HTTPException)) as raised:
+        status, _ = get(server, "healthz", X="a" * 2048)
+        raise http.client.HTTPException(str(status))
+    assert "200" not in str(raised.value)
+
+
+def test_a_connection_without_answers_is_closed(make_server):
+    server = make_server("--set", "admin.answer_seconds=1").start()
+    connection = http.client.HTTPConnection(server.admin.split("/")[2], timeout=10)
+    connection.connect()
+    connection.sock.sendall(b"GET /healthz HTT")
+    assert connection.sock.recv(1) == b""
+
+
+def test_one_connection_beyond_the_limit_waits_for_its_turn(make_server):
+    server = make_server("--set", "admin.max_connections=1",
+                         "--set", "admin.answer_seconds=2").start()
+    first = http.client.HTTPConnection(server.admin.split("/")[2], timeout=10)
+    first.request("GET", "/healthz")
+    assert first.getresponse().read() == b"alive\n"
+    second = http.client.HTTPConnection(server.admin.split("/")[2], timeout=0.5)
+    second.request("GET", "/healthz")
+    with pytest.raises(TimeoutError):
+        second.getresponse()
+    first.close()
+    assert get(server, "healthz")[0] == 200
+
+
+def test_a_port_in_use_is_exit_69(make_server, tmp_path):
+    server = make_server().start()
+    taken = server.admin.split("/")[2]
+    answer = run("serve", "--listen", "127.0.0.1:0", "--admin", taken, "--data-dir", str(tmp_path))
+    assert answer.returncode == 69
+    assert f'admin.listen is "{taken}", but that cannot be bound' in answer.stderr
+
+
+def test_the_network_is_refused_until_a_key_allows_it(tmp_path):
+    answer = run("serve", "--listen", "127.0.0.1:0", "--admin", "0.0.0.0:0", "--data-dir",
+                 str(tmp_path))
+    assert answer.returncode == 78
+    assert '--admin: admin.listen is "0.0.0.0:0", but' in answer.stderr
+    assert "admin.allow_insecure" in answer.stderr
+
+
+def test_off_means_that_nothing_listens(make_server):
+    server = make_server("--admin", "off").start()
+    assert server.admin == "" and server.terminate() == 0
+
+
+def test_top_shows_the_figures_once(loaded):
+    answer = run("top", "--admin", loaded.admin.split("/")[2], "--once")
+    assert answer.returncode == 0, answer.stderr
+    assert "takes events" in answer.stdout and "56c4" in answer.stdout
+    assert "push.apns.message_id" in answer.stdout
+    assert "\x1b" not in answer.stdout
+
+
+def test_top_passes_the_document_on(loaded):
+    answer = run("top", "--admin", loaded.admin.split("/")[2], "--once", "--json")
+    assert answer.returncode == 0, answer.stderr
+    assert json.loads(answer.stdout)["events"] == statistics(loaded)["events"]
+    assert answer.stdout.count("\n") == 1
+
+
+def test_top_without_a_server_is_exit_69():
+    answer = run("top", "--admin", "127.0.0.1:1", "--once")
+    assert answer.returncode == 69
+    assert "127.0.0.1:1" in answer.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--interval", "0"], ["--admin", "nowhere"]], ids=" ".join)
+def test_wrong_usage_of_top_is_exit_64(arguments):
+    assert run("top", *arguments).returncode == 64

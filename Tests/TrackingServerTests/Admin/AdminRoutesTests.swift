@@ -1,0 +1,142 @@
+// What the admin server answers, and whom.
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+internal import HummingbirdTesting
+internal import Synchronization
+internal import Telemetry
+internal import Testing
+internal import TrackingSinks
+
+@testable internal import TrackingServer
+
+struct AdminRoutesTests {
+    private let isTaking = Flag()
+
+    /// Whether the journal takes events.
+    private final class Flag: Sendable {
+        let value = Mutex(true)
+    }
+
+    private func routes() -> (AdminRoutes, HealthBoard) {
+        let isTaking = self.isTaking
+        let board = HealthBoard(maxWatchers: 1) { isTaking.value.withLock { $0 } }
+        let metrics = ServerMetrics()
+        let statistics = StatisticsService(
+            version: "1.2.3", historySeconds: 10, registry: metrics.registry, board: board,
+            funnels: DeliveryFunnels(capacity: 10), rejections: RejectionLog(maxRows: 10))
+        let routes = AdminRoutes(
+            version: "1.2.3", registry: metrics.registry, board: board, statistics: statistics,
+            page: AdminPage(), hostNames: [])
+        return (routes, board)
+    }
+
+    private func ask(
+        _ routes: AdminRoutes, _ path: String, _ method: HTTPRequest.Method = .get
+    ) async throws -> TestResponse {
+        let application = Hummingbird.Application(router: routes.router)
+        return try await application.test(.router) { client in
+            try await client.execute(uri: path, method: method)
+        }
+    }
+
+    @Test(
+        "each path answers with its media type, to GET and to HEAD",
+        arguments: [
+            ("/", "text/html; charset=utf-8"), ("/healthz", "text/plain; charset=utf-8"),
+            ("/version", "application/json"), ("/stats.json", "application/json"),
+            ("/metrics", "text/plain; version=0.0.4; charset=utf-8"),
+        ])
+    func paths(_ path: String, _ contentType: String) async throws {
+        let (routes, _) = self.routes()
+        let answer = try await self.ask(routes, path)
+        #expect(answer.status == .ok && answer.headers[.contentType] == contentType)
+        #expect(answer.body.readableBytes > 0)
+        let head = try await self.ask(routes, path, .head)
+        #expect(head.status == .ok && head.body.readableBytes == 0)
+        #expect(head.headers[.contentType] == contentType)
+    }
+
+    @Test("every answer forbids to keep it, to guess its type and to run what is not ours")
+    func headers() async throws {
+        let (routes, _) = self.routes()
+        for path in ["/", "/stats.json", "/no-such-path"] {
+            let headers = try await self.ask(routes, path).headers
+            #expect(headers[.cacheControl] == "no-store")
+            #expect(headers[.xContentTypeOptions] == "nosniff")
+            #expect(headers[.contentSecurityPolicy]?.hasPrefix("default-src 'none'; ") == true)
+            #expect(headers[.contentSecurityPolicy]?.contains("unsafe") == false)
+        }
+    }
+
+    @Test(
+        "nothing can be changed: other methods are refused",
+        arguments: ["POST", "PUT", "DELETE", "OPTIONS"])
+    func methods(_ name: String) async throws {
+        let (routes, _) = self.routes()
+        let method = try #require(HTTPRequest.Method(name))
+        let answer = try await self.ask(routes, "/stats.json", method)
+        #expect(answer.status == .methodNotAllowed && answer.headers[.allow] == "GET, HEAD")
+    }
+
+    @Test(
+        "it is asked by an IP address, as localhost, or by a name that was configured",
+        arguments: [
+            ("localhost", true), ("LOCALHOST:9464", true), ("127.0.0.1:9464", true),
+            ("10.1.2.3", true), ("[::1]:9464", true), ("[::1]", true), ("node7.example:80", true),
+            ("evil.example", false), ("evil.example:9464", false),
+            ("localhost.evil.example", false),
+            ("127.0.0.1.evil.example", false), ("", false), (":80", false),
+        ])
+    func hosts(_ host: String, _ isOwn: Bool) {
+        let gate = AdminGate<BasicRequestContext>(
+            hostNames: ["node7.example"], contentSecurityPolicy: "")
+        #expect(gate.isOwnName(host) == isOwn)
+    }
+
+    @Test("readyz says all that is in the way")
+    func readiness() async throws {
+        let (routes, board) = self.routes()
+        func obstacles() async throws -> (HTTPResponse.Status, String) {
+            let answer = try await self.ask(routes, "/readyz")
+            return (answer.status, String(buffer: answer.body))
+        }
+        let early = try await obstacles()
+        #expect(early.0 == .serviceUnavailable && early.1.contains("does not listen"))
+        board.beginListening()
+        #expect(try await obstacles() == (.ok, "{\"is_ready\":true,\"not_ready\":[]}\n"))
+        self.isTaking.value.withLock { $0 = false }
+        let full = try await obstacles()
+        #expect(full.0 == .serviceUnavailable && full.1.contains("journal"))
+        await board.beginDraining()
+        let draining = try await obstacles()
+        #expect(draining.1.contains("journal") && draining.1.contains("draining"))
+        // Who drains lives.
+        #expect(try await self.ask(routes, "/healthz").status == .ok)
+    }
+
+    @Test("stats.json is what the statistics say, in snake case")
+    func statistics() async throws {
+        let (routes, board) = self.routes()
+        board.beginListening()
+        let answer = try await self.ask(routes, "/stats.json")
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let statistics = try decoder.decode(
+            Statistics.self, from: Data(answer.body.readableBytesView))
+        #expect(statistics == routes.statistics.statistics)
+        #expect(statistics.version == "1.2.3" && statistics.isReady)
+        #expect(statistics.deliveries.capacity == 10 && statistics.history.windowSeconds == 10)
+    }
+
+    @Test("the page asks for nothing but the server's own figures, and is small")
+    func page() throws {
+        let page = AdminPage()
+        let text = String(buffer: page.bytes)
+        #expect(text.utf8.count < 34 << 10)
+        #expect(!text.contains("src=\"") && !text.contains("rel=\"stylesheet\""))
+        #expect(!text.contains("innerHTML") && !text.contains("<style></style>"))
+        let addresses = text.matches(of: try Regex("https?://[^'\"\\s)]*")).map { text[$0.range] }
+        #expect(Set(addresses) == ["http://www.w3.org/2000/svg"])
+    }
+}
