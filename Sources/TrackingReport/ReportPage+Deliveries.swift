@@ -30,7 +30,7 @@ extension ReportPage {
             step("Clicks", row.others.clicks, row.others.clickRatio, "clicks"),
         ]
         if let opens = row.opens { steps.append(step("Opens", opens, row.openRatio, "opens")) }
-        let iosOpens: HTML = row.iosOpens.map { ", \($0) opens" } ?? ""
+        let iosOpens: HTML = row.iosOpens.map { ", opens \($0)" } ?? ""
         return """
             <article>
             <h3>\(row.deliveryID) <small>\(self.place(row.tenant, row.app)), \("\(row.product)")\
@@ -38,7 +38,7 @@ extension ReportPage {
             <ol class="steps">
             \(steps)
             </ol>
-            <p class="ios">iOS: \(row.ios.impressions) impressions, \(row.ios.clicks) clicks\
+            <p class="ios">iOS: impressions \(row.ios.impressions), clicks \(row.ios.clicks)\
             \(iosOpens)</p>
             </article>
             """

@@ -11,7 +11,7 @@ extension ReportPage {
         else { return "" }
         let highest = max(timeline.steps.map(\.total).max() ?? 1, 1)
         let columns = timeline.steps.enumerated().map { index, step in
-            self.column(step, at: index, highest: highest)
+            self.column(step, at: index, highest: highest, label: timeline.label(step.start))
         }
         let end = last.start + timeline.stepSeconds * 1_000_000
         return """
@@ -23,8 +23,8 @@ extension ReportPage {
             preserveAspectRatio="none" role="img" aria-labelledby="timeline">
             \(columns)
             </svg>
-            <p class="axis"><span>\(ReportTime.minute(first.start))</span>\
-            <span>\(ReportTime.minute(end))</span></p>
+            <p class="axis"><span>\(timeline.label(first.start))</span>\
+            <span>\(timeline.label(end))</span></p>
             <figcaption>
             <ul class="legend">
             <li class="impressions">Impressions</li><li class="clicks">Clicks</li>
@@ -40,7 +40,9 @@ extension ReportPage {
             """
     }
 
-    private func column(_ step: Timeline.Step, at index: Int, highest: Int) -> HTML {
+    private func column(
+        _ step: Timeline.Step, at index: Int, highest: Int, label: String
+    ) -> HTML {
         var y = Self.plotHeight
         var parts: [HTML] = []
         for (count, kind) in [
@@ -57,7 +59,7 @@ extension ReportPage {
                 height="\("\(height)")"/>
                 """)
         }
-        let total: HTML = "\(ReportTime.minute(step.start)): \(step.total) hits"
+        let total: HTML = "\(label): \(step.total) hits"
         return "<g><title>\(total)</title>\(parts)</g>"
     }
 
@@ -66,7 +68,7 @@ extension ReportPage {
             .map(Self.heading)
         let rows = timeline.steps.filter { $0.total > 0 }.map { step -> HTML in
             """
-            <tr><th scope="row">\(ReportTime.minute(step.start))</th>\(Self.cell(step.impressions))\
+            <tr><th scope="row">\(timeline.label(step.start))</th>\(Self.cell(step.impressions))\
             \(Self.cell(step.clicks))\(Self.cell(step.opens))\(Self.cell(step.inApp))</tr>
             """
         }
@@ -81,5 +83,11 @@ extension ReportPage {
             return "\(seconds / unit) \(name)" + (seconds == unit ? "" : "s")
         }
         return "\(seconds) second" + (seconds == 1 ? "" : "s")
+    }
+}
+
+extension Timeline {
+    fileprivate func label(_ time: Int64) -> String {
+        ReportTime.plain(time, hasSeconds: self.stepSeconds < 60)
     }
 }

@@ -119,7 +119,7 @@ package struct ReportPage: Sendable {
     }
 
     static func cell(time: Int64) -> HTML {
-        "<td class=\"time\">\(ReportTime.minute(time))</td>"
+        "<td class=\"time\">\(ReportTime.plain(time))</td>"
     }
 }
 

@@ -12,7 +12,7 @@ package enum ReportTime {
     package static func parse(_ text: String, now: Int64) -> Int64? {
         guard let last = text.last else { return nil }
         if let unit = self.units[last] { return self.before(now, text.dropLast(), unit) }
-        return (self.day(text) ?? self.moment(text)).flatMap(self.microseconds)
+        return self.moment(text).flatMap(self.microseconds)
     }
 
     /// A time in ISO 8601, to the millisecond.
@@ -21,14 +21,13 @@ package enum ReportTime {
             .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 
-    /// A time for people, to the minute, as in `2026-11-20 10:00`.
-    static func minute(_ microseconds: Int64) -> String {
-        Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
+    /// A time for people, as in `2026-11-20 10:00`, with seconds where a minute is too coarse.
+    static func plain(_ microseconds: Int64, hasSeconds: Bool = false) -> String {
+        let text = Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
             .formatted(
                 Date.ISO8601FormatStyle(dateTimeSeparator: .space).year().month().day()
-                    .time(includingFractionalSeconds: false)
-            )
-            .prefix(16).description
+                    .time(includingFractionalSeconds: false))
+        return String(text.prefix(hasSeconds ? 19 : 16))
     }
 
     private static func before(_ now: Int64, _ digits: Substring, _ unit: Int64) -> Int64? {
@@ -41,14 +40,26 @@ package enum ReportTime {
         return time.overflow || !self.range.contains(time.partialValue) ? nil : time.partialValue
     }
 
-    private static func day(_ text: String) -> Date? {
-        try? Date.ISO8601FormatStyle().year().month().day().parse(text)
+    private static func moment(_ text: String) -> Date? {
+        // The parsers take what begins with a time, and days and hours that there are not.
+        let shape =
+            #/
+            (?<day> \d{4}-\d\d-\d\d )
+            (?<time> T ([01]\d|2[0-3]) (:[0-5]\d){2} (?<part> \.\d+ )? (Z|[+-]\d\d:\d\d) )?
+            /#.asciiOnlyDigits()
+        guard let match = text.wholeMatch(of: shape), let day = self.day(match.output.day)
+        else { return nil }
+        guard match.output.time != nil else { return day }
+        let hasFraction = match.output.part != nil
+        // A zone that there is not is no time, which the caller explains.
+        return try? Date.ISO8601FormatStyle(includingFractionalSeconds: hasFraction).parse(text)
     }
 
-    private static func moment(_ text: String) -> Date? {
-        // Neither form fitting is the answer "no time", which the caller explains.
-        (try? Date.ISO8601FormatStyle().parse(text))
-            ?? (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text))
+    private static func day(_ text: Substring) -> Date? {
+        let style = Date.ISO8601FormatStyle().year().month().day()
+        guard let day = try? style.parse(String(text)), style.format(day) == text
+        else { return nil }
+        return day
     }
 
     private static func microseconds(_ date: Date) -> Int64? {

@@ -1,0 +1,161 @@
+"""`sightline report` beside a running server: what was sent is what it counts, in each form."""
+
+import csv
+import html.parser
+import io
+import json
+
+import pytest
+
+from facts import TENANT
+from protos import event as e
+from protos import service as s
+from test_tail import run
+
+DELIVERY, SHOWN, OPENED, DISMISSED = "5ec7", 20, 5, 3
+
+
+def push(number: int, kind: int, platform: int = e.PLATFORM_ANDROID,
+         product: int = e.CAMPAIGN_PRODUCT_STANDARD) -> e.TrackingEvent:
+    event = e.TrackingEvent(platform=platform)
+    event.push.kind = kind
+    event.push.product = product
+    if platform == e.PLATFORM_IOS:
+        event.push.apns.delivery_id, event.push.apns.message_id = DELIVERY, f"h{number:x}"
+    else:
+        data = event.push.fcm.data
+        data.delivery_id, data.message_id = DELIVERY, f"h{number:x}"
+    return event
+
+
+def in_app(number: int, **what) -> e.TrackingEvent:
+    event = e.TrackingEvent(event_id=f"in-app-{number}", subject_id=f"subject-{number % 2}")
+    event.in_app.message_id, event.in_app.campaign_name = "welcome", "<b>Welcome</b>"
+    event.in_app.MergeFrom(e.InAppInteraction(**what))
+    return event
+
+
+def events() -> list[e.TrackingEvent]:
+    received, opened, dismissed = (e.PUSH_INTERACTION_KIND_RECEIVED,
+                                   e.PUSH_INTERACTION_KIND_OPENED,
+                                   e.PUSH_INTERACTION_KIND_DISMISSED)
+    classic = e.CAMPAIGN_PRODUCT_CLASSIC
+    return ([push(number, received) for number in range(SHOWN)]
+            + [push(number, opened) for number in range(OPENED)]
+            + [push(OPENED + number, dismissed) for number in range(DISMISSED)]
+            + [push(100 + number, opened, e.PLATFORM_IOS) for number in range(7)]
+            + [push(number, received, product=classic) for number in range(4)]
+            + [push(0, opened, product=classic)]
+            + [in_app(number, impression=e.InAppImpression()) for number in range(4)]
+            + [in_app(4, click=e.InAppClick(action_url="app://sale")),
+               in_app(5, dismissal=e.InAppDismissal()),
+               in_app(6, display_error=e.InAppDisplayError())])
+
+
+# 20 impressions, 5 clicks and opens, 3 clicks; 7 clicks and opens; 4 impressions, a click; 7 in-app.
+HITS = SHOWN + 2 * OPENED + DISMISSED + 2 * 7 + 4 + 1 + 7
+
+
+@pytest.fixture(scope="module")
+def counted(running, stub):
+    """A running server that has counted each of the events once, though each was sent twice."""
+    for _ in range(2):
+        stub.RecordEvents(s.RecordEventsRequest(events=events()))
+    running.wait_for_hits(HITS)
+    assert running.hit_count() == HITS
+    return running
+
+
+def report(server, *options) -> str:
+    return run("report", "--data-dir", server.directory, *options).stdout
+
+
+def test_the_figures(counted):
+    """D14, D16, D20, D21, D24: what was sent, counted while the server runs."""
+    answer = json.loads(report(counted, "--json"))
+    standard, classic = answer["deliveries"]["rows"]
+    assert [row["product"] for row in (standard, classic)] == ["standard", "classic"]
+    assert {row["delivery_id"] for row in (standard, classic)} == {DELIVERY}
+    assert {row["tenant"] for row in (standard, classic)} == {TENANT}
+    others, ios = standard["others"], standard["ios"]
+    assert [others[name] for name in ("impressions", "clicks", "opens")] == [
+        SHOWN, OPENED + DISMISSED, OPENED]
+    assert [ios[name] for name in ("impressions", "clicks", "opens")] == [0, 7, 7]
+    assert standard["click_ratio"] == 0.4 and standard["open_ratio"] == 0.25
+    assert classic["others"]["impressions"] == 4 and classic["click_ratio"] == 0.25
+    assert classic["open_ratio"] is None
+    [message] = answer["in_app_messages"]["rows"]
+    assert [message[name] for name in ("impressions", "clicks", "dismissals", "display_errors",
+                                       "recipients")] == [4, 1, 1, 1, 2]
+    assert answer["deliveries"]["hits"] + answer["in_app_messages"]["hits"] == HITS
+
+
+def test_the_table_and_the_sheet(counted):
+    table = report(counted)
+    assert DELIVERY in table and "40.0 %" in table and "25.0 %" in table, table
+    rows = list(csv.DictReader(io.StringIO(report(counted, "--csv"), newline="")))
+    assert [row["section"] for row in rows] == ["push", "push", "in_app"]
+    assert [row["impressions"] for row in rows] == [str(SHOWN), "4", "4"]
+    assert rows[1]["opens"] == "" and rows[2]["campaign"] == "<b>Welcome</b>"
+
+
+class Outline(html.parser.HTMLParser):
+    """The tags of a page, and whether each that opens is closed."""
+
+    VOID = {"meta", "rect"}
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.open, self.tags = [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open.pop() == tag, f"</{tag}> closes something else"
+
+
+def test_the_page(counted, tmp_path):
+    """It is well-formed, loads nothing, and a campaign's name is text in it."""
+    path = tmp_path / "report.html"
+    assert report(counted, "--html", path) == ""
+    text = path.read_text(encoding="utf-8")
+    tags = Outline(text).tags
+    assert "svg" in tags and "table" in tags
+    assert not {"script", "link", "img", "iframe", "b"} & set(tags)
+    assert "&lt;b&gt;Welcome&lt;/b&gt;" in text and "://" not in text
+
+
+def test_what_is_asked_for(counted):
+    """Filters narrow it, and the limit says what it leaves out."""
+    assert json.loads(report(counted, "--json", "--since", "1h"))["deliveries"]["count"] == 2
+    for options in (("--until", "1h"), ("--tenant", "nobody"), ("--delivery", "none")):
+        answer = json.loads(report(counted, "--json", *options))
+        assert answer["deliveries"]["rows"] == answer["in_app_messages"]["rows"] == [], options
+    limited = json.loads(report(counted, "--json", "--limit", "1"))["deliveries"]
+    assert [limited["count"], limited["left_out"], len(limited["rows"])] == [2, 1, 1]
+
+
+@pytest.mark.parametrize("options, code, words", [
+    (["--since", "yesterday"], 64, ["--since", "yesterday", "2026-11-20T10:00:00Z"]),
+    (["--since", "1h", "--until", "2h"], 64, ["--since", "--until", "not before"]),
+    (["--limit", "0"], 64, ["--limit 0", "1 to 100000"]),
+    (["--json", "--csv"], 64, ["name one"]),
+    (["--html", "/no/such/directory/report.html"], 74, ["/no/such/directory/report.html"])])
+def test_what_is_wrong(counted, options, code, words):
+    """It ends with an exit code of its own, and says what, where and the cure."""
+    done = run("report", "--data-dir", counted.directory, *options, code=code)
+    assert [word for word in words if word not in done.stderr] == [], done.stderr
+
+
+def test_no_database(tmp_path):
+    done = run("report", "--data-dir", tmp_path, code=69)
+    assert str(tmp_path / "hits.db") in done.stderr and "--data-dir" in done.stderr
