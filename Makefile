@@ -2,8 +2,8 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help bootstrap build release generate check check-generated check-protos check-format \
-	check-scripts check-rules check-docs check-deploy docs format test test-swift test-interop clients test-clients \
-	fuzz fuzz-short run demo bench bench-micro clean
+	check-scripts check-rules check-docs check-deploy docs format test test-swift test-interop \
+	clients test-clients fuzz fuzz-short run demo bench bench-micro clean
 
 SIGHTLINE := .build/debug/sightline
 GENERATED := Sources/SightlineProtos/Generated
@@ -23,7 +23,8 @@ release: bootstrap ## Build the release program
 generate: bootstrap ## Make the generated code from Protos
 	Scripts/generate $(GENERATED)
 
-check: check-generated check-protos check-format check-scripts check-rules check-docs check-deploy ## All checks
+check: check-deploy ## All checks
+check: check-generated check-protos check-format check-scripts check-rules check-docs
 
 check-generated: bootstrap ## Prove that the generated code is current
 	Scripts/check-generated $(GENERATED)
@@ -34,10 +35,7 @@ check-protos: bootstrap ## Lint the protos and compare them with the newest land
 docs: build ## Write docs/configuration.md from the program's table of keys
 	@mkdir -p docs && $(SIGHTLINE) config print --markdown > docs/configuration.md
 
-check-check-deploy: bootstrap ## Check Deploy: alerts and their tests, dashboard, unit, manifests
-	.venv/bin/python Scripts/check-deploy
-
-format: bootstrap ## Check the format of hand-written Swift
+check-format: bootstrap ## Check the format of hand-written Swift
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks/micro
 
 check-scripts: bootstrap ## Run shellcheck over the shell scripts

@@ -5,7 +5,7 @@ extension ReportPage {
     static let style: HTML = """
         :root {
           --ground: #fff; --panel: #f5f6f8; --line: #d5d9df; --text: #1a1d21; --quiet: #565d66;
-          --impressions: #2f6fd0; --clicks: #c2620a; --opens: #12805c; --other: #7a4fc0;
+          --impressions: #2f6fd0; --clicks: #b55a06; --opens: #12805c; --other: #7a4fc0;
         }
         @media (prefers-color-scheme: dark) {
           :root {
