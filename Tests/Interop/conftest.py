@@ -17,6 +17,11 @@ def figure():
     return FIGURES.append
 
 
+def pytest_collection_modifyitems(items):
+    """Tests that look back at the whole run come last, after the fixtures of all files."""
+    items.sort(key=lambda item: item.get_closest_marker("last") is not None)
+
+
 def pytest_terminal_summary(terminalreporter):
     if FIGURES:
         terminalreporter.section("figures")
@@ -51,7 +56,8 @@ def make_server():
 def running():
     """One server for all tests of a file, each of which brings ids of its own."""
     home = pathlib.Path(tempfile.mkdtemp(prefix="sightline-test-"))
-    server = Server(home / "data")
+    # At the lowest level, so that whatever is ever told of an event is looked at in the end.
+    server = Server(home / "data", "--set=log.level=trace")
     try:
         yield server.start()
     finally:

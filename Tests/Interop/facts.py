@@ -13,6 +13,8 @@ from protos import event as e
 from protos import verdict as v
 
 TENANT = "default"
+# In every subject id and custom field: no log may hold it.
+CANARY = "canary-7d1c"
 # HitKind -> the name that hits.db holds.
 KIND_NAMES = {number: name.removeprefix("HIT_KIND_").lower()
               for name, number in v.HitKind.items()}
@@ -80,7 +82,7 @@ class Facts:
 
     def _event(self, number: int, platform: int) -> e.TrackingEvent:
         event = e.TrackingEvent(event_id=f"e{number:x}", app_id="com.example.shop",
-                                platform=platform, subject_id=f"subject-{number % 5000}",
+                                platform=platform, subject_id=f"{CANARY}-subject-{number % 5000}",
                                 consent=e.CONSENT_OPTED_IN)
         event.occur_time.seconds = self.now + number % 1800
         event.occur_time.nanos = number % 1_000_000 * 1000
@@ -106,7 +108,7 @@ class Facts:
             carrier.aps.badge = 1
         else:
             carrier.title = "Autumn sale"
-            carrier.custom_fields["custom key 1"] = "value 1"
+            carrier.custom_fields[f"{CANARY} key"] = f"{CANARY} value"
         hits = {}
         for hit, action in push_hits(kind, classic):
             identity = push_hit_id(hit, "classic" if classic else "standard", event.app_id,
@@ -136,10 +138,10 @@ class Facts:
             event.event_id = ""
             event.occur_time.seconds = self.now + number % 1800
             event.occur_time.nanos = number % 999_999_937
-            event.subject_id = f"subject-{number:x}"
+            event.subject_id = f"{CANARY}-subject-{number:x}"
         message = event.in_app
         message.message_id = f"message-{number % 50}"
-        message.app_data["campaign"] = "autumn"
+        message.app_data[f"{CANARY} key"] = f"{CANARY} value"
         kind, what = self._what_happened(message)
         identity = in_app_hit_id(kind, event, what)
         return Fact(event, hits={identity: row(event, kind, 0, message.message_id, "")})

@@ -11,6 +11,7 @@ import time
 
 import grpc
 
+from logs import scan
 from protos import ROOT, service_grpc
 
 START_SECONDS = 60
@@ -117,9 +118,10 @@ class Server:
             raise AssertionError(f"took over {seconds} s {what}\n{self.log()}") from None
 
     def close(self) -> None:
-        """Ends the process where it still runs; for cleaning up."""
+        """Ends the process where it still runs, and looks through its log; for cleaning up."""
         if self.process and self.process.poll() is None:
             self.kill()
+        scan(self.log_path)
 
     def channel(self) -> grpc.Channel:
         # No pooled subchannel: each channel is a connection of its own, and a dead one is not kept.

@@ -239,12 +239,13 @@ def test_sighup_reloads_what_it_can_and_refuses_what_is_wrong(make_server, tmp_p
         wait_until(lambda: server.log().count(record) > before, f"{record} in the log")
         return server.log()
 
-    assert " info " not in server.log()
-    assert "changed=[log.level]" in reload("log:\n  level: info\n", " reloaded").replace('"', "")
+    info, reloaded = '"level":"info"', '"msg":"reloaded"'
+    assert info not in server.log()
+    assert '"changed":["log.level"]' in reload("log:\n  level: info\n", reloaded)
     log = reload("log:\n  level: loud\nsnk: jsonl\n", "snk is no key; did you mean sink?")
-    assert 'log.level is "loud"' in log and log.count("not reloaded") == 2
+    assert r'log.level is \"loud\"' in log and log.count("not reloaded") == 2
     log = reload("sink: discard\nlog:\n  level: info\n", "only after a restart")
-    assert "keys=[sink]" in log.replace('"', "")
-    reload("log:\n  level: debug\n", " reloaded")
+    assert '"keys":["sink"]' in log
+    reload("log:\n  level: debug\n", reloaded)
     assert server.terminate() == 0
-    assert " info " in server.log()
+    assert info in server.log()

@@ -1,0 +1,86 @@
+"""The logs: their form, and what is not in them. The last test looks at those of the whole run."""
+
+import json
+import os
+import pty
+import subprocess
+import time
+
+import grpc
+import pytest
+
+import logs
+from facts import CANARY, Facts
+from protos import service as s
+from server import STOP_SECONDS, binary, wait_until
+
+
+def records(server) -> list[dict]:
+    return [json.loads(line) for line in server.log_path.read_text().splitlines()]
+
+
+def test_a_log_that_is_no_terminal_is_json_and_sums_up(make_server):
+    server = make_server("--set=log.summary_seconds=1").start()
+    facts = Facts(3, int(time.time()), space=90)
+    events = [facts.push(flag="on").event for _ in range(5)] + [facts.invalid().event]
+    with server.channel() as channel:
+        stub = server.stub(channel)
+        stub.RecordEvents(s.RecordEventsRequest(events=events), timeout=20)
+        with pytest.raises(grpc.RpcError):
+            stub.RecordEvents(s.RecordEventsRequest(events=events * 1000), timeout=20)
+    wait_until(lambda: any(r["msg"] == "summary" for r in records(server)), "a summary", 20)
+    assert server.terminate() == 0
+    told = records(server)
+    for record in told:
+        assert list(record)[:4] == ["time", "level", "logger", "msg"]
+        assert record["time"].endswith("Z") and record["logger"] == "sightline"
+    sums = [record for record in told if record["msg"] == "summary"]
+    assert sum(int(record.get("accepted", 0)) for record in sums) == 5
+    assert sum(int(record.get("rejected", 0)) for record in sums) == 1
+    refusals = [record["refusals"] for record in sums if "refusals" in record]
+    assert refusals == [{"request_too_large": "1"}]
+
+
+def test_text_is_for_people_and_has_no_colours_in_a_file(make_server):
+    server = make_server("--set=log.format=text").start()
+    assert server.terminate() == 0
+    lines = server.log_path.read_text().splitlines()
+    assert any("INFO     sightline: listening address=127.0.0.1:" in line for line in lines)
+    assert not any("\x1b" in line for line in lines)
+
+
+@pytest.mark.parametrize("no_color", ["", "1"])
+def test_a_terminal_gets_text_with_colours_unless_no_color_is_set(tmp_path, no_color):
+    terminal, side = pty.openpty()
+    process = subprocess.Popen(
+        [str(binary()), "serve", "--listen", "127.0.0.1:0", "--data-dir", str(tmp_path / "data")],
+        stdout=subprocess.DEVNULL, stderr=side, env=os.environ | {"NO_COLOR": no_color})
+    os.close(side)
+    told = b""
+    try:
+        while b"listening" not in told:
+            told += os.read(terminal, 4096)
+    finally:
+        process.terminate()
+        process.wait(timeout=STOP_SECONDS)
+        os.close(terminal)
+    assert b" sightline: listening" in told
+    assert (b"\x1b[" in told) == (no_color == "")
+
+
+@pytest.mark.parametrize("line, count", [
+    (f"a subject {CANARY}-subject-1", 1),
+    (f'{{"msg":"custom","{CANARY} key":"1"}}', 1),
+    ("7" * 26, 1),
+    ("authorization: Bearer eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJjYW5hcnkifQ.c2lnbmF0dXJl", 1),
+    ("slk_" + "a" * 43, 1),
+    ('{"msg":"listening","address":"127.0.0.1:50051","key":"slk_…"}', 0),
+])
+def test_a_planted_canary_is_found(line, count):
+    assert len(logs.leaks(f"first line\n{line}\nlast line")) == count
+
+
+@pytest.mark.last
+def test_no_log_of_this_run_tells_of_a_person_or_a_secret():
+    assert logs.scanned_logs, "no server's log was looked at"
+    assert logs.found == []
