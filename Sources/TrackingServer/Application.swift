@@ -52,10 +52,8 @@ package struct Application: Sendable {
         self.spans = try Self.spanExporter(configuration, logger)
         self.lock = try DirectoryLock(directory: directory)
         var sink = try Self.sink(configuration)
-        let admin = configuration.admin
-        let funnels = DeliveryFunnels(capacity: admin.maxDeliveries)
-        let rejections = RejectionLog(maxRows: admin.maxRejections)
-        if admin.address != nil { sink = CountedSink(sink, into: funnels) }
+        let observations = AdminObservations(configuration.admin)
+        if let observations { sink = CountedSink(sink, into: observations.funnels) }
         let metrics = ServerMetrics()
         self.metrics = metrics.registry
         self.journal = try Journal(
@@ -76,7 +74,7 @@ package struct Application: Sendable {
                 hardBytes: configuration.bytesInFlight,
                 softPercent: configuration.bytesInFlightSoftPercent),
             quotas: quotas, metrics: metrics,
-            rejections: admin.address == nil ? nil : rejections)
+            rejections: observations?.rejections)
         let journal = self.journal
         let board = HealthBoard(maxWatchers: configuration.edge.maxWatchers) { journal.isTaking }
         let connections = OpenConnections()
@@ -102,19 +100,10 @@ package struct Application: Sendable {
             reloader?.add(certificates.reloadable)
             services.append(certificates)
         }
-        if let address = admin.address {
-            let statistics = StatisticsService(
-                version: version, historySeconds: admin.historySeconds, registry: metrics.registry,
-                board: board, funnels: funnels, rejections: rejections)
-            let routes = AdminRoutes(
-                version: version, registry: metrics.registry, board: board, statistics: statistics,
-                page: AdminPage(), hostNames: admin.hostNames)
-            services += [
-                statistics,
-                AdminServer(
-                    configuration: admin, address: address, routes: routes, logger: logger,
-                    onListening: onAdminListening),
-            ]
+        if let observations {
+            services += observations.services(
+                version: version, registry: metrics.registry, board: board, logger: logger,
+                onListening: onAdminListening)
         }
         services.append(grpc)
         var group = ServiceGroupConfiguration(

@@ -100,7 +100,7 @@ struct DeliveryFunnelsTests {
 
     @Test("a sink's hits are counted when it has them, without those that it refused")
     func counted() async throws {
-        let funnels = DeliveryFunnels(capacity: 2)
+        let funnels = DeliveryFunnels(capacity: 3)
         let sink = CountedSink(
             FailingSink([.unavailable(reason: "down"), .rejected([1: "no"])]), into: funnels)
         let batch = try self.batch(of: ["a", "b", "c"])

@@ -7,7 +7,7 @@ internal import NIOCore
 struct AdminPage: Sendable {
     /// HTML with its style and its script in it.
     let bytes: ByteBuffer
-    /// What the page may load: its own style and script, by their hashes, and figures of this server.
+    /// What the page may load: its own style and script, by their hashes, and our own figures.
     let contentSecurityPolicy: String
 
     /// Puts the page together.

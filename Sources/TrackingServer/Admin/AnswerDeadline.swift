@@ -2,7 +2,7 @@
 internal import NIOCore
 internal import NIOHTTPTypes
 
-/// Closes its connection unless within a time, again and again, one more answer has been sent whole.
+/// Closes its connection unless one more answer has been sent whole within a time, each time anew.
 final class AnswerDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart

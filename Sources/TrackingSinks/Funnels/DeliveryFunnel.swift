@@ -1,7 +1,7 @@
 // What became of one delivery's messages, as far as its hits have passed.
 internal import TrackingCore
 
-/// Counts of a delivery's hits, those of iOS apart: iOS does not report every impression (D16, D20).
+/// Counts of a delivery's hits, those of iOS apart: it does not report every impression (D16, D20).
 package struct DeliveryFunnel: Sendable, Equatable {
     /// Hits of one kind.
     package struct Count: Sendable, Equatable {

@@ -2,10 +2,10 @@
 internal import Synchronization
 internal import TrackingCore
 
-/// Counts hits by delivery with the Space-Saving algorithm (Metwally, Agrawal, El Abbadi: "Efficient
-/// Computation of Frequent and Top-k Elements in Data Streams", ICDT 2005): a delivery that has no
-/// counter takes the least busy one's, and with it the most that it can have missed. A delivery with
-/// more than 1/`capacity` of all hits always has a counter.
+/// Counts hits by delivery with the Space-Saving algorithm (Metwally, Agrawal, El Abbadi:
+/// "Efficient Computation of Frequent and Top-k Elements in Data Streams", ICDT 2005): a delivery
+/// that has no counter takes the least busy one's, and with it the most that it can have missed. A
+/// delivery with more than 1/`capacity` of all hits always has a counter.
 package final class DeliveryFunnels: Sendable {
     /// Deliveries that are counted at once.
     package let capacity: Int

@@ -1,8 +1,8 @@
 // The shape of `/stats.json`, which the page and `sightline top` read. docs/admin.md describes it;
 // fields are added, and never change their meaning.
 
-/// The server's figures at one moment, and their history. Durations are in seconds, times in seconds
-/// since 1970; counts begin at 0 with the process.
+/// The server's figures at one moment, and their history. Durations are in seconds, times in
+/// seconds since 1970; counts begin at 0 with the process.
 package struct Statistics: Codable, Sendable, Equatable {
     /// The program's version.
     package var version = ""
