@@ -196,12 +196,13 @@ let targets: [Target] = [
     .testTarget(
         name: "TrackingSinksTests",
         dependencies: [
-            "SightlineProtos", "TrackingCore", "TrackingJournal", "TrackingSinks",
+            "SightlineProtos", "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks",
             .product(name: "CoreMetrics", package: "swift-metrics"),
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "MetricsTestKit", package: "swift-metrics"),
             .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            .product(name: "Tracing", package: "swift-distributed-tracing"),
         ],
         swiftSettings: strict),
     .testTarget(
@@ -225,6 +226,7 @@ let targets: [Target] = [
             .product(name: "Instrumentation", package: "swift-distributed-tracing"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "ServiceContextModule", package: "swift-service-context"),
+            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             .product(name: "Tracing", package: "swift-distributed-tracing"),
         ],
@@ -260,8 +262,10 @@ let targets: [Target] = [
             .product(name: "GRPCCore", package: "grpc-swift-2"),
             .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
             .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf"),
+            .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            .product(name: "Tracing", package: "swift-distributed-tracing"),
         ],
         swiftSettings: strict),
 ]

@@ -18,6 +18,9 @@ package struct TraceContext: Sendable, Equatable {
         package let high: UInt64
         /// The last 8 bytes, big-endian.
         package let low: UInt64
+
+        /// An id of its two halves, not both zero.
+        package init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
     }
 
     /// The bytes of a version 00 traceparent.

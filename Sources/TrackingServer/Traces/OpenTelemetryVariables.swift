@@ -68,8 +68,9 @@ struct OpenTelemetryVariables {
             "OTEL_EXPORTER_OTLP_CLIENT_KEY"),
         Row(
             "telemetry.traces.compression", "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION",
-            "OTEL_EXPORTER_OTLP_COMPRESSION"),
-        Row("telemetry.traces.sampler", "OTEL_TRACES_SAMPLER"),
+            "OTEL_EXPORTER_OTLP_COMPRESSION"
+        ) { $0.lowercased() },
+        Row("telemetry.traces.sampler", "OTEL_TRACES_SAMPLER") { $0.lowercased() },
         Row("telemetry.traces.sampling_ratio", "OTEL_TRACES_SAMPLER_ARG") { text in
             TracesConfiguration.ratio(text) == nil ? nil : text
         },
@@ -126,7 +127,7 @@ struct OpenTelemetryVariables {
     /// What switches spans on or off.
     private mutating func readSwitches() {
         let (endpoint, enabled) = ("telemetry.traces.endpoint", "telemetry.traces.enabled")
-        switch self.environment["OTEL_TRACES_EXPORTER"] {
+        switch self.environment["OTEL_TRACES_EXPORTER"]?.lowercased() {
         case nil: break
         case "otlp"?:
             // Somebody asks for the export: the standard's default address holds.
@@ -144,7 +145,9 @@ struct OpenTelemetryVariables {
     /// What the server can do in one way alone.
     private mutating func readFixed() {
         for variable in ["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"] {
-            guard let text = self.environment[variable], text != "grpc" else { continue }
+            guard let text = self.environment[variable], text.lowercased() != "grpc" else {
+                continue
+            }
             self.warn(variable, text, "is not grpc, the only protocol that spans are sent by")
         }
         if let text = self.environment["OTEL_PROPAGATORS"] {

@@ -1,0 +1,140 @@
+// The span of a delivery: whose trace it continues, and which requests it is linked to.
+internal import Foundation
+internal import SightlineProtos
+internal import Testing
+internal import Tracing
+internal import TrackingCore
+
+@testable internal import Telemetry
+@testable internal import TrackingSinks
+
+struct DeliverySpanTests {
+    private let queue = SpanQueue(capacity: 10, batchSize: 10, counts: SpanCounts())
+
+    private func tracer(_ sampler: String = "parentbased_always_on") -> SpanTracer {
+        SpanTracer(
+            sampler: Sampler(name: sampler, ratio: 1), limits: SpanLimits(), queue: self.queue)
+    }
+
+    private static func trace(
+        _ trace: UInt64, _ span: UInt64, isSampled: Bool = true
+    ) -> TraceContext {
+        TraceContext(traceID: .init(high: 1, low: trace), spanID: span, isSampled: isSampled)
+    }
+
+    /// A batch of a request per trace.
+    private func batch(_ traces: [TraceContext]) throws -> HitBatch {
+        var payload: [UInt8] = []
+        for (index, trace) in traces.enumerated() {
+            let request = try TestHits.request([TestEvents.push(.received, id: index)])
+            payload += HitBlock.header(
+                entryCount: request.claims.count, entriesBytes: request.entries.count,
+                receiveTime: TestHits.receiveTime, tenant: "default", trace: trace)
+            payload += request.entries
+        }
+        return HitBatch(journal: "j", sequence: 7, payload: payload)
+    }
+
+    /// Delivers a batch, and gives the span that was recorded.
+    private func deliver(
+        _ traces: [TraceContext], _ delivery: Delivery = .delivered, maxLinks: Int = 128,
+        sampler: String = "parentbased_always_on"
+    ) async throws -> SpanRecord? {
+        let batch = try self.batch(traces)
+        try await withTracer(self.tracer(sampler)) {
+            let span = try #require(DeliverySpan(sink: "test", maxLinks: maxLinks))
+            let answer = await span.record(batch, events: 3) { delivery }
+            #expect(answer == delivery)
+        }
+        return self.queue.takeBatch().first
+    }
+
+    @Test("without a tracer there is no span")
+    func nobody() { #expect(DeliverySpan(sink: "test", maxLinks: 1) == nil) }
+
+    @Test("a delivery of one request continues its trace")
+    func one() async throws {
+        let trace = Self.trace(1, 2)
+        let record = try #require(try await self.deliver([trace]))
+        #expect(record.parent == trace && record.context.traceID == trace.traceID)
+        #expect(record.links.map(\.context) == [trace])
+        #expect(record.name == "send test" && record.kind == .client)
+        let attributes = Dictionary(
+            uniqueKeysWithValues: record.attributes.list.map { ($0.name, $0.value) })
+        #expect(
+            attributes == [
+                "messaging.system": "test", "messaging.operation.name": "send",
+                "messaging.operation.type": "send", "messaging.destination.name": "test",
+                "messaging.batch.message_count": 3, "sightline.delivery.requests": 1,
+                "sightline.delivery.sequence": 7,
+            ])
+    }
+
+    @Test("a delivery of requests of one trace continues it, and is linked to each")
+    func oneTrace() async throws {
+        let traces = (1...3).map { Self.trace(1, $0) }
+        let record = try #require(try await self.deliver(traces))
+        #expect(record.parent == traces[0])
+        #expect(record.links.map(\.context) == traces)
+    }
+
+    @Test("a delivery of requests of several traces begins one, and is linked to each")
+    func severalTraces() async throws {
+        let traces = [Self.trace(1, 1), Self.trace(2, 2), Self.trace(1, 3)]
+        let record = try #require(try await self.deliver(traces))
+        #expect(record.parent == nil && ![1, 2].contains(record.context.traceID.low))
+        #expect(record.links.map(\.context) == traces)
+    }
+
+    @Test("requests that nobody has recorded are not linked to")
+    func unsampledAmongOthers() async throws {
+        let traces = [Self.trace(1, 1, isSampled: false), Self.trace(2, 2)]
+        let record = try #require(try await self.deliver(traces))
+        #expect(record.links.map(\.context) == [traces[1]])
+    }
+
+    @Test("a delivery of an unsampled trace is not recorded")
+    func unsampled() async throws {
+        #expect(try await self.deliver([Self.trace(1, 1, isSampled: false)]) == nil)
+    }
+
+    @Test("links end at their limit, and the requests are counted", arguments: [0, 2, 3, 4])
+    func links(_ limit: Int) async throws {
+        let traces = (1...3).map { Self.trace(1, $0) }
+        let record = try #require(try await self.deliver(traces, maxLinks: limit))
+        #expect(record.links.count == min(limit, 3))
+        #expect(
+            record.attributes.list.contains {
+                $0.name == "sightline.delivery.requests" && $0.value == 3
+            })
+    }
+
+    @Test(
+        "a delivery that fails is an error, with its reason",
+        arguments: [
+            (.unavailable(reason: "down"), "unavailable", "down"),
+            (.rejected([0: "no such delivery"]), "rejected", "no such delivery"),
+        ] as [(Delivery, String, String)])
+    func failures(_ delivery: Delivery, _ type: String, _ message: String) async throws {
+        let record = try #require(try await self.deliver([Self.trace(1, 1)], delivery))
+        #expect(record.status?.code == .error && record.status?.message == message)
+        #expect(
+            record.attributes.list.contains {
+                $0.name == "error.type" && $0.value == .string(type)
+            })
+    }
+
+    @Test("the sink's task carries the span on")
+    func activeSpan() async throws {
+        let batch = try self.batch([Self.trace(1, 1)])
+        var active: TraceContext?
+        try await withTracer(self.tracer()) {
+            let span = try #require(DeliverySpan(sink: "test", maxLinks: 1))
+            _ = await span.record(batch, events: 1) {
+                active = ServiceContext.current?.traceContext
+                return .delivered
+            }
+        }
+        #expect(active == self.queue.takeBatch().first?.context && active != nil)
+    }
+}
