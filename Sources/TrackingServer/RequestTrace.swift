@@ -89,7 +89,8 @@ struct RequestTrace: Sendable {
     ) {
         guard span.isRecording else { return }
         span.begin(method: self.method)
-        let events = request?.eventTraces(limit: maxLinks) ?? []
+        // One more: the parent's may be among them, and is no link.
+        let events = request?.eventTraces(limit: maxLinks &+ 1) ?? []
         // The RPC's own, where the event's is continued: both belong to it.
         let rpc = self.rpc.map { [$0] } ?? []
         span.link(to: rpc + events, except: parent)

@@ -93,7 +93,9 @@ struct RequestTraceTests {
             var trace = RequestTrace(method: Self.method, metadata: self.metadata(nil))
             let request = try self.request([1, 2, 3, 4, 5])
             trace.begin(request, receiveTime: 5).span?.end(request)
-            #expect(queue.takeBatch().first?.links.count ?? -1 <= limit)
+            let record = try #require(queue.takeBatch().first)
+            #expect(record.links.map(\.context.spanID) == [2, 3].prefix(limit).map { UInt64($0) })
+            #expect(record.parent?.spanID == 1)
         }
     }
 
