@@ -13,7 +13,8 @@ extension Journal {
         package var maxCachedBytes = 32 << 20
         /// Payload after which the log is moved into the file. Default 256 MiB.
         package var checkpointBytes = 256 << 20
-        /// How long a batch stays after every sink has it. Default 0.
+        /// How long a batch stays after every sink has it, unless it would fill more than half of
+        /// `maxBytes`. Default 0.
         package var retainSeconds = 0
         /// Keys that the window of recent hits remembers. Default 2,000,000.
         package var windowCapacity = 2_000_000

@@ -43,11 +43,13 @@ package final class Journal: Sendable {
     ///   - sinks: the names of the sinks whose cursors hold rows back.
     ///   - onCommit: told how long it took to make each group durable; called on the journal's
     ///     queue, so it has to return at once.
+    ///   - now: the time by which retention counts; tests give their own.
     ///   - onFailure: called once when the disk fails; the process has to end with 74.
     /// - Throws: `JournalError` where the file cannot be used safely.
     package init(
         path: String, sinks: [String], configuration: Configuration = Configuration(),
         onCommit: @escaping @Sendable (Duration) -> Void = { _ in },
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         onFailure: @escaping @Sendable (JournalError) -> Void
     ) throws(JournalError) {
         let store = try JournalStore(
@@ -65,7 +67,7 @@ package final class Journal: Sendable {
         self.undelivered = UndeliveredGroups()
         self.writer = JournalWriter(
             store: store, window: window, contents: contents, sinks: sinks,
-            configuration: configuration)
+            configuration: configuration, now: now)
         self.onCommit = onCommit
         self.onFailure = onFailure
     }
@@ -85,12 +87,25 @@ package final class Journal: Sendable {
     }
 
     /// Notes that a sink has everything up to `sequence`.
-    package func advance(sink: String, to sequence: Int64) {
-        self.writer.advance(sink: sink, to: sequence)
+    ///
+    /// - Parameter place: where the sink keeps it, in the sink's own words; kept with the cursor.
+    package func advance(sink: String, to sequence: Int64, place: String = "") {
+        self.writer.advance(sink: sink, to: SinkCursor(sequence: sequence, place: place))
         if self.configuration.mode == .off {
             self.settleDelivered()
             return
         }
+        self.writeCursors()
+    }
+
+    /// Notes that a sink has lost what it had: its cursor goes back to 0, before every row that is
+    /// still kept.
+    package func rewind(sink: String) {
+        self.writer.rewind(sink: sink)
+        self.writeCursors()
+    }
+
+    private func writeCursors() {
         let isNewTurn = self.state.withLock { state in
             state.isCursorDue = true
             defer { state.isScheduled = true }
@@ -100,7 +115,10 @@ package final class Journal: Sendable {
     }
 
     /// Where a sink's cursor was when the journal was opened, or has come since; 0 for a new sink.
-    package func cursor(of sink: String) -> Int64 { self.writer.cursor(of: sink) }
+    package func cursor(of sink: String) -> Int64 { self.writer.cursor(of: sink).sequence }
+
+    /// What the sink said of its place when its cursor came there; empty where it said nothing.
+    package func place(of sink: String) -> String { self.writer.cursor(of: sink).place }
 
     /// Sequence of the newest batch.
     package var lastSequence: Int64 { self.tail.lastSequence }

@@ -10,8 +10,8 @@ extension JournalStore {
     struct Contents {
         var identity: String
         var lastSequence: Int64
-        var cursors: [String: Int64]
-        /// Each row still kept: sequence, creation in µs, bytes.
+        var cursors: [String: SinkCursor]
+        /// Each row still kept.
         var rows: [StoredRow]
         /// Each row of the window: sequence and number of new keys.
         var recent: [(sequence: Int64, keys: Int)]
@@ -20,6 +20,7 @@ extension JournalStore {
     /// A row of `batch` without its payload.
     struct StoredRow {
         var sequence: Int64
+        /// In microseconds since 1970.
         var createTime: Int64
         var bytes: Int
     }
@@ -32,7 +33,9 @@ extension JournalStore {
                     database,
                     sql: "SELECT sequence, create_time, length(payload) FROM batch ORDER BY 1"
                 ).map { StoredRow(sequence: $0[0], createTime: $0[1], bytes: $0[2]) }
-                let cursors = try Row.fetchAll(database, sql: "SELECT sink, sequence FROM cursor")
+                let cursors = try Row.fetchAll(
+                    database,
+                    sql: "SELECT sink, sequence, place FROM cursor LEFT JOIN place USING (sink)")
                 var recent: [(Int64, Int)] = []
                 let keys = try Row.fetchCursor(
                     database, sql: "SELECT sequence, keys FROM recent ORDER BY sequence")
@@ -45,9 +48,11 @@ extension JournalStore {
                 var contents = Contents(
                     identity: identity ?? "", lastSequence: 0, cursors: [:], rows: rows,
                     recent: recent)
-                for row in cursors { contents.cursors[row[0]] = row[1] }
+                for row in cursors {
+                    contents.cursors[row[0]] = SinkCursor(sequence: row[1], place: row[2] ?? "")
+                }
                 contents.lastSequence =
-                    ([rows.last?.sequence, recent.last?.0] + contents.cursors.values.map { $0 })
+                    ([rows.last?.sequence, recent.last?.0] + contents.cursors.values.map(\.sequence))
                     .compactMap { $0 }.max() ?? 0
                 return contents
             }

@@ -25,7 +25,7 @@ final class JournalStore: @unchecked Sendable {
         var eventCount: Int
         var recentRow: [UInt8]
         var createTime: Int64
-        var cursors: [String: Int64]
+        var cursors: [String: SinkCursor]
         var deleteThrough: Int64
         var forgetThrough: Int64
 
@@ -85,6 +85,8 @@ final class JournalStore: @unchecked Sendable {
         CREATE TABLE IF NOT EXISTS recent (sequence INTEGER PRIMARY KEY, keys BLOB NOT NULL);
         CREATE TABLE IF NOT EXISTS cursor (
             sink TEXT PRIMARY KEY, sequence INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS place (
+            sink TEXT PRIMARY KEY, place TEXT NOT NULL) WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS identity (journal TEXT NOT NULL);
         INSERT INTO identity SELECT lower(hex(randomblob(16)))
             WHERE NOT EXISTS (SELECT 1 FROM identity);
@@ -193,10 +195,14 @@ final class JournalStore: @unchecked Sendable {
     }
 
     private func tidy(_ commit: Commit, in database: Database) throws {
-        for (sink, sequence) in commit.cursors {
+        for (sink, cursor) in commit.cursors {
             try database.cachedStatement(
                 sql: "INSERT OR REPLACE INTO cursor (sink, sequence) VALUES (?, ?)"
-            ).execute(arguments: [sink, sequence])
+            ).execute(arguments: [sink, cursor.sequence])
+            guard !cursor.place.isEmpty else { continue }
+            try database.cachedStatement(
+                sql: "INSERT OR REPLACE INTO place (sink, place) VALUES (?, ?)"
+            ).execute(arguments: [sink, cursor.place])
         }
         if commit.deleteThrough > 0 {
             try database.cachedStatement(sql: "DELETE FROM batch WHERE sequence <= ?")

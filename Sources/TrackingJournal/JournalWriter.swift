@@ -20,13 +20,23 @@ final class JournalWriter: @unchecked Sendable {
     private let rows: Mutex<Deque<JournalStore.StoredRow>>
     private var recent: Deque<(sequence: Int64, keys: Int)>
     private var recentKeys: Int
+    private let now: @Sendable () -> ContinuousClock.Instant
     private var changes: [RecentHits.Change] = []
 
     private struct Cursors {
-        var sequences: [String: Int64]
-        var changed: [String: Int64] = [:]
+        var all: [String: SinkCursor]
+        var changed: [String: SinkCursor] = [:]
         /// The sinks whose cursors hold rows back.
         let sinks: [String]
+        var times: DeliveryTimes
+
+        /// The newest sequence that every sink has.
+        var delivered: Int64 { self.sinks.map { self.all[$0]?.sequence ?? 0 }.min() ?? 0 }
+
+        mutating func move(_ sink: String, to cursor: SinkCursor) {
+            self.all[sink] = cursor
+            self.changed[sink] = cursor
+        }
     }
 
     enum Outcome {
@@ -42,12 +52,19 @@ final class JournalWriter: @unchecked Sendable {
 
     init(
         store: JournalStore, window: RecentHits, contents: JournalStore.Contents, sinks: [String],
-        configuration: Journal.Configuration
+        configuration: Journal.Configuration,
+        now: @escaping @Sendable () -> ContinuousClock.Instant
     ) {
+        var cursors = Cursors(
+            all: contents.cursors, sinks: sinks,
+            times: DeliveryTimes(retention: .seconds(configuration.retainSeconds)))
+        // What earlier runs delivered has been with the sinks since now at the latest.
+        cursors.times.note(cursors.delivered, at: now())
+        self.now = now
         self.store = store
         self.window = window
         self.configuration = configuration
-        self.cursors = Mutex(Cursors(sequences: contents.cursors, sinks: sinks))
+        self.cursors = Mutex(cursors)
         self.lastSequence = contents.lastSequence
         self.rows = Mutex(Deque(contents.rows))
         self.recent = Deque(contents.recent)
@@ -59,15 +76,22 @@ final class JournalWriter: @unchecked Sendable {
 
     var storedBytes: Int { self.stored.load(ordering: .relaxed) }
 
-    func cursor(of sink: String) -> Int64 {
-        self.cursors.withLock { $0.sequences[sink] ?? 0 }
+    func cursor(of sink: String) -> SinkCursor {
+        self.cursors.withLock { $0.all[sink] ?? SinkCursor() }
     }
 
-    func advance(sink: String, to sequence: Int64) {
+    func advance(sink: String, to cursor: SinkCursor) {
         self.cursors.withLock { cursors in
-            guard sequence > cursors.sequences[sink] ?? 0 else { return }
-            cursors.sequences[sink] = sequence
-            cursors.changed[sink] = sequence
+            guard cursor.sequence > cursors.all[sink]?.sequence ?? 0 else { return }
+            cursors.move(sink, to: cursor)
+            cursors.times.note(cursors.delivered, at: self.now())
+        }
+    }
+
+    func rewind(sink: String) {
+        self.cursors.withLock { cursors in
+            cursors.move(sink, to: SinkCursor())
+            cursors.times.reset()
         }
     }
 
@@ -152,7 +176,7 @@ final class JournalWriter: @unchecked Sendable {
     private func noteDurable(_ commit: JournalStore.Commit) {
         self.lastSequence = commit.sequence
         self.cursors.withLock { cursors in
-            for (sink, sequence) in commit.cursors where cursors.changed[sink] == sequence {
+            for (sink, cursor) in commit.cursors where cursors.changed[sink] == cursor {
                 cursors.changed[sink] = nil
             }
         }
@@ -201,27 +225,25 @@ final class JournalWriter: @unchecked Sendable {
     // MARK: What may go
 
     /// The newest sequence that every sink has.
-    var delivered: Int64 {
-        self.cursors.withLock { cursors in
-            cursors.sinks.map { cursors.sequences[$0] ?? 0 }.min() ?? 0
-        }
-    }
+    var delivered: Int64 { self.cursors.withLock { $0.delivered } }
 
-    /// The newest row that every sink has and that is old enough; 0 where none may go, or too few
-    /// to be worth the pages that a commit of a group would have to write besides.
+    /// The newest row that every sink has had for long enough; 0 where none may go, or too few to
+    /// be worth the pages that a commit of a group would have to write besides. Clients come first:
+    /// what is only retained gives way once it would fill more than half of the journal.
     private func deletableThrough(isIdle: Bool) -> Int64 {
-        let delivered = self.delivered
         guard self.configuration.mode == .disk else { return 0 }
-        let newest =
-            self.configuration.retainSeconds > 0
-            ? Self.now() - Int64(self.configuration.retainSeconds) * 1_000_000 : .max
+        let (delivered, expired) = self.cursors.withLock { ($0.delivered, $0.times.expired) }
+        var excess = self.storedBytes - self.maxBytes / 2
         var last: Int64 = 0
         var bytes = 0
         self.rows.withLock { rows in
             for row in rows {
-                guard row.sequence <= delivered, row.createTime <= newest else { break }
+                guard row.sequence <= delivered, row.sequence <= expired || excess > 0 else {
+                    break
+                }
                 last = row.sequence
                 bytes += row.bytes
+                excess -= row.bytes
             }
         }
         return isIdle || bytes >= self.deletionStride ? last : 0

@@ -133,32 +133,4 @@ struct JournalLimitTests {
             await journal.close()
         }
     }
-
-    @Test("journal.retain: a delivered row stays for as long as was asked")
-    func retention() async throws {
-        // Rows of two hours ago and of now, as a run without retention would have left them.
-        let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
-        let store = try JournalStore(path: self.directory.journal, checkpointBytes: 1 << 20)
-        for (sequence, createTime) in [(Int64(1), now - 7_200_000_000), (2, now)] {
-            let outcome = store.commit(
-                .init(
-                    sequence: sequence, payload: [1], eventCount: 1, recentRow: [],
-                    createTime: createTime, cursors: [:], deleteThrough: 0, forgetThrough: 0))
-            guard case .durable = outcome else { Issue.record("\(outcome)"); return }
-        }
-        store.close()
-        var journal = try Journal.open(self.directory) { $0.retainSeconds = 3600 }
-        journal.advance(sink: "a", to: 2)
-        await journal.settle()
-        #expect(journal.storedBytes == 1)
-        await journal.close()
-        journal = try Journal.open(self.directory)
-        #expect(try await journal.batch(after: 0)?.sequence == 2)
-        // The next idle turn lets it go, now that nothing is to be retained.
-        await journal.commit(TestEvents.impression(1))
-        journal.advance(sink: "a", to: 2)
-        await journal.settle()
-        #expect(try await journal.batch(after: 0)?.sequence == 3)
-        await journal.close()
-    }
 }

@@ -1,0 +1,161 @@
+// How long rows stay that every sink has, and how a sink is fed them again.
+internal import Synchronization
+internal import Testing
+internal import TrackingCore
+
+@testable internal import TrackingJournal
+
+/// Time that a test moves on.
+private final class TestTime: Sendable {
+    private let start = ContinuousClock.now
+    private let seconds = Mutex(0)
+
+    var now: ContinuousClock.Instant { self.start + .seconds(self.seconds.withLock { $0 }) }
+
+    func advance(seconds: Int) { self.seconds.withLock { $0 += seconds } }
+}
+
+struct RetentionTests {
+    private let directory: TemporaryDirectory
+    private let time = TestTime()
+
+    init() throws { self.directory = try TemporaryDirectory() }
+
+    private func open(
+        retainSeconds: Int = 600, _ change: (inout Journal.Configuration) -> Void = { _ in }
+    ) throws -> Journal {
+        var configuration = Journal.Configuration()
+        configuration.retainSeconds = retainSeconds
+        change(&configuration)
+        return try Journal(
+            path: self.directory.journal, sinks: ["a"], configuration: configuration,
+            now: { [time] in time.now }, onFailure: { _ in })
+    }
+
+    /// Commits a batch and delivers it; returns how many are kept then.
+    private func deliver(_ id: Int, _ journal: Journal) async throws -> Int {
+        await journal.commit(TestEvents.impression(id))
+        await self.advance(journal, to: journal.lastSequence)
+        return try self.kept(journal)
+    }
+
+    /// Moves the cursor, and waits until that is written: by a turn of its own.
+    private func advance(_ journal: Journal, to sequence: Int64) async {
+        await journal.settle()
+        journal.advance(sink: "a", to: sequence)
+        await journal.settle()
+    }
+
+    private func kept(_ journal: Journal) throws -> Int {
+        var (count, last) = (0, Int64(0))
+        while let batch = try journal.store.batch(after: last) {
+            (count, last) = (count + 1, batch.sequence)
+        }
+        return count
+    }
+
+    @Test("journal.retain: a row stays for as long as was asked after its delivery")
+    func retention() async throws {
+        let journal = try self.open()
+        #expect(try await self.deliver(1, journal) == 1)
+        self.time.advance(seconds: 599)
+        #expect(try await self.deliver(2, journal) == 2)
+        self.time.advance(seconds: 1)
+        #expect(try await self.deliver(3, journal) == 2)
+        self.time.advance(seconds: 600)
+        #expect(try await self.deliver(4, journal) == 1)
+        await journal.close()
+    }
+
+    @Test("a row that waited long for its sink is kept as long as any other")
+    func lateDelivery() async throws {
+        let journal = try self.open()
+        await journal.commit(TestEvents.impression(1))
+        self.time.advance(seconds: 7200)
+        await self.advance(journal, to: 1)
+        #expect(try self.kept(journal) == 1)
+        await journal.close()
+    }
+
+    @Test("time does not count while nothing is delivered: an outage lets nothing go")
+    func outage() async throws {
+        let journal = try self.open()
+        #expect(try await self.deliver(1, journal) == 1)
+        self.time.advance(seconds: 7200)
+        await journal.commit(TestEvents.impression(2))
+        #expect(try self.kept(journal) == 2)
+        await journal.close()
+    }
+
+    @Test("after a restart what was delivered before stays as long as if it had come now")
+    func restart() async throws {
+        var journal = try self.open()
+        #expect(try await self.deliver(1, journal) == 1)
+        await journal.close()
+        self.time.advance(seconds: 7200)
+        journal = try self.open()
+        #expect(try await self.deliver(2, journal) == 2)
+        self.time.advance(seconds: 600)
+        #expect(try await self.deliver(3, journal) == 1)
+        await journal.close()
+    }
+
+    @Test("what is only retained gives way once it fills half of the journal")
+    func room() async throws {
+        let bytes = TestRequests.impressions(1...1).journalBytes
+        let journal = try self.open { $0.maxBytes = bytes * 10 }
+        for id in 1...40 {
+            #expect(await journal.commit(TestEvents.impression(id)) == [.accepted])
+            await self.advance(journal, to: journal.lastSequence)
+            #expect(journal.storedBytes <= bytes * 6)
+        }
+        #expect(journal.storedBytes >= bytes * 4)
+        await journal.close()
+    }
+
+    @Test("a sink that goes back gets every row that is kept, and they stay until it has them")
+    func rewind() async throws {
+        var journal = try self.open()
+        for id in 1...3 { #expect(try await self.deliver(id, journal) == id) }
+        journal.rewind(sink: "a")
+        await journal.close()
+        self.time.advance(seconds: 7200)
+        journal = try self.open()
+        #expect(journal.cursor(of: "a") == 0)
+        await journal.commit(TestEvents.impression(4))
+        #expect(try self.kept(journal) == 4)
+        let first = try #require(try journal.store.batch(after: 0)).sequence
+        await self.advance(journal, to: first)
+        self.time.advance(seconds: 600)
+        await self.advance(journal, to: first + 1)
+        #expect(try self.kept(journal) == 3)
+        await journal.close()
+    }
+
+    @Test("a sink's place is kept with its cursor, and only a newer one takes its place")
+    func place() async throws {
+        var journal = try self.open()
+        for id in 1...2 { await journal.commit(TestEvents.impression(id)) }
+        #expect(journal.place(of: "a") == "")
+        journal.advance(sink: "a", to: 2, place: "two")
+        journal.advance(sink: "a", to: 1, place: "one")
+        await journal.settle()
+        await journal.close()
+        journal = try self.open()
+        #expect(journal.place(of: "a") == "two")
+        #expect(journal.place(of: "b") == "")
+        await journal.close()
+    }
+
+    @Test("deliveries are noted at a hundredth of the retention, however many there are")
+    func manyDeliveries() {
+        var times = DeliveryTimes(retention: .seconds(100))
+        let start = ContinuousClock.now
+        for millisecond in 0..<200_000 {
+            times.note(Int64(millisecond), at: start + .milliseconds(millisecond))
+        }
+        // A row may stay for a hundredth longer, and never goes too early.
+        #expect((98_000...99_999).contains(times.expired))
+        #expect(times.spanCount <= 101)
+    }
+}
