@@ -65,10 +65,12 @@ let targets: [Target] = [
             .product(name: "GRDBSQLite", package: "GRDB.swift"),
         ],
         swiftSettings: strict),
+    .systemLibrary(name: "CNats", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
     .target(
         name: "TrackingSinks",
         dependencies: [
             "SightlineProtos", "TrackingCore", "TrackingJournal",
+            .target(name: "CNats", condition: .when(traits: ["NATS"])),
             .product(name: "CoreMetrics", package: "swift-metrics"),
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -197,6 +199,7 @@ let targets: [Target] = [
         name: "TrackingSinksTests",
         dependencies: [
             "SightlineProtos", "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks",
+            .target(name: "CNats", condition: .when(traits: ["NATS"])),
             .product(name: "CoreMetrics", package: "swift-metrics"),
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "Logging", package: "swift-log"),
@@ -273,6 +276,9 @@ let targets: [Target] = [
 let package = Package(
     name: "sightline",
     products: products,
+    traits: [
+        .trait(name: "NATS", description: "The sink for NATS JetStream; links libnats.")
+    ],
     dependencies: dependencies,
     targets: targets,
     swiftLanguageModes: [.v6]

@@ -213,7 +213,7 @@ final class JournalWriter: @unchecked Sendable {
     var oldestTime: Int64? { self.rows.withLock { $0.first?.createTime } }
 
     func lag(of sink: String) -> Journal.Lag {
-        let cursor = self.cursor(of: sink)
+        let cursor = self.cursor(of: sink).sequence
         return self.rows.withLock { rows in
             let index = rows.partitioningIndex { $0.sequence > cursor }
             return Journal.Lag(

@@ -195,6 +195,9 @@ package struct Application: Sendable {
                 directory: directory + "/hits", maxFileBytes: configuration.jsonLinesFileBytes)
         case "stdout": return StandardOutputSink()
         case "discard": return DiscardSink()
+        #if NATS
+            case "nats": return NATSSink(configuration.nats)
+        #endif
         default: return try SQLiteSink(path: directory + "/hits.db")
         }
     }

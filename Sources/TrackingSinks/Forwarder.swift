@@ -66,18 +66,35 @@ package struct Forwarder: Service {
     private func forward(_ stop: Stop) async throws {
         let span = DeliverySpan(sink: self.sink.name, maxLinks: self.maxLinks)
         var cursor = self.journal.cursor(of: self.sink.name)
+        self.sink.resume(at: self.journal.place(of: self.sink.name))
         while let batch = try await self.journal.batch(after: cursor) {
-            guard await self.deliver(batch, span, stop) else { return }
-            cursor = batch.sequence
-            self.journal.advance(sink: self.sink.name, to: cursor)
+            switch await self.deliver(batch, span, stop) {
+            case .settled:
+                cursor = batch.sequence
+                self.journal.advance(sink: self.sink.name, to: cursor, place: self.sink.place)
+            case .lost:
+                cursor = 0
+                self.journal.rewind(sink: self.sink.name)
+            case .stopped: return
+            }
             if stop.isFlushOver { return }
         }
     }
 
-    /// Delivers one batch, as often as it takes; false where it was given up for a stop.
+    /// What became of a batch.
+    private enum Outcome {
+        /// The sink has its hits, or the dead letters.
+        case settled
+        /// The sink has lost what came before it.
+        case lost
+        /// It was given up for a stop.
+        case stopped
+    }
+
+    /// Delivers one batch, as often as it takes.
     private func deliver(
         _ batch: JournalBatch, _ span: DeliverySpan?, _ stop: Stop
-    ) async -> Bool {
+    ) async -> Outcome {
         guard !batch.isDamaged else {
             self.logger.critical(
                 "a batch is damaged and cannot be delivered",
@@ -95,16 +112,21 @@ package struct Forwarder: Service {
             switch await self.deliver(hits, events: batch.eventCount, span) {
             case .delivered:
                 self.metrics.delivered(hits, rejected: 0, in: start.duration(to: .now))
-                return true
+                return .settled
             case .rejected(let reasons):
                 self.metrics.delivered(hits, rejected: reasons.count, in: start.duration(to: .now))
                 return await self.keep(batch, stop) {
                     try await self.deadLetters.keep(hits, reasons: reasons, sink: self.sink.name)
                     self.metrics.kept(reasons.count)
                 }
+            case .lost(let reason):
+                self.logger.critical(
+                    "the sink has lost hits, and gets all that the journal keeps",
+                    metadata: ["sink": "\(self.sink.name)", "reason": "\(reason)"])
+                return .lost
             case .unavailable(let reason):
                 self.metrics.retried()
-                guard await self.wait(&backoff, reason, stop) else { return false }
+                guard await self.wait(&backoff, reason, stop) else { return .stopped }
             }
         }
     }
@@ -120,15 +142,15 @@ package struct Forwarder: Service {
     private func keep(
         _ batch: JournalBatch, _ stop: Stop,
         _ write: () async throws -> Void
-    ) async -> Bool {
+    ) async -> Outcome {
         var backoff = Backoff()
         while true {
             do {
                 try await write()
-                return true
+                return .settled
             } catch {
                 guard await self.wait(&backoff, "dead letters: \(error)", stop) else {
-                    return false
+                    return .stopped
                 }
             }
         }

@@ -9,6 +9,19 @@ package protocol Sink: Sendable {
     /// Delivers a batch, and returns when the backend has it for good. Called with one batch at a
     /// time, in the journal's order; a batch may come again after a crash or an unclear answer.
     func deliver(_ hits: HitBatch) async -> Delivery
+
+    /// Where the backend keeps the last hit that it took, in the sink's own words. The journal
+    /// keeps it with the cursor; empty where the sink never loses what it has taken.
+    var place: String { get }
+
+    /// Goes on from a place that an earlier run was at: called once, before the first batch. A
+    /// sink that no longer finds it there answers the next batch with `lost`.
+    func resume(at place: String)
+}
+
+extension Sink {
+    package var place: String { "" }
+    package func resume(at place: String) {}
 }
 
 /// A sink's answer for a batch.
@@ -19,4 +32,7 @@ package enum Delivery: Sendable, Equatable {
     case unavailable(reason: String)
     /// The backend has every hit but these, which it refuses for good: reasons by position.
     case rejected([Int: String])
+    /// The backend no longer has what it took before: all that the journal still keeps is to be
+    /// delivered again, in its order. Said once for each loss.
+    case lost(reason: String)
 }

@@ -44,7 +44,7 @@ struct JournalTidyingTests {
         let window = RecentHits(capacity: configuration.windowCapacity)
         let writer = JournalWriter(
             store: store, window: window, contents: try store.open(restoring: window),
-            sinks: ["a"], configuration: configuration)
+            sinks: ["a"], configuration: configuration, now: { .now })
         var kept: [Int] = []
         for id in 1...7 {
             let outcome = writer.commit([
@@ -53,7 +53,7 @@ struct JournalTidyingTests {
             ])
             guard case .durable = outcome else { Issue.record("\(outcome)"); return }
             kept.append(writer.storedBytes / row)
-            writer.advance(sink: "a", to: Int64(id))
+            writer.advance(sink: "a", to: SinkCursor(sequence: Int64(id)))
         }
         #expect(kept == [1, 2, 3, 1, 2, 3, 1])
         // A turn without a group takes what is left.

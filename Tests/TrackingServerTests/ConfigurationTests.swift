@@ -109,7 +109,7 @@ struct ConfigurationTests {
             ("limits.request_events", "ten"), ("limits.request_events", "1.5"),
             ("limits.request_events", "true"), ("limits.request_events", "99999999999999999999"),
             ("rules.record_test_messages", "1"), ("rules.record_test_messages", "yes please"),
-            ("sink", "nats"), ("sink", "SQLite"), ("log.level", "loud"), ("journal.mode", "ram"),
+            ("sink", "natz"), ("sink", "SQLite"), ("log.level", "loud"), ("journal.mode", "ram"),
             ("rules.default_consent", "optedin"), ("sink", "1"), ("listen", "true"),
         ])
     func wrongType(_ name: String, _ value: String) async throws {

@@ -60,6 +60,7 @@ enum SourceRules {
             "TrackingCore", "CCRC32C", "DequeModule", "GRDB", "GRDBSQLite",
         ]),
         "TrackingSinks": Self.system.union([
+            "CNats", "Dispatch",
             "TrackingJournal", "TrackingCore", "SightlineProtos", "SwiftProtobuf", "GRDB",
             "GRDBSQLite", "Logging", "ServiceLifecycle", "CoreMetrics",
         ]).union(Self.tracing),
@@ -90,7 +91,9 @@ enum SourceRules {
         ]),
     ]
 
-    private static let sinks = ["SQLiteSink", "JSONLinesSink", "StandardOutputSink", "DiscardSink"]
+    private static let sinks = [
+        "SQLiteSink", "JSONLinesSink", "StandardOutputSink", "DiscardSink", "NATSSink",
+    ]
 
     /// Imports that point up or sideways, or do not say their level.
     static func badImports(in file: SourceFile) -> [Finding] {

@@ -32,11 +32,14 @@ struct ForwarderTests {
 
     init() throws { self.directory = try TemporaryDirectory() }
 
-    private func journal(_ sink: String, commits ids: ClosedRange<Int>? = nil) async throws
-        -> Journal
-    {
+    private func journal(
+        _ sink: String, commits ids: ClosedRange<Int>? = nil, retainSeconds: Int = 0
+    ) async throws -> Journal {
+        var configuration = Journal.Configuration()
+        configuration.retainSeconds = retainSeconds
         let journal = try Journal(
-            path: self.directory.file("journal.db"), sinks: [sink], onFailure: { _ in })
+            path: self.directory.file("journal.db"), sinks: [sink], configuration: configuration,
+            onFailure: { _ in })
         for id in ids.map(Array.init) ?? [] {
             try await self.commit([TestEvents.push(.opened, id: id)], to: journal)
         }
@@ -129,6 +132,26 @@ struct ForwarderTests {
         #expect(letter["hit_id"] == record.hitID)
         #expect(try self.counts() == [5, 0, 1, 3])
         await journal.close()
+    }
+
+    @Test("a sink that has lost what it had is fed all that is kept, and goes on from its place")
+    func lost() async throws {
+        let journal = try await self.journal("losing", commits: 1...3, retainSeconds: 600)
+        journal.finish()
+        let sink = LosingSink(losses: [3])
+        try await self.forwarder(journal, sink).run()
+        #expect(sink.sequences == [1, 2, 3, 1, 2, 3])
+        #expect(sink.resumed == [""])
+        #expect(journal.cursor(of: "losing") == 3)
+        #expect(journal.place(of: "losing") == "place 3")
+        await journal.close()
+        let reopened = try await self.journal("losing", retainSeconds: 600)
+        reopened.finish()
+        let next = LosingSink(losses: [])
+        try await self.forwarder(reopened, next).run()
+        #expect(next.resumed == ["place 3"])
+        #expect(next.sequences == [])
+        await reopened.close()
     }
 
     @Test("a damaged batch is kept whole as a dead letter, and the next one is delivered")

@@ -14,6 +14,9 @@ enum TestedSink: CaseIterable {
     case jsonl
     case stdout
     case discard
+    #if NATS
+        case nats
+    #endif
 
     /// Opens it on its files in `directory`.
     func open(_ directory: TemporaryDirectory) throws -> any Sink {
@@ -25,6 +28,9 @@ enum TestedSink: CaseIterable {
             let descriptor = Glibc.open(file, O_WRONLY | O_CREAT | O_APPEND, 0o600)
             return StandardOutputSink(descriptor: descriptor)
         case .discard: return DiscardSink()
+        #if NATS
+            case .nats: return try NATSSink(.test(directory))
+        #endif
         }
     }
 
@@ -44,14 +50,34 @@ enum TestedSink: CaseIterable {
             return try Self.hits(ofLines: directory.file("lines/hits-000001.jsonl"))
         case .stdout: return try Self.hits(ofLines: directory.file("stdout"))
         case .discard: return nil
+        #if NATS
+            case .nats:
+                return try TestStream(.test(directory)).messages().map { message in
+                    let record = try Sightline_V1_TrackingRecord(serializedBytes: message.data)
+                    #expect(message.hitID == record.hitID.map(Self.hexadecimal).joined())
+                    return ReadHit(record)
+                }
+        #endif
         }
     }
 
     /// Whether a batch that comes twice counts once.
-    var isExactlyOnce: Bool { self == .sqlite }
+    var isExactlyOnce: Bool { self.keepsUnknownFields }
 
     /// Whether fields that this version does not know survive.
-    var keepsUnknownFields: Bool { self == .sqlite }
+    var keepsUnknownFields: Bool {
+        switch self {
+        case .sqlite: true
+        case .jsonl, .stdout, .discard: false
+        #if NATS
+            case .nats: true
+        #endif
+        }
+    }
+
+    private static func hexadecimal(_ byte: UInt8) -> String {
+        (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
 
     private static func hits(ofLines path: String) throws -> [ReadHit] {
         try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map { line in

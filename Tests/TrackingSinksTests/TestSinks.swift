@@ -41,3 +41,27 @@ struct UnavailableSink: Sink {
 
     func deliver(_ hits: HitBatch) async -> Delivery { .unavailable(reason: "it is down") }
 }
+
+/// Loses everything when it is first given one of some sequences, and tells its place.
+final class LosingSink: Sink {
+    let name = "losing"
+    private let state: Mutex<(losses: Set<Int64>, sequences: [Int64], resumed: [String])>
+
+    init(losses: Set<Int64>) { self.state = Mutex((losses, [], [])) }
+
+    /// The sequence of every attempt.
+    var sequences: [Int64] { self.state.withLock { $0.sequences } }
+    /// Every place that it was to go on from.
+    var resumed: [String] { self.state.withLock { $0.resumed } }
+    var place: String { "place \(self.sequences.last ?? 0)" }
+
+    func resume(at place: String) { self.state.withLock { $0.resumed.append(place) } }
+
+    func deliver(_ hits: HitBatch) async -> Delivery {
+        self.state.withLock { state in
+            state.sequences.append(hits.sequence)
+            let isLost = state.losses.remove(hits.sequence) != nil
+            return isLost ? .lost(reason: "the disk was lost") : .delivered
+        }
+    }
+}

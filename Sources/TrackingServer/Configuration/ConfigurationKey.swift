@@ -45,7 +45,8 @@ package struct ConfigurationKey: Sendable {
 
     /// All keys, in the order of the documentation.
     package static let all =
-        Self.main + Self.auth + Self.connections + Self.edge + Self.admin + Self.traces
+        Self.main + Self.nats + Self.auth + Self.connections + Self.edge + Self.admin
+        + Self.traces
 
     private static let main: [ConfigurationKey] = [
         .init(
@@ -77,7 +78,7 @@ package struct ConfigurationKey: Sendable {
             "data_dir", .text("./sightline-data"), "directory of the journal and the sinks' files",
             unit: "directory"),
         .init(
-            "sink", .choice("sqlite", of: ["sqlite", "jsonl", "stdout", "discard"]),
+            "sink", .choice("sqlite", of: ["sqlite", "jsonl", "stdout", "discard", "nats"]),
             "where hits go"),
         .init(
             "log.level",
@@ -156,7 +157,7 @@ package struct ConfigurationKey: Sendable {
             "bytes after which the log is moved into the file"),
         .init(
             "journal.retain_seconds", .number(0, 0...(30 * 86_400)),
-            "seconds that a batch is kept after every sink has it"),
+            "seconds that a batch is kept after every sink has it, in at most half of max_bytes"),
         .init(
             "journal.recent_hits", .number(2_000_000, 1...(1 << 28)),
             "facts that the duplicate window remembers, 36 bytes of memory each"),

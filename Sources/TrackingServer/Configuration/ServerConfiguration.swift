@@ -4,6 +4,7 @@ package import Logging
 package import Telemetry
 package import TrackingCore
 package import TrackingJournal
+package import TrackingSinks
 
 /// All that a server needs to know. One immutable value.
 package struct ServerConfiguration: Sendable {
@@ -39,6 +40,8 @@ package struct ServerConfiguration: Sendable {
     package var stream = StreamConfiguration()
     /// How the journal behaves.
     package var journal = Journal.Configuration()
+    /// Servers, stream and limits of the nats sink.
+    package var nats = NATSConfiguration()
     /// Bytes after which the jsonl sink starts a new file.
     package var jsonLinesFileBytes = 128 << 20
     /// Refused hits that are kept.
@@ -107,6 +110,11 @@ package struct ServerConfiguration: Sendable {
         self.drainTimeout = .seconds(values.number("drain.seconds"))
         // Streams are told of the end in time for it to come before the connections are cut.
         self.stream.closingGrace = min(self.stream.closingGrace, self.drainTimeout / 2)
+        self.nats = NATSConfiguration(&values)
+        if self.sink == "nats" {
+            let retention = values.number("nats.retain_seconds")
+            self.journal.retainSeconds = max(self.journal.retainSeconds, retention)
+        }
         self.connections = ConnectionConfiguration(values)
         self.edge = EdgeConfiguration(values)
         self.traces = TracesConfiguration(&values)

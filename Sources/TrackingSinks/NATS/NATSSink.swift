@@ -1,0 +1,169 @@
+// The sink for more than one machine: hits go to a stream of NATS JetStream.
+#if NATS
+    internal import CNats
+    internal import Dispatch
+    internal import Synchronization
+    internal import TrackingCore
+
+    /// Publishes each hit as a message, many at once, and has delivered a batch when each of them is
+    /// acked. The stream drops a hit that it knows: a batch that comes again counts once, within
+    /// the stream's duplicate window.
+    ///
+    /// A server acks before it syncs, and a stream can be deleted: on every connection, after every
+    /// failure and every few seconds the sink looks whether the last hit is still where it was
+    /// acked. `@unchecked Sendable`: all but the place is used on its queue alone.
+    package final class NATSSink: Sink, @unchecked Sendable {
+        /// "nats".
+        package let name = "nats"
+        private let configuration: NATSConfiguration
+        private let stream: NATSStream
+        /// The library's calls may block: they have a thread of their own.
+        private let queue = DispatchQueue(label: "sightline.nats")
+        private let keptPlace = Mutex<NATSPlace?>(nil)
+
+        private var messages: NATSMessages
+        private var connection: NATSConnection?
+        /// When the stream was last looked at, and over which connection; nil where it has to be
+        /// looked at before anything more is published.
+        private var look: (time: ContinuousClock.Instant, reconnects: UInt64, created: Int64)?
+
+        /// A sink that connects with its first batch.
+        package init(_ configuration: NATSConfiguration) {
+            self.configuration = configuration
+            self.stream = NATSStream(configuration)
+            self.messages = NATSMessages(prefix: configuration.subjectPrefix)
+        }
+
+        /// The stream and the last hit in it.
+        package var place: String { self.keptPlace.withLock { $0?.text ?? "" } }
+
+        /// Goes on from there: the first batch finds out whether it still is.
+        package func resume(at place: String) {
+            self.keptPlace.withLock { $0 = NATSPlace(place) }
+        }
+
+        /// Publishes a batch and waits for its acks.
+        package func deliver(_ hits: HitBatch) async -> Delivery {
+            await withCheckedContinuation { continuation in
+                self.queue.async { continuation.resume(returning: self.publish(hits)) }
+            }
+        }
+
+        /// How often a stream is looked at that gives no reason to.
+        private static let lookInterval = Duration.seconds(5)
+
+        // MARK: On the queue
+
+        private func publish(_ hits: HitBatch) -> Delivery {
+            do {
+                let connection = try self.usableConnection()
+                if let loss = try self.lookAtStream(connection) {
+                    self.keptPlace.withLock { $0 = nil }
+                    return .lost(reason: loss)
+                }
+                defer { self.messages.endBatch() }
+                connection.acks.begin()
+                let sent = Result { try self.send(hits, over: connection) }
+                guard connection.acks.wait(downTo: 0, seconds: self.longestSilence) else {
+                    // Nothing can be told of it any more: the next batch gets another one.
+                    self.connection = nil
+                    throw NATSError("no answer, not even a late one: connecting anew")
+                }
+                return try self.delivery(of: hits, try sent.get(), connection.acks.tally)
+            } catch {
+                self.look = nil
+                return .unavailable(reason: "\(error)")
+            }
+        }
+
+        /// The library itself calls a hit lost after `ackTimeout`.
+        private var longestSilence: Double {
+            Double(self.configuration.ackTimeout.milliseconds) / 1000 + 5
+        }
+
+        private func usableConnection() throws -> NATSConnection {
+            if let connection = self.connection, !connection.isClosed {
+                guard connection.isConnected else {
+                    throw NATSError("no server is there: \(connection.lastError)")
+                }
+                return connection
+            }
+            self.look = nil
+            self.connection = nil
+            let connection = try NATSConnection(self.configuration)
+            self.connection = connection
+            return connection
+        }
+
+        /// Checks the stream where that is due, and tells what it has lost.
+        private func lookAtStream(_ connection: NATSConnection) throws -> String? {
+            let reconnects = connection.reconnects
+            if let look, look.reconnects == reconnects,
+                look.time.duration(to: .now) < Self.lookInterval
+            {
+                return nil
+            }
+            let state = try self.stream.check(connection.jetStream)
+            let loss = try self.keptPlace.withLock { $0 }?.loss(in: state) {
+                sequence throws(NATSError) in
+                try self.stream.hitID(at: sequence, connection.jetStream)
+            }
+            self.look = (.now, reconnects, state.created)
+            return loss
+        }
+
+        /// Publishes every hit, or stops at the first that cannot be; returns those that the
+        /// library refuses for good.
+        private func send(
+            _ hits: HitBatch, over connection: NATSConnection
+        ) throws -> [Int: String] {
+            var refused: [Int: String] = [:]
+            let acks = connection.acks
+            let limit = self.configuration.maxInFlight
+            var underWay = 0
+            try hits.forEach { position, hit in
+                if underWay >= limit {
+                    guard acks.wait(downTo: limit / 2, seconds: self.longestSilence) else {
+                        throw NATSError("no answer")
+                    }
+                    underWay = limit / 2
+                }
+                if acks.hasFailed { return }
+                let message = try self.messages.message(hit)
+                let status = self.messages.withHitID { connection.publish(message, hitID: $0) }
+                switch status {
+                case NATS_OK: underWay += 1
+                case NATS_MAX_PAYLOAD:
+                    refused[position] = NATSError("the server's max_payload", status).description
+                default: acks.fail(NATSError("publishing", status).description)
+                }
+            }
+            return refused
+        }
+
+        private func delivery(
+            of hits: HitBatch, _ refused: [Int: String], _ tally: AckWindow.Tally
+        ) throws -> Delivery {
+            if let failure = tally.failure { throw NATSError(failure) }
+            let place = self.keptPlace.withLock { $0 }
+            if let place, tally.lowestNew <= place.sequence {
+                // New hits have old places: the stream was cut or made anew under our feet.
+                throw NATSError("a hit came to \(tally.lowestNew), before \(place.sequence)")
+            }
+            if let last = tally.last, let created = self.look?.created {
+                let place = NATSPlace(
+                    created: created, sequence: last.sequence, hitID: last.hitID)
+                self.keptPlace.withLock { $0 = place }
+            }
+            var rejected = refused
+            if !tally.refused.isEmpty {
+                try hits.forEach { position, hit in
+                    rejected[position] =
+                        tally.refused[NATSText(hitID: hit).text]
+                        ?? rejected[position]
+                }
+            }
+            return Delivery(rejected: rejected)
+        }
+    }
+#endif
