@@ -3,7 +3,7 @@
 .NOTPARALLEL:
 .PHONY: help bootstrap build release generate check check-generated check-protos check-format \
 	check-scripts check-rules check-docs check-deploy docs format test test-swift test-interop \
-	clients test-clients fuzz fuzz-short run demo bench bench-micro clean
+	clients test-clients test-nats cluster fuzz fuzz-short run demo bench bench-micro clean
 
 SIGHTLINE := .build/debug/sightline
 GENERATED := Sources/SightlineProtos/Generated
@@ -60,6 +60,12 @@ test-swift: bootstrap ## The Swift tests
 
 test-interop: build ## The Python client and the process tests (a tmpfs needs root, else skipped)
 	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop
+
+test-nats: ## Build with NATS, and test its sink on real servers (8 minutes)
+	Scripts/test-nats
+
+cluster: ## Try it: three nats-servers, two ingest nodes and a balancer on this machine
+	@Scripts/cluster
 
 clients: bootstrap ## Build the test clients of other languages (grpc-go and C++)
 	Benchmarks/bootstrap && Scripts/build-clients .build/clients

@@ -41,8 +41,8 @@ def make_server():
     made: list[Server] = []
     home = pathlib.Path(tempfile.mkdtemp(prefix="sightline-test-"))
 
-    def make(*arguments: str, directory: pathlib.Path | None = None) -> Server:
-        server = Server(directory or home / f"data{len(made)}", *arguments)
+    def make(*arguments: str, directory: pathlib.Path | None = None, **options) -> Server:
+        server = Server(directory or home / f"data{len(made)}", *arguments, **options)
         made.append(server)
         return server
 

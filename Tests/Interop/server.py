@@ -43,10 +43,11 @@ class Server:
     """One data directory, and the process that serves it now. Logs of all its processes go into
     one file beside the directory."""
 
-    def __init__(self, directory: pathlib.Path, *arguments: str):
+    def __init__(self, directory: pathlib.Path, *arguments: str, listen: str = "127.0.0.1:0"):
         self.directory = pathlib.Path(directory)
         self.log_path = self.directory.parent / f"{self.directory.name}.stderr"
         self.arguments = arguments
+        self.listen = listen
         self.process: subprocess.Popen | None = None
         self.target = ""
         self.admin = ""
@@ -54,7 +55,7 @@ class Server:
 
     def spawn(self) -> None:
         """Starts the process, and does not wait for it to listen."""
-        command = [str(binary()), "serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
+        command = [str(binary()), "serve", "--listen", self.listen, "--admin", "127.0.0.1:0",
                    "--data-dir", str(self.directory), *self.arguments]
         with self.log_path.open("ab") as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL,

@@ -8,11 +8,17 @@ package struct CountedSink: Sink {
     /// The sink's own name.
     package var name: String { self.sink.name }
 
+    /// The sink's own place.
+    package var place: String { self.sink.place }
+
     /// Counts into `funnels` what `sink` takes.
     package init(_ sink: any Sink, into funnels: DeliveryFunnels) {
         self.sink = sink
         self.funnels = funnels
     }
+
+    /// Goes on from the sink's own place.
+    package func resume(at place: String) { self.sink.resume(at: place) }
 
     /// Delivers to the sink; what it has refused or could not take is not counted.
     package func deliver(_ hits: HitBatch) async -> Delivery {
@@ -20,7 +26,7 @@ package struct CountedSink: Sink {
         switch delivery {
         case .delivered: self.funnels.count(hits)
         case .rejected(let reasons): self.funnels.count(hits, except: Set(reasons.keys))
-        case .unavailable: break
+        case .unavailable, .lost: break
         }
         return delivery
     }

@@ -1,0 +1,72 @@
+"""A stream that goes back to what it was: the nodes notice, and feed it again."""
+
+import shutil
+import signal
+
+import pytest
+
+from conftest import settings
+from load import Load
+from scenario import check, under_load
+
+
+class Snapshot:
+    """A server's store as it was at one moment, as after a power cut that took what came later."""
+
+    def __init__(self, server, folder):
+        self.server = server
+        self.folder = folder
+        server.process.send_signal(signal.SIGSTOP)
+        shutil.copytree(server.store, folder)
+        server.process.send_signal(signal.SIGCONT)
+
+    def restore(self) -> None:
+        """kill -9, the older store, and a new start."""
+        self.server.kill()
+        shutil.rmtree(self.server.store)
+        shutil.copytree(self.folder, self.server.store)
+        self.server.start()
+
+
+@pytest.mark.timeout(300)
+def test_a_lost_tail(jetstream, make_server, figure, folder):
+    """The last seconds are lost on a running server's restart."""
+    nodes = [make_server(*settings(jetstream.url)).start() for _ in range(2)]
+    with Load(nodes) as load:
+        under_load(load)
+        snapshot = Snapshot(jetstream, folder / "snapshot")
+        under_load(load)
+        snapshot.restore()
+        under_load(load)
+    check(jetstream.url, nodes, load, figure, "tail lost", losses=2)
+
+
+@pytest.mark.timeout(300)
+def test_a_lost_tail_that_another_node_has_covered(jetstream, make_server, figure, folder):
+    """While one node is down the tail is lost, and the other one's hits take its sequences: the
+    count alone would not tell."""
+    nodes = [make_server(*settings(jetstream.url)).start() for _ in range(2)]
+    with Load(nodes[:1]) as before:
+        under_load(before)
+        snapshot = Snapshot(jetstream, folder / "snapshot")
+        under_load(before)
+    before.stop()
+    assert nodes[0].terminate() == 0, nodes[0].log()
+    snapshot.restore()
+    with Load(nodes[1:], space=10) as during:
+        under_load(during, 400)
+    nodes[0].start()
+    with Load(nodes[:1], space=20) as after:
+        under_load(after)
+    check(jetstream.url, nodes, before + during + after, figure, "tail lost and covered", losses=1)
+
+
+@pytest.mark.timeout(300)
+def test_a_server_that_is_down_when_the_node_starts(jetstream, make_server, figure):
+    """Ingest does not wait for the stream, not even for its first second."""
+    jetstream.kill()
+    nodes = [make_server(*settings(jetstream.url)).start()]
+    with Load(nodes) as load:
+        under_load(load)
+        jetstream.start()
+    check(jetstream.url, nodes, load, figure, "server down at the start")
