@@ -105,6 +105,52 @@ struct ConfigurationProblemTests {
         }
     }
 
+    @Test(
+        "what of the nats sink contradicts itself is a problem with both values",
+        arguments: [
+            (["nats.duplicate_seconds=659"], "nats.duplicate_seconds is \"659\", but has to be at"),
+            (["journal.retain_seconds=841"], "nats.duplicate_seconds is \"900\", but has to be at"),
+            (["nats.max_age_seconds=899"], "nats.max_age_seconds is \"899\", but has to be 0, or"),
+            (["nats.user=node"], "nats.user is \"node\", but needs nats.password_file"),
+            (["nats.tls.certificate=a.pem"], "but needs nats.tls.key"),
+            (["nats.subject_prefix=a..b"], "nats.subject_prefix is \"a..b\", but has to be"),
+            (["nats.subject_prefix=a.>"], "nats.subject_prefix is \"a.>\", but has to be"),
+            (["nats.stream=a.b"], "nats.stream is \"a.b\", but has to be"),
+        ])
+    func nats(_ assignments: [String], _ words: String) async throws {
+        // Who does not use the sink need not know of it.
+        #expect(try await Configurations.problems(assignments: assignments) == [])
+        let problems = try await Configurations.problems(assignments: ["sink=nats"] + assignments)
+        #expect(problems.contains { $0.contains(words) }, "\(problems)")
+    }
+
+    @Test("the nats sink is there, or the configuration says how to build it")
+    func natsTrait() async throws {
+        let problems = try await Configurations.problems(flags: ["sink": "nats"])
+        #if NATS
+            #expect(problems == [])
+        #else
+            #expect(problems.count == 1)
+            #expect(problems.first?.hasSuffix("swift build --traits NATS") == true)
+        #endif
+    }
+
+    @Test("a batch is kept for as long as the longer of both retentions, and only for this sink")
+    func natsRetention() async throws {
+        for (assignments, seconds) in [
+            ([], 0), (["sink=nats"], 600), (["sink=nats", "journal.retain_seconds=700"], 700),
+        ] {
+            let loaded = try await Configurations.load(assignments: assignments)
+            #if NATS
+                #expect(try loaded.result.get().journal.retainSeconds == seconds)
+            #else
+                if assignments.isEmpty {
+                    #expect(try loaded.result.get().journal.retainSeconds == seconds)
+                }
+            #endif
+        }
+    }
+
     @Test("an unknown name that is long is no reason to compare for long")
     func longNames() async throws {
         let name = String(repeating: "x", count: 100_000)

@@ -73,7 +73,7 @@
                 if let ack {
                     if !ack.Duplicate { tally.lowestNew = min(tally.lowestNew, ack.Sequence) }
                     // The id is read for the last one alone: reading costs more than counting.
-                    if tally.pending == 0 {
+                    if tally.pending == 0, ack.Sequence > 0 {
                         tally.last = Self.hitID(of: message).map { (ack.Sequence, $0) }
                     }
                 } else if let problem, problem.ErrCode.isForGood {

@@ -2,12 +2,14 @@
 
 import shutil
 import signal
+import time
 
 import pytest
 
 from conftest import settings
 from load import Load
 from scenario import check, under_load
+from server import wait_until
 
 
 class Snapshot:
@@ -70,3 +72,22 @@ def test_a_server_that_is_down_when_the_node_starts(jetstream, make_server, figu
         under_load(load)
         jetstream.start()
     check(jetstream.url, nodes, load, figure, "server down at the start")
+
+
+@pytest.mark.timeout(300)
+def test_a_server_that_hangs(jetstream, make_server, figure):
+    """Ingest goes on, a node that is to end does end, and all gets through when it wakes up."""
+    nodes = [make_server(*settings(jetstream.url)).start() for _ in range(2)]
+    with Load(nodes) as load:
+        under_load(load)
+        jetstream.process.send_signal(signal.SIGSTOP)
+        # Longer than an ack may take, and than a connection may be silent.
+        wait_until(lambda: "the sink is unavailable" in nodes[0].log(), "a word of it in the log")
+        under_load(load, 400)
+        load.stop()
+        started = time.monotonic()
+        assert nodes[0].terminate() == 0, nodes[0].log()
+        figure(f"server hangs: a node ended {time.monotonic() - started:.1f} s after SIGTERM")
+        jetstream.process.send_signal(signal.SIGCONT)
+        nodes[0].start()
+    check(jetstream.url, nodes, load, figure, "server hangs")

@@ -1,0 +1,116 @@
+// The measure of the nats sink: a bare program that publishes the same messages to the same server
+// with the same client library, asynchronously, with the same number under way. The messages come
+// from a file, read whole before the clock starts. Prints messages per second.
+//
+//   publish FILE URL MESSAGES_UNDER_WAY
+//
+// The file: for each message the number of its headers, the subject, each header's name and value,
+// and the payload; every number is 4 bytes, little endian, and every text stands behind its length
+// and ends with a zero byte that the length does not count.
+#include <nats/nats.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static atomic_long acked, failed;
+
+static void take_ack(jsCtx *js, natsMsg *msg, jsPubAck *ack, jsPubAckErr *error, void *closure) {
+    (void)js, (void)closure;
+    if (ack == NULL && atomic_fetch_add(&failed, 1) == 0) {
+        fprintf(stderr, "publish: %s\n", error->ErrText ? error->ErrText : "not acked");
+    }
+    atomic_fetch_add(&acked, 1);
+    natsMsg_Destroy(msg);
+}
+
+static void check(natsStatus status, const char *what) {
+    if (status == NATS_OK) return;
+    fprintf(stderr, "%s: %s\n", what, natsStatus_GetText(status));
+    exit(1);
+}
+
+static char *read_file(const char *path, long *length) {
+    FILE *file = fopen(path, "rb");
+    if (!file || fseek(file, 0, SEEK_END) != 0) { perror(path); exit(1); }
+    *length = ftell(file);
+    rewind(file);
+    char *bytes = malloc((size_t)*length);
+    if (!bytes || fread(bytes, 1, (size_t)*length, file) != (size_t)*length) {
+        perror(path);
+        exit(1);
+    }
+    fclose(file);
+    return bytes;
+}
+
+static uint32_t number(char **at) {
+    uint32_t value;
+    memcpy(&value, *at, sizeof value);
+    *at += sizeof value;
+    return value;
+}
+
+static char *text(char **at, uint32_t *length) {
+    *length = number(at);
+    char *start = *at;
+    *at += *length + 1;
+    return start;
+}
+
+// Publishes the message at `at`, and goes on to the next.
+static void publish(jsCtx *js, char **at) {
+    uint32_t headers = number(at), length;
+    char *subject = text(at, &length), *names[32], *values[32];
+    if (headers > 32) { fprintf(stderr, "more than 32 headers\n"); exit(1); }
+    jsPubOptions options;
+    jsPubOptions_Init(&options);
+    options.MaxWait = 5000;
+    for (uint32_t index = 0; index < headers; index++) {
+        names[index] = text(at, &length);
+        values[index] = text(at, &length);
+    }
+    char *payload = text(at, &length);
+    natsMsg *msg = NULL;
+    check(natsMsg_Create(&msg, subject, NULL, payload, (int)length), "natsMsg_Create");
+    for (uint32_t index = 0; index < headers; index++) {
+        if (strcmp(names[index], "Nats-Msg-Id") == 0) {
+            options.MsgId = values[index];
+        } else {
+            check(natsMsgHeader_Set(msg, names[index], values[index]), "natsMsgHeader_Set");
+        }
+    }
+    check(js_PublishMsgAsync(js, &msg, &options), "js_PublishMsgAsync");
+}
+
+int main(int argc, char **argv) {
+    if (argc != 4) { fprintf(stderr, "publish FILE URL MESSAGES_UNDER_WAY\n"); return 64; }
+    long length;
+    char *at = read_file(argv[1], &length), *end = at + length;
+    natsConnection *connection;
+    check(natsConnection_ConnectTo(&connection, argv[2]), argv[2]);
+    jsOptions options;
+    jsOptions_Init(&options);
+    options.PublishAsync.MaxPending = atol(argv[3]);
+    options.PublishAsync.StallWait = 30000;
+    options.PublishAsync.AckHandler = take_ack;
+    jsCtx *js;
+    check(natsConnection_JetStream(&js, connection, &options), "natsConnection_JetStream");
+    struct timespec start, stop;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    long count = 0;
+    for (; at < end; count++) publish(js, &at);
+    check(js_PublishAsyncComplete(js, NULL), "js_PublishAsyncComplete");
+    clock_gettime(CLOCK_MONOTONIC, &stop);
+    if (acked != count || failed != 0) {
+        fprintf(stderr, "%ld published, %ld answered, %ld failed\n", count, acked, failed);
+        return 1;
+    }
+    double seconds = (double)(stop.tv_sec - start.tv_sec) + (double)(stop.tv_nsec - start.tv_nsec) / 1e9;
+    printf("%.0f\n", (double)count / seconds);
+    jsCtx_Destroy(js);
+    natsConnection_Destroy(connection);
+    return 0;
+}
