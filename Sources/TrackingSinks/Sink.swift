@@ -20,7 +20,9 @@ package protocol Sink: Sendable {
 }
 
 extension Sink {
+    /// None: most backends never lose what they have taken.
     package var place: String { "" }
+    /// Nothing to go on from.
     package func resume(at place: String) {}
 }
 
