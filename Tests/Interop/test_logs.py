@@ -53,7 +53,8 @@ def test_text_is_for_people_and_has_no_colours_in_a_file(make_server):
 def test_a_terminal_gets_text_with_colours_unless_no_color_is_set(tmp_path, no_color):
     terminal, side = pty.openpty()
     process = subprocess.Popen(
-        [str(binary()), "serve", "--listen", "127.0.0.1:0", "--data-dir", str(tmp_path / "data")],
+        [str(binary()), "serve", "--listen", "127.0.0.1:0", "--admin", "off", "--data-dir",
+         str(tmp_path / "data")],
         stdout=subprocess.DEVNULL, stderr=side, env=os.environ | {"NO_COLOR": no_color})
     os.close(side)
     told = b""
