@@ -1,4 +1,5 @@
 // The funnels of the busiest deliveries, in bounded memory, counted as hits pass to a sink.
+internal import Glibc
 internal import Synchronization
 internal import TrackingCore
 
@@ -29,13 +30,11 @@ package final class DeliveryFunnels: Sendable {
     /// Counts a batch's hits, but for those at the positions that a sink has refused.
     package func count(_ batch: HitBatch, except refused: Set<Int> = []) {
         self.state.withLock { state in
-            var events = EventMemory()
+            var last = LastEvent()
             do {
                 try batch.forEach { position, hit in
-                    guard !refused.contains(position), let event = events.view(of: hit) else {
-                        return
-                    }
-                    state.count(hit, of: event)
+                    guard !refused.contains(position) else { return }
+                    state.count(hit, &last)
                 }
             } catch {
                 // A damaged payload: the forwarder keeps it as a dead letter and says so.
@@ -44,19 +43,15 @@ package final class DeliveryFunnels: Sendable {
     }
 }
 
-/// The last event that was read: an event's hits follow each other.
-private struct EventMemory {
-    private var base: UnsafeRawPointer?
-    private var event: EventView?
-
-    mutating func view(of hit: Hit) -> EventView? {
-        if self.base != hit.event.baseAddress {
-            self.base = hit.event.baseAddress
-            // Admission has read the event with this very view: it does not fail.
-            self.event = try? EventView(hit.event)
-        }
-        return self.event
-    }
+/// The event of the hit before, and the place of its funnel: an event's hits follow each other, and
+/// so do a delivery's often.
+private struct LastEvent {
+    var event: UnsafeRawPointer?
+    var tenant = Bytes(start: nil, count: 0)
+    var deliveryID = Bytes(start: nil, count: 0)
+    var isInApp = false
+    var isIOS = false
+    var place = 0
 }
 
 private struct State {
@@ -72,24 +67,43 @@ private struct State {
 
     init(capacity: Int) { self.capacity = capacity }
 
-    mutating func count(_ hit: Hit, of event: EventView) {
-        let isIOS = event.effectivePlatform == .ios
-        let place = self.place(of: hit, event)
-        self.funnels[place].count(hit.kind, isIOS: isIOS)
+    mutating func count(_ hit: Hit, _ last: inout LastEvent) {
+        if last.event != hit.event.baseAddress {
+            // Admission has read the event: this does not fail.
+            guard let delivery = try? DeliveryView(hit.event) else { return }
+            self.find(delivery, of: hit, &last)
+        }
+        self.funnels[last.place].count(hit.kind, isIOS: last.isIOS)
     }
 
-    private mutating func place(of hit: Hit, _ event: EventView) -> Int {
+    private mutating func find(
+        _ delivery: DeliveryView, of hit: Hit, _ last: inout LastEvent
+    ) {
+        let isInApp = hit.product == .firebase
+        let isSame =
+            last.event != nil && last.isInApp == isInApp
+            && last.deliveryID.holdsSame(as: delivery.deliveryID)
+            && last.tenant.holdsSame(as: hit.origin.tenant)
+        last.event = hit.event.baseAddress
+        last.isIOS = delivery.isIOS
+        if isSame { return }
+        last.tenant = hit.origin.tenant
+        last.deliveryID = delivery.deliveryID
+        last.isInApp = isInApp
+        last.place = self.place(of: last)
+    }
+
+    private mutating func place(of event: LastEvent) -> Int {
         var hasher = Hasher()
-        hasher.combine(bytes: hit.origin.tenant)
-        hasher.combine(hit.product == .firebase)
+        hasher.combine(bytes: event.tenant)
+        hasher.combine(event.isInApp)
         hasher.combine(bytes: event.deliveryID)
         let hash = hasher.finalize()
         if let place = self.places[hash] { return place }
         let place = self.funnels.count < self.capacity ? self.funnels.count : self.leastBusy()
         let isNew = place == self.funnels.count
         let funnel = DeliveryFunnel(
-            tenant: hit.origin.tenant.text, deliveryID: event.deliveryID.text,
-            isInApp: hit.product == .firebase,
+            tenant: event.tenant.text, deliveryID: event.deliveryID.text, isInApp: event.isInApp,
             missed: isNew ? 0 : self.funnels[place].weight)
         if isNew {
             self.funnels.append(funnel)
@@ -114,5 +128,13 @@ private struct State {
             self.hand = 0
             self.leastWeight = self.funnels.lazy.map(\.weight).min() ?? 0
         }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate func holdsSame(as other: Bytes) -> Bool {
+        guard self.count == other.count else { return false }
+        guard let base = self.baseAddress, let otherBase = other.baseAddress else { return true }
+        return base == otherBase || memcmp(base, otherBase, self.count) == 0
     }
 }

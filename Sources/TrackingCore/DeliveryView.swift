@@ -1,0 +1,106 @@
+// The delivery of an admitted event, read without the rest: what counts funnels needs little more.
+
+/// An event's delivery and platform in place, as `EventView` reads them from the same bytes. For
+/// events that Admission has let through: strings are not checked again.
+package struct DeliveryView {
+    /// deliveryId, or an in-app message's message id.
+    package private(set) var deliveryID = Bytes.none
+    /// Whether it happened on iOS (D39).
+    package var isIOS: Bool {
+        switch self.payload {
+        case .apns: true
+        case .fcm: false
+        case .none: Platform(number: self.platform) == .ios
+        }
+    }
+
+    private var interaction = Interaction.none
+    private var payload = Payload.none
+    private var platform: Int32 = 0
+
+    private enum Interaction {
+        case none
+        case push
+        case trackAction
+        case inApp
+    }
+
+    private enum Payload {
+        case none
+        case apns
+        case fcm
+    }
+
+    /// Reads an event.
+    ///
+    /// - Throws: `WireError` where the bytes are no protobuf message.
+    package init(_ event: Bytes) throws(WireError) {
+        var reader = WireReader(event)
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 4 << 3 | 0: self.platform = try reader.int32()
+            case 10 << 3 | 2:
+                self.begin(.push)
+                try self.readPush(try reader.message())
+            case 11 << 3 | 2:
+                self.begin(.trackAction)
+                try self.readID(2, try reader.message())
+            case 12 << 3 | 2:
+                self.begin(.inApp)
+                try self.readID(1, try reader.message())
+            default: try reader.skip(tag)
+            }
+        }
+    }
+
+    // A oneof that is met again merges into the same member and drops another one.
+
+    private mutating func begin(_ interaction: Interaction) {
+        guard self.interaction != interaction else { return }
+        self.interaction = interaction
+        self.payload = .none
+        self.deliveryID = .none
+    }
+
+    private mutating func begin(_ payload: Payload) {
+        guard self.payload != payload else { return }
+        self.payload = payload
+        self.deliveryID = .none
+    }
+
+    private mutating func readPush(_ reader: consuming WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 1 << 3 | 2:
+                self.begin(.apns)
+                try self.readID(2, try reader.message())
+            case 2 << 3 | 2:
+                self.begin(.fcm)
+                try self.readData(try reader.message())
+            default: try reader.skip(tag)
+            }
+        }
+    }
+
+    private mutating func readData(_ reader: consuming WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 4 << 3 | 2: try self.readID(1, try reader.message())
+            default: try reader.skip(tag)
+            }
+        }
+    }
+
+    /// Reads the message that holds the id in its field `number`.
+    private mutating func readID(
+        _ number: UInt32, _ reader: consuming WireReader
+    ) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            if tag == number << 3 | 2 {
+                self.deliveryID = try reader.slice()
+            } else {
+                try reader.skip(tag)
+            }
+        }
+    }
+}
