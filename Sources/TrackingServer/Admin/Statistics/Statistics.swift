@@ -41,10 +41,15 @@ package struct Statistics: Codable, Sendable, Equatable {
 
     /// Counts or rates of events by verdict.
     package struct EventCounts: Codable, Sendable, Equatable {
+        /// Gave a hit.
         package var accepted = 0
+        /// Rightly not tracked.
         package var suppressed = 0
+        /// Known already.
         package var duplicate = 0
+        /// Break a rule.
         package var rejected = 0
+        /// To be sent again.
         package var retryLater = 0
 
         /// Events in all.
@@ -55,7 +60,9 @@ package struct Statistics: Codable, Sendable, Equatable {
 
     /// Calls that were refused for one reason.
     package struct Refusals: Codable, Sendable, Equatable {
+        /// As in docs/errors.md, lower case.
         package var reason: String
+        /// Since the process started.
         package var count: Int
     }
 
@@ -71,7 +78,9 @@ package struct Statistics: Codable, Sendable, Equatable {
 
     /// What waits in the journal.
     package struct Journal: Codable, Sendable, Equatable {
+        /// Of what it keeps.
         package var bytes = 0
+        /// At which it refuses.
         package var limitBytes = 0
         /// Age of its oldest row.
         package var oldestAgeSeconds = 0.0
@@ -79,34 +88,49 @@ package struct Statistics: Codable, Sendable, Equatable {
 
     /// One backend.
     package struct Sink: Codable, Sendable, Equatable {
+        /// As configured.
         package var name: String
         /// Groups of the journal that it does not have yet.
         package var lagGroups = 0
         /// Age of the oldest of them.
         package var lagSeconds = 0.0
+        /// Hits that it has taken.
         package var deliveredHits = 0
+        /// Deliveries for which it was unavailable.
         package var retries = 0
+        /// Hits that it refused for good.
         package var deadLetters = 0
     }
 
     /// The funnels.
     package struct Deliveries: Codable, Sendable, Equatable {
-        /// Deliveries that are counted, and how many may be.
+        /// Deliveries that are counted.
         package var count = 0
+        /// How many may be counted.
         package var capacity = 0
+        /// The busiest first.
         package var busiest: [Funnel] = []
     }
 
     /// One delivery's hits since the process started, those of iOS apart.
     package struct Funnel: Codable, Sendable, Equatable {
+        /// Who sent the hits.
         package var tenant: String
+        /// deliveryId, or an in-app message's id.
         package var deliveryId: String
+        /// Whether it is an in-app message.
         package var isInApp: Bool
+        /// From all platforms but iOS.
         package var impressions: Int
+        /// From iOS.
         package var impressionsIos: Int
+        /// From all platforms but iOS.
         package var clicks: Int
+        /// From iOS.
         package var clicksIos: Int
+        /// From all platforms but iOS.
         package var opens: Int
+        /// From iOS.
         package var opensIos: Int
         /// Hits that may have passed before it was counted, at most.
         package var missed: Int
@@ -114,11 +138,15 @@ package struct Statistics: Codable, Sendable, Equatable {
 
     /// Events that break one rule at one field.
     package struct Rejection: Codable, Sendable, Equatable {
+        /// Path of the field.
         package var field: String
         /// The proto enum's name, as in `REQUIRED`.
         package var rule: String
+        /// Events, or whole requests.
         package var count: Int
+        /// When the first came.
         package var firstTime: Double
+        /// When the last came.
         package var lastTime: Double
     }
 
@@ -130,16 +158,21 @@ package struct Statistics: Codable, Sendable, Equatable {
         package var time: [Double] = []
         /// Events per second.
         package var accepted: [Double] = []
+        /// Events per second.
         package var suppressed: [Double] = []
+        /// Events per second.
         package var duplicate: [Double] = []
+        /// Events per second.
         package var rejected: [Double] = []
+        /// Events per second.
         package var retryLater: [Double] = []
         /// Requests per second.
         package var requests: [Double] = []
         /// Bytes of requests per second.
         package var receivedBytes: [Double] = []
-        /// From a request's arrival to its being on disk; null where there was none.
+        /// From a request's arrival to its being settled, the median; null where there was none.
         package var ackP50Seconds: [Double?] = []
+        /// The same, which 99 of 100 do not exceed.
         package var ackP99Seconds: [Double?] = []
         /// Of a commit.
         package var commitP99Seconds: [Double?] = []
