@@ -119,7 +119,8 @@ def test_flags_and_variables_stop_the_start(variables, flags, problem, tmp_path)
 
 
 def test_a_port_in_use_ends_the_start_and_names_the_key(taken, tmp_path):
-    answer = run("serve", "--listen", taken, "--data-dir", str(tmp_path / "data"))
+    answer = run("serve", "--listen", taken, "--admin", "off",
+                 "--data-dir", str(tmp_path / "data"))
     assert answer.returncode == UNAVAILABLE
     assert f'listen is "{taken}", but that cannot be bound: address already in use' in answer.stderr
     assert answer.stdout == ""

@@ -55,3 +55,8 @@ struct AdminServer: Service {
         self.onListening("http://\(address)/")
     }
 }
+
+extension AdminServer: CustomStringConvertible {
+    /// Its name: service groups log their services whole, and this one has a page in it.
+    var description: String { "AdminServer" }
+}

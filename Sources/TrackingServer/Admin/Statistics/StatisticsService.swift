@@ -131,3 +131,8 @@ extension Statistics.Funnel {
             opens: funnel.opens.other, opensIos: funnel.opens.ios, missed: funnel.missed)
     }
 }
+
+extension StatisticsService: CustomStringConvertible {
+    /// Its name: service groups log their services whole, and this one has a history in it.
+    var description: String { "StatisticsService" }
+}
