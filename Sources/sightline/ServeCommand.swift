@@ -102,7 +102,7 @@ struct ServeCommand: AsyncParsableCommand {
     /// A disk that failed once cannot be trusted to hold what it is told: the process ends here,
     /// with nothing acknowledged that is not on it.
     private static func fail(_ error: JournalError, _ logger: Logger) {
-        logger.critical("\(error)")
+        logger.critical("the journal has failed", metadata: ["reason": "\(error)"])
         Foundation.exit(ExitCode.inputOutput.rawValue)
     }
 

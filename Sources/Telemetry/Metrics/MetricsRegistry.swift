@@ -69,12 +69,14 @@ package final class MetricsRegistry: MetricsFactory {
 
     // MARK: MetricsFactory
 
+    /// A counter of whole things.
     package func makeCounter(
         label: String, dimensions: [(String, String)]
     ) -> any CounterHandler {
         self.series(label, dimensions, of: .counter) as CounterSeries
     }
 
+    /// A counter of fractions.
     package func makeFloatingPointCounter(
         label: String, dimensions: [(String, String)]
     ) -> any FloatingPointCounterHandler {
@@ -86,6 +88,7 @@ package final class MetricsRegistry: MetricsFactory {
         self.series(label, dimensions, of: .gauge, .counter) as NumberSeries
     }
 
+    /// A histogram where it aggregates, or else a gauge.
     package func makeRecorder(
         label: String, dimensions: [(String, String)], aggregate: Bool
     ) -> any RecorderHandler {
@@ -99,16 +102,21 @@ package final class MetricsRegistry: MetricsFactory {
         self.series(label, dimensions, of: .histogram) as HistogramSeries
     }
 
+    /// Shows the counter no longer.
     package func destroyCounter(_ handler: any CounterHandler) { self.remove(handler) }
 
+    /// Shows the counter no longer.
     package func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {
         self.remove(handler)
     }
 
+    /// Shows the meter no longer.
     package func destroyMeter(_ handler: any MeterHandler) { self.remove(handler) }
 
+    /// Shows the recorder no longer.
     package func destroyRecorder(_ handler: any RecorderHandler) { self.remove(handler) }
 
+    /// Shows the timer no longer.
     package func destroyTimer(_ handler: any TimerHandler) { self.remove(handler) }
 
     /// The series of a declared family: the one there is, a new one, or one that is shown nowhere.
