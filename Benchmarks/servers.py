@@ -24,8 +24,8 @@ class Server:
         self.log_path = data / f"{name}-{mode}.stderr"
         environment = dict(os.environ)
         if name == "sightline":
-            command = [sightline, "serve", "--listen", "127.0.0.1:0", "--data-dir", self.data,
-                       "--sink", sink]
+            command = [sightline, "serve", "--listen", "127.0.0.1:0", "--admin", "off",
+                       "--data-dir", self.data, "--sink", sink]
             if mode == "discard":
                 environment["SIGHTLINE_JOURNAL_MODE"] = "off"
         else:

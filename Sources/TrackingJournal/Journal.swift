@@ -114,12 +114,6 @@ package final class Journal: Sendable {
         if isNewTurn { self.store.async { self.turn() } }
     }
 
-    /// Where a sink's cursor was when the journal was opened, or has come since; 0 for a new sink.
-    package func cursor(of sink: String) -> Int64 { self.writer.cursor(of: sink).sequence }
-
-    /// What the sink said of its place when its cursor came there; empty where it said nothing.
-    package func place(of sink: String) -> String { self.writer.cursor(of: sink).place }
-
     /// Sequence of the newest batch.
     package var lastSequence: Int64 { self.tail.lastSequence }
 

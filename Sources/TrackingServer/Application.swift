@@ -81,6 +81,7 @@ package struct Application: Sendable {
         metrics.collect(journal, sink: sink.name)
         metrics.collect(version: version, budget: ingest.budget, connections: connections)
         if let certificates { metrics.collect(certificates) }
+        if let spans { metrics.collect(spans.counts) }
         let grpc = GRPCService(
             server: try Self.server(
                 configuration, ingest, board, connections, self.certificates, authenticator,
@@ -147,9 +148,6 @@ package struct Application: Sendable {
         guard let spans else { return try await self.services.run() }
         try await withTracer(spans.tracer) { try await self.services.run() }
     }
-
-    /// What became of the spans; nil where none are exported.
-    package var spanCounts: SpanCounts? { self.spans?.counts }
 
     /// Begins the same stop as SIGTERM, for whoever runs it inside another process; returns at
     /// once.

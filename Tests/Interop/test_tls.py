@@ -231,7 +231,8 @@ def test_own_files_stop_the_start(pki, make_server, row, key, words):
 @pytest.mark.parametrize("host", ["0.0.0.0", "[::]"])
 def test_plaintext_is_for_this_machine_alone(tmp_path, host):
     """Without TLS, others are let in only where somebody says so."""
-    command = [binary(), "serve", "--listen", f"{host}:0", "--data-dir", tmp_path / "data"]
+    command = [binary(), "serve", "--listen", f"{host}:0", "--admin", "off",
+               "--data-dir", tmp_path / "data"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == EX_CONFIG, done.stderr
     assert "listen is" in done.stderr and "--allow-insecure" in done.stderr, done.stderr

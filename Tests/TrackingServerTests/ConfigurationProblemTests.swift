@@ -1,6 +1,7 @@
 // Wrong configurations, several for every key there is: each is one problem, with its place, the
 // key and what is right.
 internal import Testing
+internal import TrackingJournal
 
 @testable internal import TrackingServer
 

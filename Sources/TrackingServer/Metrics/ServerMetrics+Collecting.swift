@@ -39,6 +39,18 @@ extension ServerMetrics {
         self.registry.onCollect { expiry.set(certificates.expiry.timeIntervalSince1970) }
     }
 
+    /// Tells what became of the spans that were recorded.
+    func collect(_ spans: SpanCounts) {
+        let exported = self.registry.meter(.spans, "exported")
+        let dropped = self.registry.meter(.spans, "dropped")
+        let failed = self.registry.meter(.spans, "failed")
+        self.registry.onCollect {
+            exported.set(spans.count(of: .exported))
+            dropped.set(spans.count(of: .queueFull) + spans.count(of: .stopped))
+            failed.set(spans.count(of: .failed) + spans.count(of: .rejected))
+        }
+    }
+
     /// Seconds since a time in microseconds since 1970; 0 where there is none.
     private static func age(of time: Int64?) -> Double {
         guard let time else { return 0 }

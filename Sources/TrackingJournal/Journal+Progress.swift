@@ -1,7 +1,13 @@
-// How far the sinks are behind, and how full the journal is: figures for whoever watches.
+// How far the sinks have come, and how full the journal is: figures for whoever watches.
 internal import DequeModule
 
 extension Journal {
+    /// Where a sink's cursor was when the journal was opened, or has come since; 0 for a new sink.
+    package func cursor(of sink: String) -> Int64 { self.writer.cursor(of: sink).sequence }
+
+    /// What the sink said of its place when its cursor came there; empty where it said nothing.
+    package func place(of sink: String) -> String { self.writer.cursor(of: sink).place }
+
     /// What a sink has yet to take.
     package struct Lag: Sendable, Equatable {
         /// Groups that it has not confirmed.
