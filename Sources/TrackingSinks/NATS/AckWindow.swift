@@ -15,8 +15,8 @@
             var refused: [String: String] = [:]
             /// Why some hit was not taken now.
             var failure: String?
-            /// Where the stream keeps the last hit that was acked while nothing else was under way.
-            var last: (sequence: UInt64, hitID: String)?
+            /// The newest place of a hit, which takes all others with it when it is lost.
+            var newest: (sequence: UInt64, hitID: String)?
             /// The lowest place that a hit was newly given.
             var lowestNew = UInt64.max
         }
@@ -72,9 +72,8 @@
             self.end { tally in
                 if let ack {
                     if !ack.Duplicate { tally.lowestNew = min(tally.lowestNew, ack.Sequence) }
-                    // The id is read for the last one alone: reading costs more than counting.
-                    if tally.pending == 0, ack.Sequence > 0 {
-                        tally.last = Self.hitID(of: message).map { (ack.Sequence, $0) }
+                    if ack.Sequence > tally.newest?.sequence ?? 0 {
+                        tally.newest = Self.hitID(of: message).map { (ack.Sequence, $0) }
                     }
                 } else if let problem, problem.ErrCode.isForGood {
                     let hitID = Self.hitID(of: message) ?? ""

@@ -129,7 +129,13 @@
                     underWay = limit / 2
                 }
                 if acks.hasFailed { return }
-                let message = try self.messages.message(hit)
+                let message: OpaquePointer
+                do {
+                    message = try self.messages.message(hit)
+                } catch let error where !(error is NATSError) {
+                    refused[position] = "no record: \(error)"
+                    return
+                }
                 let status = self.messages.withHitID { connection.publish(message, hitID: $0) }
                 switch status {
                 case NATS_OK: underWay += 1
@@ -150,9 +156,12 @@
                 // New hits have old places: the stream was cut or made anew under our feet.
                 throw NATSError("a hit came to \(tally.lowestNew), before \(place.sequence)")
             }
-            if let last = tally.last, let created = self.look?.created {
+            // What was fed again may lie before it: only the newest place tells of all.
+            if let newest = tally.newest, newest.sequence > place?.sequence ?? 0,
+                let created = self.look?.created
+            {
                 let place = NATSPlace(
-                    created: created, sequence: last.sequence, hitID: last.hitID)
+                    created: created, sequence: newest.sequence, hitID: newest.hitID)
                 self.keptPlace.withLock { $0 = place }
             }
             var rejected = refused

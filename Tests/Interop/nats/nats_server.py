@@ -1,6 +1,7 @@
 """Real nats-server processes, alone or as a cluster, and the folders that they leave."""
 
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -11,11 +12,22 @@ from server import wait_until
 START_SECONDS = 30
 
 
+GIVEN: set[int] = set()
+
+
 def free_port() -> int:
-    """A port that nobody has now; the system gives it out again last."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port that nobody has, below those that the system gives to connections, and that is given
+    out once: servers of a cluster have to know each other's before they start."""
+    while True:
+        port = random.randrange(20_000, 30_000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        if port not in GIVEN:
+            GIVEN.add(port)
+            return port
 
 
 class NatsServer:

@@ -5,6 +5,7 @@ import time
 import nats
 
 from judge import STREAM, read, run, times
+from load import Load
 from server import wait_until
 
 DRAIN_SECONDS = 180
@@ -24,6 +25,15 @@ def under_load(load, acks: int = 100) -> None:
     """Waits until so many more requests have been acked."""
     target = load.acks + acks
     wait_until(lambda: load.acks >= target, f"{acks} more acks: {dict(load.errors)}", 120)
+
+
+def filled(url: str, nodes) -> Load:
+    """A load that has ended, all of it in the stream: each node has something to lose there."""
+    with Load(nodes, space=100) as load:
+        under_load(load)
+    wait_until(lambda: (stream_info(url) or Empty).state.messages >= len(load.owed),
+               f"{len(load.owed)} hits in the stream", DRAIN_SECONDS, every=0.5)
+    return load
 
 
 def losses_told(nodes) -> int:

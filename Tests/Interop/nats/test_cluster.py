@@ -7,7 +7,7 @@ import pytest
 from conftest import settings
 from judge import STREAM, run
 from load import Load
-from scenario import check, stream_info, under_load
+from scenario import check, filled, stream_info, under_load
 from server import wait_until
 
 REPLICAS = 3
@@ -108,9 +108,10 @@ def test_the_stream_deleted(cluster, nodes, figure):
     async def delete(_, jetstream):
         await jetstream.delete_stream(STREAM)
 
+    before = filled(cluster.url, nodes)
     with Load(nodes) as load:
-        under_load(load, 200)
+        under_load(load)
         run(cluster.url, delete)
         under_load(load, 200)
-    check(cluster.url, nodes, load, figure, "stream deleted",
+    check(cluster.url, nodes, before + load, figure, "stream deleted",
           losses=2)

@@ -8,7 +8,7 @@ import pytest
 
 from conftest import settings
 from load import Load
-from scenario import check, under_load
+from scenario import check, filled, under_load
 from server import wait_until
 
 
@@ -37,10 +37,10 @@ def test_a_lost_tail(jetstream, make_server, figure, folder):
     with Load(nodes) as load:
         under_load(load)
         snapshot = Snapshot(jetstream, folder / "snapshot")
-        under_load(load)
+        before = filled(jetstream.url, nodes)
         snapshot.restore()
         under_load(load)
-    check(jetstream.url, nodes, load, figure, "tail lost", losses=2)
+    check(jetstream.url, nodes, before + load, figure, "tail lost", losses=2)
 
 
 @pytest.mark.timeout(300)
