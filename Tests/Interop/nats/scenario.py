@@ -27,12 +27,14 @@ def under_load(load, acks: int = 100) -> None:
     wait_until(lambda: load.acks >= target, f"{acks} more acks: {dict(load.errors)}", 120)
 
 
-def filled(url: str, nodes) -> Load:
-    """A load that has ended, all of it in the stream: each node has something to lose there."""
-    with Load(nodes, space=100) as load:
+def filled(url: str, nodes, *earlier: Load) -> Load:
+    """A load that has ended, all of it in the stream behind what ended earlier: each node has
+    something to lose there."""
+    with Load(nodes, space=100 * (len(earlier) + 1)) as load:
         under_load(load)
-    wait_until(lambda: (stream_info(url) or Empty).state.messages >= len(load.owed),
-               f"{len(load.owed)} hits in the stream", DRAIN_SECONDS, every=0.5)
+    owed = sum(len(each.owed) for each in (load, *earlier))
+    wait_until(lambda: (stream_info(url) or Empty).state.messages >= owed,
+               f"{owed} hits in the stream", DRAIN_SECONDS, every=0.5)
     return load
 
 

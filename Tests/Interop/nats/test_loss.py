@@ -34,13 +34,13 @@ class Snapshot:
 def test_a_lost_tail(jetstream, make_server, figure, folder):
     """The last seconds are lost on a running server's restart."""
     nodes = [make_server(*settings(jetstream.url)).start() for _ in range(2)]
+    kept = filled(jetstream.url, nodes)
+    snapshot = Snapshot(jetstream, folder / "snapshot")
+    lost = filled(jetstream.url, nodes, kept)
     with Load(nodes) as load:
-        under_load(load)
-        snapshot = Snapshot(jetstream, folder / "snapshot")
-        before = filled(jetstream.url, nodes)
         snapshot.restore()
         under_load(load)
-    check(jetstream.url, nodes, before + load, figure, "tail lost", losses=2)
+    check(jetstream.url, nodes, kept + lost + load, figure, "tail lost", losses=2)
 
 
 @pytest.mark.timeout(300)
