@@ -51,9 +51,9 @@ extension JournalStore {
                 for row in cursors {
                     contents.cursors[row[0]] = SinkCursor(sequence: row[1], place: row[2] ?? "")
                 }
+                let reached = contents.cursors.values.map(\.sequence)
                 contents.lastSequence =
-                    ([rows.last?.sequence, recent.last?.0] + contents.cursors.values.map(\.sequence))
-                    .compactMap { $0 }.max() ?? 0
+                    ([rows.last?.sequence, recent.last?.0] + reached).compactMap { $0 }.max() ?? 0
                 return contents
             }
         } catch {

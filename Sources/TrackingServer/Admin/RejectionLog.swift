@@ -67,17 +67,3 @@ final class RejectionLog: Sendable {
         }
     }
 }
-
-extension Violation.Code {
-    /// The name in the protos, without its prefix.
-    var name: String {
-        switch self {
-        case .required: "REQUIRED"
-        case .format: "FORMAT"
-        case .range: "RANGE"
-        case .tooLarge: "TOO_LARGE"
-        case .conflict: "CONFLICT"
-        case .malformed: "MALFORMED"
-        }
-    }
-}

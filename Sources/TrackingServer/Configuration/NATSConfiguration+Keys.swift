@@ -67,6 +67,7 @@ extension NATSConfiguration {
         self.user = values.text("nats.user")
         self.passwordFile = values.text("nats.password_file")
         self.tlsRoots = values.text("nats.tls.roots")
+        self.retention = .seconds(values.number("nats.retain_seconds"))
         self.tlsCertificate = values.text("nats.tls.certificate")
         self.tlsKey = values.text("nats.tls.key")
         if values.text("sink") == "nats" { Self.check(&values) }

@@ -112,8 +112,8 @@ package struct ServerConfiguration: Sendable {
         self.stream.closingGrace = min(self.stream.closingGrace, self.drainTimeout / 2)
         self.nats = NATSConfiguration(&values)
         if self.sink == "nats" {
-            let retention = values.number("nats.retain_seconds")
-            self.journal.retainSeconds = max(self.journal.retainSeconds, retention)
+            self.journal.retainSeconds = max(
+                self.journal.retainSeconds, Int(self.nats.retention.components.seconds))
         }
         self.connections = ConnectionConfiguration(values)
         self.edge = EdgeConfiguration(values)

@@ -19,6 +19,9 @@ package struct NATSConfiguration: Sendable, Equatable {
     package var maxAge = Duration.seconds(7 * 86_400)
     /// For how long the stream knows a hit id again, at least. Default 15 min.
     package var duplicateWindow = Duration.seconds(900)
+    /// How long a hit stays in the journal after the stream has acked it: a server acks before it
+    /// syncs. Default 10 min.
+    package var retention = Duration.seconds(600)
     /// How long an ack may take before its hit is sent again. Default 5 s.
     package var ackTimeout = Duration.seconds(5)
     /// Hits that may be under way. Default 4,096.

@@ -55,7 +55,7 @@
             options.PublishAsync.MaxPending = Int64(configuration.maxInFlight) * 2
             options.PublishAsync.AckHandler = takeNATSAck
             // Never released: a thread of the library may still be in the callback when the
-            // connection is gone. It is some 100 bytes for each connection that had to be made anew.
+            // connection is gone. Some 100 bytes for each connection that had to be made anew.
             options.PublishAsync.AckHandlerClosure = Unmanaged.passRetained(acks).toOpaque()
             var context: OpaquePointer?
             try NATSError.check(

@@ -5,8 +5,8 @@
     internal import Synchronization
     internal import TrackingCore
 
-    /// Publishes each hit as a message, many at once, and has delivered a batch when each of them is
-    /// acked. The stream drops a hit that it knows: a batch that comes again counts once, within
+    /// Publishes each hit as a message, many at once, and has delivered a batch when each of them
+    /// is acked. The stream drops a hit that it knows: a batch that comes again counts once, within
     /// the stream's duplicate window.
     ///
     /// A server acks before it syncs, and a stream can be deleted: on every connection, after every

@@ -117,7 +117,7 @@ struct StatisticsService: Service {
 extension Statistics.Rejection {
     fileprivate init(_ row: RejectionLog.Row) {
         self.init(
-            field: row.field, rule: row.code.name, count: row.count,
+            field: row.field, rule: "\(row.code.name)".uppercased(), count: row.count,
             firstTime: Double(row.firstTime) / 1e6, lastTime: Double(row.lastTime) / 1e6)
     }
 }
