@@ -3,6 +3,7 @@ internal import Foundation
 internal import ServiceLifecycle
 internal import Synchronization
 internal import Telemetry
+internal import TrackingCore
 internal import TrackingSinks
 
 /// Keeps the history, and makes the document that the page and `sightline top` read.
