@@ -171,7 +171,7 @@ struct ConfigurationTests {
     func allAtOnce() async throws {
         let problems = try await Configurations.problems(
             flags: ["listen": "nowhere", "drain.seconds": "21"],
-            environment: ["SIGHTLINE_SINK": "nats", "SIGHTLINE_NOTHING_LIKE_IT_AT_ALL": ""],
+            environment: ["SIGHTLINE_SINK": "natz", "SIGHTLINE_NOTHING_LIKE_IT_AT_ALL": ""],
             yaml: "limits:\n  event_bytes: 0\n  event_byte: 1\n")
         for part in [
             "listen is", "drain.seconds is", "sink is", "limits.event_bytes is",
