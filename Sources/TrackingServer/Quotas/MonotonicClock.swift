@@ -1,4 +1,6 @@
 // Time that only goes forward, for all that measures how long something takes.
+// timespec is CoreFoundation's or Glibc's, by which of them the compiler meets first.
+internal import CoreFoundation
 internal import Glibc
 
 /// The system's monotonic clock.
