@@ -17,14 +17,14 @@ class Server:
     """A running server with a data folder of its own, which goes when it stops."""
 
     def __init__(self, name: str, mode: str, data: pathlib.Path, sightline: pathlib.Path,
-                 sink: str = "discard"):
+                 sink: str = "discard", admin: str = "off", variables: dict | None = None):
         self.name = name
         self.data = data / f"{name}-{mode}-{os.getpid()}"
         self.data.mkdir(parents=True)
         self.log_path = data / f"{name}-{mode}.stderr"
-        environment = dict(os.environ)
+        environment = os.environ | (variables or {})
         if name == "sightline":
-            command = [sightline, "serve", "--listen", "127.0.0.1:0", "--admin", "off",
+            command = [sightline, "serve", "--listen", "127.0.0.1:0", "--admin", admin,
                        "--data-dir", self.data, "--sink", sink]
             if mode == "discard":
                 environment["SIGHTLINE_JOURNAL_MODE"] = "off"
@@ -37,9 +37,13 @@ class Server:
             self.process = subprocess.Popen([str(part) for part in command], env=environment,
                                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                             stderr=log)
-        self.target = self._read_target()
+        # One line, or one for each of two ports, in the order in which they come.
+        lines = [self._read_line() for _ in range(1 if admin == "off" else 2)]
+        self.target, self.page = (
+            next((line.removeprefix(prefix) for line in lines if line.startswith(prefix)), "")
+            for prefix in ("listening on ", "admin page on "))
 
-    def _read_target(self) -> str:
+    def _read_line(self) -> str:
         deadline = time.monotonic() + START_SECONDS
         line = b""
         while not line.endswith(b"\n"):
@@ -53,7 +57,7 @@ class Server:
                 log = self.log_path.read_text(errors="replace").strip()
                 raise RuntimeError(f"{self.name} ended before it listened: {log}")
             line += byte
-        return line.decode().removeprefix("listening on ").strip()
+        return line.decode().strip()
 
     def kill(self) -> None:
         """Ends it at once, and removes its data."""

@@ -21,7 +21,8 @@ static const char *usage =
     "  --events N        measure until N events are answered, instead of --seconds\n"
     "  --pid P           the server's process: CPU time and memory are read from /proc\n"
     "  --mix M           opened: an opened iOS notification, two hits an event; real: 60 %%\n"
-    "                    Android impressions, 25 %% opened, 10 %% dismissed, 5 %% track actions\n"
+    "                    Android impressions, 25 %% opened, 10 %% dismissed, 5 %% track actions;\n"
+    "                    untraced: opened, without a traceparent\n"
     "  --event-bytes N   bytes of an event (270)\n"
     "  --idle-connections N --idle-streams N   further connections with N streams each that stay\n"
     "                    open and silent after one event\n";
@@ -85,7 +86,9 @@ Options parseOptions(int count, char **arguments) {
         option->second(arguments[index], arguments[index + 1]);
     }
     if (o.port.empty()) fail(64, "--target HOST:PORT is needed");
-    if (o.mix != "opened" && o.mix != "real") fail(64, "--mix %s: opened or real", o.mix.c_str());
+    if (o.mix != "opened" && o.mix != "untraced" && o.mix != "real") {
+        fail(64, "--mix %s: opened, untraced or real", o.mix.c_str());
+    }
     atLeastOne("--connections", o.connections, 10'000);
     atLeastOne("--streams", o.streams, 10'000);
     atLeastOne("--batch", o.batch, 2'000);

@@ -62,7 +62,7 @@ std::string trackAction() {
     return action;
 }
 
-std::string event(Kind kind, size_t textLength, size_t subjectLength) {
+std::string event(Kind kind, bool isTraced, size_t textLength, size_t subjectLength) {
     std::string time, trace, event;
     appendNumber(time, 1, uint64_t(std::time(nullptr)));
     appendNumber(time, 2, 123'000'000);
@@ -75,7 +75,7 @@ std::string event(Kind kind, size_t textLength, size_t subjectLength) {
     if (kind == Kind::trackAction) subjectLength += textLength;
     appendBytes(event, 5, std::string(subjectLength, '7'));
     appendNumber(event, 6, 1);
-    appendBytes(event, 7, trace);
+    if (isTraced) appendBytes(event, 7, trace);
     switch (kind) {
     case Kind::opened: appendBytes(event, 10, apnsPush(textLength, 3)); break;
     case Kind::received: appendBytes(event, 10, fcmPush(textLength)); break;
@@ -87,10 +87,10 @@ std::string event(Kind kind, size_t textLength, size_t subjectLength) {
 
 /// An event of exactly `size` bytes, by the length of its text; where a length's own byte stands in
 /// the way, by its subject's too.
-std::string event(Kind kind, int size) {
+std::string event(Kind kind, bool isTraced, int size) {
     for (size_t subject = 26; subject < 32; ++subject) {
         for (size_t length = 0; length < 2000; ++length) {
-            std::string bytes = event(kind, length, subject);
+            std::string bytes = event(kind, isTraced, length, subject);
             if (bytes.size() == size_t(size)) return bytes;
             if (bytes.size() > size_t(size)) break;
         }
@@ -99,7 +99,7 @@ std::string event(Kind kind, int size) {
 }
 
 Kind kindAt(const std::string &mix, int index) {
-    if (mix == "opened") return Kind::opened;
+    if (mix != "real") return Kind::opened;
     int place = index * 7 % 20;  // Spreads the kinds over the request.
     return place < 12 ? Kind::received : place < 17 ? Kind::opened
         : place < 19 ? Kind::dismissed : Kind::trackAction;
@@ -128,7 +128,7 @@ IDs::IDs() {
 Request::Request(const std::string &mix, int batch, int eventBytes) {
     bytes_.assign(headroom, 0);
     for (int index = 0; index < batch; ++index) {
-        std::string encoded = event(kindAt(mix, index), eventBytes);
+        std::string encoded = event(kindAt(mix, index), mix != "untraced", eventBytes);
         size_t before = bytes_.size();
         appendBytes(bytes_, 2, encoded);
         for (size_t place = bytes_.find(placeholder, before); place != std::string::npos;
