@@ -44,12 +44,49 @@ package struct DamagedPayload: Error, CustomStringConvertible {
     }
 }
 
+/// An event in the journal's form, with all of its hits.
+package struct JournalEvent {
+    /// The key of its hits.
+    package let key: HitKey
+    /// The product that made the delivery.
+    package let product: Product
+    /// What its hits count.
+    package let kinds: HitKinds
+    /// What looks wrong.
+    package let warnings: Warnings
+    /// The client's event, byte for byte.
+    package let bytes: Bytes
+}
+
 extension HitBlock {
     /// Calls `body` with every hit of a payload, in order: an event's hits follow each other.
     ///
     /// - Throws: `DamagedPayload` where the bytes are not in the journal's form, or what `body`
     ///   throws.
     package static func forEachHit(in payload: Bytes, _ body: (Hit) throws -> Void) throws {
+        try Self.forEachEvent(in: payload) { event, origin in
+            var kinds = event.kinds.rawValue
+            while kinds != 0 {
+                let number = UInt8(truncatingIfNeeded: kinds.trailingZeroBitCount)
+                kinds &= kinds &- 1
+                // The cursor has checked them.
+                guard let kind = HitKind(rawValue: number) else { continue }
+                try body(
+                    Hit(
+                        key: event.key, kind: kind, product: event.product,
+                        warnings: event.warnings, origin: origin, event: event.bytes))
+            }
+        }
+    }
+
+    /// Calls `body` with every event of a payload, in order, and with what its request's events
+    /// have in common: for who counts hits and needs none by itself.
+    ///
+    /// - Throws: `DamagedPayload` where the bytes are not in the journal's form, or what `body`
+    ///   throws.
+    package static func forEachEvent(
+        in payload: Bytes, _ body: (JournalEvent, Hit.Origin) throws -> Void
+    ) throws {
         var cursor = PayloadCursor(payload)
         while !cursor.isAtEnd {
             let entriesBytes = Int(try cursor.number(UInt32.self))
@@ -63,7 +100,7 @@ extension HitBlock {
                 traceparent: try cursor.bytes(traceparentLength),
                 tracestate: try cursor.bytes(tracestateLength))
             var entries = PayloadCursor(try cursor.bytes(entriesBytes))
-            for _ in 0..<entryCount { try entries.entry(origin, body) }
+            for _ in 0..<entryCount { try body(try entries.entry(), origin) }
         }
     }
 }
@@ -120,34 +157,28 @@ private struct PayloadCursor {
         return TraceContext(traceparent: traceparent, tracestate: tracestate)
     }
 
-    mutating func entry(_ origin: Hit.Origin, _ body: (Hit) throws -> Void) throws {
+    mutating func entry() throws -> JournalEvent {
         let head = try self.bytes(HitBlock.entryBytes)
         let length = UInt32(
             littleEndian: head.loadUnaligned(
                 fromByteOffset: HitBlock.lengthOffset, as: UInt32.self))
         let event = try self.bytes(Int(length))
-        guard let product = Product(rawValue: head[HitBlock.productOffset]) else {
-            throw DamagedPayload(offset: self.offset)
-        }
-        let key = HitKey(
-            high: UInt64(bigEndian: head.loadUnaligned(as: UInt64.self)),
-            low: UInt64(bigEndian: head.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
-        var kinds = UInt16(
-            littleEndian: head.loadUnaligned(fromByteOffset: HitBlock.kindsOffset, as: UInt16.self))
-        let warnings = Warnings(
+        let kinds = HitKinds(
             rawValue: UInt16(
                 littleEndian: head.loadUnaligned(
-                    fromByteOffset: HitBlock.warningsOffset, as: UInt16.self)))
-        while kinds != 0 {
-            let number = UInt8(truncatingIfNeeded: kinds.trailingZeroBitCount)
-            kinds &= kinds &- 1
-            guard let kind = HitKind(rawValue: number) else {
-                throw DamagedPayload(offset: self.offset)
-            }
-            try body(
-                Hit(
-                    key: key, kind: kind, product: product, warnings: warnings, origin: origin,
-                    event: event))
-        }
+                    fromByteOffset: HitBlock.kindsOffset, as: UInt16.self)))
+        guard let product = Product(rawValue: head[HitBlock.productOffset]),
+            kinds.rawValue & ~HitKinds.all.rawValue == 0
+        else { throw DamagedPayload(offset: self.offset) }
+        return JournalEvent(
+            key: HitKey(
+                high: UInt64(bigEndian: head.loadUnaligned(as: UInt64.self)),
+                low: UInt64(bigEndian: head.loadUnaligned(fromByteOffset: 8, as: UInt64.self))),
+            product: product, kinds: kinds,
+            warnings: Warnings(
+                rawValue: UInt16(
+                    littleEndian: head.loadUnaligned(
+                        fromByteOffset: HitBlock.warningsOffset, as: UInt16.self))),
+            bytes: event)
     }
 }

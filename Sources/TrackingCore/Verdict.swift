@@ -95,6 +95,8 @@ package struct HitKinds: OptionSet, Sendable, Equatable {
     package let rawValue: UInt16
     /// The kinds of these bits.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
+    /// Every kind that there is.
+    static let all = HitKinds(rawValue: 0x7fe)
     /// One kind alone.
     package init(_ kind: HitKind) { self.rawValue = 1 << UInt16(kind.rawValue) }
 

@@ -38,14 +38,17 @@ package struct DeliveryFunnel: Sendable, Equatable {
     /// The hits by which deliveries are ranked: no fewer than there were.
     var weight: Int { self.hits &+ self.missed }
 
-    mutating func count(_ kind: HitKind, isIOS: Bool) {
-        self.hits &+= 1
-        switch kind {
-        case .impression, .inAppImpression: self.impressions.add(isIOS)
-        case .click, .inAppClick: self.clicks.add(isIOS)
-        case .open: self.opens.add(isIOS)
-        case .button1, .button2, .close, .inAppDismissal, .inAppDisplayError: break
-        }
+    mutating func count(_ kinds: HitKinds, isIOS: Bool) {
+        self.hits &+= kinds.rawValue.nonzeroBitCount
+        if kinds.holds(.impression) || kinds.holds(.inAppImpression) { self.impressions.add(isIOS) }
+        if kinds.holds(.click) || kinds.holds(.inAppClick) { self.clicks.add(isIOS) }
+        if kinds.holds(.open) { self.opens.add(isIOS) }
+    }
+}
+
+extension HitKinds {
+    fileprivate func holds(_ kind: HitKind) -> Bool {
+        self.rawValue & (1 << UInt16(kind.rawValue)) != 0
     }
 }
 

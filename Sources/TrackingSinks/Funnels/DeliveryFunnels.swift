@@ -27,14 +27,26 @@ package final class DeliveryFunnels: Sendable {
         return Array(funnels.sorted { $0.weight > $1.weight }.prefix(count))
     }
 
+    /// The kinds of an event's hits, whose first is at `position`, without those that were refused.
+    private static func kinds(
+        of event: JournalEvent, at position: inout Int, except refused: Set<Int>
+    ) -> HitKinds {
+        let first = position
+        position += event.kinds.rawValue.nonzeroBitCount
+        if refused.isEmpty { return event.kinds }
+        let kept = event.kinds.kinds.enumerated().filter { !refused.contains(first + $0.offset) }
+        return kept.reduce(into: []) { $0.insert(HitKinds($1.element)) }
+    }
+
     /// Counts a batch's hits, but for those at the positions that a sink has refused.
     package func count(_ batch: HitBatch, except refused: Set<Int> = []) {
         self.state.withLock { state in
-            var last = LastEvent()
+            var last = LastDelivery()
+            var position = 0
             do {
-                try batch.forEach { position, hit in
-                    guard !refused.contains(position) else { return }
-                    state.count(hit, &last)
+                try batch.forEachEvent { event, origin in
+                    let kinds = Self.kinds(of: event, at: &position, except: refused)
+                    state.count(kinds, of: event, origin, &last)
                 }
             } catch {
                 // A damaged payload: the forwarder keeps it as a dead letter and says so.
@@ -43,15 +55,13 @@ package final class DeliveryFunnels: Sendable {
     }
 }
 
-/// The event of the hit before, and the place of its funnel: an event's hits follow each other, and
-/// so do a delivery's often.
-private struct LastEvent {
-    var event: UnsafeRawPointer?
+/// The delivery of the event before, and the place of its funnel: a delivery's events often follow
+/// each other.
+private struct LastDelivery {
     var tenant = Bytes(start: nil, count: 0)
     var deliveryID = Bytes(start: nil, count: 0)
     var isInApp = false
-    var isIOS = false
-    var place = 0
+    var place: Int?
 }
 
 private struct State {
@@ -67,33 +77,30 @@ private struct State {
 
     init(capacity: Int) { self.capacity = capacity }
 
-    mutating func count(_ hit: Hit, _ last: inout LastEvent) {
-        if last.event != hit.event.baseAddress {
-            // Admission has read the event: this does not fail.
-            guard let delivery = try? DeliveryView(hit.event) else { return }
-            self.find(delivery, of: hit, &last)
-        }
-        self.funnels[last.place].count(hit.kind, isIOS: last.isIOS)
-    }
-
-    private mutating func find(
-        _ delivery: DeliveryView, of hit: Hit, _ last: inout LastEvent
+    mutating func count(
+        _ kinds: HitKinds, of event: JournalEvent, _ origin: Hit.Origin, _ last: inout LastDelivery
     ) {
-        let isInApp = hit.product == .firebase
-        let isSame =
-            last.event != nil && last.isInApp == isInApp
-            && last.deliveryID.holdsSame(as: delivery.deliveryID)
-            && last.tenant.holdsSame(as: hit.origin.tenant)
-        last.event = hit.event.baseAddress
-        last.isIOS = delivery.isIOS
-        if isSame { return }
-        last.tenant = hit.origin.tenant
-        last.deliveryID = delivery.deliveryID
-        last.isInApp = isInApp
-        last.place = self.place(of: last)
+        // Admission has read the event: this does not fail.
+        guard !kinds.isEmpty, let delivery = try? DeliveryView(event.bytes) else { return }
+        let place = self.place(of: delivery, event.product == .firebase, origin.tenant, &last)
+        self.funnels[place].count(kinds, isIOS: delivery.isIOS)
     }
 
-    private mutating func place(of event: LastEvent) -> Int {
+    private mutating func place(
+        of delivery: DeliveryView, _ isInApp: Bool, _ tenant: Bytes, _ last: inout LastDelivery
+    ) -> Int {
+        if let place = last.place, last.isInApp == isInApp,
+            last.deliveryID.holdsSame(as: delivery.deliveryID), last.tenant.holdsSame(as: tenant)
+        {
+            return place
+        }
+        last = LastDelivery(tenant: tenant, deliveryID: delivery.deliveryID, isInApp: isInApp)
+        let place = self.place(of: last)
+        last.place = place
+        return place
+    }
+
+    private mutating func place(of event: LastDelivery) -> Int {
         var hasher = Hasher()
         hasher.combine(bytes: event.tenant)
         hasher.combine(event.isInApp)
