@@ -66,15 +66,8 @@ package struct Application: Sendable {
             from: self.journal, to: sink, deadLetters: deadLetters,
             metrics: metrics.sink(sink.name), logger: logger,
             maxLinks: configuration.traces.limits.links)
-        let ingest = Ingest(
-            admission: Admission(
-                rules: RuleSet(policy: configuration.policy, limits: configuration.limits)),
-            journal: self.journal,
-            budget: MemoryBudget(
-                hardBytes: configuration.bytesInFlight,
-                softPercent: configuration.bytesInFlightSoftPercent),
-            quotas: quotas, metrics: metrics,
-            rejections: observations?.rejections)
+        let ingest = Self.ingest(
+            configuration, self.journal, quotas, metrics, observations?.rejections)
         let journal = self.journal
         let board = HealthBoard(maxWatchers: configuration.edge.maxWatchers) { journal.isTaking }
         let connections = OpenConnections()
@@ -107,11 +100,7 @@ package struct Application: Sendable {
                 onListening: onAdminListening)
         }
         services.append(grpc)
-        var group = ServiceGroupConfiguration(
-            services: services,
-            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-        group.maximumGracefulShutdownDuration = .seconds(22)
-        self.services = ServiceGroup(configuration: group)
+        self.services = Self.group(services, logger)
     }
 
     /// Runs until SIGTERM, SIGINT or `stop()`, and ends within 25 s of it: every request that was
@@ -183,6 +172,27 @@ package struct Application: Sendable {
                     + "\(error)"
             ])
         }
+    }
+
+    private static func ingest(
+        _ configuration: ServerConfiguration, _ journal: Journal, _ quotas: TenantQuotas,
+        _ metrics: ServerMetrics, _ rejections: RejectionLog?
+    ) -> Ingest {
+        Ingest(
+            admission: Admission(
+                rules: RuleSet(policy: configuration.policy, limits: configuration.limits)),
+            journal: journal,
+            budget: MemoryBudget(
+                hardBytes: configuration.bytesInFlight,
+                softPercent: configuration.bytesInFlightSoftPercent),
+            quotas: quotas, metrics: metrics, rejections: rejections)
+    }
+
+    private static func group(_ services: [any Service], _ logger: Logger) -> ServiceGroup {
+        var group = ServiceGroupConfiguration(
+            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        group.maximumGracefulShutdownDuration = .seconds(22)
+        return ServiceGroup(configuration: group)
     }
 
     private static func sink(_ configuration: ServerConfiguration) throws -> any Sink {
