@@ -74,18 +74,19 @@ class Server:
         """Starts the process and waits until it listens."""
         self.spawn()
         deadline = time.monotonic() + START_SECONDS
-        needs_admin = "off" not in self.arguments
-        self.target = self.admin = ""
-        while not self.target or (needs_admin and not self.admin):
-            self.take(self._line(deadline))
+        # Until then the last process's address stands: its clients go on trying it.
+        missing = {"target"} if "off" in self.arguments else {"target", "admin"}
+        while missing:
+            missing.discard(self.take(self._line(deadline)))
         return self
 
-    def take(self, line: str) -> None:
-        """Notes the address that a line tells of: of the gRPC port, or of the admin page."""
-        if line.startswith("listening on "):
-            self.target = line.removeprefix("listening on ").strip()
-        elif line.startswith("admin page on "):
-            self.admin = line.removeprefix("admin page on ").strip()
+    def take(self, line: str) -> str:
+        """Notes the address that a line tells of; which it was: the gRPC port's, or the page's."""
+        for name, prefix in (("target", "listening on "), ("admin", "admin page on ")):
+            if line.startswith(prefix):
+                setattr(self, name, line.removeprefix(prefix).strip())
+                return name
+        return ""
 
     def _line(self, deadline: float) -> str:
         try:
