@@ -82,7 +82,7 @@ async def consume(options, record_pb2, tracer, funnel: Funnel) -> None:
     """Reads in batches until nothing comes, or for ever."""
     connection = await nats.connect(options.servers.split(","))
     try:
-        consumer = await connection.jetstream().pull_subscribe(
+        consumer = await connection.jetstream(timeout=30).pull_subscribe(
             options.subject, durable=options.durable, stream=options.stream,
             config=ConsumerConfig(ack_policy=AckPolicy.EXPLICIT, ack_wait=30, max_ack_pending=2000))
         while True:
