@@ -98,9 +98,9 @@ class Server:
             raise AssertionError(f"ended with {code} before it listened\n{self.log()}")
         return line
 
-    def log(self) -> str:
+    def log(self, characters: int = 4000) -> str:
         """The last of what the processes logged."""
-        return "server's log:\n" + self.log_path.read_text(errors="replace")[-4000:]
+        return "server's log:\n" + self.log_path.read_text(errors="replace")[-characters:]
 
     def kill(self) -> None:
         """kill -9."""

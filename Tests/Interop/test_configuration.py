@@ -234,14 +234,14 @@ def test_sighup_reloads_what_it_can_and_refuses_what_is_wrong(make_server, tmp_p
 
     def reload(text: str, record: str) -> str:
         """Rewrites the file, signals, and waits for a record that was not there before."""
-        before = server.log().count(record)
+        before = server.log(1 << 20).count(record)
         file.write_text(text)
         server.process.send_signal(signal.SIGHUP)
-        wait_until(lambda: server.log().count(record) > before, f"{record} in the log")
-        return server.log()
+        wait_until(lambda: server.log(1 << 20).count(record) > before, f"{record} in the log")
+        return server.log(1 << 20)
 
     info, reloaded = '"level":"info"', '"msg":"reloaded"'
-    assert info not in server.log()
+    assert info not in server.log(1 << 20)
     assert '"changed":["log.level"]' in reload("log:\n  level: info\n", reloaded)
     log = reload("log:\n  level: loud\nsnk: jsonl\n", "snk is no key; did you mean sink?")
     assert r'log.level is \"loud\"' in log and log.count("not reloaded") == 2
@@ -249,4 +249,4 @@ def test_sighup_reloads_what_it_can_and_refuses_what_is_wrong(make_server, tmp_p
     assert '"keys":["sink"]' in log
     reload("log:\n  level: debug\n", reloaded)
     assert server.terminate() == 0
-    assert info in server.log()
+    assert info in server.log(1 << 20)

@@ -15,7 +15,7 @@ from protos import ROOT, service as s
 from server import binary, wait_until
 
 # Extracted by Scripts/bootstrap: as a package it would start a service.
-TOOLS = ROOT / ".build/prometheus/usr/bin"
+TOOLS = ROOT / ".venv/bin"
 needs_prometheus = pytest.mark.skipif(
     not (TOOLS / "promtool").exists(), reason="no promtool: run `make bootstrap`")
 
