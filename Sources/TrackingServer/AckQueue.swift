@@ -15,7 +15,7 @@ final class AckQueue: SettlementReceiver {
         var ledger: AckLedger
         var reader: Reader?
         var writer: CheckedContinuation<Void, Never>?
-        var isReadingOver = false
+        var readingEnd: ReadingEnd?
         var closingCause: ClosingCause?
         var isClosingTold = false
         var isCommitOver = false
@@ -35,6 +35,14 @@ final class AckQueue: SettlementReceiver {
         case server
         /// The caller's credentials expire.
         case credentials
+    }
+
+    /// How reading ended.
+    enum ReadingEnd {
+        case byClient
+        /// By the server, once the time that it had announced was over.
+        case closing
+        case failed(any Error)
     }
 
     /// What the writer has to do next.
@@ -102,11 +110,14 @@ final class AckQueue: SettlementReceiver {
         }
     }
 
-    /// No more requests will come: the writer ends once all are answered.
-    func endReading() {
+    /// No more requests will come: the writer ends once all are answered. The first end stays.
+    func endReading(_ end: ReadingEnd) {
         self.readingIsOver.store(true, ordering: .relaxed)
-        self.wakeWriter { $0.isReadingOver = true }
+        self.wakeWriter { $0.readingEnd = $0.readingEnd ?? end }
     }
+
+    /// How reading ended; by the client, where it has not.
+    var readingEnd: ReadingEnd { self.state.withLock { $0.readingEnd } ?? .byClient }
 
     /// Whether nothing more is to be read, as `endReading` said.
     var isReadingOver: Bool { self.readingIsOver.load(ordering: .relaxed) }
@@ -134,6 +145,7 @@ final class AckQueue: SettlementReceiver {
     // MARK: The writer's side
 
     /// The writer's next step; waits for it. One answer holds all that was settled meanwhile.
+    @inline(never)
     func nextStep() async -> Step {
         while true {
             if let step = self.takeStep() { return step }
@@ -183,7 +195,7 @@ extension AckQueue.State {
     fileprivate var hasStep: Bool {
         (self.isCommitOver && self.ledger.hasAnswer)
             || (self.closingCause != nil && !self.isClosingTold)
-            || (self.isReadingOver && self.ledger.isIdle)
+            || (self.readingEnd != nil && self.ledger.isIdle)
     }
 
     /// The reader, where what it waits for has come.
@@ -205,6 +217,6 @@ extension AckQueue.State {
             self.isClosingTold = true
             return .announceClosing(durableSequence: self.ledger.durableSequence)
         }
-        return self.isReadingOver && self.ledger.isIdle ? .finish : nil
+        return self.readingEnd != nil && self.ledger.isIdle ? .finish : nil
     }
 }

@@ -4,8 +4,11 @@ internal import SwiftProtobuf
 internal import TrackingCore
 
 extension EventStream {
+    typealias Response = Sightline_V1_StreamEventsResponse
+
     /// The first answer: the server's limits, before anything is sent against them.
-    var greeting: Sightline_V1_StreamEventsResponse {
+    @inline(never)
+    var greeting: Response {
         let limits = self.ingest.limits
         return .with { response in
             response.limits = .with { proto in
@@ -18,7 +21,8 @@ extension EventStream {
     }
 
     /// The announcement that the stream ends soon.
-    func closing(_ durableSequence: UInt64) -> Sightline_V1_StreamEventsResponse {
+    @inline(never)
+    func closing(_ durableSequence: UInt64) -> Response {
         .with { response in
             response.durableSequence = durableSequence
             response.closing = .with { proto in
@@ -28,11 +32,10 @@ extension EventStream {
     }
 
     /// What has been settled since the last answer.
-    func response(
-        _ answer: AckLedger.Answer, _ reportsAccepted: Bool
-    ) -> Sightline_V1_StreamEventsResponse {
+    @inline(never)
+    func response(_ answer: AckLedger.Answer, _ reportsAccepted: Bool) -> Response {
         var tally = Tally()
-        var response = Sightline_V1_StreamEventsResponse()
+        var response = Response()
         response.durableSequence = answer.durableSequence
         for request in answer.requests {
             let counts = request.tally

@@ -4,8 +4,9 @@ internal import SightlineProtos
 internal import TrackingCore
 internal import TrackingJournal
 
-/// Admits a stream's requests, and hands those of a run to the ledger and the journal together.
-struct RequestIntake {
+/// Admits a stream's requests, and hands those of a run to the ledger and the journal together. A
+/// class: as a value it would lie in each of the reader's frames.
+final class RequestIntake {
     private let ingest: Ingest
     private let tenant: Tenant
     private let acks: AckQueue
@@ -46,7 +47,7 @@ struct RequestIntake {
     /// Admits a request.
     ///
     /// - Throws: the status that the stream ends with where the request's number does not rise.
-    mutating func admit(_ bytes: RequestBytes) throws {
+    func admit(_ bytes: RequestBytes) throws {
         if self.arrivals.isEmpty { self.runStart = MonotonicClock.nanoseconds() }
         let (request, span, reports) = self.ingest.admit(
             bytes, shape: .stream, tenant: self.tenant, trace: &self.trace)
@@ -69,13 +70,13 @@ struct RequestIntake {
     }
 
     /// The events and bytes that were admitted since this was last asked: what a quota is taken of.
-    mutating func takeCounts() -> (events: Int, bytes: Int) {
+    func takeCounts() -> (events: Int, bytes: Int) {
         defer { (self.events, self.bytes) = (0, 0) }
         return (self.events, self.bytes)
     }
 
     /// Hands on what was admitted.
-    mutating func handOn() {
+    func handOn() {
         guard !self.arrivals.isEmpty else { return }
         self.ingest.metrics.countAdmission(
             bytes: self.runBytes, nanoseconds: MonotonicClock.nanoseconds() &- self.runStart)
@@ -87,5 +88,5 @@ struct RequestIntake {
     }
 
     /// Waits until one more request may be admitted.
-    mutating func waitForRoom() async { self.room = await self.acks.waitForRoom() }
+    func waitForRoom() async { self.room = await self.acks.waitForRoom() }
 }

@@ -59,12 +59,20 @@ struct TrackingService: RegistrableRPCService {
         _ request: StreamingServerRequest<RequestRun>, of caller: Principal
     ) -> StreamingServerResponse<Sightline_V1_StreamEventsResponse> {
         StreamingServerResponse { writer in
-            let stream = EventStream(
-                ingest: self.ingest, configuration: self.stream, caller: caller,
-                allowance: try self.ingest.allowance(of: caller.tenant))
-            try await stream.serve(request.messages, metadata: request.metadata, to: writer)
+            try await self.eventStream(request, of: caller, writer).serve()
             return [:]
         }
+    }
+
+    @inline(never)
+    private func eventStream(
+        _ request: StreamingServerRequest<RequestRun>, of caller: Principal,
+        _ writer: RPCWriter<Sightline_V1_StreamEventsResponse>
+    ) throws -> EventStream {
+        EventStream(
+            ingest: self.ingest, configuration: self.stream, caller: caller,
+            allowance: try self.ingest.allowance(of: caller.tenant), requests: request,
+            writer: writer)
     }
 
     private func recordEvents(

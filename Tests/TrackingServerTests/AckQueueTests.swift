@@ -25,7 +25,7 @@ struct AckQueueTests {
             self.queue.settled([request])
             self.queue.commitEnded()
         }
-        self.queue.endReading()
+        self.queue.endReading(.byClient)
         #expect(await self.queue.nextStep().words == "answer 3: 1 2 3")
         #expect(await self.queue.nextStep().words == "finish")
     }
@@ -45,7 +45,7 @@ struct AckQueueTests {
         let requests = try self.begin(1...2)
         self.queue.settled([requests[0]])
         self.queue.commitEnded()
-        self.queue.endReading()
+        self.queue.endReading(.byClient)
         #expect(await self.queue.nextStep().words == "answer 1: 1")
         let step = Task.immediate { await self.queue.nextStep().words }
         self.queue.settled([requests[1]])
@@ -68,7 +68,7 @@ struct AckQueueTests {
         self.queue.settled([requests[1]])
         self.queue.commitEnded()
         #expect(await step.value == "answer 2: 2")
-        self.queue.endReading()
+        self.queue.endReading(.byClient)
         #expect(await self.queue.nextStep().words == "finish")
     }
 

@@ -27,7 +27,7 @@ struct RequestIntakeTests {
         "64 KiB of memory are handed on at once, a byte less waits for the rest of the run",
         arguments: [(count: 65_535, isDue: false), (65_536, true)])
     func heldBytes(_ row: (count: Int, isDue: Bool)) throws {
-        var intake = try self.intake()
+        let intake = try self.intake()
         // What is no message at all has no number to check, and is held like any other.
         try intake.admit(RequestBytes([UInt8](repeating: 0xff, count: row.count)))
         #expect(intake.isDue == row.isDue)
@@ -37,7 +37,7 @@ struct RequestIntakeTests {
 
     @Test("refused events count with the words that their client is told")
     func refusals() throws {
-        var intake = try self.intake()
+        let intake = try self.intake()
         let refused = (0..<127).map { _ in TestEvents.push("no good") }
         try intake.admit(RequestBytes(try TestEvents.request(1, refused)))
         #expect(intake.isDue)

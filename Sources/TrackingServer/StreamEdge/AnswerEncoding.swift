@@ -31,6 +31,8 @@ enum AnswerEncoding {
 
     /// Leaves one encoding in the list.
     static func set(_ encoding: String?, in headers: inout HPACKHeaders) {
+        // The transport keeps them as long as the stream lives: no more room than they need.
+        headers.reserveCapacity(headers.count + 1)
         headers.replaceOrAdd(
             name: Self.acceptHeader, value: encoding ?? "identity", indexing: .nonIndexable)
     }

@@ -50,6 +50,8 @@ struct ExpiringStreamTests {
                 path: directory + "/journal.db", sinks: ["test"],
                 configuration: Journal.Configuration(), onFailure: { _ in })
             let tenant = try #require(Tenant("tenant-a"))
+            let (requests, sender) = AsyncThrowingStream.makeStream(of: RequestRun.self)
+            let (answers, receiver) = AsyncStream.makeStream(of: Response.self)
             let stream = EventStream(
                 ingest: Ingest(
                     admission: Admission(), journal: journal,
@@ -57,15 +59,14 @@ struct ExpiringStreamTests {
                     quotas: try TenantQuotas(QuotaConfiguration()), metrics: ServerMetrics()),
                 configuration: StreamConfiguration(),
                 caller: Principal(tenant: tenant, proof: .token, expiry: expiry),
-                allowance: Allowance(tenant: tenant, quota: nil), clock: clock.clock)
-            let (requests, sender) = AsyncThrowingStream.makeStream(of: RequestRun.self)
-            let (answers, receiver) = AsyncStream.makeStream(of: Response.self)
+                allowance: Allowance(tenant: tenant, quota: nil), clock: clock.clock,
+                requests: StreamingServerRequest(
+                    metadata: [:], messages: RPCAsyncSequence(wrapping: requests)),
+                writer: RPCWriter(wrapping: Answers(continuation: receiver)))
             let end = Task {
                 defer { receiver.finish() }
                 do {
-                    try await stream.serve(
-                        RPCAsyncSequence(wrapping: requests), metadata: [:],
-                        to: RPCWriter(wrapping: Answers(continuation: receiver)))
+                    try await stream.serve()
                     return RPCError?.none
                 } catch let error as any RPCErrorConvertible {
                     return RPCError(error)

@@ -132,7 +132,7 @@ struct ServerMetricsTests {
                 maxRequests: 9, maxBytes: 1 << 20,
                 budget: MemoryBudget(hardBytes: 1 << 20, softPercent: 80)
             ) { metrics.count($0, of: .streamEvents) }
-            var intake = RequestIntake(
+            let intake = RequestIntake(
                 ingest: Ingest(
                     admission: Admission(), journal: journal,
                     budget: MemoryBudget(hardBytes: 1 << 20, softPercent: 80),
