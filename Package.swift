@@ -160,7 +160,7 @@ let targets: [Target] = [
         name: "sightline",
         dependencies: [
             "SightlineProtos", "Telemetry", "TrackingClient", "TrackingCore", "TrackingJournal",
-            "TrackingReport", "TrackingServer",
+            "TrackingReport", "TrackingServer", "TrackingSinks",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "Logging", package: "swift-log"),

@@ -9,7 +9,7 @@ package import Telemetry
 internal import Tracing
 internal import TrackingCore
 package import TrackingJournal
-internal import TrackingSinks
+package import TrackingSinks
 internal import UnixSignals
 
 /// A server: journal, forwarder and gRPC service.
@@ -195,7 +195,10 @@ package struct Application: Sendable {
         return ServiceGroup(configuration: group)
     }
 
-    private static func sink(_ configuration: ServerConfiguration) throws -> any Sink {
+    /// The configured sink, opened.
+    ///
+    /// - Throws: what a sink says that cannot be opened.
+    package static func sink(_ configuration: ServerConfiguration) throws -> any Sink {
         let directory = configuration.dataDirectory
         switch configuration.sink {
         case "jsonl":

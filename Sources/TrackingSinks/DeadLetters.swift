@@ -8,7 +8,7 @@ internal import TrackingCore
 /// Hits that were acked and that a sink will never take: kept with their reason, to be looked at
 /// and replayed. At most `maxRows`; the oldest go first.
 package final class DeadLetters: Sendable {
-    private let database: DatabaseQueue
+    let database: DatabaseQueue
     private let maxRows: Int
 
     /// Opens the file, creating it where it is missing.

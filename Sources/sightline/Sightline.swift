@@ -10,7 +10,8 @@ struct Sightline: AsyncParsableCommand {
         version: Version.text,
         subcommands: [
             ServeCommand.self, SendCommand.self, TailCommand.self, TopCommand.self,
-            ExplainCommand.self, InspectCommand.self, ReportCommand.self, BenchCommand.self,
+            ExplainCommand.self, InspectCommand.self, ReportCommand.self, ReplayCommand.self,
+            BenchCommand.self,
             ValidateCommand.self, ConfigCommand.self, DevCertsCommand.self,
             KeysCommand.self, HealthCommand.self,
             VersionCommand.self,

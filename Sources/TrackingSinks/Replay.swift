@@ -1,0 +1,119 @@
+// Delivers dead letters once more, when what had made the sink refuse them has been mended.
+internal import Foundation
+
+/// A replay of one sink's dead letters, into the same sink or another.
+///
+/// What the sink takes is forgotten only then: after a crash between the two it comes again, and
+/// the sinks that know hit ids take it once.
+package struct Replay {
+    private let deadLetters: DeadLetters
+    private let refuser: String
+    private let sink: any Sink
+    private let journal = "replay-\(UUID().uuidString.lowercased())"
+
+    /// Letters that are delivered at once.
+    package static let batchLetters = 100
+    /// How often a batch is delivered again to a sink that says it has lost what came before.
+    private static let maxLosses = 2
+
+    /// A replay of what the sink named `refuser` has refused.
+    package init(of deadLetters: DeadLetters, refusedBy refuser: String, to sink: any Sink) {
+        self.deadLetters = deadLetters
+        self.refuser = refuser
+        self.sink = sink
+    }
+
+    /// What became of the letters.
+    package struct Tally: Sendable, Equatable {
+        /// Letters that the sink has now.
+        package var delivered = 0
+        /// Letters that it refused again; they are kept with their new reason.
+        package var refused = 0
+        /// Letters that hold no hit, such as damaged batches; they are kept as they are.
+        package var unreadable = 0
+
+        /// A tally of these numbers.
+        package init(delivered: Int = 0, refused: Int = 0, unreadable: Int = 0) {
+            (self.delivered, self.refused, self.unreadable) = (delivered, refused, unreadable)
+        }
+    }
+
+    /// Delivers at most `limit` letters, the oldest first.
+    ///
+    /// - Throws: `ReplayInterruption` where the sink takes nothing now, or what SQLite says of the
+    ///   letters. What was delivered before that is not delivered again.
+    package func run(limit: Int = .max) async throws -> Tally {
+        var tally = Tally()
+        var lastID: Int64 = 0
+        var sequence: Int64 = 0
+        var left = limit
+        while left > 0 {
+            let letters = try await self.deadLetters.letters(
+                of: self.refuser, after: lastID, limit: min(left, Self.batchLetters))
+            guard let last = letters.last else { break }
+            sequence += 1
+            try await self.deliver(letters, sequence: sequence, &tally)
+            lastID = last.id
+            left -= letters.count
+        }
+        return tally
+    }
+
+    private func deliver(
+        _ letters: [DeadLetter], sequence: Int64, _ tally: inout Tally
+    ) async throws {
+        var readable: [DeadLetter] = []
+        var payload: [UInt8] = []
+        for letter in letters {
+            guard let block = letter.payload() else { continue }
+            readable.append(letter)
+            payload += block
+        }
+        tally.unreadable += letters.count - readable.count
+        guard !readable.isEmpty else { return }
+        let hits = HitBatch(journal: self.journal, sequence: sequence, payload: payload)
+        var refused: [Int64: String] = [:]
+        for (position, reason) in try await self.reasons(hits, tally)
+        where readable.indices.contains(position) {
+            refused[readable[position].id] = reason
+        }
+        try await self.deadLetters.settle(readable, refused: refused)
+        tally.refused += refused.count
+        tally.delivered += readable.count - refused.count
+    }
+
+    /// Delivers a batch; the reasons of what the sink has refused, by position.
+    private func reasons(_ hits: HitBatch, _ tally: Tally) async throws -> [Int: String] {
+        var losses = 0
+        while true {
+            switch await self.sink.deliver(hits) {
+            case .delivered: return [:]
+            case .rejected(let reasons): return reasons
+            case .unavailable(let reason):
+                throw ReplayInterruption(sink: self.sink.name, reason: reason, tally: tally)
+            case .lost(let reason):
+                losses += 1
+                guard losses <= Self.maxLosses else {
+                    throw ReplayInterruption(sink: self.sink.name, reason: reason, tally: tally)
+                }
+            }
+        }
+    }
+}
+
+/// Why a replay ended before its end.
+package struct ReplayInterruption: Error, CustomStringConvertible {
+    /// The sink's name.
+    package let sink: String
+    /// What it said.
+    package let reason: String
+    /// What became of the letters before.
+    package let tally: Replay.Tally
+
+    /// What happened and what to do, in a line.
+    package var description: String {
+        "the sink \(self.sink) takes nothing now: \(self.reason). "
+            + "\(self.tally.delivered) letters were delivered before that, and the others are "
+            + "kept: replay them once it is back"
+    }
+}

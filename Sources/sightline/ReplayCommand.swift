@@ -1,0 +1,104 @@
+// `sightline replay`: what a sink refused for good, once more.
+internal import ArgumentParser
+internal import Foundation
+internal import GRDB
+internal import TrackingJournal
+internal import TrackingServer
+internal import TrackingSinks
+
+/// Delivers dead letters again, and forgets those that the sink has taken.
+struct ReplayCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Deliver the dead letters once more.",
+        discussion: """
+            For when what made the sink refuse them has been mended; `tail --rejected` shows them \
+            with their reasons. What the sink takes is forgotten, what it refuses again stays with \
+            its new reason. The server of the same data directory has to be stopped meanwhile.
+            Exit 0: the sink has them all. 1: some are left. 69: the server is running, there are \
+            no dead letters, or the sink takes nothing now. 78: the configuration is wrong.
+            """)
+
+    @Option(help: "A YAML file of keys and values.")
+    var config: String?
+
+    @OptionGroup var flags: ConfigurationFlags
+
+    @Option(help: "The sink that refused them, where it is not the one of the configuration.")
+    var from: String?
+
+    @Option(help: "Deliver at most so many, the oldest first, 1 to 100000000.")
+    var limit: Int?
+
+    @Flag(help: "Only count them.")
+    var dryRun = false
+
+    @Flag(help: "Print one line of JSON.")
+    var json = false
+
+    /// What --json prints.
+    private struct Summary: Encodable {
+        let refusedBy: String
+        let sink: String
+        let letters: Int
+        let delivered: Int
+        let refused: Int
+        let unreadable: Int
+    }
+
+    func validate() throws {
+        guard let limit, !(1...100_000_000).contains(limit) else { return }
+        throw ValidationError("--limit \(limit) is outside 1 to 100000000.")
+    }
+
+    func run() async throws {
+        let configuration: ServerConfiguration
+        do {
+            configuration = try self.flags.source(file: self.config).load().checked()
+        } catch {
+            throw Console.fail(error, .configuration)
+        }
+        do {
+            try await self.replay(configuration)
+        } catch let exit as ExitCode {
+            throw exit
+        } catch {
+            throw Console.fail(error, .unavailable)
+        }
+    }
+
+    private func replay(_ configuration: ServerConfiguration) async throws {
+        let directory = configuration.dataDirectory
+        // Says where there is none; opened for writing it would be made.
+        _ = try DatabaseFile.open(DeadLetterRow.fileName, in: directory)
+        // Held to the end: the sink's files have one writer.
+        let lock = self.dryRun ? nil : try DirectoryLock(directory: directory)
+        defer { withExtendedLifetime(lock) {} }
+        let letters = try DeadLetters(
+            path: directory + "/" + DeadLetterRow.fileName, maxRows: configuration.maxDeadLetters)
+        let refuser = self.from ?? configuration.sink
+        let count = try await letters.count(of: refuser)
+        var tally = Replay.Tally()
+        if !self.dryRun, count > 0 {
+            let sink = try Application.sink(configuration)
+            tally = try await Replay(of: letters, refusedBy: refuser, to: sink)
+                .run(limit: self.limit ?? .max)
+        }
+        try self.show(
+            Summary(
+                refusedBy: refuser, sink: configuration.sink, letters: count,
+                delivered: tally.delivered, refused: tally.refused, unreadable: tally.unreadable))
+        if !self.dryRun, tally.delivered < count { throw ExitCode.failure }
+    }
+
+    private func show(_ summary: Summary) throws {
+        guard !self.json else { return try Console.json(summary) }
+        Console.out("\(summary.letters) dead letters of the sink \(summary.refusedBy)")
+        guard !self.dryRun else { return }
+        Console.out("\(summary.delivered) delivered to the sink \(summary.sink)")
+        if summary.refused > 0 { Console.out("\(summary.refused) refused again, and kept") }
+        if summary.unreadable > 0 {
+            Console.out("\(summary.unreadable) hold no hit (damaged batches), and are kept")
+        }
+    }
+}
