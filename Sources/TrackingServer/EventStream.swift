@@ -88,11 +88,6 @@ final class EventStream: Sendable {
         }
     }
 
-    @inline(never)
-    private func tell(_ response: Response) async throws {
-        try await self.writer.write(response)
-    }
-
     /// Does the same, and ends the reading once the grace of an announced end is over.
     @inline(never)
     private func answerWithinGrace() async throws {
@@ -124,6 +119,12 @@ final class EventStream: Sendable {
         } catch {
             // The stream ends first.
         }
+    }
+
+    /// Writes one response, which then lies in this function's frame alone.
+    @inline(never)
+    private func tell(_ response: Response) async throws {
+        try await self.writer.write(response)
     }
 
     /// Admits requests as they come, and hands them to the journal.

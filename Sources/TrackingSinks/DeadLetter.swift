@@ -5,11 +5,11 @@ internal import SwiftProtobuf
 internal import TrackingCore
 
 /// A row of the dead letters.
-package struct DeadLetter: Sendable {
+struct DeadLetter: Sendable {
     /// Its row: rising, in the order in which letters were kept.
-    package let id: Int64
+    let id: Int64
     /// The TrackingRecord's bytes; a whole payload where a damaged batch was kept.
-    package let record: [UInt8]
+    let record: [UInt8]
 
     /// The hit as a payload of its own, its event byte for byte as the client sent it; nil where
     /// the row holds no record of a hit.
