@@ -16,7 +16,7 @@
             /// Why some hit was not taken now.
             var failure: String?
             /// The newest place of a hit, which takes all others with it when it is lost.
-            var newest: (sequence: UInt64, hitID: String)?
+            var newest: NATSPlace.Mark?
             /// The lowest place that a hit was newly given.
             var lowestNew = UInt64.max
         }
@@ -73,7 +73,9 @@
                 if let ack {
                     if !ack.Duplicate { tally.lowestNew = min(tally.lowestNew, ack.Sequence) }
                     if ack.Sequence > tally.newest?.sequence ?? 0 {
-                        tally.newest = Self.hitID(of: message).map { (ack.Sequence, $0) }
+                        tally.newest = Self.hitID(of: message).map {
+                            NATSPlace.Mark(sequence: ack.Sequence, hitID: $0)
+                        }
                     }
                 } else if let problem, problem.ErrCode.isForGood {
                     let hitID = Self.hitID(of: message) ?? ""

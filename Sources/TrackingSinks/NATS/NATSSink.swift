@@ -104,12 +104,16 @@
                 return nil
             }
             let state = try self.stream.check(connection.jetStream)
-            let loss = try self.keptPlace.withLock { $0 }?.loss(in: state) {
-                sequence throws(NATSError) in
-                try self.stream.hitID(at: sequence, connection.jetStream)
+            if var place = self.keptPlace.withLock({ $0 }) {
+                let loss = try place.loss(in: state) { sequence throws(NATSError) in
+                    try self.stream.hitID(at: sequence, connection.jetStream)
+                }
+                if let loss { return loss }
+                (place.created, place.seen) = (state.created, place.newest)
+                self.keptPlace.withLock { [place] in $0 = place }
             }
             self.look = (.now, reconnects, state.created)
-            return loss
+            return nil
         }
 
         /// Publishes every hit, or stops at the first that cannot be; returns those that the
@@ -152,17 +156,20 @@
         ) throws -> Delivery {
             if let failure = tally.failure { throw NATSError(failure) }
             let place = self.keptPlace.withLock { $0 }
-            if let place, tally.lowestNew <= place.sequence {
+            if let place, tally.lowestNew <= place.newest.sequence {
                 // New hits have old places: the stream was cut or made anew under our feet.
-                throw NATSError("a hit came to \(tally.lowestNew), before \(place.sequence)")
+                throw NATSError(
+                    "a hit came to \(tally.lowestNew), before \(place.newest.sequence)")
             }
             // What was fed again may lie before it: only the newest place tells of all.
-            if let newest = tally.newest, newest.sequence > place?.sequence ?? 0,
+            if let newest = tally.newest, newest.sequence > place?.newest.sequence ?? 0,
                 let created = self.look?.created
             {
-                let place = NATSPlace(
-                    created: created, sequence: newest.sequence, hitID: newest.hitID)
-                self.keptPlace.withLock { $0 = place }
+                self.keptPlace.withLock {
+                    $0 = NATSPlace(created: created, newest: newest, seen: place?.seen)
+                }
+                // The first one is looked at with the next batch: later looks need one seen.
+                if place == nil { self.look = nil }
             }
             var rejected = refused
             if !tally.refused.isEmpty {

@@ -1,6 +1,10 @@
 """Three servers with a replicated stream, two ingest nodes, and what breaks under load."""
 
+import asyncio
+import json
 import time
+
+import nats
 
 import pytest
 
@@ -88,6 +92,47 @@ def test_each_restarted_in_turn(cluster, nodes, figure):
             wait_until_whole(cluster)
         under_load(load)
     check(cluster.url, nodes, load, figure, "each server restarted")
+
+
+def made_at_once(cluster, creations: int = 20) -> None:
+    """Makes the stream by so many creations at once, as ingest nodes that start together do: each
+    server keeps the first one's time while it runs, and has the last one's when it comes back."""
+    stream = {"name": STREAM, "subjects": ["sightline.>"], "num_replicas": REPLICAS,
+              "storage": "file", "retention": "limits", "discard": "new",
+              "max_bytes": -1, "duplicate_window": 3600 * 10**9}
+
+    async def make(connection, _):
+        subject, payload = f"$JS.API.STREAM.CREATE.{STREAM}", json.dumps(stream).encode()
+        answers = await asyncio.gather(
+            *(connection.request(subject, payload, timeout=5) for _ in range(creations)),
+            return_exceptions=True)
+        return [answer for answer in answers if not isinstance(answer, Exception)
+                and "error" not in json.loads(answer.data)]
+
+    def made():
+        try:
+            return run(cluster.url, make)
+        except nats.errors.Error:
+            return None
+    wait_until(made, "the stream made", 60, every=0.5)
+
+
+@pytest.mark.timeout(600)
+def test_servers_that_disagree_on_when_the_stream_was_made(cluster, make_server, figure):
+    """Another time of making tells of no loss where what was seen in the stream is still there."""
+    made_at_once(cluster)
+    made = [stream_info(cluster.url).created]
+    nodes = [make_server(*settings(cluster.url, replicas=REPLICAS)).start() for _ in range(2)]
+    with Load(nodes) as load:
+        for server in cluster.servers:
+            under_load(load)
+            server.terminate()
+            server.start()
+            wait_until_whole(cluster)
+            made.append(stream_info(cluster.url).created)
+        under_load(load)
+    assert len(set(made)) > 1, f"the servers agree, nothing was tried: {made}"
+    check(cluster.url, nodes, load, figure, "creation times that differ")
 
 
 @pytest.mark.timeout(600)

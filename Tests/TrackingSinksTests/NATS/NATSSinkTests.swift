@@ -123,6 +123,20 @@
             #expect(try self.ids().count == 3)
         }
 
+        @Test("a stream made anew and filled beyond the place before a look is noticed by the next")
+        func madeAnewAndFilled() async throws {
+            let sink = NATSSink(self.configuration)
+            for id in 1...2 { #expect(await sink.deliver(try self.batch(id)) == .delivered) }
+            try self.stream.delete()
+            let other = NATSSink(self.configuration)
+            for id in 11...15 { #expect(await other.deliver(try self.batch(id)) == .delivered) }
+            #expect(await sink.deliver(try self.batch(3)) == .delivered)
+            let next = NATSSink(self.configuration)
+            next.resume(at: sink.place)
+            let answer = await next.deliver(try self.batch(4))
+            #expect(answer == .lost(reason: "the stream was made anew"))
+        }
+
         @Test("a place that is still there is gone on from, also after a restart")
         func resumed() async throws {
             var sink = NATSSink(self.configuration)
