@@ -11,7 +11,8 @@ extension Journal {
         package var maxGroupBytes = 4 << 20
         /// Recent batches kept in memory for the forwarders. Default 32 MiB.
         package var maxCachedBytes = 32 << 20
-        /// Payload after which the log is moved into the file. Default 256 MiB.
+        /// Bytes of the log after which it is moved into the file; an eighth of that where nobody
+        /// waits. The file of the log stays as long as it was. Default 256 MiB.
         package var checkpointBytes = 256 << 20
         /// How long a batch stays after every sink has it, unless it would fill more than half of
         /// `maxBytes`. Default 0.

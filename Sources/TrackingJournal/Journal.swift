@@ -1,5 +1,6 @@
 // The journal: what is on disk before a client is told so. Requests come in, groups are committed,
 // clients hear of it, and forwarders read on from where they are.
+internal import Dispatch
 internal import Foundation
 internal import Synchronization
 package import TrackingCore
@@ -23,12 +24,22 @@ package final class Journal: Sendable {
     private struct State {
         var pending: [Submission] = []
         var isScheduled = false
-        /// Whether a cursor has moved since the last turn began.
-        var isCursorDue = false
+        var cursors = CursorState.written
+        var isCursorTimerSet = false
         var isClosed = false
         var failure: JournalError?
         /// When requests were last refused for want of room.
         var lastRefusal: ContinuousClock.Instant?
+    }
+
+    /// What is to be done about the sinks' cursors.
+    private enum CursorState {
+        /// None has moved since the last turn began.
+        case written
+        /// One has, and goes with the next group.
+        case moved
+        /// No group came: they get a turn of their own.
+        case due
     }
 
     struct Submission {
@@ -86,7 +97,8 @@ package final class Journal: Sendable {
         }
     }
 
-    /// Notes that a sink has everything up to `sequence`.
+    /// Notes that a sink has everything up to `sequence`. That is on disk with the next group, or
+    /// 50 ms later: a sink may be given once more what it took last before the process was killed.
     ///
     /// - Parameter place: where the sink keeps it, in the sink's own words; kept with the cursor.
     package func advance(sink: String, to sequence: Int64, place: String = "") {
@@ -95,21 +107,38 @@ package final class Journal: Sendable {
             self.settleDelivered()
             return
         }
-        self.writeCursors()
+        self.cursorMoved()
     }
 
     /// Notes that a sink has lost what it had: its cursor goes back to 0, before every row that is
     /// still kept.
     package func rewind(sink: String) {
         self.writer.rewind(sink: sink)
-        self.writeCursors()
+        self.cursorMoved()
     }
 
-    private func writeCursors() {
+    /// A turn of its own costs an fdatasync, which the next requests would wait for: so not before
+    /// it is clear that no group comes.
+    private func cursorMoved() {
+        let isTimerNew = self.state.withLock { state in
+            if state.cursors == .written { state.cursors = .moved }
+            defer { state.isCursorTimerSet = true }
+            return !state.isCursorTimerSet
+        }
+        guard isTimerNew else { return }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(50)) { [weak self] in
+            self?.writeCursors()
+        }
+    }
+
+    /// Writes the cursors that have moved since the last turn began.
+    func writeCursors() {
         let isNewTurn = self.state.withLock { state in
-            state.isCursorDue = true
+            state.isCursorTimerSet = false
+            guard state.cursors != .written, !state.isClosed else { return false }
+            state.cursors = .due
             defer { state.isScheduled = true }
-            return !state.isScheduled && !state.isClosed
+            return !state.isScheduled
         }
         if isNewTurn { self.store.async { self.turn() } }
     }
@@ -192,7 +221,7 @@ package final class Journal: Sendable {
         guard self.state.withLock({ !$0.isClosed }) else { return }
         self.commitGroup(self.takeGroup())
         let hasMore = self.state.withLock { state in
-            state.isScheduled = !state.pending.isEmpty || state.isCursorDue
+            state.isScheduled = !state.pending.isEmpty || state.cursors == .due
             return state.isScheduled
         }
         if hasMore { self.store.async { self.turn() } }
@@ -210,7 +239,7 @@ package final class Journal: Sendable {
     private func takeGroup() -> [Submission] {
         let maxBytes = self.configuration.maxGroupBytes
         return self.state.withLock { state in
-            state.isCursorDue = false
+            state.cursors = .written
             var bytes = 0
             let end =
                 state.pending.firstIndex { submission in
@@ -254,9 +283,10 @@ package final class Journal: Sendable {
 
     /// Comes after the answers: who waits for them need not wait for this.
     private func checkpointIfDue() {
-        guard self.state.withLock({ $0.failure == nil }) else { return }
+        let (isSound, isIdle) = self.state.withLock { ($0.failure == nil, $0.pending.isEmpty) }
+        guard isSound else { return }
         do {
-            try self.writer.checkpointIfDue()
+            try self.writer.checkpointIfDue(isIdle: isIdle)
         } catch {
             self.fail(error)
         }

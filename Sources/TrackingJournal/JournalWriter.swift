@@ -127,8 +127,11 @@ final class JournalWriter: @unchecked Sendable {
 
     /// Moves the log into the file where that is due.
     ///
+    /// - Parameter isIdle: whether nobody waits for the next group.
     /// - Throws: `JournalError.failed` where the disk has failed.
-    func checkpointIfDue() throws(JournalError) { try self.store.checkpointIfDue() }
+    func checkpointIfDue(isIdle: Bool) throws(JournalError) {
+        try self.store.checkpointIfDue(isIdle: isIdle)
+    }
 
     /// The next commit: a payload, and what else is due.
     private func commit(_ payload: (bytes: [UInt8], events: Int)) -> JournalStore.Commit {
@@ -249,8 +252,9 @@ final class JournalWriter: @unchecked Sendable {
         return isIdle || bytes >= self.deletionStride ? last : 0
     }
 
-    /// Payload that is deleted at once while groups come: 4 MiB, less in a small journal.
-    private var deletionStride: Int { min(4 << 20, self.maxBytes / 64) }
+    /// Payload that is deleted at once while groups come: 1 MiB, less in a small journal. Rows that
+    /// stay until more can go are pages that the next checkpoint has to move.
+    private var deletionStride: Int { min(1 << 20, self.maxBytes / 64) }
 
     /// The newest row of keys without which the window still is full.
     private func forgettableThrough() -> Int64 {

@@ -64,8 +64,9 @@ extension Journal {
     }
 
     /// Waits until the journal's queue has done all that it was given before: twice, since a turn
-    /// that is ending now may get in line again behind the first.
+    /// that is ending now may get in line again behind the first. Cursors are written by then.
     func settle() async {
+        self.writeCursors()
         for _ in 1...2 { _ = await self.preview([]) }
     }
 

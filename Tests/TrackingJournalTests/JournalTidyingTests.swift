@@ -32,6 +32,50 @@ struct JournalTidyingTests {
         await journal.close()
     }
 
+    @Test("a cursor that moves is written without another group")
+    func cursor() async throws {
+        let journal = try Journal.open(self.directory)
+        await journal.commit(TestEvents.impression(1))
+        journal.advance(sink: "a", to: 1)
+        // Its row goes with it.
+        while journal.storedBytes > 0 { await Task.yield() }
+        #expect(try journal.store.batch(after: 0) == nil)
+        await journal.close()
+    }
+
+    @Test(
+        "journal.checkpoint_bytes: the log is moved at its limit, at an eighth where nobody waits",
+        arguments: [
+            (1, 0, false, true), (1, 1, false, false), (8, 0, true, true), (8, 8, true, false),
+            (8, 0, false, false),
+        ])
+    func checkpoint(_ factor: Int, _ more: Int, _ isIdle: Bool, _ isMoved: Bool) throws {
+        let written = try self.logBytes(factor: 1 << 20, more: 0, isIdle: false)
+        #expect(written > 0 && written % 16384 == 0)
+        let left = try self.logBytes(of: written, factor: factor, more: more, isIdle: isIdle)
+        #expect(left == (isMoved ? 0 : written))
+    }
+
+    /// Bytes that stand in the log of a new journal after one commit and the checkpoint that may
+    /// follow it, where the limit is `factor` times `bytes` and `more`.
+    private func logBytes(
+        of bytes: Int = 16384, factor: Int, more: Int, isIdle: Bool
+    ) throws -> Int {
+        let store = try JournalStore(
+            path: self.directory.path + "/\(factor).db", checkpointBytes: bytes * factor + more)
+        defer { store.close() }
+        let outcome = store.commit(
+            JournalStore.Commit(
+                sequence: 1, payload: [1, 2, 3], eventCount: 1, recentRow: [], createTime: 1,
+                cursors: [:], deleteThrough: 0, forgetThrough: 0))
+        guard case .durable = outcome else {
+            Issue.record("\(outcome)")
+            return -1
+        }
+        try store.checkpointIfDue(isIdle: isIdle)
+        return store.logBytes
+    }
+
     /// A commit of one event at a time, with every earlier row delivered.
     @Test("while groups come, delivered rows go a stride at a time")
     func deletionStride() throws {

@@ -154,7 +154,7 @@ package struct ConfigurationKey: Sendable {
             "bytes of recent batches kept in memory for the sinks"),
         .init(
             "journal.checkpoint_bytes", .number(256 << 20, Self.bytes),
-            "bytes after which the log is moved into the file"),
+            "bytes of the log after which it is moved into the file; an eighth where nobody waits"),
         .init(
             "journal.retain_seconds", .number(0, 0...(30 * 86_400)),
             "seconds that a batch is kept after every sink has it, in at most half of max_bytes"),
