@@ -1,6 +1,5 @@
 // The journal: what is on disk before a client is told so. Requests come in, groups are committed,
 // clients hear of it, and forwarders read on from where they are.
-internal import Dispatch
 internal import Foundation
 internal import Synchronization
 package import TrackingCore
@@ -18,28 +17,19 @@ package final class Journal: Sendable {
     let tail: BatchTail
     let writer: JournalWriter
     private let undelivered: UndeliveredGroups
+    private let cursorTimer = CursorTimer()
     private let onCommit: @Sendable (Duration) -> Void
     private let onFailure: @Sendable (JournalError) -> Void
 
     private struct State {
         var pending: [Submission] = []
         var isScheduled = false
-        var cursors = CursorState.written
-        var isCursorTimerSet = false
+        /// Whether cursors have waited long enough for a group.
+        var areCursorsDue = false
         var isClosed = false
         var failure: JournalError?
         /// When requests were last refused for want of room.
         var lastRefusal: ContinuousClock.Instant?
-    }
-
-    /// What is to be done about the sinks' cursors.
-    private enum CursorState {
-        /// None has moved since the last turn began.
-        case written
-        /// One has, and goes with the next group.
-        case moved
-        /// No group came: they get a turn of their own.
-        case due
     }
 
     struct Submission {
@@ -103,11 +93,7 @@ package final class Journal: Sendable {
     /// - Parameter place: where the sink keeps it, in the sink's own words; kept with the cursor.
     package func advance(sink: String, to sequence: Int64, place: String = "") {
         self.writer.advance(sink: sink, to: SinkCursor(sequence: sequence, place: place))
-        if self.configuration.mode == .off {
-            self.settleDelivered()
-            return
-        }
-        self.cursorMoved()
+        if self.configuration.mode == .off { self.settleDelivered() } else { self.cursorMoved() }
     }
 
     /// Notes that a sink has lost what it had: its cursor goes back to 0, before every row that is
@@ -117,26 +103,13 @@ package final class Journal: Sendable {
         self.cursorMoved()
     }
 
-    /// A turn of its own costs an fdatasync, which the next requests would wait for: so not before
-    /// it is clear that no group comes.
-    private func cursorMoved() {
-        let isTimerNew = self.state.withLock { state in
-            if state.cursors == .written { state.cursors = .moved }
-            defer { state.isCursorTimerSet = true }
-            return !state.isCursorTimerSet
-        }
-        guard isTimerNew else { return }
-        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(50)) { [weak self] in
-            self?.writeCursors()
-        }
-    }
+    private func cursorMoved() { self.cursorTimer.moved { [weak self] in self?.writeCursors() } }
 
-    /// Writes the cursors that have moved since the last turn began.
+    /// Has the cursors written, with a group or without.
     func writeCursors() {
         let isNewTurn = self.state.withLock { state in
-            state.isCursorTimerSet = false
-            guard state.cursors != .written, !state.isClosed else { return false }
-            state.cursors = .due
+            guard !state.isClosed else { return false }
+            state.areCursorsDue = true
             defer { state.isScheduled = true }
             return !state.isScheduled
         }
@@ -221,7 +194,7 @@ package final class Journal: Sendable {
         guard self.state.withLock({ !$0.isClosed }) else { return }
         self.commitGroup(self.takeGroup())
         let hasMore = self.state.withLock { state in
-            state.isScheduled = !state.pending.isEmpty || state.cursors == .due
+            state.isScheduled = !state.pending.isEmpty || state.areCursorsDue
             return state.isScheduled
         }
         if hasMore { self.store.async { self.turn() } }
@@ -238,8 +211,9 @@ package final class Journal: Sendable {
     /// Takes pending requests up to the group's limit.
     private func takeGroup() -> [Submission] {
         let maxBytes = self.configuration.maxGroupBytes
+        self.cursorTimer.groupTaken()
         return self.state.withLock { state in
-            state.cursors = .written
+            state.areCursorsDue = false
             var bytes = 0
             let end =
                 state.pending.firstIndex { submission in

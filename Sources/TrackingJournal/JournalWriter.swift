@@ -125,9 +125,8 @@ final class JournalWriter: @unchecked Sendable {
         }
     }
 
-    /// Moves the log into the file where that is due.
+    /// Moves the log into the file where that is due, which is earlier where nobody waits.
     ///
-    /// - Parameter isIdle: whether nobody waits for the next group.
     /// - Throws: `JournalError.failed` where the disk has failed.
     func checkpointIfDue(isIdle: Bool) throws(JournalError) {
         try self.store.checkpointIfDue(isIdle: isIdle)
@@ -252,8 +251,7 @@ final class JournalWriter: @unchecked Sendable {
         return isIdle || bytes >= self.deletionStride ? last : 0
     }
 
-    /// Payload that is deleted at once while groups come: 1 MiB, less in a small journal. Rows that
-    /// stay until more can go are pages that the next checkpoint has to move.
+    /// Payload that is deleted at once while groups come: what stays, a checkpoint has to move.
     private var deletionStride: Int { min(1 << 20, self.maxBytes / 64) }
 
     /// The newest row of keys without which the window still is full.
