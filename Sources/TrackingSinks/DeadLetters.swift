@@ -17,7 +17,10 @@ package final class DeadLetters: Sendable {
     /// - Throws: what SQLite says where the file cannot be used.
     package init(path: String, maxRows: Int = 100_000) throws {
         self.maxRows = maxRows
-        let database = try DatabaseQueue(path: path)
+        var configuration = Configuration()
+        // A person may be at it, or a server that has just ended be closing it.
+        configuration.busyMode = .timeout(5)
+        let database = try DatabaseQueue(path: path, configuration: configuration)
         try database.writeWithoutTransaction { database in
             try database.execute(
                 sql: """

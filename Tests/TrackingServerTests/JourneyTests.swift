@@ -77,7 +77,7 @@ struct JourneyTests {
     }
 
     private static func hits(_ directory: String) throws -> [Hit] {
-        try DatabaseQueue(path: directory + "/hits.db").read { database in
+        try DatabaseQueue.hits(in: directory).read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM hits ORDER BY rowid").map { row in
                 Hit(
                     kind: row["kind"], broadlogID: row["broadlog_id"],

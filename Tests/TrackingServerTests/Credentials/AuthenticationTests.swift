@@ -39,7 +39,7 @@ struct AuthenticationTests {
     }
 
     private func tenants(_ directory: String) throws -> [String: [String]] {
-        try DatabaseQueue(path: directory + "/hits.db").read { database in
+        try DatabaseQueue.hits(in: directory).read { database in
             let rows = try Row.fetchAll(
                 database, sql: "SELECT DISTINCT broadlog_id, tenant FROM hits ORDER BY tenant")
             return Dictionary(grouping: rows) { $0["broadlog_id"] as String }
