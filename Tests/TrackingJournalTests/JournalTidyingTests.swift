@@ -4,6 +4,7 @@ internal import Testing
 internal import TrackingCore
 @testable internal import TrackingJournal
 
+@Suite(.timeLimit(.minutes(1)))
 struct JournalTidyingTests {
     private let directory: TemporaryDirectory
 
@@ -38,7 +39,10 @@ struct JournalTidyingTests {
         await journal.commit(TestEvents.impression(1))
         journal.advance(sink: "a", to: 1)
         // Its row goes with it.
-        while journal.storedBytes > 0 { await Task.yield() }
+        while journal.storedBytes > 0 {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
         #expect(try journal.store.batch(after: 0) == nil)
         await journal.close()
     }
