@@ -135,7 +135,6 @@ final class JournalStore: @unchecked Sendable {
                     return .commit
                 }
             }
-            self.logBytes += try self.takeWrittenBytes()
             return .durable
         } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
             return .diskFull
@@ -235,9 +234,10 @@ final class JournalStore: @unchecked Sendable {
     ///
     /// - Throws: `JournalError.failed` where the disk has failed.
     func checkpointIfDue(isIdle: Bool) throws(JournalError) {
-        let bytes = isIdle ? self.checkpointBytes / 8 : self.checkpointBytes
-        guard self.logBytes >= bytes else { return }
+        let dueBytes = isIdle ? self.checkpointBytes / 8 : self.checkpointBytes
         do {
+            self.logBytes += try self.takeWrittenBytes()
+            guard self.logBytes >= dueBytes else { return }
             try self.database.unsafeReentrantWrite { _ = try $0.checkpoint(.passive) }
             self.logBytes = 0
         } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
