@@ -7,7 +7,7 @@ internal import TrackingSinks
 extension RequestPool {
     /// Appends each request once the one before it is on disk: a group of one request each.
     func append(_ iterations: Int, in directory: String) throws -> Int {
-        let journal = try Journal(path: directory + "/journal.db", sinks: ["sink"]) { error in
+        let journal = try Journal(directory: directory + "/journal", sinks: ["sink"]) { error in
             preconditionFailure("the journal's disk failed: \(error)")
         }
         let receiver = Waiting()

@@ -11,9 +11,9 @@ extension Journal {
         package var maxGroupBytes = 4 << 20
         /// Recent batches kept in memory for the forwarders. Default 32 MiB.
         package var maxCachedBytes = 32 << 20
-        /// Bytes of the log after which it is moved into the file; an eighth of that where nobody
-        /// waits. The file of the log stays as long as it was. Default 256 MiB.
-        package var checkpointBytes = 256 << 20
+        /// Bytes after which the log goes on in another file; one record may go beyond it. Default
+        /// 16 MiB.
+        package var segmentBytes = 16 << 20
         /// How long a batch stays after every sink has it, unless it would fill more than half of
         /// `maxBytes`. Default 0.
         package var retainSeconds = 0

@@ -28,23 +28,23 @@ extension Journal {
     package var maxStoredBytes: Int { self.writer.maxBytes }
 }
 
-extension Deque<JournalStore.StoredRow> {
-    /// Removes the rows up to a sequence; their bytes.
-    mutating func removeRows(through sequence: Int64) -> Int {
+extension Deque<StoredRow> {
+    /// Removes rows from the front for as long as the condition holds; their bytes.
+    mutating func removeRows(while condition: (StoredRow) -> Bool) -> Int {
         var bytes = 0
-        while let row = self.first, row.sequence <= sequence {
+        while let row = self.first, condition(row) {
             bytes += row.bytes
             self.removeFirst()
         }
         return bytes
     }
 
-    /// The first index whose row, like all after it, meets the condition.
-    func partitioningIndex(_ condition: (JournalStore.StoredRow) -> Bool) -> Int {
+    /// The index of the first row after a sequence; the count where there is none.
+    func index(after sequence: Int64) -> Int {
         var (low, high) = (0, self.count)
         while low < high {
             let middle = (low + high) / 2
-            if condition(self[middle]) { high = middle } else { low = middle + 1 }
+            if self[middle].sequence > sequence { high = middle } else { low = middle + 1 }
         }
         return low
     }

@@ -12,22 +12,21 @@ package final class Journal: Sendable {
     /// A random name, made with the file: sinks keep their place by it.
     package let identity: String
 
-    let store: JournalStore
+    /// Everything that is written is written on it.
+    let queue = DispatchQueue(label: "sightline.journal")
+    /// Nil where nothing is written.
+    let checkpointer: Checkpointer?
+    private let failure: JournalFailure
     private let state: Mutex<State>
     let tail: BatchTail
     let writer: JournalWriter
     private let undelivered: UndeliveredGroups
-    private let cursorTimer = CursorTimer()
     private let onCommit: @Sendable (Duration) -> Void
-    private let onFailure: @Sendable (JournalError) -> Void
 
     private struct State {
         var pending: [Submission] = []
         var isScheduled = false
-        /// Whether cursors have waited long enough for a group.
-        var areCursorsDue = false
         var isClosed = false
-        var failure: JournalError?
         /// When requests were last refused for want of room.
         var lastRefusal: ContinuousClock.Instant?
     }
@@ -40,80 +39,78 @@ package final class Journal: Sendable {
     /// Opens the journal in a directory that this process has locked.
     ///
     /// - Parameters:
-    ///   - path: the file; nothing is written there where the mode is `off`.
+    ///   - directory: where its files are, made where it is missing; nothing is written there
+    ///     where the mode is `off`.
     ///   - sinks: the names of the sinks whose cursors hold rows back.
     ///   - onCommit: told how long it took to make each group durable; called on the journal's
     ///     queue, so it has to return at once.
     ///   - now: the time by which retention counts; tests give their own.
     ///   - onFailure: called once when the disk fails; the process has to end with 74.
-    /// - Throws: `JournalError` where the file cannot be used safely.
+    /// - Throws: `JournalError` where the files cannot be used safely.
     package init(
-        path: String, sinks: [String], configuration: Configuration = Configuration(),
+        directory: String, sinks: [String], configuration: Configuration = Configuration(),
         onCommit: @escaping @Sendable (Duration) -> Void = { _ in },
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         onFailure: @escaping @Sendable (JournalError) -> Void
     ) throws(JournalError) {
-        let store = try JournalStore(
-            path: configuration.mode == .off ? nil : path,
-            checkpointBytes: configuration.checkpointBytes)
         let window = RecentHits(capacity: configuration.windowCapacity)
-        let contents = try store.open(restoring: window)
+        var store: CheckpointStore?
+        var checkpoint = CheckpointStore.Contents()
+        var log: JournalLog?
+        if configuration.mode == .disk {
+            log = try JournalLog(directory: directory, segmentBytes: configuration.segmentBytes)
+            let opened = try CheckpointStore(path: directory + "/checkpoint.db")
+            checkpoint = try opened.contents(restoring: window)
+            store = opened
+        }
+        let writer = try JournalWriter(
+            log: log, window: window, checkpoint: checkpoint, sinks: sinks,
+            configuration: configuration, now: now)
+        let failure = JournalFailure(onFailure: onFailure)
+        self.writer = writer
+        self.failure = failure
+        self.checkpointer = store.map { [queue] in
+            Checkpointer(store: $0, writer: writer, queue: queue, failure: failure)
+        }
         self.configuration = configuration
-        self.identity = contents.identity
-        self.store = store
+        self.identity = checkpoint.identity
         self.state = Mutex(State())
         self.tail = BatchTail(
-            lastSequence: contents.lastSequence,
+            lastSequence: self.writer.lastSequence,
             maxBytes: configuration.mode == .off ? .max : configuration.maxCachedBytes)
         self.undelivered = UndeliveredGroups()
-        self.writer = JournalWriter(
-            store: store, window: window, contents: contents, sinks: sinks,
-            configuration: configuration, now: now)
         self.onCommit = onCommit
-        self.onFailure = onFailure
     }
 
     /// Takes requests in; their receiver is told when they are settled, all at once. Never waits.
     package func append(_ requests: [AdmittedRequest], for receiver: any SettlementReceiver) {
         let (isTaken, isNewTurn) = self.state.withLock { state in
-            guard state.failure == nil, !state.isClosed else { return (false, false) }
+            guard !self.failure.hasHappened, !state.isClosed else { return (false, false) }
             state.pending.append(Submission(requests: requests, receiver: receiver))
             defer { state.isScheduled = true }
             return (true, !state.isScheduled)
         }
-        if isNewTurn { self.store.async { self.turn() } }
+        if isNewTurn { self.queue.async { self.turn() } }
         if !isTaken {
             Self.settle([Submission(requests: requests, receiver: receiver)], isToRetry: true)
         }
     }
 
-    /// Notes that a sink has everything up to `sequence`. That is on disk with the next group, or
-    /// 50 ms later: a sink may be given once more what it took last before the process was killed.
+    /// Notes that a sink has everything up to `sequence`. The next checkpoint holds that, 50 ms
+    /// later: a sink may be given once more what it took last before the process was killed.
     ///
     /// - Parameter place: where the sink keeps it, in the sink's own words; kept with the cursor.
     package func advance(sink: String, to sequence: Int64, place: String = "") {
         self.writer.advance(sink: sink, to: SinkCursor(sequence: sequence, place: place))
-        if self.configuration.mode == .off { self.settleDelivered() } else { self.cursorMoved() }
+        self.checkpointer?.changed()
+        if self.configuration.mode == .off { self.settleDelivered() }
     }
 
     /// Notes that a sink has lost what it had: its cursor goes back to 0, before every row that is
     /// still kept.
     package func rewind(sink: String) {
         self.writer.rewind(sink: sink)
-        self.cursorMoved()
-    }
-
-    private func cursorMoved() { self.cursorTimer.moved { [weak self] in self?.writeCursors() } }
-
-    /// Has the cursors written, with a group or without.
-    func writeCursors() {
-        let isNewTurn = self.state.withLock { state in
-            guard !state.isClosed else { return false }
-            state.areCursorsDue = true
-            defer { state.isScheduled = true }
-            return !state.isScheduled
-        }
-        if isNewTurn { self.store.async { self.turn() } }
+        self.checkpointer?.changed()
     }
 
     /// Sequence of the newest batch.
@@ -129,7 +126,7 @@ package final class Journal: Sendable {
     /// 5 s. A full disk shows in nothing else; who asks later finds out by sending.
     package var isTaking: Bool {
         let (isOpen, refusal) = self.state.withLock { state in
-            (state.failure == nil && !state.isClosed, state.lastRefusal)
+            (!self.failure.hasHappened && !state.isClosed, state.lastRefusal)
         }
         if !isOpen { return false }
         if let refusal, refusal.duration(to: .now) < .seconds(5) { return false }
@@ -139,13 +136,13 @@ package final class Journal: Sendable {
     /// Settles claims as they would be now, and claims nothing (D52).
     package func preview(_ claims: [Claim]) async -> [Claim] {
         await withCheckedContinuation { continuation in
-            self.store.async { continuation.resume(returning: self.writer.preview(claims)) }
+            self.queue.async { continuation.resume(returning: self.writer.preview(claims)) }
         }
     }
 
     /// The first batch after `sequence`; waits for it. Nil once the journal is closed.
     ///
-    /// - Throws: what SQLite says where the row cannot be read.
+    /// - Throws: what the system says where the row cannot be read.
     package func batch(after sequence: Int64) async throws -> JournalBatch? {
         switch await self.tail.batch(after: sequence) {
         case .batch(let batch): return batch
@@ -153,10 +150,10 @@ package final class Journal: Sendable {
         case .onDisk:
             let read: Result<(batch: JournalBatch?, last: Int64), any Error> =
                 await withCheckedContinuation { continuation in
-                    self.store.async {
+                    self.queue.async {
                         continuation.resume(
                             returning: Result {
-                                (try self.store.batch(after: sequence), self.lastSequence)
+                                (try self.writer.batch(after: sequence), self.lastSequence)
                             })
                     }
                 }
@@ -171,11 +168,11 @@ package final class Journal: Sendable {
     /// Says that no more requests will come: who waits for a batch beyond the last one gets nil.
     package func finish() { self.tail.finish() }
 
-    /// Commits what is pending, then closes the file. Further requests are to be sent again.
+    /// Commits what is pending, then closes the files. Further requests are to be sent again.
     package func close() async {
         self.state.withLock { $0.isClosed = true }
         await withCheckedContinuation { continuation in
-            self.store.async {
+            self.queue.async {
                 self.drain()
                 for group in self.undelivered.take() {
                     Self.settle(group.submissions, isToRetry: true)
@@ -184,7 +181,8 @@ package final class Journal: Sendable {
                 continuation.resume()
             }
         }
-        self.store.close()
+        await self.checkpointer?.finish()
+        self.checkpointer?.close()
     }
 
     // MARK: The writer's turn
@@ -194,10 +192,10 @@ package final class Journal: Sendable {
         guard self.state.withLock({ !$0.isClosed }) else { return }
         self.commitGroup(self.takeGroup())
         let hasMore = self.state.withLock { state in
-            state.isScheduled = !state.pending.isEmpty || state.areCursorsDue
+            state.isScheduled = !state.pending.isEmpty
             return state.isScheduled
         }
-        if hasMore { self.store.async { self.turn() } }
+        if hasMore { self.queue.async { self.turn() } }
     }
 
     private func drain() {
@@ -211,9 +209,7 @@ package final class Journal: Sendable {
     /// Takes pending requests up to the group's limit.
     private func takeGroup() -> [Submission] {
         let maxBytes = self.configuration.maxGroupBytes
-        self.cursorTimer.groupTaken()
         return self.state.withLock { state in
-            state.areCursorsDue = false
             var bytes = 0
             let end =
                 state.pending.firstIndex { submission in
@@ -230,8 +226,7 @@ package final class Journal: Sendable {
     }
 
     private func commitGroup(_ group: [Submission]) {
-        // A disk that failed once is not asked again: a later fsync may succeed and prove nothing.
-        guard self.state.withLock({ $0.failure == nil }) else {
+        guard !self.failure.hasHappened else {
             Self.settle(group, isToRetry: true)
             return
         }
@@ -249,21 +244,10 @@ package final class Journal: Sendable {
         case .durable(let batch):
             self.onCommit(start.duration(to: .now))
             self.tail.append(batch)
-        case .failed(let reason): self.fail(.failed(reason: reason))
+            self.checkpointer?.changed()
+        case .failed(let reason): self.failure.note(.failed(reason: reason))
         }
         Self.settle(group)
-        self.checkpointIfDue()
-    }
-
-    /// Comes after the answers: who waits for them need not wait for this.
-    private func checkpointIfDue() {
-        let (isSound, isIdle) = self.state.withLock { ($0.failure == nil, $0.pending.isEmpty) }
-        guard isSound else { return }
-        do {
-            try self.writer.checkpointIfDue(isIdle: isIdle)
-        } catch {
-            self.fail(error)
-        }
     }
 
     /// Without a disk, clients are told once the sinks have their hits.
@@ -287,13 +271,5 @@ package final class Journal: Sendable {
             last = submission.receiver
             submission.receiver.commitEnded()
         }
-    }
-
-    private func fail(_ error: JournalError) {
-        let isFirst = self.state.withLock { state in
-            defer { state.failure = error }
-            return state.failure == nil
-        }
-        if isFirst { self.onFailure(error) }
     }
 }

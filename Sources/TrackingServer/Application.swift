@@ -57,7 +57,7 @@ package struct Application: Sendable {
         let metrics = ServerMetrics()
         self.metrics = metrics.registry
         self.journal = try Journal(
-            path: directory + "/journal.db", sinks: [sink.name],
+            directory: directory + "/journal", sinks: [sink.name],
             configuration: configuration.journal, onCommit: { metrics.countCommit($0) },
             onFailure: onFailure)
         let deadLetters = try DeadLetters(

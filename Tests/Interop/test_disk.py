@@ -5,6 +5,7 @@ import os
 import pathlib
 import random
 import shutil
+import sqlite3
 import subprocess
 import tempfile
 import threading
@@ -62,8 +63,8 @@ def fill(ballast: pathlib.Path) -> None:
                 continue
 
 
-def make_batch(facts: Facts, sequence: int) -> Batch:
-    return Batch(sequence, [facts.push() for _ in range(EVENTS)])
+def make_batch(facts: Facts, sequence: int, events: int = EVENTS) -> Batch:
+    return Batch(sequence, [facts.push() for _ in range(events)])
 
 
 def hits_of(facts) -> set[bytes]:
@@ -145,6 +146,40 @@ def test_a_full_disk_refuses_and_recovers(make_server, small_disk, facts, figure
     figure(f"disk: full was answered with {refusal}; {len(promised)} acked hits, none lost")
     assert server.terminate() == 0, server.log()
     server.log_path.unlink()
+
+
+def test_a_disk_that_the_journal_has_filled_recovers(make_server, small_disk, tmp_path, facts,
+                                                     figure):
+    """A sink is down until the journal has taken the last page; it comes back, and all goes on."""
+    data = small_disk / "data"
+    data.mkdir(mode=0o700)
+    (data / "hits.db").symlink_to(tmp_path / "hits.db")
+    server = make_server(directory=data)
+    server.log_path = tmp_path / "stderr"
+    server.start()
+    promised, refusal = send(server, make_batch(facts, 1))
+    assert not refusal
+    check_stored(server, promised)
+    # Whoever holds the database's write lock makes the sink unavailable.
+    holder = sqlite3.connect(tmp_path / "hits.db", isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    refused = None
+    for _ in range(MOST_REQUESTS):
+        refused = make_batch(facts, 1, 1000)
+        more, refusal = send(server, refused)
+        promised |= more
+        if refusal:
+            break
+    assert refusal == "retry_later", refusal
+    free = shutil.disk_usage(small_disk).free
+    assert free <= 1 << 20, f"{free} bytes are left on the disk"
+    holder.execute("ROLLBACK")
+    holder.close()
+    wait_until(lambda: not send_all(server, refused, promised), "accepted again",
+               RECOVERY_SECONDS, every=0.2)
+    check_stored(server, promised)
+    figure(f"disk: {len(promised)} hits filled it, none lost, and the journal goes on")
+    assert server.terminate() == 0, server.log()
 
 
 def send_all(server, batch: Batch, promised: set[bytes]) -> str:

@@ -30,7 +30,7 @@ struct DisklessJournalTests {
         #expect(notes.notes == [.settled(7), .ended])
         #expect(journal.storedBytes == 0)
         await journal.close()
-        #expect(!FileManager.default.fileExists(atPath: self.directory.path + "/journal.db"))
+        #expect(!FileManager.default.fileExists(atPath: self.directory.path + "/journal"))
     }
 
     @Test("what no sink has when the journal closes is to be sent again")

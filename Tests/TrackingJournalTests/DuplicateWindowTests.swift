@@ -81,12 +81,12 @@ struct DuplicateWindowTests {
     @Test("D17: a window of N knows the N newest facts and no more, also after a restart")
     func capacity() async throws {
         for isRestarted in [false, true] {
-            let file = "restarted-\(isRestarted).db"
-            var journal = try Journal.open(self.directory, file: file) { $0.windowCapacity = 8 }
+            let folder = "restarted-\(isRestarted)"
+            var journal = try Journal.open(self.directory, folder: folder) { $0.windowCapacity = 8 }
             for id in 1...30 { await journal.commit(TestEvents.impression(id)) }
             if isRestarted {
                 await journal.close()
-                journal = try Journal.open(self.directory, file: file) { $0.windowCapacity = 8 }
+                journal = try Journal.open(self.directory, folder: folder) { $0.windowCapacity = 8 }
             }
             let oldest = TestRequests.impressions([22, 23])
             #expect(await journal.preview(oldest.claims).map(\.granted.isEmpty) == [false, true])

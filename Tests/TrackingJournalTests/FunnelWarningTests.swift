@@ -65,7 +65,7 @@ struct FunnelWarningTests {
         let funnel: Warnings = [.openWithoutClick, .openAfterDismiss, .impressionAfterClick]
         // In one request, in one commit each, and with a restart in between.
         let together = TestRequests.request(row.events)
-        let journal = try Journal.open(self.directory, file: "together.db")
+        let journal = try Journal.open(self.directory, folder: "together")
         await journal.commit(together)
         #expect(together.verdicts.last == .accepted)
         #expect(together.warnings.last?.intersection(funnel) == row.warning)

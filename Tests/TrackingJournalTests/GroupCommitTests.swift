@@ -80,7 +80,7 @@ struct GroupCommitTests {
         #expect(notes.notes.filter { $0 != .ended } == (1...5).map { .settled($0) })
         await journal.close()
 
-        let small = try Journal.open(self.directory, file: "small.db") { $0.maxGroupBytes = 1 }
+        let small = try Journal.open(self.directory, folder: "small") { $0.maxGroupBytes = 1 }
         #expect(await small.commit(TestEvents.impression(1)) == [.accepted])
         await small.close()
     }

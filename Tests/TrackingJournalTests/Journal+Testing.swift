@@ -40,14 +40,14 @@ final class RecordingReceiver: SettlementReceiver {
 extension Journal {
     /// A journal for tests: small, and a failing disk fails the test through its verdicts.
     static func open(
-        _ directory: TemporaryDirectory, file: String = "journal.db", sinks: [String] = ["a"],
+        _ directory: TemporaryDirectory, folder: String = "journal", sinks: [String] = ["a"],
         _ change: (inout Configuration) -> Void = { _ in }
     ) throws -> Journal {
         var configuration = Configuration()
         configuration.windowCapacity = 1000
         change(&configuration)
         return try Journal(
-            path: directory.path + "/" + file, sinks: sinks, configuration: configuration,
+            directory: directory.path + "/" + folder, sinks: sinks, configuration: configuration,
             onFailure: { _ in })
     }
 
@@ -64,10 +64,10 @@ extension Journal {
     }
 
     /// Waits until the journal's queue has done all that it was given before: twice, since a turn
-    /// that is ending now may get in line again behind the first. Cursors are written by then.
+    /// that is ending now may get in line again behind the first. A checkpoint holds it by then.
     func settle() async {
-        self.writeCursors()
         for _ in 1...2 { _ = await self.preview([]) }
+        await self.checkpointer?.finish()
     }
 
     /// Sequences of all batches that can be had after `sequence`, once `finish()` has been called.
@@ -95,7 +95,7 @@ extension Journal {
         _ requests: [AdmittedRequest], for receiver: any SettlementReceiver
     ) async {
         let gate = Gate()
-        self.store.async { gate.wait() }
+        self.queue.async { gate.wait() }
         for request in requests { self.append([request], for: receiver) }
         gate.open()
         await self.settle()

@@ -58,7 +58,7 @@ struct JournalLagTests {
     func commits() async throws {
         let told = Mutex<[Duration]>([])
         let journal = try Journal(
-            path: self.directory.path + "/journal.db", sinks: ["a"],
+            directory: self.directory.path + "/journal", sinks: ["a"],
             onCommit: { duration in told.withLock { $0.append(duration) } },
             onFailure: { _ in })
         let request = TestRequests.impressions([1])

@@ -38,18 +38,15 @@ struct JournalLifeTests {
         #expect(error.map { "\($0)".contains(file + "/data") } == true)
     }
 
-    @Test("acks rest on a write-ahead log: the journal opens with one, and refuses to do without")
+    @Test("segments are reused once a checkpoint is on disk: it is refused where it cannot be so")
     func settings() async throws {
         let journal = try Journal.open(self.directory)
         // Bytes 18 and 19 of a database are 2 where it is written through a write-ahead log. That
         // `synchronous` is 2 is read back by the very check that refuses the journal below.
-        let header = try Data(contentsOf: URL(filePath: self.directory.journal)).prefix(20)
+        let header = try Data(contentsOf: self.directory.journalFile("checkpoint.db")).prefix(20)
         #expect([UInt8](header.suffix(2)) == [2, 2])
-        #expect(FileManager.default.fileExists(atPath: self.directory.journal + "-wal"))
         await journal.close()
-        let error = #expect(throws: JournalError.self) {
-            try JournalStore(path: ":memory:", checkpointBytes: 1 << 20)
-        }
+        let error = #expect(throws: JournalError.self) { try CheckpointStore(path: ":memory:") }
         guard case .unsafeSetting("journal_mode", "memory", "wal") = error else {
             Issue.record("\(String(describing: error))")
             return
@@ -59,14 +56,34 @@ struct JournalLifeTests {
     @Test("only its owner may read the journal")
     func permissions() async throws {
         let journal = try Journal.open(self.directory)
-        let attributes = try FileManager.default.attributesOfItem(atPath: self.directory.journal)
-        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        await journal.commit(TestEvents.impression(1))
+        await journal.settle()
+        let files = FileManager.default
+        #expect(try files.permissions(self.directory.journal) == 0o700)
+        let names = try files.contentsOfDirectory(atPath: self.directory.journal)
+        #expect(Set(names).isSuperset(of: ["checkpoint.db", "segment-1", "ballast"]))
+        for name in names {
+            #expect(try files.permissions(self.directory.journal + "/" + name) == 0o600, "\(name)")
+        }
         await journal.close()
     }
 
     @Test("what is no database is refused with its path")
     func noDatabase() throws {
-        try Data(repeating: 0x55, count: 100_000).write(to: URL(filePath: self.directory.journal))
+        try FileManager.default.createDirectory(
+            atPath: self.directory.journal, withIntermediateDirectories: false)
+        let file = self.directory.journalFile("checkpoint.db")
+        try Data(repeating: 0x55, count: 100_000).write(to: file)
+        let error = #expect(throws: JournalError.self) { try Journal.open(self.directory) }
+        guard case .unusable(file.path, _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test("a journal that cannot have its folder is refused with its path")
+    func noFolder() throws {
+        try Data().write(to: URL(filePath: self.directory.journal))
         let error = #expect(throws: JournalError.self) { try Journal.open(self.directory) }
         guard case .unusable(self.directory.journal, _) = error else {
             Issue.record("\(String(describing: error))")
@@ -80,7 +97,7 @@ struct JournalLifeTests {
         let requests = (1...5).map { TestRequests.impressions([$0], sequence: $0) }
         let notes = RecordingReceiver()
         let gate = Gate()
-        journal.store.async { gate.wait() }
+        journal.queue.async { gate.wait() }
         for request in requests { journal.append([request], for: notes) }
         #expect(notes.notes.isEmpty)
         async let closed: Void = journal.close()
@@ -103,7 +120,7 @@ struct JournalLifeTests {
         var journal = try Journal.open(self.directory)
         await journal.commit(TestEvents.impression(1))
         let gate = Gate()
-        journal.store.async { gate.wait() }
+        journal.queue.async { gate.wait() }
         journal.advance(sink: "a", to: 1)
         async let closed: Void = journal.close()
         gate.open()
@@ -113,7 +130,7 @@ struct JournalLifeTests {
         await journal.close()
     }
 
-    @Test("the journal keeps its random name, and another file has another")
+    @Test("the journal keeps its random name, and another journal has another")
     func identity() async throws {
         var journal = try Journal.open(self.directory)
         let identity = journal.identity
@@ -122,25 +139,14 @@ struct JournalLifeTests {
         journal = try Journal.open(self.directory)
         #expect(journal.identity == identity)
         await journal.close()
-        journal = try Journal.open(self.directory, file: "other.db")
+        journal = try Journal.open(self.directory, folder: "other")
         #expect(journal.identity != identity)
         await journal.close()
     }
+}
 
-    @Test("a checkpoint moves the log into the file, and loses nothing")
-    func checkpoint() async throws {
-        let journal = try Journal.open(self.directory) {
-            $0.checkpointBytes = 1000
-            $0.maxCachedBytes = 0
-        }
-        for id in 1...50 { await journal.commit(TestEvents.impression(id)) }
-        let log = try Data(contentsOf: URL(filePath: self.directory.journal + "-wal")).count
-        let file = try Data(contentsOf: URL(filePath: self.directory.journal)).count
-        #expect(file > 16384)
-        // 50 commits of two pages each would be far more.
-        #expect(log < 60 * 16384)
-        journal.finish()
-        #expect(try await journal.sequences() == (1...50).map { Int64($0) })
-        await journal.close()
+extension FileManager {
+    fileprivate func permissions(_ path: String) throws -> Int? {
+        try self.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
 }

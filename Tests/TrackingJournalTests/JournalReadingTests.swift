@@ -101,15 +101,15 @@ struct JournalReadingTests {
 
     @Test("a flipped bit in a stored payload is told by the batch, and by no other")
     func damage() async throws {
-        let path = self.directory.journal
+        let segment = self.directory.journalFile("segment-1")
         var journal = try Journal.open(self.directory)
         for id in [0xaaaa, 0xbbbb, 0xcccc] { await journal.commit(TestEvents.impression(id)) }
         await journal.close()
-        var file = try Data(contentsOf: URL(filePath: path))
+        var file = try Data(contentsOf: segment)
         let place = try #require(file.firstRange(of: Data("hbbbb".utf8)))
         #expect(file.lastRange(of: Data("hbbbb".utf8)) == place)
         file[place.lowerBound] ^= 1
-        try file.write(to: URL(filePath: path))
+        try file.write(to: segment)
         journal = try Journal.open(self.directory)
         for (sequence, isDamaged) in [(0, false), (1, true), (2, false)] {
             #expect(try await journal.batch(after: Int64(sequence))?.isDamaged == isDamaged)

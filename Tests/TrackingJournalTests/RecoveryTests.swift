@@ -4,52 +4,97 @@ internal import Testing
 internal import TrackingCore
 @testable internal import TrackingJournal
 
-/// The files of a journal of two commits as a kill would leave them: all in the log, none in the
-/// file.
+/// The files of a journal of two commits as a kill would leave them: no checkpoint knows of them.
 private struct KilledJournal: Sendable {
-    let database: Data
-    let log: Data
-    /// Length of the log after the first commit.
+    let checkpoint: [String: Data]
+    let segment: Data
+    /// Length of the segment after the first commit.
     let firstCommit: Int
+    /// What was in a segment before it was used again.
+    let older: Data
     let identity: String
     let first: AdmittedRequest
     let second: AdmittedRequest
 
+    /// What stands where the write did not come to.
+    enum Rest: CaseIterable {
+        case nothing
+        case zeros
+        case older
+    }
+
     init() async throws {
         let directory = try TemporaryDirectory()
-        let journal = try Journal.open(directory)
+        var journal = try Journal.open(directory, folder: "older")
+        for id in 1...9 { await journal.commit(TestRequests.impressions([id])) }
+        await journal.close()
+        self.older = try Data(contentsOf: URL(filePath: directory.path + "/older/segment-1"))
+        journal = try Journal.open(directory)
+        self.checkpoint = try ["checkpoint.db", "checkpoint.db-wal"].reduce(into: [:]) {
+            $0[$1] = try Data(contentsOf: directory.journalFile($1))
+        }
         self.first = await journal.commit(TestRequests.impressions(1...3))
-        self.firstCommit = try Self.read(directory.journal + "-wal").count
+        self.firstCommit = RecordHeader.byteCount + 3 * RecentHits.changeBytes + first.journalBytes
         self.second = await journal.commit(TestRequests.impressions(4...5, sequence: 2))
-        self.log = try Self.read(directory.journal + "-wal")
-        self.database = try Self.read(directory.journal)
+        let length =
+            self.firstCommit + RecordHeader.byteCount + 2 * RecentHits.changeBytes
+            + self.second.journalBytes
+        // What follows is padding.
+        self.segment = try Data(contentsOf: directory.journalFile("segment-1")).prefix(length)
         self.identity = journal.identity
         await journal.close()
     }
 
-    private static func read(_ path: String) throws -> Data {
-        try Data(contentsOf: URL(filePath: path))
-    }
-
-    /// Opens a copy whose log ends after `length` bytes, and says what is wrong with it.
-    func defect(cutAt length: Int, in directory: TemporaryDirectory) async throws -> String? {
-        try self.database.write(to: URL(filePath: directory.journal))
-        try self.log.prefix(length).write(to: URL(filePath: directory.journal + "-wal"))
-        let journal = try Journal.open(directory) { $0.windowCapacity = 16 }
-        let defect = try await self.defect(of: journal, isWhole: length == self.log.count)
-        await journal.close()
-        return defect
-    }
-
-    private func defect(of journal: Journal, isWhole: Bool) async throws -> String? {
-        guard journal.identity == self.identity else { return "another identity" }
-        guard journal.lastSequence == (isWhole ? 2 : 1) else { return "another last sequence" }
-        guard try journal.store.holds(self.first, after: 0) else {
-            return "the first batch differs"
+    /// The segment as a write that ends after `length` bytes leaves it.
+    private func segment(cutAt length: Int, rest: Rest) -> Data {
+        let start = self.segment.prefix(length)
+        switch rest {
+        case .nothing: return start
+        case .zeros: return start + Data(count: self.segment.count - length)
+        case .older: return start + self.older.dropFirst(length)
         }
-        guard try isWhole || journal.store.batch(after: 1) == nil else { return "half a batch" }
-        guard try !isWhole || journal.store.holds(self.second, after: 1) else {
-            return "the second batch differs"
+    }
+
+    /// Opens a copy whose last write ended after `length` bytes, and says what is wrong with it.
+    func defect(
+        cutAt length: Int, rest: Rest, in directory: TemporaryDirectory
+    ) async throws -> String? {
+        try? FileManager.default.removeItem(atPath: directory.journal)
+        try FileManager.default.createDirectory(
+            atPath: directory.journal, withIntermediateDirectories: false)
+        for (name, data) in self.checkpoint { try data.write(to: directory.journalFile(name)) }
+        let segment = self.segment(cutAt: length, rest: rest)
+        try segment.write(to: directory.journalFile("segment-1"))
+        // The last bytes may be those that were there before.
+        let isWhole = segment.prefix(self.segment.count) == self.segment
+        var journal = try Journal.open(directory) { $0.windowCapacity = 16 }
+        if let defect = try await self.defect(of: journal, isWhole: isWhole) { return defect }
+        let third = await journal.commit(TestRequests.impressions([6]))
+        await journal.close()
+        journal = try Journal.open(directory) { $0.windowCapacity = 16 }
+        defer { journal.finish() }
+        let last = Int64(isWhole ? 3 : 2)
+        guard journal.lastSequence == last, try journal.writer.holds(third, after: last - 1) else {
+            return "what came after it differs"
+        }
+        let defect = try await self.defect(of: journal, isWhole: isWhole, last: last)
+        await journal.close()
+        return defect.map { "reopened: \($0)" }
+    }
+
+    private func defect(
+        of journal: Journal, isWhole: Bool, last: Int64? = nil
+    ) async throws -> String? {
+        guard journal.identity == self.identity else { return "another identity" }
+        guard journal.lastSequence == last ?? (isWhole ? 2 : 1) else {
+            return "another last sequence"
+        }
+        guard try journal.writer.holds(self.first, after: 0) else { return "the first differs" }
+        guard try last != nil || isWhole || journal.writer.batch(after: 1) == nil else {
+            return "half a batch"
+        }
+        guard try !isWhole || journal.writer.holds(self.second, after: 1) else {
+            return "the second differs"
         }
         let known = await journal.preview(self.first.claims + self.second.claims)
             .map(\.granted.isEmpty)
@@ -58,7 +103,7 @@ private struct KilledJournal: Sendable {
     }
 }
 
-extension JournalStore {
+extension JournalWriter {
     /// Whether the row after `sequence` is a request's block, byte for byte.
     fileprivate func holds(_ request: AdmittedRequest, after sequence: Int64) throws -> Bool {
         guard let batch = try self.batch(after: sequence) else { return false }
@@ -69,21 +114,18 @@ extension JournalStore {
 }
 
 struct RecoveryTests {
-    /// Every byte of the commit's frames: 16 KiB of page and 24 bytes of header each.
-    @Test("a log cut at every byte of its last commit opens with the commit before it, whole")
+    /// With nothing behind the cut, with zeros, and with what an earlier use of the segment left.
+    @Test("a log cut at every byte of its last commit opens with the commit before it, and goes on")
     func everyCut() async throws {
         let killed = try await KilledJournal()
-        let workers = 3
         let defects = try await withThrowingTaskGroup(of: [String].self) { group in
-            for worker in 0..<workers {
+            for rest in KilledJournal.Rest.allCases {
                 group.addTask {
                     let directory = try TemporaryDirectory(.memory)
                     var defects: [String] = []
-                    let first = killed.firstCommit + worker
-                    for cut in stride(from: first, through: killed.log.count, by: workers) {
-                        if let defect = try await killed.defect(cutAt: cut, in: directory) {
-                            defects.append("cut at \(cut) of \(killed.log.count): \(defect)")
-                        }
+                    for cut in killed.firstCommit...killed.segment.count {
+                        let defect = try await killed.defect(cutAt: cut, rest: rest, in: directory)
+                        if let defect { defects.append("cut at \(cut), \(rest): \(defect)") }
                     }
                     return defects
                 }
@@ -91,6 +133,94 @@ struct RecoveryTests {
             return try await group.reduce(into: []) { $0 += $1 }
         }
         #expect(defects == [])
-        #expect(killed.log.count > killed.firstCommit)
+        #expect(killed.segment.count > killed.firstCommit + 200)
+        #expect(killed.older.count > killed.segment.count)
+    }
+
+    private let directory: TemporaryDirectory
+
+    init() throws { self.directory = try TemporaryDirectory() }
+
+    /// Three rows, changed after a clean end, and then whether each that comes is damaged.
+    private func damages(
+        segmentBytes: Int = 1 << 20, _ change: (TemporaryDirectory) throws -> Void
+    ) async throws -> [Int64: Bool] {
+        var journal = try Journal.open(self.directory) { $0.segmentBytes = segmentBytes }
+        for id in 1...3 { await journal.commit(TestEvents.impression(id)) }
+        await journal.close()
+        try change(self.directory)
+        journal = try Journal.open(self.directory)
+        journal.finish()
+        var damages: [Int64: Bool] = [:]
+        var last: Int64 = 0
+        while let batch = try await journal.batch(after: last) {
+            last = batch.sequence
+            damages[last] = batch.isDamaged
+        }
+        #expect(await journal.commit(TestEvents.impression(4)) == [.accepted])
+        #expect(journal.lastSequence == 4)
+        await journal.close()
+        return damages
+    }
+
+    /// Flips a bit of the record of `index`, so many bytes after its start.
+    private static func flip(_ index: Int, byte: Int) -> (TemporaryDirectory) throws -> Void {
+        { directory in
+            let file = directory.journalFile("segment-1")
+            var bytes = try Data(contentsOf: file)
+            let record =
+                TestRequests.impressions([1]).journalBytes
+                + RecordHeader.byteCount + RecentHits.changeBytes
+            bytes[index * record + byte] ^= 1
+            try bytes.write(to: file)
+        }
+    }
+
+    @Test("a record that a checkpoint knows of is told as damaged, wherever in it a bit is flipped")
+    func damagedRecord() async throws {
+        for index in 0..<3 {
+            for byte in [0, 4, 8, 16, 24, 32, 36, 40, 48, 60, 100] where index > 0 || byte >= 48 {
+                let damages = try await RecoveryTests().damages(Self.flip(index, byte: byte))
+                #expect(
+                    damages == [1: index == 0, 2: index == 1, 3: index == 2],
+                    "record \(index), byte \(byte)")
+            }
+        }
+    }
+
+    @Test("a segment that is gone is told as one damaged batch, and the others are there")
+    func missingSegment() async throws {
+        for number in 1...3 {
+            let damages = try await RecoveryTests().damages(segmentBytes: 1) { directory in
+                try FileManager.default.removeItem(
+                    at: directory.journalFile("segment-\(number)"))
+            }
+            #expect(damages == [1: number == 1, 2: number == 2, 3: number == 3])
+        }
+    }
+
+    @Test("what could not be written and stands in the next segment is read there")
+    func secondAttempt() throws {
+        let (first, second) = (try self.segment(1), try self.segment(2))
+        func append(_ sequence: Int64, _ payload: [UInt8], to segment: Segment) throws {
+            _ = try segment.append(
+                Record(
+                    sequence: sequence, createTime: 1, eventCount: 1, keys: [], payload: payload))
+        }
+        try append(1, [1], to: first)
+        try append(2, [2, 2], to: first)
+        try append(2, [3, 3, 3], to: second)
+        try append(3, [4, 4, 4, 4], to: second)
+        var recovery = LogRecovery(after: CheckpointStore.Contents())
+        for number in [2, 1] { try recovery.read(self.segment(number)) }
+        let (segments, spares, rows) = try recovery.finish { _, _ in }
+        #expect(segments.map(\.number) == [1, 2])
+        #expect(spares.isEmpty)
+        #expect(rows.map(\.sequence) == [1, 2, 3])
+        #expect(rows.map(\.bytes) == [1, 3, 4])
+    }
+
+    private func segment(_ number: Int) throws -> Segment {
+        try Segment(number: number, in: self.directory.path)
     }
 }

@@ -28,7 +28,7 @@ struct RetentionTests {
         configuration.retainSeconds = retainSeconds
         change(&configuration)
         return try Journal(
-            path: self.directory.journal, sinks: ["a"], configuration: configuration,
+            directory: self.directory.journal, sinks: ["a"], configuration: configuration,
             now: { [time] in time.now }, onFailure: { _ in })
     }
 
@@ -48,7 +48,7 @@ struct RetentionTests {
 
     private func kept(_ journal: Journal) throws -> Int {
         var (count, last) = (0, Int64(0))
-        while let batch = try journal.store.batch(after: last) {
+        while let batch = try journal.writer.batch(after: last) {
             (count, last) = (count + 1, batch.sequence)
         }
         return count
@@ -124,7 +124,7 @@ struct RetentionTests {
         #expect(journal.cursor(of: "a") == 0)
         await journal.commit(TestEvents.impression(4))
         #expect(try self.kept(journal) == 4)
-        let first = try #require(try journal.store.batch(after: 0)).sequence
+        let first = try #require(try journal.writer.batch(after: 0)).sequence
         await self.advance(journal, to: first)
         self.time.advance(seconds: 600)
         await self.advance(journal, to: first + 1)

@@ -29,5 +29,8 @@ final class TemporaryDirectory: Sendable {
     }
 
     /// Where the journal lies.
-    var journal: String { self.path + "/journal.db" }
+    var journal: String { self.path + "/journal" }
+
+    /// One of the journal's files.
+    func journalFile(_ name: String) -> URL { URL(filePath: self.journal + "/" + name) }
 }

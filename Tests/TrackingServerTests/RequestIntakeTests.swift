@@ -13,7 +13,7 @@ struct RequestIntakeTests {
         configuration.mode = .off
         configuration.windowCapacity = 100
         let journal = try Journal(
-            path: "", sinks: [], configuration: configuration, onFailure: { _ in })
+            directory: "", sinks: [], configuration: configuration, onFailure: { _ in })
         let ingest = Ingest(
             admission: Admission(), journal: journal,
             budget: MemoryBudget(hardBytes: 1 << 30, softPercent: 80),

@@ -38,7 +38,7 @@ struct ForwarderTests {
         var configuration = Journal.Configuration()
         configuration.retainSeconds = retainSeconds
         let journal = try Journal(
-            path: self.directory.file("journal.db"), sinks: [sink], configuration: configuration,
+            directory: self.directory.file("journal"), sinks: [sink], configuration: configuration,
             onFailure: { _ in })
         for id in ids.map(Array.init) ?? [] {
             try await self.commit([TestEvents.push(.opened, id: id)], to: journal)
@@ -158,7 +158,7 @@ struct ForwarderTests {
     func damaged() async throws {
         var journal = try await self.journal("recording", commits: 0xaaaa...0xaaab)
         await journal.close()
-        let file = URL(filePath: self.directory.file("journal.db"))
+        let file = URL(filePath: self.directory.file("journal/segment-1"))
         var bytes = try Data(contentsOf: file)
         let place = try #require(bytes.firstRange(of: Data("haaaa".utf8)))
         bytes[place.lowerBound] ^= 1
@@ -213,7 +213,9 @@ struct ForwarderTests {
         let hits = try #require(try TestedSink.sqlite.readBack(self.directory))
         #expect(hits.map(\.event.subjectID) == ["subject-1"])
         await journal.close()
-        for name in try FileManager.default.contentsOfDirectory(atPath: self.directory.path) {
+        let files = try FileManager.default.subpathsOfDirectory(atPath: self.directory.path)
+        #expect(Set(files).isSuperset(of: ["hits.db", "journal/segment-1"]))
+        for name in files where name != "journal" {
             let bytes = try Data(contentsOf: URL(filePath: self.directory.file(name)))
             #expect(bytes.firstRange(of: Data("person-who-said-no".utf8)) == nil, "\(name)")
             #expect(bytes.firstRange(of: Data("hdead".utf8)) == nil, "\(name)")

@@ -153,8 +153,8 @@ package struct ConfigurationKey: Sendable {
             "journal.cache_bytes", .number(32 << 20, Self.bytes),
             "bytes of recent batches kept in memory for the sinks"),
         .init(
-            "journal.checkpoint_bytes", .number(256 << 20, Self.bytes),
-            "bytes of the log after which it is moved into the file; an eighth where nobody waits"),
+            "journal.segment_bytes", .number(16 << 20, Self.bytes),
+            "bytes after which the log goes on in another file; files are used again"),
         .init(
             "journal.retain_seconds", .number(0, 0...(30 * 86_400)),
             "seconds that a batch is kept after every sink has it, in at most half of max_bytes"),

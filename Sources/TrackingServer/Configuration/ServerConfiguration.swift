@@ -102,7 +102,7 @@ package struct ServerConfiguration: Sendable {
         self.journal.maxBytes = values.number("journal.max_bytes")
         self.journal.maxGroupBytes = values.number("journal.group_bytes")
         self.journal.maxCachedBytes = values.number("journal.cache_bytes")
-        self.journal.checkpointBytes = values.number("journal.checkpoint_bytes")
+        self.journal.segmentBytes = values.number("journal.segment_bytes")
         self.journal.retainSeconds = values.number("journal.retain_seconds")
         self.journal.windowCapacity = values.number("journal.recent_hits")
         self.jsonLinesFileBytes = values.number("jsonl.file_bytes")

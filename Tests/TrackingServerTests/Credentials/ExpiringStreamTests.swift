@@ -47,7 +47,7 @@ struct ExpiringStreamTests {
     ) async throws {
         try await TestDirectory.with { directory in
             let journal = try Journal(
-                path: directory + "/journal.db", sinks: ["test"],
+                directory: directory + "/journal", sinks: ["test"],
                 configuration: Journal.Configuration(), onFailure: { _ in })
             let tenant = try #require(Tenant("tenant-a"))
             let (requests, sender) = AsyncThrowingStream.makeStream(of: RequestRun.self)

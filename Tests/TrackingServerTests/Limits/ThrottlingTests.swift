@@ -87,7 +87,7 @@ struct ThrottlingTests {
         let budget = MemoryBudget(hardBytes: 100, softPercent: 50)
         let quotas = try TenantQuotas(QuotaConfiguration())
         let journal = try Journal(
-            path: "", sinks: ["discard"], configuration: .diskless, onFailure: { _ in })
+            directory: "", sinks: ["discard"], configuration: .diskless, onFailure: { _ in })
         let ingest = Ingest(
             admission: Admission(), journal: journal, budget: budget, quotas: quotas,
             metrics: ServerMetrics())

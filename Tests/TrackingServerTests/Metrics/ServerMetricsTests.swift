@@ -149,6 +149,6 @@ struct ServerMetricsTests {
     }
 
     private static func diskless() throws -> Journal {
-        try Journal(path: "", sinks: [], configuration: .diskless, onFailure: { _ in })
+        try Journal(directory: "", sinks: [], configuration: .diskless, onFailure: { _ in })
     }
 }

@@ -1,0 +1,33 @@
+// What of a request goes into a group's payload.
+internal import TrackingCore
+
+extension AdmittedRequest {
+    /// Appends the block of what was granted; returns the number of its events.
+    func appendSealed(to payload: inout [UInt8]) -> Int {
+        var granted = 0
+        var isUnchanged = true
+        for claim in self.claims {
+            if !claim.granted.isEmpty { granted += 1 }
+            guard claim.isChanged else { continue }
+            isUnchanged = false
+            self.seal(claim)
+        }
+        if granted == 0 { return 0 }
+        if isUnchanged {
+            payload.append(contentsOf: self.header)
+            payload.append(contentsOf: self.entries)
+            return granted
+        }
+        let start = payload.count
+        payload.append(contentsOf: self.header)
+        self.entries.withUnsafeBytes { entries in
+            for claim in self.claims where !claim.granted.isEmpty {
+                payload.append(contentsOf: HitBlock.entry(at: claim.entryOffset, in: entries))
+            }
+        }
+        HitBlock.setEntries(
+            count: granted, bytes: payload.count - start - self.header.count, in: &payload,
+            at: start)
+        return granted
+    }
+}

@@ -1,0 +1,85 @@
+// When checkpoints are written, and what follows from how they end.
+internal import Foundation
+internal import Synchronization
+
+/// Writes what has changed, 50 ms after the first change and one checkpoint at a time. All but the
+/// writing itself is done on the journal's queue, which waits for none of it. `@unchecked
+/// Sendable`: what varies is touched on that queue alone.
+final class Checkpointer: @unchecked Sendable {
+    private let store: CheckpointStore
+    private let writer: JournalWriter
+    private let queue: DispatchQueue
+    private let failure: JournalFailure
+    private let isTimed = Atomic(false)
+    private var isWriting = false
+    /// Whether one became due while another was being written.
+    private var isDue = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    private static let delay = DispatchTimeInterval.milliseconds(50)
+
+    init(
+        store: CheckpointStore, writer: JournalWriter, queue: DispatchQueue, failure: JournalFailure
+    ) {
+        self.store = store
+        self.writer = writer
+        self.queue = queue
+        self.failure = failure
+    }
+
+    /// Notes that something has changed. May be called from anywhere.
+    func changed() {
+        if self.isTimed.exchange(true, ordering: .acquiringAndReleasing) { return }
+        self.queue.asyncAfter(deadline: .now() + Self.delay) {
+            self.isTimed.store(false, ordering: .releasing)
+            self.write()
+        }
+    }
+
+    /// Writes what has changed by now, and waits for it.
+    func finish() async {
+        await withCheckedContinuation { continuation in
+            self.queue.async {
+                self.write()
+                if self.isWriting {
+                    self.waiting.append(continuation)
+                } else {
+                    continuation.resume()
+                }
+            }
+        }
+    }
+
+    /// Closes the file, once nothing is being written.
+    func close() { self.store.close() }
+
+    private func write() {
+        if self.isWriting {
+            self.isDue = true
+            return
+        }
+        guard let checkpoint = self.writer.takeCheckpoint() else { return }
+        self.isWriting = true
+        self.store.write(checkpoint) { outcome in
+            self.queue.async { self.ended(checkpoint, outcome) }
+        }
+    }
+
+    private func ended(_ checkpoint: Checkpoint, _ outcome: CheckpointStore.Outcome) {
+        self.isWriting = false
+        switch outcome {
+        case .durable: self.writer.noteSaved(checkpoint)
+        case .diskFull:
+            self.writer.noteUnsaved(checkpoint)
+            self.changed()
+        case .failed(let reason): self.failure.note(.failed(reason: reason))
+        }
+        if self.isDue {
+            self.isDue = false
+            self.write()
+        }
+        if self.isWriting { return }
+        for continuation in self.waiting { continuation.resume() }
+        self.waiting = []
+    }
+}

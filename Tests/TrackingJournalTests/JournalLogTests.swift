@@ -1,0 +1,148 @@
+// The log's segments: when the next one begins, and when one is used again.
+internal import Foundation
+internal import Testing
+internal import TrackingCore
+@testable internal import TrackingJournal
+
+@Suite(.timeLimit(.minutes(1)))
+struct JournalLogTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { self.directory = try TemporaryDirectory() }
+
+    private func record(_ sequence: Int64, bytes: Int = 100) -> Record {
+        Record(
+            sequence: sequence, createTime: 1, eventCount: 1, keys: [1, 2],
+            payload: [UInt8](repeating: UInt8(sequence), count: bytes))
+    }
+
+    private func log(segmentBytes: Int) throws -> JournalLog {
+        let log = try JournalLog(directory: self.directory.journal, segmentBytes: segmentBytes)
+        _ = try log.recover(after: CheckpointStore.Contents()) { _, _ in }
+        return log
+    }
+
+    private var files: Set<String> {
+        get throws {
+            Set(try FileManager.default.contentsOfDirectory(atPath: self.directory.journal))
+        }
+    }
+
+    private var segments: Int {
+        get throws { try self.files.count { $0.hasPrefix("segment-") } }
+    }
+
+    @Test(
+        "journal.segment_bytes: a record that ends at the limit is the last, one byte more is next",
+        arguments: [(0, 2), (-1, 3)])
+    func segmentBytes(_ row: (more: Int, segments: Int)) throws {
+        let bytes = self.record(1).byteCount
+        let log = try self.log(segmentBytes: 2 * bytes + row.more)
+        let places = try (1...3).map { try log.append(self.record($0)).segment }
+        #expect(places == (row.more == 0 ? [1, 1, 2] : [1, 2, 3]))
+        #expect(try self.segments == row.segments)
+    }
+
+    @Test("a record that is longer than a segment has one of its own")
+    func longRecord() throws {
+        let log = try self.log(segmentBytes: 1000)
+        let places = try [100, 5000, 100].enumerated().map { index, bytes in
+            try log.append(self.record(Int64(index + 1), bytes: bytes)).segment
+        }
+        #expect(places == [1, 2, 3])
+    }
+
+    @Test("a segment is used again once its last row may go, and not before")
+    func reuse() throws {
+        let log = try self.log(segmentBytes: 2 * self.record(1).byteCount)
+        for sequence in 1...5 { _ = try log.append(self.record(Int64(sequence))) }
+        log.release(through: 1)
+        #expect(try log.append(self.record(6)).segment == 3)
+        #expect(try log.append(self.record(7)).segment == 4)
+        log.release(through: 2)
+        #expect(try log.append(self.record(8)).segment == 4)
+        let place = try log.append(self.record(9))
+        #expect(place.segment == 1 && place.offset == 0)
+        // What the segment held before is nobody's any more.
+        let reopened = try JournalLog(directory: self.directory.journal, segmentBytes: 1000)
+        var checkpoint = CheckpointStore.Contents()
+        checkpoint.deletedThrough = 2
+        let rows = try reopened.recover(after: checkpoint) { _, _ in }
+        #expect(rows.map(\.sequence) == Array(3...9))
+        for row in rows {
+            let batch = try reopened.batch(row)
+            #expect(!batch.isDamaged && batch.payload == self.record(row.sequence).payload)
+        }
+    }
+
+    @Test("four spare segments are kept; a burst's other files go")
+    func spares() throws {
+        let log = try self.log(segmentBytes: 1)
+        for sequence in 1...10 { _ = try log.append(self.record(Int64(sequence))) }
+        #expect(try self.segments == 10)
+        log.release(through: 10)
+        #expect(try self.segments == 4)
+        for sequence in 11...14 { _ = try log.append(self.record(Int64(sequence))) }
+        #expect(try self.segments == 4)
+    }
+
+    @Test("a checkpoint without room gets that of the spares, and then that of the ballast")
+    func room() throws {
+        let log = try self.log(segmentBytes: 1)
+        for sequence in 1...3 { _ = try log.append(self.record(Int64(sequence))) }
+        log.release(through: 2)
+        #expect(try self.files == ["segment-1", "segment-2", "segment-3", "ballast"])
+        log.makeRoom()
+        log.makeRoom()
+        #expect(try self.files == ["segment-3", "ballast"])
+        log.makeRoom()
+        #expect(try self.files == ["segment-3"])
+        log.makeRoom()
+        // The next record takes no space before the ballast is there again.
+        _ = try log.append(self.record(4))
+        #expect(try self.files == ["segment-3", "segment-4", "ballast"])
+        let ballast = self.directory.journalFile("ballast").path
+        let size = try FileManager.default.attributesOfItem(atPath: ballast)[.size] as? Int
+        #expect(size == 1 << 20)
+    }
+
+    @Test("a journal whose sink keeps up goes on with the files that it has")
+    func steady() async throws {
+        let journal = try Journal.open(self.directory) {
+            $0.segmentBytes = TestRequests.impressions([100]).journalBytes * 4
+        }
+        for id in 100...200 {
+            await journal.commit(TestEvents.impression(id))
+            journal.advance(sink: "a", to: journal.lastSequence)
+            await journal.settle()
+        }
+        #expect(try self.segments <= 3)
+        #expect(journal.storedBytes == 0)
+        await journal.close()
+    }
+
+    @Test("a cursor that moves is written without another group")
+    func cursor() async throws {
+        let journal = try Journal.open(self.directory)
+        await journal.commit(TestEvents.impression(1))
+        journal.advance(sink: "a", to: 1)
+        // Its row goes with it.
+        while journal.storedBytes > 0 {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+        #expect(try journal.writer.batch(after: 0) == nil)
+        await journal.close()
+    }
+
+    @Test("keys without a checkpoint fill their memory to its limit, and one byte beyond")
+    func unsavedKeys() {
+        var rows = WindowRows([], capacity: 10, maxUnsavedBytes: 24)
+        rows.add([UInt8](repeating: 1, count: 24), newKeys: 2)
+        #expect(!rows.isFull)
+        rows.add([1], newKeys: 0)
+        #expect(rows.isFull)
+        let (keys, newKeys) = rows.take()
+        #expect(keys.count == 25 && newKeys == 2 && !rows.isFull)
+    }
+}
