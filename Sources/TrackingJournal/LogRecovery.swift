@@ -73,22 +73,16 @@ struct LogRecovery {
         return (self.found.map(\.segment), self.spares, rows)
     }
 
-    /// Drops what was never acknowledged: a last record that is half there, unless a checkpoint
-    /// knows of it, and one that could not be written and has its sequence from a later attempt in
-    /// the next segment.
+    /// Drops the last record where it is half there, and so was never acknowledged; unless a
+    /// checkpoint knows of it.
     private mutating func dropUnwritten() {
-        var next = Int64.max
-        for index in self.found.indices.reversed() {
-            while let last = self.found[index].records.last {
-                let isUnwritten =
-                    !last.isWhole && last.header.sequence > self.checkpoint.keysThrough
-                guard last.header.sequence >= next || next == .max && isUnwritten else { break }
-                self.found[index].records.removeLast()
-            }
-            next = min(next, self.found[index].firstSequence)
+        guard let newest = self.found.indices.last, let last = self.found[newest].records.last,
+            !last.isWhole, last.header.sequence > self.checkpoint.keysThrough
+        else { return }
+        self.found[newest].records.removeLast()
+        if self.found[newest].records.isEmpty {
+            self.spares.append(self.found.removeLast().segment)
         }
-        self.spares += self.found.filter(\.records.isEmpty).map(\.segment)
-        self.found.removeAll(where: \.records.isEmpty)
     }
 
     /// Stands for the records up to a sequence that should be there and are not.

@@ -63,8 +63,8 @@ final class Segment {
         return end + Self.padding(after: end) <= self.fileBytes
     }
 
-    /// Writes a record after the others, and returns its place once that is on disk. Where it
-    /// throws, the segment is as it was.
+    /// Writes a record after the others, and returns its place once that is on disk. Where there is
+    /// no room for it, the segment is as it was.
     func append(_ record: Record) throws(SystemError) -> RecordPlace {
         let offset = self.endOffset
         let end = offset + record.byteCount
@@ -94,10 +94,24 @@ final class Segment {
                 pwritev(self.descriptor, $0.baseAddress, CInt($0.count), off_t(offset))
             }
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw SystemError("pwritev", self.path) }
+            guard count >= 0 else {
+                let failure = SystemError("pwritev", self.path)
+                if offset > start { try self.erase(at: start) }
+                throw failure
+            }
             offset += count
             left.removeFirst(bytes: count)
         }
+    }
+
+    /// Erases the head of a record that was written in part. Its sequence goes to another record,
+    /// perhaps in another segment, and a start must not find both.
+    private func erase(at offset: Int) throws(SystemError) {
+        guard
+            pwrite(self.descriptor, Self.padding, RecordHeader.byteCount, off_t(offset))
+                == RecordHeader.byteCount
+        else { throw SystemError("pwrite", self.path, EIO) }
+        try self.sync()
     }
 
     /// Calls `body` with the addresses of all parts, which none of them leaves before it returns.

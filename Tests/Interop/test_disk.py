@@ -148,9 +148,11 @@ def test_a_full_disk_refuses_and_recovers(make_server, small_disk, facts, figure
     server.log_path.unlink()
 
 
+@pytest.mark.parametrize("is_killed", [False, True])
 def test_a_disk_that_the_journal_has_filled_recovers(make_server, small_disk, tmp_path, facts,
-                                                     figure):
-    """A sink is down until the journal has taken the last page; it comes back, and all goes on."""
+                                                     figure, is_killed):
+    """A sink is down until the journal has taken the last page; it comes back, and all goes on,
+    also in a process that starts on the full disk."""
     data = small_disk / "data"
     data.mkdir(mode=0o700)
     (data / "hits.db").symlink_to(tmp_path / "hits.db")
@@ -173,8 +175,12 @@ def test_a_disk_that_the_journal_has_filled_recovers(make_server, small_disk, tm
     assert refusal == "retry_later", refusal
     free = shutil.disk_usage(small_disk).free
     assert free <= 1 << 20, f"{free} bytes are left on the disk"
+    if is_killed:
+        server.kill()
     holder.execute("ROLLBACK")
     holder.close()
+    if is_killed:
+        server.start()
     wait_until(lambda: not send_all(server, refused, promised), "accepted again",
                RECOVERY_SECONDS, every=0.2)
     check_stored(server, promised)
