@@ -11,6 +11,7 @@ final class Checkpointer: @unchecked Sendable {
     private let queue: DispatchQueue
     private let failure: JournalFailure
     private let isTimed = Atomic(false)
+    private let isClosed = Atomic(false)
     private var isWriting = false
     /// Whether one became due while another was being written.
     private var isDue = false
@@ -50,10 +51,14 @@ final class Checkpointer: @unchecked Sendable {
         }
     }
 
-    /// Closes the file, once nothing is being written.
-    func close() { self.store.close() }
+    /// Closes the file, once nothing is being written. What changes later is written by nobody.
+    func close() {
+        self.isClosed.store(true, ordering: .releasing)
+        self.store.close()
+    }
 
     private func write() {
+        if self.isClosed.load(ordering: .acquiring) { return }
         if self.isWriting {
             self.isDue = true
             return

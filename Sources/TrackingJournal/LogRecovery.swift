@@ -63,7 +63,7 @@ struct LogRecovery {
             }
         }
         if last < self.checkpoint.keysThrough {
-            rows.append(Self.missing(through: self.checkpoint.keysThrough, 0))
+            rows.append(Self.missing(through: self.checkpoint.keysThrough, JournalWriter.now()))
         }
         if let newest = self.found.last, let record = newest.records.last,
             record.header.sequence > self.checkpoint.keysThrough

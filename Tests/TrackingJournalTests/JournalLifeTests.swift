@@ -1,5 +1,6 @@
 // Opening and closing: one process, safe settings, and nothing lost at the end.
 internal import Foundation
+internal import Synchronization
 internal import Testing
 internal import TrackingCore
 @testable internal import TrackingJournal
@@ -128,6 +129,19 @@ struct JournalLifeTests {
         journal = try Journal.open(self.directory)
         #expect(journal.cursor(of: "a") == 1)
         await journal.close()
+    }
+
+    @Test("a cursor that moves once the journal is closed is no failure")
+    func cursorAfterClose() async throws {
+        let failures = Atomic(0)
+        let journal = try Journal(
+            directory: self.directory.journal, sinks: ["a"],
+            onFailure: { _ in failures.add(1, ordering: .relaxed) })
+        await journal.commit(TestEvents.impression(1))
+        await journal.close()
+        journal.advance(sink: "a", to: 1)
+        await journal.checkpointer?.finish()
+        #expect(failures.load(ordering: .relaxed) == 0)
     }
 
     @Test("the journal keeps its random name, and another journal has another")
