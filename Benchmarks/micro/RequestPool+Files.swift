@@ -5,9 +5,14 @@ internal import TrackingJournal
 internal import TrackingSinks
 
 extension RequestPool {
-    /// Appends each request once the one before it is on disk: a group of one request each.
+    /// Appends each request once the one before it is on disk: a group of one request each. One
+    /// checkpoint at the end: how many there were would depend on the time.
     func append(_ iterations: Int, in directory: String) throws -> Int {
-        let journal = try Journal(directory: directory + "/journal", sinks: ["sink"]) { error in
+        var configuration = Journal.Configuration()
+        configuration.checkpointMilliseconds = 3_600_000
+        let journal = try Journal(
+            directory: directory + "/journal", sinks: ["sink"], configuration: configuration
+        ) { error in
             preconditionFailure("the journal's disk failed: \(error)")
         }
         let receiver = Waiting()

@@ -2,8 +2,8 @@
 internal import Foundation
 internal import Synchronization
 
-/// Writes what has changed, 50 ms after the first change and one checkpoint at a time. All but the
-/// writing itself is done on the journal's queue, which waits for none of it. `@unchecked
+/// Writes what has changed, a while after the first change and one checkpoint at a time. All but
+/// the writing itself is done on the journal's queue, which waits for none of it. `@unchecked
 /// Sendable`: what varies is touched on that queue alone.
 final class Checkpointer: @unchecked Sendable {
     private let store: CheckpointStore
@@ -17,11 +17,13 @@ final class Checkpointer: @unchecked Sendable {
     private var isDue = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    private static let delay = DispatchTimeInterval.milliseconds(50)
+    private let delay: DispatchTimeInterval
 
     init(
-        store: CheckpointStore, writer: JournalWriter, queue: DispatchQueue, failure: JournalFailure
+        store: CheckpointStore, writer: JournalWriter, queue: DispatchQueue,
+        failure: JournalFailure, delay: DispatchTimeInterval
     ) {
+        self.delay = delay
         self.store = store
         self.writer = writer
         self.queue = queue
@@ -31,7 +33,7 @@ final class Checkpointer: @unchecked Sendable {
     /// Notes that something has changed. May be called from anywhere.
     func changed() {
         if self.isTimed.exchange(true, ordering: .acquiringAndReleasing) { return }
-        self.queue.asyncAfter(deadline: .now() + Self.delay) {
+        self.queue.asyncAfter(deadline: .now() + self.delay) {
             self.isTimed.store(false, ordering: .releasing)
             self.write()
         }

@@ -14,6 +14,8 @@ extension Journal {
         /// Bytes after which the log goes on in another file; one record may go beyond it. Default
         /// 16 MiB.
         package var segmentBytes = 16 << 20
+        /// Milliseconds from a change to the checkpoint that holds it. Default 50.
+        package var checkpointMilliseconds = 50
         /// How long a batch stays after every sink has it, unless it would fill more than half of
         /// `maxBytes`. Default 0.
         package var retainSeconds = 0

@@ -12,7 +12,7 @@ package final class Journal: Sendable {
     /// A random name, made with the file: sinks keep their place by it.
     package let identity: String
 
-    /// Everything that is written is written on it.
+    /// The log, the window and the rows are touched on it alone.
     let queue = DispatchQueue(label: "sightline.journal")
     /// Nil where nothing is written.
     let checkpointer: Checkpointer?
@@ -70,7 +70,9 @@ package final class Journal: Sendable {
         self.writer = writer
         self.failure = failure
         self.checkpointer = store.map { [queue] in
-            Checkpointer(store: $0, writer: writer, queue: queue, failure: failure)
+            Checkpointer(
+                store: $0, writer: writer, queue: queue, failure: failure,
+                delay: .milliseconds(configuration.checkpointMilliseconds))
         }
         self.configuration = configuration
         self.identity = checkpoint.identity
@@ -96,8 +98,8 @@ package final class Journal: Sendable {
         }
     }
 
-    /// Notes that a sink has everything up to `sequence`. The next checkpoint holds that, 50 ms
-    /// later: a sink may be given once more what it took last before the process was killed.
+    /// Notes that a sink has everything up to `sequence`. The next checkpoint holds that: a sink
+    /// may be given once more what it took last before the process was killed.
     ///
     /// - Parameter place: where the sink keeps it, in the sink's own words; kept with the cursor.
     package func advance(sink: String, to sequence: Int64, place: String = "") {

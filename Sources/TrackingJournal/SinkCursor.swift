@@ -1,6 +1,6 @@
 // How far a sink has come in the journal.
 
-/// A sink's cursor, as it is written with a commit.
+/// A sink's cursor, as a checkpoint holds it.
 struct SinkCursor: Equatable {
     /// The newest batch that the sink has.
     var sequence: Int64 = 0

@@ -121,9 +121,23 @@ struct JournalLogTests {
         await journal.close()
     }
 
+    @Test("journal.checkpoint_milliseconds: before it nothing is written, and at the end all is")
+    func delay() async throws {
+        var journal = try Journal.open(self.directory) { $0.checkpointMilliseconds = 3_600_000 }
+        await journal.commit(TestEvents.impression(1))
+        journal.advance(sink: "a", to: 1)
+        let saved = try CheckpointStore.contents(copiedFrom: self.directory)
+        #expect(saved.cursors.isEmpty && saved.recent.isEmpty)
+        await journal.close()
+        journal = try Journal.open(self.directory)
+        #expect(journal.cursor(of: "a") == 1)
+        #expect(journal.storedBytes == 0)
+        await journal.close()
+    }
+
     @Test("a cursor that moves is written without another group")
     func cursor() async throws {
-        let journal = try Journal.open(self.directory)
+        let journal = try Journal.open(self.directory) { $0.checkpointMilliseconds = 1 }
         await journal.commit(TestEvents.impression(1))
         journal.advance(sink: "a", to: 1)
         // Its row goes with it.
@@ -144,5 +158,21 @@ struct JournalLogTests {
         #expect(rows.isFull)
         let (keys, newKeys) = rows.take()
         #expect(keys.count == 25 && newKeys == 2 && !rows.isFull)
+    }
+}
+
+extension CheckpointStore {
+    /// What a copy of a journal's checkpoint holds, made while the journal is open.
+    fileprivate static func contents(
+        copiedFrom directory: TemporaryDirectory
+    ) throws -> Contents {
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(
+                at: directory.journalFile("checkpoint.db" + suffix),
+                to: directory.journalFile("copy.db" + suffix))
+        }
+        let store = try CheckpointStore(path: directory.journalFile("copy.db").path)
+        defer { store.close() }
+        return try store.contents(restoring: RecentHits(capacity: 10))
     }
 }

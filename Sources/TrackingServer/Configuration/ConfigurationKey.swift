@@ -153,8 +153,11 @@ package struct ConfigurationKey: Sendable {
             "journal.cache_bytes", .number(32 << 20, Self.bytes),
             "bytes of recent batches kept in memory for the sinks"),
         .init(
-            "journal.segment_bytes", .number(16 << 20, Self.bytes),
+            "journal.segment_bytes", .number(16 << 20, 1...(256 << 20)),
             "bytes after which the log goes on in another file; files are used again"),
+        .init(
+            "journal.checkpoint_milliseconds", .number(50, 1...60_000),
+            "milliseconds of cursors that a kill may lose: sinks are then given them once more"),
         .init(
             "journal.retain_seconds", .number(0, 0...(30 * 86_400)),
             "seconds that a batch is kept after every sink has it, in at most half of max_bytes"),

@@ -103,6 +103,7 @@ package struct ServerConfiguration: Sendable {
         self.journal.maxGroupBytes = values.number("journal.group_bytes")
         self.journal.maxCachedBytes = values.number("journal.cache_bytes")
         self.journal.segmentBytes = values.number("journal.segment_bytes")
+        self.journal.checkpointMilliseconds = values.number("journal.checkpoint_milliseconds")
         self.journal.retainSeconds = values.number("journal.retain_seconds")
         self.journal.windowCapacity = values.number("journal.recent_hits")
         self.jsonLinesFileBytes = values.number("jsonl.file_bytes")
