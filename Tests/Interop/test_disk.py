@@ -245,11 +245,14 @@ def test_an_end_under_load_loses_nothing(make_server, facts, figure):
     check_stored(server, promised)
 
 
-def test_a_failed_sync_is_the_end(make_server, facts):
-    """When the disk can no longer sync, nothing more is acked, and the process exits with 74."""
+@pytest.mark.parametrize("checkpoint_milliseconds", [50, 60_000])
+def test_a_failed_sync_is_the_end(make_server, facts, checkpoint_milliseconds):
+    """When the disk can no longer sync, nothing more is acked, and the process exits with 74: as a
+    checkpoint fails, or where none is due, as the log does."""
     if not shutil.which("strace"):
         pytest.skip("no strace here: `make bootstrap` installs it")
-    server = make_server().start()
+    server = make_server(
+        f"--set=journal.checkpoint_milliseconds={checkpoint_milliseconds}").start()
     promised, refusal = send(server, make_batch(facts, 1))
     assert not refusal
     check_stored(server, promised)

@@ -135,6 +135,23 @@ struct JournalLogTests {
         await journal.close()
     }
 
+    @Test("delivered rows are not written over before a checkpoint says that they have gone")
+    func reuseAfterCheckpoint() async throws {
+        let journal = try Journal.open(self.directory) {
+            $0.segmentBytes = 1
+            $0.checkpointMilliseconds = 3_600_000
+        }
+        for id in 1...6 {
+            await journal.commit(TestEvents.impression(id))
+            journal.advance(sink: "a", to: journal.lastSequence)
+        }
+        #expect(try self.segments == 6)
+        await journal.settle()
+        await journal.commit(TestEvents.impression(7))
+        #expect(try self.segments == 4)
+        await journal.close()
+    }
+
     @Test("a cursor that moves is written without another group")
     func cursor() async throws {
         let journal = try Journal.open(self.directory) { $0.checkpointMilliseconds = 1 }

@@ -199,6 +199,20 @@ struct RecoveryTests {
         }
     }
 
+    @Test("a record with another salt is nobody's, however well it fits")
+    func otherSalt() {
+        let records = (1...2).map {
+            Record(sequence: $0, createTime: 1, eventCount: 1, keys: [], payload: [1, 2])
+        }
+        // The salts end in the same byte: that is not what tells them apart.
+        for (salt, count) in [(UInt64(0x101), 2), (0x201, 1)] {
+            let bytes =
+                records[0].header(salt: 0x101).encoded() + records[0].payload
+                + records[1].header(salt: salt).encoded() + records[1].payload
+            #expect(bytes.withUnsafeBytes { FoundRecord.all(in: $0) }.count == count)
+        }
+    }
+
     @Test("of a segment used again, a first record that is half there is nobody's")
     func tornFirstRecord() throws {
         let (first, second) = (try self.segment(1), try self.segment(2))
