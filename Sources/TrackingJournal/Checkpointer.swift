@@ -10,6 +10,7 @@ final class Checkpointer: @unchecked Sendable {
     private let writer: JournalWriter
     private let queue: DispatchQueue
     private let failure: JournalFailure
+    private let delay: DispatchTimeInterval
     private let isTimed = Atomic(false)
     private let isClosed = Atomic(false)
     private var isWriting = false
@@ -17,17 +18,15 @@ final class Checkpointer: @unchecked Sendable {
     private var isDue = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    private let delay: DispatchTimeInterval
-
     init(
         store: CheckpointStore, writer: JournalWriter, queue: DispatchQueue,
         failure: JournalFailure, delay: DispatchTimeInterval
     ) {
-        self.delay = delay
         self.store = store
         self.writer = writer
         self.queue = queue
         self.failure = failure
+        self.delay = delay
     }
 
     /// Notes that something has changed. May be called from anywhere.

@@ -70,7 +70,13 @@ final class Segment {
         let end = offset + record.byteCount
         let header = record.header(salt: self.salt).encoded()
         let padding = Self.padding.prefix(Self.padding(after: end))
-        try self.write([header[...], record.keys[...], record.payload[...], padding], at: offset)
+        do throws(SystemError) {
+            try self.write(
+                [header[...], record.keys[...], record.payload[...], padding], at: offset)
+        } catch {
+            try self.eraseHead(at: offset)
+            throw error
+        }
         self.fileBytes = max(self.fileBytes, end + padding.count)
         try self.sync()
         self.endOffset = end
@@ -94,19 +100,18 @@ final class Segment {
                 pwritev(self.descriptor, $0.baseAddress, CInt($0.count), off_t(offset))
             }
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else {
-                let failure = SystemError("pwritev", self.path)
-                if offset > start { try self.erase(at: start) }
-                throw failure
-            }
+            guard count >= 0 else { throw SystemError("pwritev", self.path) }
             offset += count
             left.removeFirst(bytes: count)
         }
     }
 
-    /// Erases the head of a record that was written in part. Its sequence goes to another record,
-    /// perhaps in another segment, and a start must not find both.
-    private func erase(at offset: Int) throws(SystemError) {
+    /// Erases the head of a record that was written in part, where it came so far. Its sequence
+    /// goes to another record, perhaps in another segment, and a start must not find both.
+    private func eraseHead(at offset: Int) throws(SystemError) {
+        let bytes = try self.read(RecordHeader.byteCount, at: offset)
+        let head = bytes.withUnsafeBytes { RecordHeader(at: 0, in: $0) }
+        guard head?.salt == self.salt else { return }
         guard
             pwrite(self.descriptor, Self.padding, RecordHeader.byteCount, off_t(offset))
                 == RecordHeader.byteCount
