@@ -243,15 +243,16 @@ package struct Application: Sendable {
                 config.connection.flushCoalescing = .init(
                     maxFlushDelay: .microseconds(20), maxBytes: 64 << 10)
                 ConnectionGuards(configuration.connections, logger: logger).install(in: &config)
-                StreamEdges(configuration.edge, onRefusal: ingest.metrics.countRefusal)
-                    .install(in: &config)
+                StreamEdges(
+                    configuration.edge,
+                    metadataLimit: MetadataLimit(maxBytes: configuration.metadataBytes),
+                    onRefusal: ingest.metrics.countRefusal
+                ).install(in: &config)
                 UnreadAnswersHandler.install(in: &config, configuration.stream.answerTimeout)
                 RequestRuns.install(in: &config)
                 connections.install(in: &config)
             })
-        var interceptors: [any ServerInterceptor] = [
-            MetadataLimit(maxBytes: configuration.metadataBytes)
-        ]
+        var interceptors: [any ServerInterceptor] = []
         if let certificates, configuration.tls.mode == .mtls {
             interceptors.append(ClientCertificateInterceptor(trust: certificates.clients))
         }

@@ -1,33 +1,25 @@
 // The limit on a call's metadata. The transport's own is 16 KiB and ends the connection; below it a
 // client learns what is wrong.
-internal import GRPCCore
+internal import NIOHPACK
 
-/// Refuses calls whose metadata is too large, before anything looks into it.
-struct MetadataLimit: ServerInterceptor {
+/// Finds calls whose metadata is too large, before anything looks into it. Not an interceptor: the
+/// library keeps room for the frames of each as long as the call lives.
+struct MetadataLimit {
     /// Bytes of all names and values.
     let maxBytes: Int
 
-    func intercept<Input: Sendable, Output: Sendable>(
-        request: StreamingServerRequest<Input>, context: ServerContext,
-        next:
-            @Sendable (StreamingServerRequest<Input>, ServerContext) async throws
-            -> StreamingServerResponse<Output>
-    ) async throws -> StreamingServerResponse<Output> {
-        let bytes = Self.bytes(of: request.metadata)
-        guard bytes <= self.maxBytes else {
-            throw ServiceError.metadata(bytes: bytes, maxBytes: self.maxBytes).status
-        }
-        return try await next(request, context)
+    /// What a call with these headers is refused with; nil where it is not.
+    func refusal(of headers: HPACKHeaders) -> ServiceError? {
+        let bytes = Self.bytes(of: headers)
+        return bytes <= self.maxBytes ? nil : .metadata(bytes: bytes, maxBytes: self.maxBytes)
     }
 
-    /// Bytes of the names and values, binary ones as they are decoded.
-    static func bytes(of metadata: Metadata) -> Int {
-        metadata.reduce(into: 0) { total, entry in
-            total &+= entry.key.utf8.count
-            switch entry.value {
-            case .string(let text): total &+= text.utf8.count
-            case .binary(let bytes): total &+= bytes.count
-            }
+    /// Bytes of the names and values as they are sent, binary ones in base64. What begins with a
+    /// colon is HTTP's own (RFC 9113, 8.3), and no metadata.
+    static func bytes(of headers: HPACKHeaders) -> Int {
+        headers.reduce(into: 0) { total, header in
+            guard header.name.utf8.first != UInt8(ascii: ":") else { return }
+            total &+= header.name.utf8.count &+ header.value.utf8.count
         }
     }
 }

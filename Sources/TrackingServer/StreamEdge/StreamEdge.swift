@@ -14,6 +14,7 @@ final class StreamEdge: ChannelDuplexHandler {
     typealias OutboundOut = HTTP2Frame.FramePayload
 
     private let maxMessageBytes: Int
+    private let metadataLimit: MetadataLimit
     private let compressors: CompressorBudget?
     private let onRefusal: @Sendable (ServiceError.Reason) -> Void
     private var hasCompressor = false
@@ -27,14 +28,16 @@ final class StreamEdge: ChannelDuplexHandler {
     ///
     /// - Parameters:
     ///   - maxMessageBytes: the library's limit of a message, which errors name.
+    ///   - metadataLimit: what calls may have of metadata.
     ///   - compressors: what may be taken of compressors; nil where answers are never compressed.
     ///   - onRefusal: told the reason of each call that ends with an error.
     init(
-        maxMessageBytes: Int, compressors: CompressorBudget?,
+        maxMessageBytes: Int, metadataLimit: MetadataLimit, compressors: CompressorBudget?,
         onRefusal: @escaping @Sendable (ServiceError.Reason) -> Void = { _ in }
     ) {
         self.onRefusal = onRefusal
         self.maxMessageBytes = maxMessageBytes
+        self.metadataLimit = metadataLimit
         self.compressors = compressors
     }
 
@@ -48,9 +51,16 @@ final class StreamEdge: ChannelDuplexHandler {
             return
         }
         self.hasHead = true
-        guard let compressors = self.compressors,
-            case .headers(var frame) = self.unwrapInboundIn(data)
-        else {
+        guard case .headers(var frame) = self.unwrapInboundIn(data) else {
+            context.fireChannelRead(data)
+            return
+        }
+        if let refusal = self.metadataLimit.refusal(of: frame.headers) {
+            self.end(refusal, context)
+            context.close(promise: nil)
+            return
+        }
+        guard let compressors = self.compressors else {
             context.fireChannelRead(data)
             return
         }

@@ -10,17 +10,21 @@ struct StreamEdges {
     /// above this ends its call.
     static let maxMessageBytes = 1 << 20
 
+    private let metadataLimit: MetadataLimit
     private let compressors: CompressorBudget?
     private let onRefusal: @Sendable (ServiceError.Reason) -> Void
 
     /// Edges with a budget of their own.
     ///
-    /// - Parameter onRefusal: told the reason of each call that ends with an error.
+    /// - Parameters:
+    ///   - metadataLimit: what calls may have of metadata.
+    ///   - onRefusal: told the reason of each call that ends with an error.
     init(
-        _ configuration: EdgeConfiguration,
+        _ configuration: EdgeConfiguration, metadataLimit: MetadataLimit,
         onRefusal: @escaping @Sendable (ServiceError.Reason) -> Void
     ) {
         self.onRefusal = onRefusal
+        self.metadataLimit = metadataLimit
         self.compressors =
             configuration.isCompressionEnabled
             ? CompressorBudget(limit: configuration.maxCompressedStreams) : nil
@@ -31,13 +35,14 @@ struct StreamEdges {
         // Without `.none` the library would refuse clients that say "identity".
         config.compression.enabledAlgorithms =
             self.compressors == nil ? .none : [.none, .gzip, .deflate]
-        let (compressors, onRefusal) = (self.compressors, self.onRefusal)
+        let (metadataLimit, compressors) = (self.metadataLimit, self.compressors)
+        let onRefusal = self.onRefusal
         let earlier = config.channelDebuggingCallbacks.onAcceptHTTP2Stream
         config.channelDebuggingCallbacks.onAcceptHTTP2Stream = { channel in
             let added = channel.eventLoop.makeCompletedFuture {
                 let edge = StreamEdge(
-                    maxMessageBytes: Self.maxMessageBytes, compressors: compressors,
-                    onRefusal: onRefusal)
+                    maxMessageBytes: Self.maxMessageBytes, metadataLimit: metadataLimit,
+                    compressors: compressors, onRefusal: onRefusal)
                 try channel.pipeline.syncOperations.addHandler(edge, position: .first)
             }
             guard let earlier else { return added }

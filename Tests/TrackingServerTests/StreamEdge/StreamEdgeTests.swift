@@ -24,12 +24,15 @@ struct StreamEdgeTests {
         }
     }
 
+    private static let metadataLimit = MetadataLimit(maxBytes: 1000)
+
     private func channel(
         _ compressors: CompressorBudget? = nil, _ handlers: any ChannelHandler...
     ) throws -> EmbeddedChannel {
         let channel = EmbeddedChannel()
         try channel.pipeline.syncOperations.addHandler(
-            StreamEdge(maxMessageBytes: 1000, compressors: compressors))
+            StreamEdge(
+                maxMessageBytes: 1000, metadataLimit: Self.metadataLimit, compressors: compressors))
         try channel.pipeline.syncOperations.addHandlers(handlers)
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         return channel
@@ -132,7 +135,9 @@ struct StreamEdgeTests {
             let channel = EmbeddedChannel()
             try channel.pipeline.syncOperations.addHandlers(
                 [
-                    StreamEdge(maxMessageBytes: 1000, compressors: nil) { reason in
+                    StreamEdge(
+                        maxMessageBytes: 1000, metadataLimit: Self.metadataLimit, compressors: nil
+                    ) { reason in
                         reasons.withLock { $0.append(reason) }
                     }
                 ] + handlers)
