@@ -144,19 +144,17 @@ final class AckQueue: SettlementReceiver {
 
     // MARK: The writer's side
 
-    /// The writer's next step; waits for it. One answer holds all that was settled meanwhile.
+    /// Waits until the writer has something to do. What that is, `takeStep` says: a silent stream
+    /// waits here, and keeps what this function keeps.
     @inline(never)
-    func nextStep() async -> Step {
-        while true {
-            if let step = self.takeStep() { return step }
-            await withCheckedContinuation { continuation in
-                let isReady = self.state.withLock { state in
-                    if state.hasStep { return true }
-                    state.writer = continuation
-                    return false
-                }
-                if isReady { continuation.resume() }
+    func waitForStep() async {
+        await withCheckedContinuation { continuation in
+            let isReady = self.state.withLock { state in
+                if state.hasStep { return true }
+                state.writer = continuation
+                return false
             }
+            if isReady { continuation.resume() }
         }
     }
 
@@ -169,7 +167,8 @@ final class AckQueue: SettlementReceiver {
         reader?.resume()
     }
 
-    private func takeStep() -> Step? {
+    /// What the writer has to do now, if anything. One answer holds all that was settled meanwhile.
+    func takeStep() -> Step? {
         let (step, reader) = self.state.withLock { state in
             let step = state.takeStep()
             guard case .answer = step else { return (step, CheckedContinuation<Void, Never>?.none) }

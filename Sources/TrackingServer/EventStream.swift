@@ -1,17 +1,18 @@
 // One StreamEvents call: a reader that admits requests while earlier ones are being committed, and
 // a writer that tells the client what has become durable.
 internal import GRPCCore
-internal import SightlineProtos
-internal import SwiftProtobuf
 internal import TrackingCore
 internal import TrackingJournal
 
 /// A stream of requests and its acks.
 ///
 /// Thousands may be open and silent, and what each keeps then is mostly the frames of the functions
-/// that wait. So this is a class and not a value that lies in each of those frames; and what is
-/// rarely needed, or holds a message, is a function of its own that is not inlined.
+/// that wait. So this is a class and not a value that lies in each of those frames; a function is
+/// inlined where its frame would only be one more, and is not where it is rarely needed or holds
+/// much; and `FrameRoom` sees to it that frames lie close together.
 final class EventStream: Sendable {
+    typealias Writer = RPCWriter<StreamAnswer>
+
     let ingest: Ingest
     let configuration: StreamConfiguration
     /// Who sends it.
@@ -20,13 +21,12 @@ final class EventStream: Sendable {
     /// What the caller's credentials expire by.
     let clock: CredentialClock
     private let requests: StreamingServerRequest<RequestRun>
-    private let writer: RPCWriter<Response>
     private let acks: AckQueue
 
     init(
         ingest: Ingest, configuration: StreamConfiguration, caller: Principal,
         allowance: Allowance, clock: CredentialClock = .system,
-        requests: StreamingServerRequest<RequestRun>, writer: RPCWriter<Response>
+        requests: StreamingServerRequest<RequestRun>
     ) {
         self.ingest = ingest
         self.configuration = configuration
@@ -34,7 +34,6 @@ final class EventStream: Sendable {
         self.allowance = allowance
         self.clock = clock
         self.requests = requests
-        self.writer = writer
         self.acks = AckQueue(
             maxRequests: configuration.maxRequests, maxBytes: configuration.maxBytes,
             budget: ingest.budget
@@ -44,72 +43,44 @@ final class EventStream: Sendable {
     /// Serves the call until the client has ended it and all is answered, or the server closes it.
     ///
     /// - Throws: the status that the stream ends with.
-    func serve() async throws {
+    @inline(__always)
+    func serve(_ writer: Writer) async throws {
         self.ingest.metrics.streamBegan()
         defer { self.ingest.metrics.streamEnded() }
-        try await self.tell(self.greeting)
+        await FrameRoom.forWriter()
+        try await writer.write(.limits)
+        if self.caller.expiry == nil {
+            try await self.pump(writer)
+        } else {
+            try await self.pumpUntilExpiry(writer)
+        }
+        try self.acks.readingEnd.check(self.acks.closingCause)
+    }
+
+    /// Runs reader and writer side by side; the stream ends as the writer does.
+    @inline(__always)
+    private func pump(_ writer: Writer) async throws {
         try await withRPCCancellationHandler {
-            try await self.pump()
+            // A child of this kind lives in its parent's memory, which a task group's does not. As
+            // this function ends it is cancelled and waited for, once the reader can wait no more.
+            async let _: Void = self.startReading()
+            defer { self.acks.abandon() }
+            try await self.answer(writer)
         } onCancelRPC: {
             self.acks.beginClosing()
         }
     }
 
-    /// Runs reader and writer side by side; the stream ends as the writer does.
-    @inline(never)
-    private func pump() async throws {
-        // A child of this kind lives in its parent's memory, which a task group's does not. As this
-        // function ends it is cancelled and waited for, once the reader can wait no more.
-        async let _: Void = self.read()
-        defer { self.acks.abandon() }
-        if let expiry = self.caller.expiry {
-            try await self.answer(until: expiry)
-        } else {
-            try await self.answer()
-        }
-        try self.acks.readingEnd.check(self.acks.closingCause)
-    }
-
-    /// Tells the client what it has to know, until all is told.
-    @inline(never)
-    private func answer() async throws {
-        while true {
-            switch await self.acks.nextStep() {
-            case .answer(let answer):
-                self.ingest.metrics.count(answer.requests, of: .streamEvents)
-                try await self.tell(self.response(answer, self.acks.reportsAccepted))
-            case .announceClosing(let durableSequence):
-                try await self.tell(self.closing(durableSequence))
-                // The end of credentials has a time of its own.
-                guard self.acks.closingCause == .server else { continue }
-                return try await self.answerWithinGrace()
-            case .finish: return
-            }
-        }
-    }
-
-    /// Does the same, and ends the reading once the grace of an announced end is over.
-    @inline(never)
-    private func answerWithinGrace() async throws {
-        async let _: Void = self.endReadingAfterGrace()
-        try await self.answer()
-    }
-
-    private func endReadingAfterGrace() async {
-        // Cut short where the stream ends first.
-        try? await Task.sleep(for: self.configuration.closingGrace)
-        self.acks.endReading(.closing)
-    }
-
     /// Does the same where credentials expire: announces that a grace before, and ends the reading
     /// as they do. What was read before is still answered.
     @inline(never)
-    private func answer(until expiry: Int64) async throws {
-        async let _: Void = self.expire(at: expiry)
-        try await self.answer()
+    private func pumpUntilExpiry(_ writer: Writer) async throws {
+        async let _: Void = self.expire()
+        try await self.pump(writer)
     }
 
-    private func expire(at expiry: Int64) async {
+    private func expire() async {
+        guard let expiry = self.caller.expiry else { return }
         defer { self.acks.endReading(.closing) }
         let grace = Int64(self.configuration.closingGrace / .microseconds(1))
         do {
@@ -121,10 +92,57 @@ final class EventStream: Sendable {
         }
     }
 
-    /// Writes one response, which then lies in this function's frame alone.
+    /// Tells the client what it has to know, until all is told.
+    @inline(__always)
+    private func answer(_ writer: Writer) async throws {
+        while true {
+            switch try await self.tell(writer) {
+            case .goesOn: continue
+            case .waits: await self.acks.waitForStep()
+            case .graceBegins: return try await self.answerWithinGrace(writer)
+            case .ends: return
+            }
+        }
+    }
+
+    /// What follows on what was told.
+    private enum Progress { case goesOn, waits, graceBegins, ends }
+
+    /// Tells what there is to tell now.
     @inline(never)
-    private func tell(_ response: Response) async throws {
-        try await self.writer.write(response)
+    private func tell(_ writer: Writer) async throws -> Progress {
+        switch self.acks.takeStep() {
+        case .answer(let answer):
+            self.ingest.metrics.count(answer.requests, of: .streamEvents)
+            let reportsAccepted = self.acks.reportsAccepted
+            try await writer.write(.settled(answer, reportsAccepted: reportsAccepted))
+            return .goesOn
+        case .announceClosing(let durableSequence):
+            try await writer.write(.closing(durableSequence: durableSequence))
+            // The end of credentials has a time of its own.
+            return self.acks.closingCause == .server ? .graceBegins : .goesOn
+        case .finish: return .ends
+        case nil: return .waits
+        }
+    }
+
+    /// Goes on answering, and ends the reading once the grace of an announced end is over.
+    @inline(never)
+    private func answerWithinGrace(_ writer: Writer) async throws {
+        async let _: Void = self.endReadingAfterGrace()
+        try await self.answer(writer)
+    }
+
+    private func endReadingAfterGrace() async {
+        // Cut short where the stream ends first.
+        try? await Task.sleep(for: self.configuration.closingGrace)
+        self.acks.endReading(.closing)
+    }
+
+    @inline(__always)
+    private func startReading() async {
+        await FrameRoom.forReader()
+        await self.read()
     }
 
     /// Admits requests as they come, and hands them to the journal.

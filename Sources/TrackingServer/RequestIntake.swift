@@ -30,8 +30,7 @@ final class RequestIntake {
         self.ingest = ingest
         self.tenant = tenant
         self.acks = acks
-        self.trace = RequestTrace(
-            method: Sightline_V1_TrackingService.Method.StreamEvents.descriptor, metadata: metadata)
+        self.trace = RequestTrace(method: TrackingService.streamEventsName, metadata: metadata)
         self.room = acks.begin([])
     }
 

@@ -25,8 +25,10 @@ struct RequestTrace: Sendable {
     }
 
     /// The trace of an RPC with these metadata; a malformed traceparent counts as none.
-    init(method: MethodDescriptor, metadata: Metadata) {
-        self.method = method.fullyQualifiedMethod
+    ///
+    /// - Parameter method: the full name of what is called, as spans have it.
+    init(method: String, metadata: Metadata) {
+        self.method = method
         self.rpc = TraceContext(metadata)
         switch InstrumentationSystem.tracer {
         case is NoOpTracer: self.recorder = .nobody

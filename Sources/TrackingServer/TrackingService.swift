@@ -16,8 +16,9 @@ struct TrackingService: RegistrableRPCService {
         typealias Method = Sightline_V1_TrackingService.Method
         router.registerHandler(
             forMethod: Method.StreamEvents.descriptor, deserializer: RequestRunDeserializer(),
-            serializer: ProtobufSerializer<Method.StreamEvents.Output>()
-        ) { request, context in self.streamEvents(request, of: context.principal) }
+            serializer: StreamAnswerSerializer(
+                limits: self.ingest.limits, configuration: self.stream)
+        ) { request, context in try self.streamEvents(request, of: context.principal) }
         router.registerHandler(
             forMethod: Method.RecordEvents.descriptor, deserializer: RequestBytesDeserializer(),
             serializer: ProtobufSerializer<Method.RecordEvents.Output>()
@@ -51,28 +52,25 @@ struct TrackingService: RegistrableRPCService {
         }
     }
 
+    /// The full names of the two methods that record: made once, not for each call.
+    static let streamEventsName =
+        Sightline_V1_TrackingService.Method.StreamEvents.descriptor.fullyQualifiedMethod
+    private static let recordEventsName =
+        Sightline_V1_TrackingService.Method.RecordEvents.descriptor.fullyQualifiedMethod
+
     /// Where clients find StreamEvents over HTTP/2.
-    static let streamPath =
-        "/" + Sightline_V1_TrackingService.Method.StreamEvents.descriptor.fullyQualifiedMethod
+    static let streamPath = "/" + Self.streamEventsName
 
     private func streamEvents(
         _ request: StreamingServerRequest<RequestRun>, of caller: Principal
-    ) -> StreamingServerResponse<Sightline_V1_StreamEventsResponse> {
-        StreamingServerResponse { writer in
-            try await self.eventStream(request, of: caller, writer).serve()
+    ) throws -> StreamingServerResponse<StreamAnswer> {
+        let stream = EventStream(
+            ingest: self.ingest, configuration: self.stream, caller: caller,
+            allowance: try self.ingest.allowance(of: caller.tenant), requests: request)
+        return StreamingServerResponse { writer in
+            try await stream.serve(writer)
             return [:]
         }
-    }
-
-    @inline(never)
-    private func eventStream(
-        _ request: StreamingServerRequest<RequestRun>, of caller: Principal,
-        _ writer: RPCWriter<Sightline_V1_StreamEventsResponse>
-    ) throws -> EventStream {
-        EventStream(
-            ingest: self.ingest, configuration: self.stream, caller: caller,
-            allowance: try self.ingest.allowance(of: caller.tenant), requests: request,
-            writer: writer)
     }
 
     private func recordEvents(
@@ -80,9 +78,7 @@ struct TrackingService: RegistrableRPCService {
     ) async throws -> StreamingServerResponse<Sightline_V1_RecordEventsResponse> {
         let allowance = try self.ingest.allowance(of: caller.tenant)
         let bytes = try await Self.onlyMessage(of: request)
-        var trace = RequestTrace(
-            method: Sightline_V1_TrackingService.Method.RecordEvents.descriptor,
-            metadata: request.metadata)
+        var trace = RequestTrace(method: Self.recordEventsName, metadata: request.metadata)
         let start = MonotonicClock.nanoseconds()
         let (admitted, span, _) = self.ingest.admit(
             bytes, shape: .unary, tenant: caller.tenant, trace: &trace)
@@ -142,7 +138,7 @@ struct TrackingService: RegistrableRPCService {
         _ method: MethodDescriptor, _ metadata: Metadata,
         _ serve: () async throws -> StreamingServerResponse<Answer>
     ) async throws -> StreamingServerResponse<Answer> {
-        var trace = RequestTrace(method: method, metadata: metadata)
+        var trace = RequestTrace(method: method.fullyQualifiedMethod, metadata: metadata)
         let (_, span) = trace.begin(nil, receiveTime: WallClock.microseconds())
         guard let span else { return try await serve() }
         do {

@@ -18,11 +18,14 @@ struct ExpiringStreamTests {
     /// Takes a stream's answers to a test.
     private struct Answers: RPCWriterProtocol {
         let continuation: AsyncStream<Response>.Continuation
+        let serializer: StreamAnswerSerializer
 
-        func write(_ element: Response) async throws { self.continuation.yield(element) }
+        func write(_ element: StreamAnswer) async throws {
+            self.continuation.yield(self.serializer.response(element))
+        }
 
-        func write(contentsOf elements: some Sequence<Response>) async throws {
-            for element in elements { self.continuation.yield(element) }
+        func write(contentsOf elements: some Sequence<StreamAnswer>) async throws {
+            for element in elements { try await self.write(element) }
         }
     }
 
@@ -61,12 +64,16 @@ struct ExpiringStreamTests {
                 caller: Principal(tenant: tenant, proof: .token, expiry: expiry),
                 allowance: Allowance(tenant: tenant, quota: nil), clock: clock.clock,
                 requests: StreamingServerRequest(
-                    metadata: [:], messages: RPCAsyncSequence(wrapping: requests)),
-                writer: RPCWriter(wrapping: Answers(continuation: receiver)))
+                    metadata: [:], messages: RPCAsyncSequence(wrapping: requests)))
+            let writer = RPCWriter(
+                wrapping: Answers(
+                    continuation: receiver,
+                    serializer: StreamAnswerSerializer(
+                        limits: Limits(), configuration: StreamConfiguration())))
             let end = Task {
                 defer { receiver.finish() }
                 do {
-                    try await stream.serve()
+                    try await stream.serve(writer)
                     return RPCError?.none
                 } catch let error as any RPCErrorConvertible {
                     return RPCError(error)

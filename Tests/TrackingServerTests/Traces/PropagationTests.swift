@@ -156,9 +156,7 @@ struct PropagationTests {
         }
         #expect(Baggage(row.metadata)?.header == row.baggage)
         // Whatever came, the request has a place of its own.
-        var trace = RequestTrace(
-            method: MethodDescriptor(fullyQualifiedService: "a", method: "b"),
-            metadata: row.metadata)
+        var trace = RequestTrace(method: "a/b", metadata: row.metadata)
         let own = trace.begin(nil, receiveTime: 0).context
         #expect((own.traceID == context?.traceID) == row.goesOn)
         #expect(own.spanID != context?.spanID && own.spanID != 0)

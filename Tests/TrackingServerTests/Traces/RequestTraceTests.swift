@@ -10,7 +10,7 @@ internal import TrackingCore
 @testable internal import TrackingServer
 
 struct RequestTraceTests {
-    private static let method = MethodDescriptor(fullyQualifiedService: "a.B", method: "C")
+    private static let method = "a.B/C"
     private static let call = "00-12345678901234567890123456789012-1234567890123456-0"
 
     private static func event(_ span: Int) -> String {
