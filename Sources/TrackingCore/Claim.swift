@@ -82,3 +82,13 @@ package struct Marks: OptionSet, Sendable, Equatable {
     /// The hits among them.
     package var kinds: HitKinds { HitKinds(rawValue: self.rawValue & 0x3fff) }
 }
+
+// The window asks this for every event, from another module: what SetAlgebra brings would be
+// generic code there.
+extension Marks {
+    /// Whether there is none.
+    package var isEmpty: Bool { self.rawValue == 0 }
+
+    /// The marks that are in one of both.
+    package func union(_ other: Marks) -> Marks { Marks(rawValue: self.rawValue | other.rawValue) }
+}

@@ -102,6 +102,10 @@ package struct HitKinds: OptionSet, Sendable, Equatable {
 
     /// The kinds in order.
     package var kinds: [HitKind] { HitKind.allCases.filter { self.contains(HitKinds($0)) } }
+
+    /// Whether there is none. Other modules ask for every event, and there SetAlgebra's would be
+    /// generic code.
+    package var isEmpty: Bool { self.rawValue == 0 }
 }
 
 /// What looks wrong in an accepted event; bit n stands for the proto enum's number n.

@@ -124,7 +124,7 @@ package final class RecentHits {
         _ marks: Marks, to key: WindowKey, known: Marks, changes: inout [Change]
     ) {
         let after = known.union(marks)
-        guard after != known else { return }
+        guard after.rawValue != known.rawValue else { return }
         self.set(after, of: key)
         changes.append(Change(key: key, before: known, after: after))
     }
