@@ -109,6 +109,20 @@ def test_a_length_of_4_gib_is_refused_at_once(running, method):
     assert peak_kib(running) - before < 16 * KIB
 
 
+def test_a_call_is_refused_for_its_metadata_with_its_messages_in_the_same_burst(running):
+    request = s.StreamEventsRequest(sequence=1, events=[event(9015)]).SerializeToString()
+    with Peer(running.target) as peer:
+        for stream in range(1, 41, 2):
+            peer.send(peer.headers(stream, "StreamEvents", ("x-large", "x" * (9 << 10))),
+                      peer.message(stream, request), peer.message(stream, request, end=True))
+            trailers = peer.wait_for_status(stream)
+            assert trailers["grpc-status"] == f"{grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]}"
+            assert "grpc-status-details-bin" in trailers
+        # The connection is as good as before.
+        peer.send(peer.headers(41), peer.message(41, request, end=True))
+        assert peer.wait_for_status(41)["grpc-status"] == "0"
+
+
 def test_many_requests_over_the_limit_leave_memory_bounded(make_server, figure):
     server = make_server().start()
     request = sized(b"", 16 * MIB)
