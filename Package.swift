@@ -53,6 +53,7 @@ let targets: [Target] = [
         ]),
     .systemLibrary(
         name: "CLibcrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CMalloc"),
     .target(name: "CInflate", linkerSettings: [.linkedLibrary("z")]),
     .target(name: "TrackingCore", dependencies: ["CLibcrypto"], swiftSettings: strict),
     .target(name: "CCRC32C"),
@@ -159,8 +160,8 @@ let targets: [Target] = [
     .executableTarget(
         name: "sightline",
         dependencies: [
-            "SightlineProtos", "Telemetry", "TrackingClient", "TrackingCore", "TrackingJournal",
-            "TrackingReport", "TrackingServer", "TrackingSinks",
+            "CMalloc", "SightlineProtos", "Telemetry", "TrackingClient", "TrackingCore",
+            "TrackingJournal", "TrackingReport", "TrackingServer", "TrackingSinks",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "Logging", package: "swift-log"),

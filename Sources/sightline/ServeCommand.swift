@@ -28,6 +28,7 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         // Until the reloader listens there is nothing to reload, and no reason to end either.
         signal(SIGHUP, SIG_IGN)
+        Allocator.keepFreedMemory()
         let source = self.source
         let loaded = source.load()
         var configuration: ServerConfiguration

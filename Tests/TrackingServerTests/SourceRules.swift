@@ -84,7 +84,8 @@ enum SourceRules {
             "SystemPackage", "UnixSignals", "X509", "Yams",
         ]),
         "sightline": Self.system.union(Self.grpc).union(Self.tracing).union([
-            "TrackingServer", "TrackingReport", "TrackingClient", "Telemetry", "TrackingSinks",
+            "CMalloc", "TrackingServer", "TrackingReport", "TrackingClient", "Telemetry",
+            "TrackingSinks",
             "TrackingJournal", "TrackingCore", "SightlineProtos", "SwiftProtobuf",
             "ArgumentParser", "AsyncHTTPClient", "Crypto", "GRDB", "Histogram", "Logging",
             "NIOCore", "NIOHTTP1", "ServiceLifecycle", "SwiftASN1", "X509",

@@ -1,0 +1,13 @@
+// How the C library's allocator is set for a server under load.
+internal import CMalloc
+
+/// The process's memory.
+enum Allocator {
+    /// Keeps memory that is freed, up to 64 MiB at the end of each arena, and takes blocks of up to
+    /// 32 MiB out of it (mallopt(3)). By default it goes back to the system at once, and the next
+    /// requests fault it in again page by page. What it cannot be told changes nothing but speed.
+    static func keepFreedMemory() {
+        mallopt(M_TRIM_THRESHOLD, 64 << 20)
+        mallopt(M_MMAP_THRESHOLD, 32 << 20)
+    }
+}
