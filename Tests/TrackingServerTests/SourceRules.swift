@@ -85,8 +85,7 @@ enum SourceRules {
         ]),
         "sightline": Self.system.union(Self.grpc).union(Self.tracing).union([
             "CMalloc", "TrackingServer", "TrackingReport", "TrackingClient", "Telemetry",
-            "TrackingSinks",
-            "TrackingJournal", "TrackingCore", "SightlineProtos", "SwiftProtobuf",
+            "TrackingSinks", "TrackingJournal", "TrackingCore", "SightlineProtos", "SwiftProtobuf",
             "ArgumentParser", "AsyncHTTPClient", "Crypto", "GRDB", "Histogram", "Logging",
             "NIOCore", "NIOHTTP1", "ServiceLifecycle", "SwiftASN1", "X509",
         ]),
