@@ -14,14 +14,12 @@ enum LengthPrefixedMessages {
         return end <= bytes.count ? end : nil
     }
 
-    /// Messages in the bytes; nil where there is anything but whole, uncompressed messages of at
-    /// most `maxBytes` each, their prefix included.
-    static func count(in bytes: UnsafeRawBufferPointer, maxBytes: Int = .max) -> Int? {
+    /// Messages in the bytes; nil where there is anything but whole, uncompressed messages.
+    static func count(in bytes: UnsafeRawBufferPointer) -> Int? {
         var offset = 0
         var count = 0
         while offset < bytes.count {
-            guard let end = Self.endOfMessage(at: offset, in: bytes), end &- offset <= maxBytes
-            else { return nil }
+            guard let end = Self.endOfMessage(at: offset, in: bytes) else { return nil }
             offset = end
             count &+= 1
         }
@@ -29,34 +27,55 @@ enum LengthPrefixedMessages {
     }
 }
 
-/// Follows the framing through a stream's DATA frames, to tell where a message begins.
-struct MessageBoundary {
-    /// Bytes of the current message that are still to come.
-    private var remaining = 0
-    /// Bytes of the current prefix that have come.
+/// Follows the framing through a stream's DATA frames, and counts the messages that end in them.
+struct MessageCounter {
+    /// Messages that have ended since `forget`.
+    private(set) var count = 0
+    /// Their bytes, prefixes included.
+    private(set) var bytes = 0
+
+    private let maxBytes: Int
+    /// Bytes of the current message's prefix that have come, and what they say so far.
     private var prefix = 0
     private var length: UInt32 = 0
+    /// Bytes that are still to come after the prefix.
+    private var remaining = 0
+
+    /// A counter of messages of at most `maxBytes` each, their prefix included.
+    init(maxBytes: Int) { self.maxBytes = maxBytes }
 
     /// Whether the next byte is a message's first.
-    var isAtStart: Bool { self.remaining == 0 && self.prefix == 0 }
+    var isAtStart: Bool { self.prefix == 0 }
 
-    /// Moves over the next bytes of the stream.
-    mutating func advance(over bytes: UnsafeRawBufferPointer) {
+    private var messageBytes: Int { LengthPrefixedMessages.prefixBytes &+ Int(self.length) }
+
+    /// Forgets the messages that have ended.
+    mutating func forget() { (self.count, self.bytes) = (0, 0) }
+
+    /// Moves over the next bytes of the stream; false where a message begins in them that is
+    /// compressed or has too many bytes.
+    mutating func advance(over bytes: UnsafeRawBufferPointer) -> Bool {
+        var isFit = true
         var offset = 0
         while offset < bytes.count {
-            if self.remaining > 0 {
-                let step = Swift.min(self.remaining, bytes.count &- offset)
-                self.remaining &-= step
-                offset &+= step
-                continue
+            if self.prefix < LengthPrefixedMessages.prefixBytes {
+                if self.prefix == 0, bytes[offset] != 0 { isFit = false }
+                // The first byte of the prefix shifts out of the length.
+                self.length = self.length << 8 | UInt32(bytes[offset])
+                self.prefix &+= 1
+                offset &+= 1
+                guard self.prefix == LengthPrefixedMessages.prefixBytes else { continue }
+                self.remaining = Int(self.length)
+                if self.messageBytes > self.maxBytes { isFit = false }
             }
-            // The first byte of the prefix shifts out of the length.
-            self.length = self.length << 8 | UInt32(bytes[offset])
-            self.prefix &+= 1
-            offset &+= 1
-            guard self.prefix == LengthPrefixedMessages.prefixBytes else { continue }
-            self.remaining = Int(self.length)
+            let step = Swift.min(self.remaining, bytes.count &- offset)
+            self.remaining &-= step
+            offset &+= step
+            guard self.remaining == 0 else { continue }
+            self.count &+= 1
+            self.bytes &+= self.messageBytes
             (self.prefix, self.length) = (0, 0)
         }
+        return isFit
     }
 }

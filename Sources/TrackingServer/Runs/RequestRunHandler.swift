@@ -1,27 +1,27 @@
-// Joins small requests that come in one burst, before the transport takes each through its own
-// buffers, locks and task switches. Measured: see the commit that added it.
+// Joins requests that come in one burst, before the transport takes each through its own buffers,
+// locks and task switches. Measured: see the commits that added it and made it take larger ones.
 internal import NIOCore
 internal import NIOHPACK
 internal import NIOHTTP2
 
-/// Stands in front of the transport's handler in each HTTP/2 stream. DATA frames that hold nothing
-/// but whole, uncompressed messages are collected until the burst is over, and passed on as one
-/// message (`RequestRun`). All else passes through as it came, in its order.
+/// Stands in front of the transport's handler in each HTTP/2 stream. Whole, uncompressed messages
+/// are collected until the burst is over, and passed on as one message (`RequestRun`). All else
+/// passes through as it came, in its order: so does a message of which a part is still to come, as
+/// a frame that waited for it would keep the whole buffer that it was read into.
 final class RequestRunHandler: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias InboundOut = HTTP2Frame.FramePayload
 
-    /// A message of more bytes passes through: copying it would cost more than it saves.
-    private static let maxMessageBytes = 8 << 10
-    /// A run has at most so many bytes.
-    private static let maxRunBytes = 64 << 10
+    /// A message of more bytes passes through: its own work is far more than joining saves.
+    private static let maxMessageBytes = 64 << 10
+    /// A run that has as many bytes is passed on: it has less than these and a message's.
+    private static let fullRunBytes = 256 << 10
 
     private let path: String
     private var isCollecting = false
-    private var boundary = MessageBoundary()
+    /// What has come of the messages that begin in the collected frames.
+    private var messages = MessageCounter(maxBytes: RequestRunHandler.maxMessageBytes)
     private var frames: [ByteBuffer] = []
-    private var bytes = 0
-    private var messages = 0
 
     /// A handler that collects the requests of the method at `path`.
     init(path: String) { self.path = path }
@@ -35,17 +35,17 @@ final class RequestRunHandler: ChannelInboundHandler {
             if self.isCollecting, self.collect(data, context) { return }
         default: break
         }
-        self.passRun(context)
+        self.passAll(context)
         context.fireChannelRead(self.wrapInboundOut(payload))
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        self.passRun(context)
+        self.passAll(context)
         context.fireChannelReadComplete()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        self.passRun(context)
+        self.passAll(context)
         context.fireChannelInactive()
     }
 
@@ -60,36 +60,64 @@ final class RequestRunHandler: ChannelInboundHandler {
     private func collect(
         _ data: HTTP2Frame.FramePayload.Data, _ context: ChannelHandlerContext
     ) -> Bool {
-        guard case .byteBuffer(let frame) = data.data else { return false }
-        let count = frame.readableBytes
-        let canBegin = self.boundary.isAtStart && !data.endStream && count <= Self.maxRunBytes
-        let messages = frame.withUnsafeReadableBytes { bytes in
-            canBegin
-                ? LengthPrefixedMessages.count(in: bytes, maxBytes: Self.maxMessageBytes) : nil
-        }
-        guard let messages else {
-            frame.withUnsafeReadableBytes { self.boundary.advance(over: $0) }
+        guard !data.endStream, case .byteBuffer(let frame) = data.data else { return false }
+        let isBegun = self.frames.isEmpty && !self.messages.isAtStart
+        let isFit = frame.withUnsafeReadableBytes { self.messages.advance(over: $0) }
+        guard isFit, !isBegun else {
+            self.messages.forget()
+            self.passFrames(context)
             return false
         }
-        if self.bytes + count > Self.maxRunBytes { self.passRun(context) }
         self.frames.append(frame)
-        self.bytes += count
-        self.messages += messages
+        if self.messages.bytes >= Self.fullRunBytes { self.passRun(context) }
         return true
     }
 
-    /// Passes on what was collected: a single message as it came, more as one.
+    /// Passes on all that was collected.
+    private func passAll(_ context: ChannelHandlerContext) {
+        self.passRun(context)
+        self.passFrames(context)
+    }
+
+    /// Passes on the whole messages: a single one as it came, more as one.
     private func passRun(_ context: ChannelHandlerContext) {
-        guard var run = self.frames.first else { return }
-        if self.messages > 1 {
-            run = context.channel.allocator.buffer(
-                capacity: LengthPrefixedMessages.prefixBytes + self.bytes)
+        let bytes = self.messages.bytes
+        if self.messages.count > 1 {
+            var run = context.channel.allocator.buffer(
+                capacity: LengthPrefixedMessages.prefixBytes + bytes)
             run.writeInteger(0, as: UInt8.self)
-            run.writeInteger(UInt32(self.bytes))
-            for frame in self.frames { run.writeImmutableBuffer(frame) }
+            run.writeInteger(UInt32(bytes))
+            for frame in self.takeFrames(bytes) { run.writeImmutableBuffer(frame) }
+            self.pass(run, context)
+        } else {
+            for frame in self.takeFrames(bytes) { self.pass(frame, context) }
         }
+        self.messages.forget()
+    }
+
+    /// Takes the first bytes out of the frames; the one in which they end is cut.
+    private func takeFrames(_ bytes: Int) -> [ByteBuffer] {
+        var left = bytes
+        var end = 0
+        while end < self.frames.count, self.frames[end].readableBytes <= left {
+            left -= self.frames[end].readableBytes
+            end += 1
+        }
+        var taken = Array(self.frames[..<end])
+        self.frames.removeFirst(end)
+        if left > 0, !self.frames.isEmpty, let part = self.frames[0].readSlice(length: left) {
+            taken.append(part)
+        }
+        return taken
+    }
+
+    /// Passes on the frames as they came.
+    private func passFrames(_ context: ChannelHandlerContext) {
+        for frame in self.frames { self.pass(frame, context) }
         self.frames.removeAll(keepingCapacity: true)
-        (self.bytes, self.messages) = (0, 0)
-        context.fireChannelRead(self.wrapInboundOut(.data(.init(data: .byteBuffer(run)))))
+    }
+
+    private func pass(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
+        context.fireChannelRead(self.wrapInboundOut(.data(.init(data: .byteBuffer(bytes)))))
     }
 }

@@ -86,21 +86,59 @@ struct RequestRunTests {
         #expect(try self.passed([burst], ends: true) == [framed(burst[0] + burst[1]), []])
     }
 
-    @Test("a message of 8 KiB is joined, one of a byte more passes through")
+    @Test("a message that lies in several frames is joined like one that lies in one")
+    func cutMessages() throws {
+        let (one, two) = (framed([1, 1, 1]), framed([2]))
+        let frames = [
+            Array(one.prefix(3)), Array(one.dropFirst(3).prefix(2)), one.dropFirst(5) + two,
+        ]
+        #expect(try self.passed([frames]) == [framed(one + two)])
+        #expect(
+            try self.passed([Array(frames.prefix(2)) + [Array(one.suffix(3))]]) == [
+                frames[0], frames[1], Array(one.suffix(3)),
+            ])
+    }
+
+    @Test("a message that is cut by a burst's end is not held, and the next are joined again")
+    func cutBursts() throws {
+        let (one, two, three) = (framed([1]), framed([2]), framed([3, 3, 3]))
+        #expect(
+            try self.passed([
+                [one + two + three.prefix(6)], [Array(three.suffix(2))], [one, two],
+            ]) == [
+                framed(one + two), Array(three.prefix(6)), Array(three.suffix(2)),
+                framed(one + two),
+            ])
+        // A frame that ends one of these passes through whole.
+        #expect(
+            try self.passed([[Array(three.prefix(6))], [three.suffix(2) + one, two + three]])
+                == [Array(three.prefix(6)), three.suffix(2) + one, framed(two + three)])
+    }
+
+    @Test("a message that is compressed by itself passes through, with what came before it")
+    func compressedMessage() throws {
+        let compressed = [1] + framed([7]).dropFirst()
+        let burst = [framed([1]), framed([2]), compressed]
+        #expect(try self.passed([burst]) == burst)
+    }
+
+    @Test("a message of 64 KiB is joined, one of a byte more passes through")
     func messageLimit() throws {
         let small = framed([1])
-        for (bytes, isJoined) in [(8192, true), (8193, false)] {
+        for (bytes, isJoined) in [(64 << 10, true), (64 << 10 + 1, false)] {
             let frame = framed([UInt8](repeating: 7, count: bytes - 5))
             let expected = isJoined ? [framed(small + frame)] : [small, frame]
             #expect(try self.passed([[small, frame]]) == expected)
         }
     }
 
-    @Test("a run ends before its 64 KiB are exceeded")
+    @Test("a run is passed on with the message that fills its 256 KiB")
     func runLimit() throws {
-        let frame = framed([UInt8](repeating: 7, count: 8192 - 5))
-        let passed = try self.passed([[[UInt8]](repeating: frame, count: 9)])
-        #expect(passed.map(\.count) == [(64 << 10) + 5, 8192])
+        for (bytes, count) in [(64 << 10, 4), (60_000, 5), (8192, 32)] {
+            let frame = framed([UInt8](repeating: 7, count: bytes - 5))
+            let passed = try self.passed([[[UInt8]](repeating: frame, count: count + 1)])
+            #expect(passed.map(\.count) == [bytes * count + 5, bytes])
+        }
     }
 
     @Test("however messages are cut into frames, the same requests come out in the same order")
@@ -110,13 +148,14 @@ struct RequestRunTests {
             let requests = (0..<Int.random(in: 1...12, using: &generator)).map { number in
                 let count =
                     Bool.random(using: &generator)
-                    ? Int.random(in: 0...40, using: &generator) : 9000
+                    ? Int.random(in: 0...40, using: &generator)
+                    : [9000, 65_531, 65_532].randomElement(using: &generator) ?? 0
                 return [UInt8](repeating: UInt8(number + 8), count: count)
             }
             var rest = requests.flatMap { framed($0) }[...]
             var bursts: [[[UInt8]]] = [[]]
             while !rest.isEmpty {
-                let cuts = [1, 4, 45, 5 + 9000, 20_000]
+                let cuts = [1, 4, 45, 5 + 9000, 20_000, 65_536]
                 let count = cuts.randomElement(using: &generator) ?? 1
                 bursts[bursts.count - 1].append([UInt8](rest.prefix(count)))
                 rest = rest.dropFirst(count)
