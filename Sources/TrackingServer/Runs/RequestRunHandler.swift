@@ -81,18 +81,19 @@ final class RequestRunHandler: ChannelInboundHandler {
 
     /// Passes on the whole messages: a single one as it came, more as one.
     private func passRun(_ context: ChannelHandlerContext) {
-        let bytes = self.messages.bytes
-        if self.messages.count > 1 {
+        let (messages, bytes) = (self.messages.count, self.messages.bytes)
+        self.messages.forget()
+        let frames = self.takeFrames(bytes)
+        if messages > 1 {
             var run = context.channel.allocator.buffer(
                 capacity: LengthPrefixedMessages.prefixBytes + bytes)
             run.writeInteger(0, as: UInt8.self)
             run.writeInteger(UInt32(bytes))
-            for frame in self.takeFrames(bytes) { run.writeImmutableBuffer(frame) }
+            for frame in frames { run.writeImmutableBuffer(frame) }
             self.pass(run, context)
         } else {
-            for frame in self.takeFrames(bytes) { self.pass(frame, context) }
+            for frame in frames { self.pass(frame, context) }
         }
-        self.messages.forget()
     }
 
     /// Takes the first bytes out of the frames; the one in which they end is cut.
@@ -113,8 +114,11 @@ final class RequestRunHandler: ChannelInboundHandler {
 
     /// Passes on the frames as they came.
     private func passFrames(_ context: ChannelHandlerContext) {
-        for frame in self.frames { self.pass(frame, context) }
-        self.frames.removeAll(keepingCapacity: true)
+        // Gone before they are passed: the transport may close the stream meanwhile, which passes
+        // on what is left. And a silent stream keeps no room for frames.
+        let frames = self.frames
+        self.frames = []
+        for frame in frames { self.pass(frame, context) }
     }
 
     private func pass(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {

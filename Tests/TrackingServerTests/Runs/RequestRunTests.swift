@@ -115,6 +115,21 @@ struct RequestRunTests {
                 == [Array(three.prefix(6)), three.suffix(2) + one, framed(two + three)])
     }
 
+    @Test("a stream that the transport closes over a frame gets no frame twice")
+    func closedMeanwhile() throws {
+        let closer = FirstFrameCloser()
+        let channel = EmbeddedChannel(handlers: [RequestRunHandler(path: self.path), closer])
+        try channel.connect(to: SocketAddress(unixDomainSocketPath: "/closer")).wait()
+        let headers: HPACKHeaders = [":path": self.path]
+        channel.pipeline.fireChannelRead(HTTP2Frame.FramePayload.headers(.init(headers: headers)))
+        for frame in [[0, 0, 0], [0, 9, 1]] as [[UInt8]] {
+            channel.pipeline.fireChannelRead(Self.data(frame, ends: false))
+        }
+        channel.pipeline.fireChannelReadComplete()
+        #expect(closer.frames == [[0, 0, 0], [0, 9, 1]])
+        #expect(!channel.isActive)
+    }
+
     @Test("a message that is compressed by itself passes through, with what came before it")
     func compressedMessage() throws {
         let compressed = [1] + framed([7]).dropFirst()
@@ -166,6 +181,21 @@ struct RequestRunTests {
             let unfolded = messages.flatMap { RequestRun(GRPCNIOTransportBytes($0)).map(\.bytes) }
             #expect(unfolded == requests)
         }
+    }
+}
+
+/// Closes its channel as the first DATA frame comes.
+private final class FirstFrameCloser: ChannelInboundHandler {
+    typealias InboundIn = HTTP2Frame.FramePayload
+
+    private(set) var frames: [[UInt8]] = []
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .data(let frame) = self.unwrapInboundIn(data),
+            case .byteBuffer(let bytes) = frame.data
+        else { return }
+        self.frames.append([UInt8](bytes.readableBytesView))
+        if self.frames.count == 1 { context.close(promise: nil) }
     }
 }
 
