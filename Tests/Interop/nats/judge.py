@@ -56,20 +56,48 @@ def read(url: str, stream: str = STREAM, **options) -> list[Message]:
     """Every message of the stream, in its order."""
     async def work(_, jetstream):
         state = (await jetstream.stream_info(stream)).state
-        messages = []
         if not state.messages:
-            return messages
-        consumer = await jetstream.pull_subscribe(
-            "", stream=stream, config=ConsumerConfig(
-                deliver_policy=DeliverPolicy.ALL, ack_policy="none", mem_storage=True,
-                num_replicas=1))
-        while len(messages) < state.messages:
-            for message in await consumer.fetch(min(1000, state.messages - len(messages)),
-                                                timeout=10):
-                messages.append(Message(message.metadata.sequence.stream, message.subject,
-                                        dict(message.headers or {}), message.data))
-        return messages
+            return []
+        messages = await consumed(jetstream, stream, state.messages)
+        # A consumer is on one server, which after a fault may be behind the stream's leader, for
+        # longer than a test can wait.
+        rest = set(range(state.first_seq, state.last_seq + 1)) - {
+            message.sequence for message in messages}
+        messages += await told_by_leader(jetstream, stream, rest)
+        return sorted(messages, key=lambda message: message.sequence)
     return run(url, work, **options)
+
+
+async def consumed(jetstream, stream: str, number: int) -> list[Message]:
+    """So many messages as a consumer is given them, fewer where its server has no more."""
+    consumer = await jetstream.pull_subscribe(
+        "", stream=stream, config=ConsumerConfig(
+            deliver_policy=DeliverPolicy.ALL, ack_policy="none", mem_storage=True,
+            num_replicas=1))
+    messages = []
+    while len(messages) < number:
+        try:
+            batch = await consumer.fetch(min(1000, number - len(messages)), timeout=10)
+        except nats.errors.TimeoutError:
+            print(f"the consumer's server has {len(messages)} of {number} messages")
+            break
+        messages += [Message(message.metadata.sequence.stream, message.subject,
+                             dict(message.headers or {}), message.data) for message in batch]
+    return messages
+
+
+async def told_by_leader(jetstream, stream: str, sequences) -> list[Message]:
+    """The messages of these sequences from the stream's leader, one by one; without those that it
+    does not have."""
+    messages = []
+    for sequence in sequences:
+        try:
+            message = await jetstream.get_msg(stream, sequence)
+        except nats.js.errors.NotFoundError:
+            continue
+        messages.append(Message(sequence, message.subject, dict(message.headers or {}),
+                                message.data or b""))
+    return messages
 
 
 def count(url: str, stream: str = STREAM) -> int:

@@ -6,7 +6,7 @@ import time
 
 from conftest import settings
 from facts import Facts
-from judge import check_message, count, read, times
+from judge import STREAM, check_message, count, read, run, times, told_by_leader
 from protos import event as e
 from server import wait_until
 from stream import Batch, Stream
@@ -45,6 +45,8 @@ def test_a_hundred_thousand_hits(jetstream, make_server, figure):
             iter(batches), lambda *_: None, STREAM_SECONDS)
     wait_until(lambda: count(jetstream.url) >= len(expected), "all hits in the stream", 120)
     messages = read(jetstream.url)
+    assert run(jetstream.url, lambda _, stream: told_by_leader(
+        stream, STREAM, range(len(messages) - 99, len(messages) + 100))) == messages[-100:]
     twice = [identity for identity, number in times(messages).items() if number > 1]
     figure(f"judge: {len(expected):,} hits accepted, {len(messages):,} messages,"
            f" {len(twice)} twice")
