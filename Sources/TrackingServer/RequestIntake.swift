@@ -22,8 +22,9 @@ final class RequestIntake {
     private var runBytes = 0
     private var runStart: UInt64 = 0
 
-    /// Bytes of memory that may be held before they are handed on, and so are counted.
-    static let maxHeldBytes = 64 << 10
+    /// Bytes of memory that may be held before they are handed on, and so are counted: those of a
+    /// full run. In smaller parts the journal is woken for each, and answers each by itself.
+    static let maxHeldBytes = 256 << 10
 
     /// The intake of a stream that has just begun.
     init(ingest: Ingest, tenant: Tenant, acks: AckQueue, metadata: Metadata) {

@@ -24,8 +24,8 @@ struct RequestIntakeTests {
     }
 
     @Test(
-        "64 KiB of memory are handed on at once, a byte less waits for the rest of the run",
-        arguments: [(count: 65_535, isDue: false), (65_536, true)])
+        "256 KiB of memory are handed on at once, a byte less waits for the rest of the run",
+        arguments: [(count: 262_143, isDue: false), (262_144, true)])
     func heldBytes(_ row: (count: Int, isDue: Bool)) throws {
         let intake = try self.intake()
         // What is no message at all has no number to check, and is held like any other.
@@ -38,7 +38,7 @@ struct RequestIntakeTests {
     @Test("refused events count with the words that their client is told")
     func refusals() throws {
         let intake = try self.intake()
-        let refused = (0..<127).map { _ in TestEvents.push("no good") }
+        let refused = (0..<508).map { _ in TestEvents.push("no good") }
         try intake.admit(RequestBytes(try TestEvents.request(1, refused)))
         #expect(intake.isDue)
     }
