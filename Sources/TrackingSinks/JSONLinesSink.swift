@@ -7,6 +7,12 @@ internal import Glibc
 package actor JSONLinesSink: Sink {
     /// "jsonl".
     package nonisolated let name = "jsonl"
+    /// Writing blocks.
+    private let executor = SinkExecutor("jsonl")
+    /// A queue of its own.
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        self.executor.asUnownedSerialExecutor()
+    }
     private let directory: String
     private let maxFileBytes: Int
     private var number: Int

@@ -4,6 +4,12 @@
 package actor StandardOutputSink: Sink {
     /// "stdout".
     package nonisolated let name = "stdout"
+    /// Writing blocks.
+    private let executor = SinkExecutor("stdout")
+    /// A queue of its own.
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        self.executor.asUnownedSerialExecutor()
+    }
     private let descriptor: CInt
 
     /// A sink that writes to an open file; standard output by default.
