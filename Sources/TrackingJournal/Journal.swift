@@ -14,6 +14,8 @@ package final class Journal: Sendable {
 
     /// The log, the window and the rows are touched on it alone.
     let queue = DispatchQueue(label: "sightline.journal")
+    /// Where forwarders run; nil where that may be anywhere.
+    package let forwarderExecutor: (any TaskExecutor)?
     /// Nil where nothing is written.
     let checkpointer: Checkpointer?
     private let failure: JournalFailure
@@ -74,6 +76,7 @@ package final class Journal: Sendable {
                 store: $0, writer: writer, queue: queue, failure: failure,
                 delay: .milliseconds(configuration.checkpointMilliseconds))
         }
+        self.forwarderExecutor = configuration.mode == .off ? JournalExecutor(self.queue) : nil
         self.configuration = configuration
         self.identity = checkpoint.identity
         self.state = Mutex(State())

@@ -43,7 +43,9 @@ package struct Forwarder: Service {
         try await withTaskCancellationOrGracefulShutdownHandler {
             // Cancelled where all is delivered first.
             async let _: Void = self.limitFlush(stop)
-            try await self.forward(stop)
+            try await withTaskExecutorPreference(self.journal.forwarderExecutor) {
+                try await self.forward(stop)
+            }
         } onCancelOrGracefulShutdown: {
             stop.begin()
             self.journal.finish()

@@ -54,6 +54,19 @@ struct DisklessJournalTests {
         await journal.close()
     }
 
+    @Test("without a disk forwarders run on the journal's queue, and anywhere with one")
+    func forwarderExecutor() async throws {
+        let journal = try self.journal()
+        let executor = try #require(journal.forwarderExecutor)
+        await Task(executorPreference: executor) {
+            dispatchPrecondition(condition: .onQueue(journal.queue))
+        }.value
+        await journal.close()
+        let onDisk = try Journal.open(self.directory)
+        #expect(onDisk.forwarderExecutor == nil)
+        await onDisk.close()
+    }
+
     @Test("a request without hits waits for no sink")
     func withoutHits() async throws {
         let journal = try self.journal()

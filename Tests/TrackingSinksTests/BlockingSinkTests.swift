@@ -1,0 +1,77 @@
+// Sinks that block, and a journal that goes on meanwhile.
+internal import CoreMetrics
+internal import Foundation
+internal import Logging
+internal import Testing
+internal import TrackingCore
+internal import TrackingJournal
+internal import TrackingSinks
+
+/// Hears of nothing.
+private final class DeafReceiver: SettlementReceiver {
+    func settled(_ requests: [AdmittedRequest]) {}
+    func commitEnded() {}
+}
+
+struct BlockingSinkTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { self.directory = try TemporaryDirectory() }
+
+    /// A journal without a disk, and a forwarder from it.
+    private func pair(_ sink: any Sink) throws -> (Journal, Forwarder) {
+        var configuration = Journal.Configuration()
+        configuration.mode = .off
+        let journal = try Journal(
+            directory: "", sinks: [sink.name], configuration: configuration, onFailure: { _ in })
+        let forwarder = Forwarder(
+            from: journal, to: sink,
+            deadLetters: try DeadLetters(path: self.directory.file("dead_letters.db")),
+            metrics: SinkMetrics(
+                deliveredHits: Counter(label: "delivered"), retries: Counter(label: "retries"),
+                deadLetters: Counter(label: "dead"), deliveryDuration: Timer(label: "duration")),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        return (journal, forwarder)
+    }
+
+    @Test(
+        "while nobody reads standard output, a journal without a disk settles on",
+        .timeLimit(.minutes(1)))
+    func unreadPipe() async throws {
+        let pipe = Pipe()
+        let (journal, forwarder) = try self.pair(
+            StandardOutputSink(descriptor: pipe.fileHandleForWriting.fileDescriptor))
+        // Some three times what a pipe holds.
+        let request = try TestHits.request((1...500).map { TestEvents.full(id: $0) })
+        journal.append([request], for: DeafReceiver())
+        let running = Task { try await forwarder.run() }
+        // With its first byte the sink is in a write that cannot end yet.
+        #expect(await Self.read(pipe) { try $0.read(upToCount: 1) } == Data("{".utf8))
+        await withTaskCancellationHandler {
+            #expect(await journal.preview([]).isEmpty)
+        } onCancel: {
+            // The time is over: the write fails, and the test ends.
+            try? pipe.fileHandleForReading.close()
+        }
+        journal.finish()
+        var lines = 0
+        while lines < 500, let data = await Self.read(pipe, { $0.availableData }) {
+            lines += data.count { $0 == UInt8(ascii: "\n") }
+        }
+        #expect(lines == 500)
+        try await running.value
+        await journal.close()
+    }
+
+    /// Reads on a thread that may block; nil once there is no more.
+    private static func read(
+        _ pipe: Pipe, _ read: @escaping @Sendable (FileHandle) throws -> Data?
+    ) async -> Data? {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                let data = try? read(pipe.fileHandleForReading)
+                continuation.resume(returning: data?.isEmpty == false ? data : nil)
+            }
+        }
+    }
+}
