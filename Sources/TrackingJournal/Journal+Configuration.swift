@@ -7,8 +7,9 @@ extension Journal {
         package var mode = Mode.disk
         /// Payload that is kept at most; beyond it clients are told to retry. Default 4 GiB.
         package var maxBytes = 4 << 30
-        /// A group's payload at most; one request may go beyond it. Default 4 MiB.
-        package var maxGroupBytes = 4 << 20
+        /// A group's payload; the requests that reach it may go beyond it. A larger one is hardly
+        /// cheaper by the byte, and keeps its first request waiting for longer. Default 384 KiB.
+        package var maxGroupBytes = 384 << 10
         /// Recent batches kept in memory for the forwarders. Default 32 MiB.
         package var maxCachedBytes = 32 << 20
         /// Bytes after which the log goes on in another file; one record may go beyond it. Default

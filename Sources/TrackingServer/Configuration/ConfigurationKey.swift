@@ -148,7 +148,7 @@ package struct ConfigurationKey: Sendable {
             "journal.mode", .choice("disk", of: ["disk", "off"]),
             "an ack means: on this node's disk, or (off) that the sink has it"),
         .init("journal.max_bytes", .number(4 << 30, Self.bytes), "bytes that wait for a sink"),
-        .init("journal.group_bytes", .number(4 << 20, Self.bytes), "bytes of one commit"),
+        .init("journal.group_bytes", .number(384 << 10, Self.bytes), "bytes of one commit"),
         .init(
             "journal.cache_bytes", .number(32 << 20, Self.bytes),
             "bytes of recent batches kept in memory for the sinks"),
