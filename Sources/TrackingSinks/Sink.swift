@@ -8,6 +8,8 @@ package protocol Sink: Sendable {
 
     /// Delivers a batch, and returns when the backend has it for good. Called with one batch at a
     /// time, in the journal's order; a batch may come again after a crash or an unclear answer.
+    /// Without a disk it runs on the journal's queue: a sink that blocks has a queue of its own, as
+    /// an actor by `SinkExecutor`.
     func deliver(_ hits: HitBatch) async -> Delivery
 
     /// Where the backend keeps the last hit that it took, in the sink's own words. The journal
