@@ -1,8 +1,8 @@
 // Where sinks run that block.
 internal import Dispatch
 
-/// Runs a sink on a queue of its own: a slow disk or a pipe that nobody reads keeps neither a thread
-/// of the tasks' pool nor the journal's queue.
+/// Runs a sink on a queue of its own: a slow disk or a pipe that nobody reads keeps neither a
+/// thread of the tasks' pool nor the journal's queue.
 final class SinkExecutor: SerialExecutor {
     private let queue: DispatchQueue
 
