@@ -88,7 +88,8 @@ async def consume(options, record_pb2, tracer, funnel: Funnel) -> None:
         while True:
             try:
                 messages = await consumer.fetch(500, timeout=2)
-            except nats.errors.TimeoutError:
+            # Of two kinds, depending on who notices first: the library's own is one of these.
+            except asyncio.TimeoutError:
                 if options.until_idle:
                     return
                 continue

@@ -78,7 +78,7 @@ async def consumed(jetstream, stream: str, number: int) -> list[Message]:
     while len(messages) < number:
         try:
             batch = await consumer.fetch(min(1000, number - len(messages)), timeout=10)
-        except nats.errors.TimeoutError:
+        except asyncio.TimeoutError:
             print(f"the consumer's server has {len(messages)} of {number} messages")
             break
         messages += [Message(message.metadata.sequence.stream, message.subject,
