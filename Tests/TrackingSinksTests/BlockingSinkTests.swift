@@ -1,7 +1,8 @@
-// Sinks that block, and a journal that goes on meanwhile.
+// Where deliveries run without a disk: sinks that block, and a journal that goes on meanwhile.
 internal import CoreMetrics
 internal import Foundation
 internal import Logging
+internal import Synchronization
 internal import Testing
 internal import TrackingCore
 internal import TrackingJournal
@@ -11,6 +12,18 @@ internal import TrackingSinks
 private final class DeafReceiver: SettlementReceiver {
     func settled(_ requests: [AdmittedRequest]) {}
     func commitEnded() {}
+}
+
+/// Notes whether it was called on an executor that its caller chose.
+private final class PlacedSink: Sink {
+    let name = "placed"
+    let isPlaced = Atomic(false)
+
+    func deliver(_ hits: HitBatch) async -> Delivery {
+        let isPlaced = withUnsafeCurrentTask { $0?.unownedTaskExecutor != nil }
+        self.isPlaced.store(isPlaced, ordering: .relaxed)
+        return .delivered
+    }
 }
 
 struct BlockingSinkTests {
@@ -60,6 +73,19 @@ struct BlockingSinkTests {
         }
         #expect(lines == 500)
         try await running.value
+        await journal.close()
+    }
+
+    @Test("without a disk a sink that does not block is called where the journal says")
+    func placed() async throws {
+        let sink = PlacedSink()
+        let (journal, forwarder) = try self.pair(sink)
+        journal.append([try TestHits.request([TestEvents.full(id: 1)])], for: DeafReceiver())
+        #expect(await journal.preview([]).isEmpty)  // The group is there.
+        journal.finish()
+        try await forwarder.run()
+        let isPlaced = sink.isPlaced.load(ordering: .relaxed)
+        #expect(isPlaced)
         await journal.close()
     }
 
