@@ -185,6 +185,18 @@ let targets: [Target] = [
         path: "Benchmarks/micro",
         exclude: ["run", "baseline.json"],
         swiftSettings: strict),
+    // In no product either: `make simulate`.
+    .executableTarget(
+        name: "simulate",
+        dependencies: [
+            "TrackingCore", "TrackingJournal", "TrackingSinks",
+            .product(name: "CoreMetrics", package: "swift-metrics"),
+            .product(name: "GRDB", package: "GRDB.swift"),
+            .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            .product(name: "Logging", package: "swift-log"),
+        ],
+        path: "Tests/Simulation",
+        swiftSettings: strict),
     .testTarget(
         name: "TrackingCoreTests",
         dependencies: [

@@ -2,6 +2,8 @@
 // records have gone. One connection, used on GRDB's queue alone, so that no commit waits for it.
 internal import Foundation
 internal import GRDB
+internal import GRDBSQLite
+internal import Glibc
 
 /// What a checkpoint holds: all that became known since the one before.
 struct Checkpoint: Sendable {
@@ -11,8 +13,13 @@ struct Checkpoint: Sendable {
     var keysThrough: Int64
     /// How many of the keys were new.
     var newKeys: Int
-    /// The newest row that every sink has and that is retained no more.
+    /// The newest record, and events in all records up to it, modulo 2³².
+    var lastSequence: Int64
+    var lastTotal: UInt32
+    /// The newest row that every sink has and that is retained no more, and events in all records
+    /// up to it; nil where nothing tells.
     var deletedThrough: Int64
+    var deletedTotal: UInt32?
     /// The newest row of keys without which the window still is full.
     var forgetThrough: Int64
 }
@@ -20,16 +27,24 @@ struct Checkpoint: Sendable {
 /// The journal's SQLite file.
 final class CheckpointStore: Sendable {
     private let database: DatabaseQueue
+    /// Checkpoints are written on it.
+    private let queue: any WorkQueue
 
     /// How a checkpoint ended.
     enum Outcome {
         case durable
-        case diskFull
+        case noRoom
         case failed(String)
     }
 
-    /// Opens the file at `path`.
-    init(path: String) throws(JournalError) {
+    /// The form of the tables. Form 0 knew no totals of events.
+    private static let version = 1
+
+    /// Opens the file at `path`; checkpoints will be written on a queue.
+    ///
+    /// - Throws: `JournalError`: `.foreign` where a newer program wrote the file.
+    init(path: String, queue: any WorkQueue) throws(JournalError) {
+        self.queue = queue
         do {
             var configuration = Configuration()
             configuration.label = "sightline.checkpoint"
@@ -47,23 +62,44 @@ final class CheckpointStore: Sendable {
             // below.
             try self.database.writeWithoutTransaction { database in
                 try database.execute(sql: "PRAGMA synchronous = FULL")
-                try database.execute(sql: Self.schema)
+                let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+                guard version <= Self.version else { throw NewerVersion(number: version) }
+                try database.inTransaction {
+                    try database.execute(sql: Self.form0)
+                    if version == 0 { try database.execute(sql: Self.form1) }
+                    return .commit
+                }
             }
             for file in [path, path + "-wal"] { chmod(file, 0o600) }
+        } catch let error as NewerVersion {
+            throw .foreign(
+                path: path,
+                reason: "its user_version is \(error.number), and this program knows "
+                    + "\(Self.version) at most")
         } catch {
             throw .unusable(path: path, reason: "\(error)")
         }
         try self.checkSettings()
     }
 
-    private static let schema = """
+    private struct NewerVersion: Error { let number: Int }
+
+    private static let form0 = """
         CREATE TABLE IF NOT EXISTS recent (sequence INTEGER PRIMARY KEY, keys BLOB NOT NULL);
         CREATE TABLE IF NOT EXISTS cursor (
             sink TEXT PRIMARY KEY, sequence INTEGER NOT NULL, place TEXT NOT NULL) WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS journal (
             identity TEXT NOT NULL, deleted_through INTEGER NOT NULL);
-        INSERT INTO journal SELECT lower(hex(randomblob(16))), 0
+        INSERT INTO journal (identity, deleted_through) SELECT lower(hex(randomblob(16))), 0
             WHERE NOT EXISTS (SELECT 1 FROM journal);
+        """
+
+    private static let form1 = """
+        ALTER TABLE journal ADD COLUMN deleted_total INTEGER;
+        ALTER TABLE journal ADD COLUMN last_sequence INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE journal ADD COLUMN last_total INTEGER;
+        UPDATE journal SET deleted_total = 0 WHERE deleted_through = 0;
+        PRAGMA user_version = 1;
         """
 
     /// What may be written over rests on these two: they are read back, never assumed.
@@ -88,13 +124,33 @@ final class CheckpointStore: Sendable {
     /// Writes a checkpoint in one transaction, and calls `onEnd` on a queue of its own; `durable`
     /// means that its fdatasync has returned. Checkpoints are written in the order of the calls.
     func write(_ checkpoint: Checkpoint, onEnd: @escaping @Sendable (Outcome) -> Void) {
-        self.database.asyncWrite({ try Self.write(checkpoint, in: $0) }) { _, result in
-            switch result {
-            case .success: onEnd(.durable)
-            case .failure(let error as DatabaseError) where error.resultCode == .SQLITE_FULL:
-                onEnd(.diskFull)
-            case .failure(let error): onEnd(.failed("\(error)"))
-            }
+        self.queue.async { onEnd(self.outcome(of: checkpoint)) }
+    }
+
+    private func outcome(of checkpoint: Checkpoint) -> Outcome {
+        do {
+            try self.database.write { try Self.write(checkpoint, in: $0) }
+            return .durable
+        } catch let error as DatabaseError where self.isNoRoom(error) {
+            return .noRoom
+        } catch {
+            return .failed("\(error)")
+        }
+    }
+
+    /// Whether there was no room. SQLite itself only tells of a full disk: of a quota, of memory
+    /// and of descriptors the system's code does. A sync that found no room has failed.
+    private func isNoRoom(_ error: DatabaseError) -> Bool {
+        switch error.extendedResultCode {
+        case .SQLITE_IOERR_FSYNC, .SQLITE_IOERR_DIR_FSYNC: return false
+        default: break
+        }
+        switch error.resultCode {
+        case .SQLITE_FULL, .SQLITE_NOMEM: return true
+        case .SQLITE_IOERR, .SQLITE_CANTOPEN:
+            let code = self.database.inDatabase { sqlite3_system_errno($0.sqliteConnection) }
+            return SystemError.noRoom.contains(code)
+        default: return false
         }
     }
 
@@ -115,8 +171,15 @@ final class CheckpointStore: Sendable {
         }
         try database.cachedStatement(sql: "DELETE FROM recent WHERE sequence <= ?")
             .execute(arguments: [checkpoint.forgetThrough])
-        try database.cachedStatement(sql: "UPDATE journal SET deleted_through = ?")
-            .execute(arguments: [checkpoint.deletedThrough])
+        try database.cachedStatement(
+            sql: """
+                UPDATE journal SET deleted_through = ?, deleted_total = ?, last_sequence = ?,
+                    last_total = ?
+                """
+        ).execute(arguments: [
+            checkpoint.deletedThrough, checkpoint.deletedTotal, checkpoint.lastSequence,
+            checkpoint.lastTotal,
+        ])
     }
 
     /// Closes the file, once nothing is left on the queue.
@@ -131,6 +194,12 @@ final class CheckpointStore: Sendable {
     struct Contents {
         var identity = ""
         var deletedThrough: Int64 = 0
+        /// Events in all records up to `deletedThrough`; nil where nothing tells.
+        var deletedTotal: UInt32?
+        /// The newest record that the checkpoint's writer knew of.
+        var lastSequence: Int64 = 0
+        /// Events in all records up to `lastSequence`; nil where nothing tells.
+        var lastTotal: UInt32?
         var cursors: [String: SinkCursor] = [:]
         /// Each row of the window: sequence and number of new keys.
         var recent: [(sequence: Int64, keys: Int)] = []
@@ -147,6 +216,9 @@ final class CheckpointStore: Sendable {
                 if let row = try Row.fetchOne(database, sql: "SELECT * FROM journal") {
                     contents.identity = row["identity"]
                     contents.deletedThrough = row["deleted_through"]
+                    contents.deletedTotal = row["deleted_total"]
+                    contents.lastSequence = row["last_sequence"]
+                    contents.lastTotal = row["last_total"]
                 }
                 for row in try Row.fetchAll(database, sql: "SELECT * FROM cursor") {
                     contents.cursors[row["sink"]] = SinkCursor(
@@ -160,6 +232,8 @@ final class CheckpointStore: Sendable {
                             (row[0], data?.withUnsafeBytes(window.restore(row:)) ?? 0))
                     }
                 }
+                // Form 0 says it in no other place.
+                contents.lastSequence = max(contents.lastSequence, contents.keysThrough)
                 return contents
             }
         } catch {

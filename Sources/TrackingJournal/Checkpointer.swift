@@ -1,5 +1,4 @@
 // When checkpoints are written, and what follows from how they end.
-internal import Foundation
 internal import Synchronization
 
 /// Writes what has changed, a while after the first change and one checkpoint at a time. All but
@@ -8,9 +7,9 @@ internal import Synchronization
 final class Checkpointer: @unchecked Sendable {
     private let store: CheckpointStore
     private let writer: JournalWriter
-    private let queue: DispatchQueue
+    private let queue: any WorkQueue
     private let failure: JournalFailure
-    private let delay: DispatchTimeInterval
+    private let delay: Duration
     private let isTimed = Atomic(false)
     private let isClosed = Atomic(false)
     private var isWriting = false
@@ -19,8 +18,8 @@ final class Checkpointer: @unchecked Sendable {
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
     init(
-        store: CheckpointStore, writer: JournalWriter, queue: DispatchQueue,
-        failure: JournalFailure, delay: DispatchTimeInterval
+        store: CheckpointStore, writer: JournalWriter, queue: any WorkQueue,
+        failure: JournalFailure, delay: Duration
     ) {
         self.store = store
         self.writer = writer
@@ -32,7 +31,7 @@ final class Checkpointer: @unchecked Sendable {
     /// Notes that something has changed. May be called from anywhere.
     func changed() {
         if self.isTimed.exchange(true, ordering: .acquiringAndReleasing) { return }
-        self.queue.asyncAfter(deadline: .now() + self.delay) {
+        self.queue.async(after: self.delay) {
             self.isTimed.store(false, ordering: .releasing)
             self.write()
         }
@@ -74,9 +73,9 @@ final class Checkpointer: @unchecked Sendable {
     private func ended(_ checkpoint: Checkpoint, _ outcome: CheckpointStore.Outcome) {
         self.isWriting = false
         switch outcome {
-        case .durable: self.writer.noteSaved(checkpoint)
-        case .diskFull:
-            self.writer.noteUnsaved(checkpoint)
+        case .durable: self.note { () throws(SystemError) in try self.writer.noteSaved(checkpoint) }
+        case .noRoom:
+            self.note { () throws(SystemError) in try self.writer.noteUnsaved(checkpoint) }
             self.changed()
         case .failed(let reason): self.failure.note(.failed(reason: reason))
         }
@@ -87,5 +86,13 @@ final class Checkpointer: @unchecked Sendable {
         if self.isWriting { return }
         for continuation in self.waiting { continuation.resume() }
         self.waiting = []
+    }
+
+    private func note(_ change: () throws(SystemError) -> Void) {
+        do throws(SystemError) {
+            try change()
+        } catch {
+            self.failure.note(.failed(reason: "\(error)"))
+        }
     }
 }

@@ -9,20 +9,22 @@ struct FoundRecord {
     /// Whether its body is what was written.
     let isWhole: Bool
 
-    /// The records of a segment in order. Each commit is on disk before the next one is written, so
-    /// at most the last record is half there. Where one before others is damaged, those after it
-    /// are found by their salt.
-    static func all(in bytes: UnsafeRawBufferPointer) -> [Self] {
+    /// Where it ends, and the next one begins.
+    var endOffset: Int { self.offset + self.header.recordBytes }
+
+    /// The records of a salt in order, from an offset on. Each commit is on disk before the next
+    /// one is written, so at most the last record is half there. Where one before others is
+    /// damaged, those after it are found by their salt.
+    static func all(
+        in bytes: UnsafeRawBufferPointer, from start: Int, salt: UInt64
+    ) -> [Self] {
         var found: [Self] = []
-        guard var next = Self(at: 0, in: bytes) else { return [] }
-        while true {
+        var (offset, sequence) = (start, Int64(0))
+        while let next = Self.first(of: salt, after: sequence, from: offset, in: bytes) {
             found.append(next)
-            let end = next.offset + next.header.recordBytes
-            guard let following = Self.first(after: next, from: end, in: bytes) else {
-                return found
-            }
-            next = following
+            (offset, sequence) = (next.endOffset, next.header.sequence)
         }
+        return found
     }
 
     /// The record that stands at `offset`, with this salt where one is asked for.
@@ -42,12 +44,12 @@ struct FoundRecord {
             sightline_crc32c(0, body.baseAddress, body.count) == header.bodyChecksum
     }
 
-    /// The first record of the same salt and a higher sequence that begins at `offset` or later.
+    /// The first record of a salt and a higher sequence that begins at `offset` or later.
     private static func first(
-        after last: Self, from offset: Int, in bytes: UnsafeRawBufferPointer
+        of salt: UInt64, after sequence: Int64, from offset: Int,
+        in bytes: UnsafeRawBufferPointer
     ) -> Self? {
         guard let base = bytes.baseAddress else { return nil }
-        let salt = last.header.salt
         var start = offset + RecordHeader.saltOffset
         while start < bytes.count,
             let place = memchr(base + start, CInt(salt & 0xff), bytes.count - start)
@@ -55,7 +57,7 @@ struct FoundRecord {
             let saltOffset = UnsafeRawPointer(place) - base
             let found = Self(
                 at: saltOffset - RecordHeader.saltOffset, in: bytes, salt: salt)
-            if let found, found.header.sequence > last.header.sequence { return found }
+            if let found, found.header.sequence > sequence { return found }
             start = saltOffset + 1
         }
         return nil

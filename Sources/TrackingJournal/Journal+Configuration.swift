@@ -12,9 +12,14 @@ extension Journal {
         package var maxGroupBytes = 384 << 10
         /// Recent batches kept in memory for the forwarders. Default 32 MiB.
         package var maxCachedBytes = 32 << 20
-        /// Bytes after which the log goes on in another file; one record may go beyond it. Default
-        /// 16 MiB.
+        /// Bytes of records after which the log goes on in another file; one record may go beyond
+        /// it. Default 16 MiB.
         package var segmentBytes = 16 << 20
+        /// Segments that are made before the first record comes, at most 4: a commit that makes a
+        /// file longer waits for the file system. Default 2.
+        package var preparedSegments = 2
+        /// The program's name and version, for the headers of segments.
+        package var program = "sightline"
         /// Milliseconds from a change to the checkpoint that holds it. Default 50.
         package var checkpointMilliseconds = 50
         /// How long a batch stays after every sink has it, unless it would fill more than half of

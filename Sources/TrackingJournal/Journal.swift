@@ -1,6 +1,5 @@
 // The journal: what is on disk before a client is told so. Requests come in, groups are committed,
 // clients hear of it, and forwarders read on from where they are.
-internal import Foundation
 internal import Synchronization
 package import TrackingCore
 
@@ -13,7 +12,8 @@ package final class Journal: Sendable {
     package let identity: String
 
     /// The log, the window and the rows are touched on it alone.
-    let queue = DispatchQueue(label: "sightline.journal")
+    let queue: any WorkQueue
+    private let machine: Machine
     /// Where forwarders run; nil where that may be anywhere.
     package let forwarderExecutor: (any TaskExecutor)?
     /// Nil where nothing is written.
@@ -46,37 +46,44 @@ package final class Journal: Sendable {
     ///   - sinks: the names of the sinks whose cursors hold rows back.
     ///   - onCommit: told how long it took to make each group durable; called on the journal's
     ///     queue, so it has to return at once.
-    ///   - now: the time by which retention counts; tests give their own.
+    ///   - machine: its files, queues, time and chance; a simulation gives its own.
     ///   - onFailure: called once when the disk fails; the process has to end with 74.
     /// - Throws: `JournalError` where the files cannot be used safely.
     package init(
         directory: String, sinks: [String], configuration: Configuration = Configuration(),
         onCommit: @escaping @Sendable (Duration) -> Void = { _ in },
-        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        machine: Machine = .local,
         onFailure: @escaping @Sendable (JournalError) -> Void
     ) throws(JournalError) {
-        let window = RecentHits(capacity: configuration.windowCapacity)
+        let window = RecentHits(
+            capacity: configuration.windowCapacity, random: machine.random())
         var store: CheckpointStore?
         var checkpoint = CheckpointStore.Contents()
         var log: JournalLog?
         if configuration.mode == .disk {
-            log = try JournalLog(directory: directory, segmentBytes: configuration.segmentBytes)
-            let opened = try CheckpointStore(path: directory + "/checkpoint.db")
+            log = try JournalLog(
+                directory: directory, configuration: configuration, machine: machine)
+            let opened = try CheckpointStore(
+                path: directory + "/checkpoint.db",
+                queue: machine.makeQueue("sightline.checkpoint"))
             checkpoint = try opened.contents(restoring: window)
             store = opened
         }
         let writer = try JournalWriter(
             log: log, window: window, checkpoint: checkpoint, sinks: sinks,
-            configuration: configuration, now: now)
+            configuration: configuration, machine: machine)
+        let queue = machine.makeQueue("sightline.journal")
         let failure = JournalFailure(onFailure: onFailure)
+        self.queue = queue
+        self.machine = machine
         self.writer = writer
         self.failure = failure
-        self.checkpointer = store.map { [queue] in
+        self.checkpointer = store.map {
             Checkpointer(
                 store: $0, writer: writer, queue: queue, failure: failure,
                 delay: .milliseconds(configuration.checkpointMilliseconds))
         }
-        self.forwarderExecutor = configuration.mode == .off ? JournalExecutor(self.queue) : nil
+        self.forwarderExecutor = configuration.mode == .off ? JournalExecutor(queue) : nil
         self.configuration = configuration
         self.identity = checkpoint.identity
         self.state = Mutex(State())
@@ -97,7 +104,7 @@ package final class Journal: Sendable {
         }
         if isNewTurn { self.queue.async { self.turn() } }
         if !isTaken {
-            Self.settle([Submission(requests: requests, receiver: receiver)], isToRetry: true)
+            self.settle([Submission(requests: requests, receiver: receiver)], isToRetry: true)
         }
     }
 
@@ -134,7 +141,7 @@ package final class Journal: Sendable {
             (!self.failure.hasHappened && !state.isClosed, state.lastRefusal)
         }
         if !isOpen { return false }
-        if let refusal, refusal.duration(to: .now) < .seconds(5) { return false }
+        if let refusal, refusal.duration(to: self.machine.now()) < .seconds(5) { return false }
         return self.writer.storedBytes <= self.writer.maxBytes / 20 * 19
     }
 
@@ -180,7 +187,7 @@ package final class Journal: Sendable {
             self.queue.async {
                 self.drain()
                 for group in self.undelivered.take() {
-                    Self.settle(group.submissions, isToRetry: true)
+                    self.settle(group.submissions, isToRetry: true)
                 }
                 self.tail.close()
                 continuation.resume()
@@ -232,13 +239,20 @@ package final class Journal: Sendable {
 
     private func commitGroup(_ group: [Submission]) {
         guard !self.failure.hasHappened else {
-            Self.settle(group, isToRetry: true)
+            self.settle(group, isToRetry: true)
             return
         }
-        let start = ContinuousClock.now
+        let start = self.machine.now()
         switch self.writer.commit(group) {
+        case .nothing where self.configuration.mode == .off && self.writer.isDelivering:
+            // Its duplicates' originals may be under way still: an ack means that the sinks have
+            // them.
+            self.undelivered.append(
+                UndeliveredGroups.Group(sequence: self.writer.lastSequence, submissions: group))
+            self.settleDelivered()
+            return
         case .nothing: break
-        case .refused: self.state.withLock { $0.lastRefusal = .now }
+        case .refused: self.state.withLock { $0.lastRefusal = self.machine.now() }
         case .durable(let batch) where self.configuration.mode == .off:
             // Before a forwarder can see the batch, and deliver it.
             self.undelivered.append(
@@ -247,12 +261,12 @@ package final class Journal: Sendable {
             self.tail.append(batch)
             return
         case .durable(let batch):
-            self.onCommit(start.duration(to: .now))
+            self.onCommit(start.duration(to: self.machine.now()))
             self.tail.append(batch)
             self.checkpointer?.changed()
         case .failed(let reason): self.failure.note(.failed(reason: reason))
         }
-        Self.settle(group)
+        self.settle(group)
     }
 
     /// Without a disk, clients are told once the sinks have their hits.
@@ -261,11 +275,11 @@ package final class Journal: Sendable {
         self.tail.drop(through: delivered)
         let groups = self.undelivered.take(through: delivered)
         self.writer.forget(through: delivered)
-        Self.settle(groups.flatMap(\.submissions))
+        self.settle(groups.flatMap(\.submissions))
     }
 
-    private static func settle(_ group: [Submission], isToRetry: Bool = false) {
-        let time = JournalWriter.now()
+    private func settle(_ group: [Submission], isToRetry: Bool = false) {
+        let time = self.machine.wallTime()
         for submission in group {
             if isToRetry { submission.markToRetry() }
             for request in submission.requests { request.settleTime = time }

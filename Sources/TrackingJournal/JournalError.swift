@@ -6,6 +6,8 @@ package enum JournalError: Error, CustomStringConvertible {
     case locked(directory: String, holder: String)
     /// The directory or file cannot be used at all.
     case unusable(path: String, reason: String)
+    /// The file is of a newer format, or another program's: it is neither read nor written over.
+    case foreign(path: String, reason: String)
     /// SQLite did not take a setting that an ack rests on.
     case unsafeSetting(name: String, value: String, needed: String)
     /// The disk failed: what was promised to be on it may not be. Never retried.
@@ -21,6 +23,9 @@ package enum JournalError: Error, CustomStringConvertible {
                 + "with --data-dir"
         case .unusable(let path, let reason):
             "cannot use \(path): \(reason). The data directory has to be writable by this user"
+        case .foreign(let path, let reason):
+            "cannot use \(path): \(reason). Nothing of it was changed: start the program that wrote "
+                + "it, or move the file away (docs/upgrading.md)"
         case .unsafeSetting(let name, let value, let needed):
             "SQLite's \(name) is \(value), but acks are only safe with \(needed): this build of "
                 + "SQLite cannot be used"

@@ -1,7 +1,6 @@
 // The writer: settles claims, seals a group, appends it to the log, and takes claims back where
 // that fails.
 internal import DequeModule
-internal import Foundation
 internal import Synchronization
 internal import TrackingCore
 
@@ -18,12 +17,16 @@ final class JournalWriter: @unchecked Sendable {
     let maxBytes: Int
 
     private(set) var lastSequence: Int64
+    /// Events in all records, modulo 2³².
+    private var eventTotal: UInt32
     // Written on the queue, and read by whoever asks how far behind a sink is.
     private let rows: Mutex<Deque<StoredRow>>
     private var windowRows: WindowRows
     /// The newest row that has gone, and the newest of which a checkpoint says so.
     private var (deletedThrough, savedDeletedThrough): (Int64, Int64)
-    private let now: @Sendable () -> ContinuousClock.Instant
+    /// Events in all records up to the newest row that has gone; nil where nothing tells.
+    private var deletedTotal: UInt32?
+    private let machine: Machine
     private var changes: [RecentHits.Change] = []
 
     enum Outcome {
@@ -40,42 +43,35 @@ final class JournalWriter: @unchecked Sendable {
     /// A writer that goes on after what earlier runs left: a checkpoint, which the window has been
     /// filled from, and the log's records after it.
     ///
-    /// - Throws: `JournalError.failed` where the log cannot be read.
+    /// - Throws: `JournalError.failed` where the log cannot be read, `.foreign` where it is none.
     init(
         log: JournalLog?, window: RecentHits, checkpoint: CheckpointStore.Contents,
-        sinks: [String], configuration: Journal.Configuration,
-        now: @escaping @Sendable () -> ContinuousClock.Instant
+        sinks: [String], configuration: Journal.Configuration, machine: Machine
     ) throws(JournalError) {
         var windowRows = WindowRows(checkpoint.recent, capacity: configuration.windowCapacity)
-        var last = max(
-            checkpoint.deletedThrough, checkpoint.keysThrough,
-            checkpoint.cursors.values.map(\.sequence).max() ?? 0)
-        var rows: [StoredRow] = []
-        do {
-            rows =
-                try log?.recover(after: checkpoint) { sequence, keys in
-                    windowRows.add(keys, newKeys: keys.withUnsafeBytes(window.restore(row:)))
-                    last = max(last, sequence)
-                } ?? []
-        } catch {
-            throw .failed(reason: "cannot read what earlier runs left: \(error)")
+        let recovered = try log?.recover(after: checkpoint) { _, keys in
+            windowRows.add(keys, newKeys: keys.withUnsafeBytes(window.restore(row:)))
         }
+        let rows = recovered?.rows ?? []
         self.log = log
         self.window = window
         self.configuration = configuration
+        self.machine = machine
         self.cursors = Mutex(
             SinkCursors(
                 checkpoint.cursors, of: sinks, retention: .seconds(configuration.retainSeconds),
-                now: now()))
+                now: machine.now()))
         self.stored = Atomic(rows.reduce(0) { $0 + $1.bytes })
         self.maxBytes =
             configuration.mode == .off ? configuration.maxCachedBytes : configuration.maxBytes
-        self.lastSequence = max(last, rows.last?.sequence ?? 0)
+        self.lastSequence = max(
+            recovered?.lastSequence ?? 0, checkpoint.cursors.values.map(\.sequence).max() ?? 0)
+        self.eventTotal = recovered?.eventTotal ?? 0
         self.rows = Mutex(Deque(rows))
         self.windowRows = windowRows
         self.deletedThrough = checkpoint.deletedThrough
+        self.deletedTotal = checkpoint.deletedTotal
         self.savedDeletedThrough = checkpoint.deletedThrough
-        self.now = now
     }
 
     var storedBytes: Int { self.stored.load(ordering: .relaxed) }
@@ -97,14 +93,15 @@ final class JournalWriter: @unchecked Sendable {
         let keys = self.log == nil ? [] : RecentHits.row(of: self.changes)
         if payload.isEmpty && keys.isEmpty { return .nothing }
         let record = Record(
-            sequence: self.lastSequence + 1, createTime: Self.now(), eventCount: events,
+            sequence: self.lastSequence + 1, createTime: self.machine.wallTime(),
+            eventCount: events, eventTotal: self.eventTotal &+ UInt32(truncatingIfNeeded: events),
             keys: keys, payload: payload)
         do {
             self.noteDurable(record, at: try self.log?.append(record))
         } catch {
             self.refuse(group)
             switch error {
-            case .diskFull: return .refused
+            case .noRoom: return .refused
             case .failed(let reason): return .failed(reason)
             }
         }
@@ -152,19 +149,18 @@ final class JournalWriter: @unchecked Sendable {
 
     private func noteDurable(_ record: Record, at place: RecordPlace?) {
         self.lastSequence = record.sequence
+        self.eventTotal = record.eventTotal
         if !record.keys.isEmpty {
             self.windowRows.add(record.keys, newKeys: self.changes.count(where: \.isNew))
         }
         guard !record.payload.isEmpty else { return }
         let row = StoredRow(
             sequence: record.sequence, createTime: record.createTime, bytes: record.payload.count,
-            place: place)
+            eventCount: UInt32(truncatingIfNeeded: record.eventCount),
+            eventTotal: record.eventTotal, place: place)
         self.rows.withLock { $0.append(row) }
         self.stored.add(row.bytes, ordering: .relaxed)
     }
-
-    /// Microseconds since 1970.
-    static func now() -> Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) }
 }
 
 // MARK: Cursors and rows
@@ -173,13 +169,16 @@ extension JournalWriter {
     func cursor(of sink: String) -> SinkCursor { self.cursors.withLock { $0[sink] } }
 
     func advance(sink: String, to cursor: SinkCursor) {
-        self.cursors.withLock { $0.advance(sink, to: cursor, at: self.now()) }
+        self.cursors.withLock { $0.advance(sink, to: cursor, at: self.machine.now()) }
     }
 
     func rewind(sink: String) { self.cursors.withLock { $0.rewind(sink) } }
 
     /// The newest sequence that every sink has.
     var delivered: Int64 { self.cursors.withLock { $0.delivered } }
+
+    /// Whether a sink has yet to take something.
+    var isDelivering: Bool { self.delivered < self.lastSequence }
 
     /// When the oldest row that is kept was made, in microseconds since 1970.
     var oldestTime: Int64? { self.rows.withLock { $0.first?.createTime } }
@@ -222,6 +221,7 @@ extension JournalWriter {
                 }
                 excess -= row.bytes
                 self.deletedThrough = row.sequence
+                self.deletedTotal = row.eventTotal
                 return true
             }
         }
@@ -243,21 +243,26 @@ extension JournalWriter {
         let (keys, newKeys) = self.windowRows.take()
         return Checkpoint(
             cursors: cursors, keys: keys, keysThrough: self.lastSequence, newKeys: newKeys,
-            deletedThrough: self.deletedThrough,
+            lastSequence: self.lastSequence, lastTotal: self.eventTotal,
+            deletedThrough: self.deletedThrough, deletedTotal: self.deletedTotal,
             forgetThrough: self.windowRows.forgettableThrough)
     }
 
     /// Segments whose rows have gone may be written over, now that a checkpoint says so.
-    func noteSaved(_ checkpoint: Checkpoint) {
+    ///
+    /// - Throws: what the system says where a file cannot be removed or set aside.
+    func noteSaved(_ checkpoint: Checkpoint) throws(SystemError) {
         self.cursors.withLock { $0.noteSaved(checkpoint.cursors) }
         self.windowRows.noteSaved(checkpoint)
         self.savedDeletedThrough = checkpoint.deletedThrough
-        self.log?.release(through: checkpoint.deletedThrough)
+        try self.log?.release(through: checkpoint.deletedThrough)
     }
 
     /// The disk had no room for a checkpoint: the next one gets some.
-    func noteUnsaved(_ checkpoint: Checkpoint) {
+    ///
+    /// - Throws: what the system says where a file cannot be removed.
+    func noteUnsaved(_ checkpoint: Checkpoint) throws(SystemError) {
         self.windowRows.putBack(checkpoint)
-        self.log?.makeRoom()
+        try self.log?.makeRoom()
     }
 }

@@ -1,92 +1,171 @@
 // What a start makes of the segments that earlier runs left.
+internal import Glibc
 
 /// Reads segments in any order, and says which records are still needed.
 struct LogRecovery {
     private let checkpoint: CheckpointStore.Contents
     private var found: [FoundSegment] = []
     private var spares: [Segment] = []
+    private let now: Int64
 
-    /// A segment with records that may be needed, and the keys of each that came after the
-    /// checkpoint.
-    private struct FoundSegment {
-        let segment: Segment
-        var records: [FoundRecord]
-        let keys: [Int64: ArraySlice<UInt8>]
-
-        var firstSequence: Int64 { self.records.first?.header.sequence ?? .max }
+    /// What an earlier run left, in order.
+    struct Outcome {
+        /// Segments with records that are needed, or that may be.
+        var segments: [Segment] = []
+        /// Segments that nobody needs.
+        var spares: [Segment] = []
+        /// Records that are still needed. One without a place stands for records that should be
+        /// there and cannot be read.
+        var rows: [StoredRow] = []
+        /// What is known of the rows that have no place, by their sequence.
+        var losses: [Int64: LostRecords] = [:]
+        /// The newest sequence that was used.
+        var lastSequence: Int64 = 0
+        /// Events in all records up to it, modulo 2³².
+        var eventTotal: UInt32 = 0
     }
 
-    init(after checkpoint: CheckpointStore.Contents) { self.checkpoint = checkpoint }
+    /// - Parameter now: the time of rows that stand for lost records, in microseconds since 1970.
+    init(after checkpoint: CheckpointStore.Contents, now: Int64) {
+        self.checkpoint = checkpoint
+        self.now = now
+    }
 
     /// Reads one segment.
-    mutating func read(_ segment: Segment) throws(SystemError) {
-        let bytes = try segment.contents()
-        let records = bytes.withUnsafeBytes { FoundRecord.all(in: $0) }
-        guard let last = records.last?.header.sequence, last > self.checkpoint.deletedThrough else {
+    mutating func read(_ segment: Segment) throws(JournalError) {
+        let found = try FoundSegment(segment, after: self.checkpoint)
+        if found.lastSequence > self.checkpoint.deletedThrough || found.mayHoldMore {
+            self.found.append(found)
+        } else {
             self.spares.append(segment)
-            return
         }
-        var keys: [Int64: ArraySlice<UInt8>] = [:]
-        for record in records where record.isWhole {
-            guard record.header.sequence > self.checkpoint.keysThrough else { continue }
-            let start = record.offset + RecordHeader.byteCount
-            keys[record.header.sequence] =
-                [UInt8](bytes[start..<start + record.header.keyBytes])[...]
-        }
-        self.found.append(FoundSegment(segment: segment, records: records, keys: keys))
     }
 
-    /// Puts the segments in order, and makes sure that the last record is on disk.
+    /// Puts the segments in order, erases what was never acknowledged, and makes sure that the last
+    /// record is on disk.
     ///
     /// - Parameter onKeys: told the keys of each record that came after the checkpoint, in order.
     mutating func finish(
         onKeys: (Int64, ArraySlice<UInt8>) -> Void
-    ) throws(SystemError) -> (segments: [Segment], spares: [Segment], rows: [StoredRow]) {
-        self.found.sort { $0.firstSequence < $1.firstSequence }
-        self.dropUnwritten()
-        var rows: [StoredRow] = []
-        var last = self.checkpoint.deletedThrough
+    ) throws(SystemError) -> Outcome {
+        try self.eraseUnwritten()
+        self.found.sort { $0.lastSequence < $1.lastSequence }
+        var outcome = self.rows(onKeys: onKeys)
         for found in self.found {
-            found.segment.resume(after: found.records)
-            for record in found.records where record.header.sequence > last {
-                let header = record.header
-                if header.sequence > last + 1 {
-                    rows.append(Self.missing(through: header.sequence - 1, header.createTime))
-                }
-                last = header.sequence
-                if let keys = found.keys[last] { onKeys(last, keys) }
-                guard header.payloadBytes > 0 else { continue }
-                rows.append(
-                    StoredRow(
-                        sequence: last, createTime: header.createTime, bytes: header.payloadBytes,
-                        place: RecordPlace(segment: found.segment.number, offset: record.offset)))
-            }
+            found.segment.resume(
+                after: found.records, isSealed: found.isFormat0 || found.segment.isDamaged)
         }
-        if last < self.checkpoint.keysThrough {
-            rows.append(Self.missing(through: self.checkpoint.keysThrough, JournalWriter.now()))
-        }
-        if let newest = self.found.last, let record = newest.records.last,
-            record.header.sequence > self.checkpoint.keysThrough
+        if let newest = self.found.last, let record = newest.records.last, record.isWhole,
+            record.header.sequence > self.checkpoint.keysThrough, !newest.segment.isDamaged
         {
             try newest.segment.rewrite(record)
         }
-        return (self.found.map(\.segment), self.spares, rows)
+        self.noteUnreadableEnds(&outcome)
+        outcome.segments = self.found.map(\.segment).sorted { $0.lastSequence < $1.lastSequence }
+        outcome.spares = self.spares
+        return outcome
     }
 
-    /// Drops the last record where it is half there, and so was never acknowledged; unless a
-    /// checkpoint knows of it.
-    private mutating func dropUnwritten() {
-        guard let newest = self.found.indices.last, let last = self.found[newest].records.last,
-            !last.isWhole, last.header.sequence > self.checkpoint.keysThrough
-        else { return }
-        self.found[newest].records.removeLast()
-        if self.found[newest].records.isEmpty {
-            self.spares.append(self.found.removeLast().segment)
+    // MARK: Records that were never acknowledged
+
+    /// Erases each record that is half there and that no client was told of: the newest one, or one
+    /// whose sequence a whole record has too. Its sequence will be used again, and the next start
+    /// must not find it.
+    private mutating func eraseUnwritten() throws(SystemError) {
+        let newestWhole = self.found.lazy.flatMap(\.records).filter(\.isWhole)
+            .map(\.header.sequence).max() ?? 0
+        for index in self.found.indices {
+            guard let last = self.found[index].records.last, !last.isWhole else { continue }
+            let sequence = last.header.sequence
+            let isNewest =
+                sequence > max(newestWhole, self.checkpoint.lastSequence)
+                && !self.found[index].unreadableBodies.contains(sequence)
+            guard isNewest || self.hasWhole(sequence) else { continue }
+            try self.found[index].segment.eraseHead(at: last.offset)
+            self.found[index].records.removeLast()
+        }
+        let isNeeded = { [checkpoint] (found: FoundSegment) in
+            found.lastSequence > checkpoint.deletedThrough || found.mayHoldMore
+        }
+        self.spares += self.found.filter { !isNeeded($0) }.map(\.segment)
+        self.found.removeAll { !isNeeded($0) }
+    }
+
+    private func hasWhole(_ sequence: Int64) -> Bool {
+        self.found.contains { found in
+            found.lastSequence >= sequence
+                && found.records.contains { $0.header.sequence == sequence && $0.isWhole }
         }
     }
 
-    /// Stands for the records up to a sequence that should be there and are not.
-    private static func missing(through sequence: Int64, _ createTime: Int64) -> StoredRow {
-        StoredRow(sequence: sequence, createTime: createTime, bytes: 0, place: nil)
+    // MARK: Rows
+
+    /// How far rows have been put together.
+    fileprivate struct Progress {
+        var sequence: Int64
+        /// Nil where nothing tells how many events there were.
+        var eventTotal: UInt32?
+    }
+
+    private func rows(onKeys: (Int64, ArraySlice<UInt8>) -> Void) -> Outcome {
+        var outcome = Outcome()
+        var progress = Progress(
+            sequence: self.checkpoint.deletedThrough, eventTotal: self.checkpoint.deletedTotal)
+        for found in self.found {
+            for record in found.records where record.header.sequence > progress.sequence {
+                let header = record.header
+                let total = found.isFormat0 ? nil : header.eventTotal
+                let before = total.map { $0 &- UInt32(truncatingIfNeeded: header.eventCount) }
+                outcome.addLoss(
+                    from: progress, through: header.sequence - 1, eventTotal: before,
+                    header.createTime)
+                if let keys = found.keys[header.sequence] { onKeys(header.sequence, keys) }
+                progress = Progress(sequence: header.sequence, eventTotal: total)
+                guard header.payloadBytes > 0 else { continue }
+                outcome.rows.append(
+                    StoredRow(
+                        header, RecordPlace(segment: found.segment.number, offset: record.offset)))
+            }
+        }
+        outcome.addLoss(
+            from: progress, through: self.checkpoint.lastSequence,
+            eventTotal: self.checkpoint.lastTotal, self.now)
+        outcome.lastSequence = max(progress.sequence, self.checkpoint.lastSequence)
+        outcome.eventTotal =
+            (progress.sequence >= self.checkpoint.lastSequence
+                ? progress.eventTotal : self.checkpoint.lastTotal) ?? 0
+        return outcome
+    }
+
+    /// Where the disk cannot give what stands behind the newest record, that may have been a record
+    /// of which a client was told: a sequence of its own stands for it.
+    private func noteUnreadableEnds(_ outcome: inout Outcome) {
+        let ends = self.found.filter(\.mayHoldMore)
+            .filter { $0.records.isEmpty || $0.lastSequence == self.found.last?.lastSequence }
+        guard !ends.isEmpty else { return }
+        let progress = Progress(
+            sequence: outcome.lastSequence, eventTotal: outcome.eventTotal)
+        outcome.lastSequence += 1
+        outcome.addLoss(
+            from: progress, through: outcome.lastSequence, eventTotal: nil, self.now)
+        for found in ends { found.segment.seal(through: outcome.lastSequence) }
+    }
+}
+
+extension LogRecovery.Outcome {
+    /// Adds a row for records that should be there and are not.
+    fileprivate mutating func addLoss(
+        from progress: LogRecovery.Progress, through sequence: Int64, eventTotal: UInt32?,
+        _ createTime: Int64
+    ) {
+        guard sequence > progress.sequence else { return }
+        let events = progress.eventTotal.flatMap { start in eventTotal.map { Int($0 &- start) } }
+        self.losses[sequence] = LostRecords(
+            sequences: progress.sequence + 1...sequence, eventCount: events)
+        self.rows.append(
+            StoredRow(
+                sequence: sequence, createTime: createTime, bytes: 0,
+                eventCount: UInt32(truncatingIfNeeded: events ?? 0),
+                eventTotal: eventTotal ?? progress.eventTotal ?? 0, place: nil))
     }
 }

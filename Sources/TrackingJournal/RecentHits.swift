@@ -12,6 +12,9 @@ package final class RecentHits {
     /// Keys it remembers.
     let capacity: Int
     private let slotMask: Int
+    /// A random odd factor: who chooses keys cannot choose their slots.
+    private let factor: UInt64
+    private let shift: UInt64
     private let slots: UnsafeMutablePointer<Slot>
     private let ring: UnsafeMutablePointer<UInt64>
     private var next = 0
@@ -38,11 +41,15 @@ package final class RecentHits {
     }
 
     /// An empty window of `capacity` keys, 1 to 2³⁰.
-    package init(capacity: Int) {
+    ///
+    /// - Parameter random: mixed into the places of keys; nobody who sends events may know it.
+    package init(capacity: Int, random: UInt64 = .random(in: .min ... .max)) {
         self.capacity = min(max(capacity, 1), 1 << 30)
         var slotCount = 2
         while slotCount < self.capacity * 2 { slotCount *= 2 }
         self.slotMask = slotCount - 1
+        self.factor = random | 1
+        self.shift = UInt64(64 - slotCount.trailingZeroBitCount)
         // calloc leaves the pages to the kernel until they are used; a window costs what it holds.
         guard let slots = calloc(slotCount, MemoryLayout<Slot>.stride),
             let ring = calloc(self.capacity, MemoryLayout<UInt64>.stride)
@@ -136,7 +143,9 @@ package final class RecentHits {
 
     private static let slotsInLine = 64 / MemoryLayout<Slot>.stride
 
-    private func home(_ high: UInt64) -> Int { Int(truncatingIfNeeded: high) & self.slotMask }
+    private func home(_ high: UInt64) -> Int {
+        Int(truncatingIfNeeded: (high &* self.factor) &>> self.shift)
+    }
 
     private func find(_ key: WindowKey) -> Int? {
         var index = self.home(key.high)

@@ -7,6 +7,8 @@ struct Record {
     /// In microseconds since 1970.
     let createTime: Int64
     let eventCount: Int
+    /// Events in all records up to this one, modulo 2³².
+    let eventTotal: UInt32
     /// The window's changes (`RecentHits.row(of:)`).
     let keys: [UInt8]
     /// Hits in the journal's form; empty where only keys have changed.
@@ -18,7 +20,7 @@ struct Record {
     func header(salt: UInt64) -> RecordHeader {
         RecordHeader(
             salt: salt, sequence: self.sequence, createTime: self.createTime,
-            eventCount: self.eventCount, keyBytes: self.keys.count,
+            eventCount: self.eventCount, eventTotal: self.eventTotal, keyBytes: self.keys.count,
             payloadBytes: self.payload.count,
             bodyChecksum: self.payload.checksum(after: self.keys.checksum(after: 0)))
     }
@@ -31,8 +33,21 @@ struct StoredRow {
     let createTime: Int64
     /// Bytes of its payload.
     let bytes: Int
+    let eventCount: UInt32
+    /// Events in all records up to this one, modulo 2³².
+    let eventTotal: UInt32
     /// Where it stands; nil where it can no longer be found, or nothing is written at all.
     let place: RecordPlace?
+}
+
+extension StoredRow {
+    /// The row of a record that was found.
+    init(_ header: RecordHeader, _ place: RecordPlace) {
+        self.init(
+            sequence: header.sequence, createTime: header.createTime, bytes: header.payloadBytes,
+            eventCount: UInt32(truncatingIfNeeded: header.eventCount),
+            eventTotal: header.eventTotal, place: place)
+    }
 }
 
 /// Where a record stands.

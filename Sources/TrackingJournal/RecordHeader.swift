@@ -12,6 +12,9 @@ struct RecordHeader: Equatable {
     /// In microseconds since 1970.
     var createTime: Int64
     var eventCount: Int
+    /// Events in all records up to this one, modulo 2³²: tells how many a lost record held. 0 in
+    /// segments of format 0.
+    var eventTotal: UInt32
     var keyBytes: Int
     var payloadBytes: Int
     /// CRC-32C of the body.
@@ -19,8 +22,6 @@ struct RecordHeader: Equatable {
 
     /// Bytes of a header.
     static let byteCount = 48
-    /// No body is longer: what says so is no header.
-    private static let maxBodyBytes = 1 << 40
 
     var bodyBytes: Int { self.keyBytes + self.payloadBytes }
     var recordBytes: Int { Self.byteCount + self.bodyBytes }
@@ -38,7 +39,8 @@ struct RecordHeader: Equatable {
         append(self.createTime)
         append(UInt32(truncatingIfNeeded: self.eventCount))
         append(UInt32(truncatingIfNeeded: self.keyBytes))
-        append(UInt64(truncatingIfNeeded: self.payloadBytes))
+        append(UInt32(truncatingIfNeeded: self.payloadBytes))
+        append(self.eventTotal)
         let checksum = bytes.withUnsafeBytes { sightline_crc32c(0, $0.baseAddress, $0.count) }
         return withUnsafeBytes(of: checksum.littleEndian) { $0 + bytes }
     }
@@ -53,15 +55,13 @@ extension RecordHeader {
             Value(littleEndian: header.loadUnaligned(fromByteOffset: offset, as: Value.self))
         }
         let checked = UnsafeRawBufferPointer(rebasing: header[4...])
-        guard value(0, UInt32.self) == sightline_crc32c(0, checked.baseAddress, checked.count),
-            let payloadBytes = Int(exactly: value(40, UInt64.self)),
-            payloadBytes <= Self.maxBodyBytes
+        guard value(0, UInt32.self) == sightline_crc32c(0, checked.baseAddress, checked.count)
         else { return nil }
         self.init(
             salt: value(8, UInt64.self), sequence: value(16, Int64.self),
             createTime: value(24, Int64.self), eventCount: Int(value(32, UInt32.self)),
-            keyBytes: Int(value(36, UInt32.self)), payloadBytes: payloadBytes,
-            bodyChecksum: value(4, UInt32.self))
+            eventTotal: value(44, UInt32.self), keyBytes: Int(value(36, UInt32.self)),
+            payloadBytes: Int(value(40, UInt32.self)), bodyChecksum: value(4, UInt32.self))
     }
 
     /// Where a header keeps its salt.

@@ -7,13 +7,18 @@ internal import Glibc
 final class Segment {
     /// What its file is named by: nothing follows from its order.
     let number: Int
-    let path: String
-    private let descriptor: CInt
+    private let file: any OpenFile
+    private let machine: Machine
+    private let program: String
     private var salt: UInt64
     /// Where the next record begins.
-    private(set) var endOffset = 0
+    private(set) var endOffset = SegmentHeader.byteCount
     /// Sequence of the newest record; 0 where there is none.
     private(set) var lastSequence: Int64 = 0
+    /// Whether something in it cannot be read: it is kept for people, and never written again.
+    var isDamaged = false
+    /// Whether no record is added to it: it is damaged, or of format 0.
+    private(set) var isSealed = false
 
     /// How long the file is at least.
     private var fileBytes = 0
@@ -26,33 +31,55 @@ final class Segment {
     private static func padding(after offset: Int) -> Int { -offset & (Self.padding.count - 1) }
 
     /// Opens the file of a number in a directory, or makes it; it counts as empty.
-    init(number: Int, in directory: String) throws(SystemError) {
-        let path = "\(directory)/segment-\(number)"
+    ///
+    /// - Parameter program: the program's name, for its header.
+    init(
+        number: Int, in directory: any Directory, machine: Machine, program: String
+    ) throws(SystemError) {
         self.number = number
-        self.descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard self.descriptor >= 0 else { throw SystemError("open", path) }
-        self.path = path
-        self.salt = Self.randomSalt()
+        self.file = try directory.open(Self.name(number))
+        self.machine = machine
+        self.program = program
+        self.salt = Self.randomSalt(machine)
     }
 
-    deinit { close(self.descriptor) }
+    /// The name of its file.
+    var name: String { Self.name(self.number) }
+    /// The path of its file, for messages.
+    var path: String { self.file.path }
+
+    private static func name(_ number: Int) -> String { "segment-\(number)" }
+
+    /// The number in the name of a segment's file; nil where it is another file's.
+    static func number(of name: String) -> Int? {
+        let number = Int(name.dropFirst("segment-".count))
+        return number.flatMap { name == Self.name($0) && $0 > 0 ? $0 : nil }
+    }
 
     /// An odd number, so that its first byte is not found in padding.
-    private static func randomSalt() -> UInt64 { .random(in: .min ... .max) | 1 }
+    private static func randomSalt(_ machine: Machine) -> UInt64 { machine.random() | 1 }
 
     /// Forgets its records: the next one is written at the start.
     func clear() {
-        self.salt = Self.randomSalt()
-        self.endOffset = 0
+        self.salt = Self.randomSalt(self.machine)
+        self.endOffset = SegmentHeader.byteCount
         self.lastSequence = 0
+        self.isSealed = false
     }
 
     /// Goes on after the records that were found in it.
-    func resume(after records: [FoundRecord]) {
+    func resume(after records: [FoundRecord], isSealed: Bool) {
+        self.isSealed = isSealed
         guard let last = records.last else { return }
         self.salt = last.header.salt
         self.endOffset = last.offset + last.header.recordBytes
         self.lastSequence = last.header.sequence
+    }
+
+    /// No record is added to a file that cannot be read, and it stays until a sequence has gone.
+    func seal(through sequence: Int64) {
+        self.isSealed = true
+        self.lastSequence = max(self.lastSequence, sequence)
     }
 
     // MARK: Writing
@@ -63,122 +90,118 @@ final class Segment {
         return end + Self.padding(after: end) <= self.fileBytes
     }
 
+    /// Bytes of its records.
+    var recordBytes: Int { self.endOffset - SegmentHeader.byteCount }
+
     /// Writes a record after the others, and returns its place once that is on disk. Where there is
     /// no room for it, the segment is as it was.
     func append(_ record: Record) throws(SystemError) -> RecordPlace {
         let offset = self.endOffset
         let end = offset + record.byteCount
-        let header = record.header(salt: self.salt).encoded()
+        let head = record.header(salt: self.salt).encoded()
         let padding = Self.padding.prefix(Self.padding(after: end))
+        var parts = [head[...], record.keys[...], record.payload[...], padding]
+        let isFirst = offset == SegmentHeader.byteCount
+        if isFirst { parts.insert(self.header[...], at: 0) }
         do throws(SystemError) {
-            try self.write(
-                [header[...], record.keys[...], record.payload[...], padding], at: offset)
+            try self.file.writeAll(parts, at: isFirst ? 0 : offset)
         } catch {
             try self.eraseHead(at: offset)
             throw error
         }
         self.fileBytes = max(self.fileBytes, end + padding.count)
-        try self.sync()
+        try self.file.sync()
         self.endOffset = end
         self.lastSequence = record.sequence
         return RecordPlace(segment: self.number, offset: offset)
     }
 
+    private var header: [UInt8] {
+        SegmentHeader(salt: self.salt, program: self.program).encoded()
+    }
+
     /// Writes its last record once more, and waits until that is on disk. A process that ended at a
     /// failed sync leaves the record in the system's memory only, where no sync finds it again.
     func rewrite(_ last: FoundRecord) throws(SystemError) {
-        let bytes = try self.read(last.header.recordBytes, at: last.offset)
-        try self.write([bytes[...]], at: last.offset)
-        try self.sync()
+        let bytes = try self.file.readAll(last.header.recordBytes, at: last.offset)
+        try self.file.writeAll([bytes[...]], at: last.offset)
+        if last.offset == SegmentHeader.byteCount {
+            try self.file.writeAll([self.header[...]], at: 0)
+        }
+        try self.file.sync()
     }
 
-    private func write(_ parts: [ArraySlice<UInt8>], at start: Int) throws(SystemError) {
-        var offset = start
-        var left = parts[...]
-        while !left.isEmpty {
-            let count = Self.withVectors(left) {
-                pwritev(self.descriptor, $0.baseAddress, CInt($0.count), off_t(offset))
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw SystemError("pwritev", self.path) }
+    /// Erases the head of a record that was written in part, where it came so far, and waits until
+    /// that is on disk. Its sequence goes to another record, perhaps in another segment, and a
+    /// start must not find both.
+    func eraseHead(at offset: Int) throws(SystemError) {
+        do throws(SystemError) {
+            let bytes = try self.file.readAll(RecordHeader.byteCount, at: offset)
+            guard bytes.withUnsafeBytes({ RecordHeader(at: 0, in: $0) }) != nil else { return }
+            try self.file.writeAll([Self.padding.prefix(RecordHeader.byteCount)], at: offset)
+            try self.file.sync()
+        } catch {
+            // For want of room too: the head would stay.
+            throw SystemError(error.call, error.path, EIO)
+        }
+    }
+
+    /// Gives the file its length before it is needed: a write that makes a file longer waits for
+    /// the file system's metadata.
+    func prepare(_ byteCount: Int) throws(SystemError) {
+        let chunk = [UInt8](repeating: 0, count: 1 << 20)
+        try self.file.writeAll([self.header[...]], at: 0)
+        var offset = SegmentHeader.byteCount
+        while offset < byteCount {
+            let count = min(chunk.count, byteCount - offset)
+            try self.file.writeAll([chunk.prefix(count)], at: offset)
             offset += count
-            left.removeFirst(bytes: count)
         }
-    }
-
-    /// Erases the head of a record that was written in part, where it came so far. Its sequence
-    /// goes to another record, perhaps in another segment, and a start must not find both.
-    private func eraseHead(at offset: Int) throws(SystemError) {
-        let bytes = try self.read(RecordHeader.byteCount, at: offset)
-        let head = bytes.withUnsafeBytes { RecordHeader(at: 0, in: $0) }
-        guard head?.salt == self.salt else { return }
-        guard
-            pwrite(self.descriptor, Self.padding, RecordHeader.byteCount, off_t(offset))
-                == RecordHeader.byteCount
-        else { throw SystemError("pwrite", self.path, EIO) }
-        try self.sync()
-    }
-
-    /// Calls `body` with the addresses of all parts, which none of them leaves before it returns.
-    private static func withVectors<Value>(
-        _ parts: ArraySlice<ArraySlice<UInt8>>, _ vectors: [iovec] = [],
-        _ body: (UnsafeBufferPointer<iovec>) -> Value
-    ) -> Value {
-        guard let first = parts.first else { return vectors.withUnsafeBufferPointer(body) }
-        return first.withUnsafeBytes { bytes in
-            let vector = iovec(
-                iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress),
-                iov_len: bytes.count)
-            return Self.withVectors(parts.dropFirst(), vectors + [vector], body)
-        }
-    }
-
-    private func sync() throws(SystemError) {
-        while fdatasync(self.descriptor) != 0 {
-            guard errno == EINTR else { throw SystemError("fdatasync", self.path) }
-        }
+        try self.file.sync()
+        self.fileBytes = max(self.fileBytes, byteCount)
     }
 
     // MARK: Reading
 
     /// Reads `count` bytes, fewer where the file ends before.
     func read(_ count: Int, at offset: Int) throws(SystemError) -> [UInt8] {
-        var failure: SystemError?
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            while filled < count {
-                let read = pread(
-                    self.descriptor, buffer.baseAddress.map { $0 + filled }, count - filled,
-                    off_t(offset + filled))
-                if read < 0, errno == EINTR { continue }
-                if read < 0 { failure = SystemError("pread", self.path) }
-                if read <= 0 { return }
-                filled += read
+        try self.file.readAll(count, at: offset)
+    }
+
+    /// All its bytes. Pages that the disk cannot give are zeros.
+    func contents() throws(SystemError) -> SegmentContents {
+        self.fileBytes = try self.file.size()
+        do throws(SystemError) {
+            return SegmentContents(bytes: try self.file.readAll(self.fileBytes, at: 0))
+        } catch {
+            guard error.isUnreadable else { throw error }
+        }
+        var contents = SegmentContents(bytes: [])
+        while contents.bytes.count < self.fileBytes {
+            let offset = contents.bytes.count
+            let count = min(Self.padding.count, self.fileBytes - offset)
+            do throws(SystemError) {
+                let page = try self.file.readAll(count, at: offset)
+                if page.isEmpty { return contents }
+                contents.bytes += page
+            } catch {
+                guard error.isUnreadable else { throw error }
+                contents.bytes += Self.padding.prefix(count)
+                contents.unreadable.append(offset..<offset + count)
             }
         }
-        if let failure { throw failure }
-        return bytes
+        return contents
     }
-
-    /// All its bytes.
-    func contents() throws(SystemError) -> [UInt8] {
-        var status = stat()
-        guard fstat(self.descriptor, &status) == 0 else { throw SystemError("fstat", self.path) }
-        self.fileBytes = Int(status.st_size)
-        return try self.read(self.fileBytes, at: 0)
-    }
-
-    /// Removes the file, which nobody needs any more.
-    func remove() { unlink(self.path) }
 }
 
-extension ArraySlice<ArraySlice<UInt8>> {
-    /// Removes the first `bytes` bytes of the parts, and every part that is empty then.
-    fileprivate mutating func removeFirst(bytes: Int) {
-        var bytes = bytes
-        while let first = self.first, first.count <= bytes {
-            bytes -= first.count
-            self.removeFirst()
-        }
-        if bytes > 0 { self[self.startIndex].removeFirst(bytes) }
+/// What a file holds, as far as it can be read.
+struct SegmentContents {
+    var bytes: [UInt8]
+    /// Pages that the disk could not give.
+    var unreadable: [Range<Int>] = []
+
+    /// Whether the disk could not give something of a range.
+    func isUnreadable(_ range: Range<Int>) -> Bool {
+        self.unreadable.contains { $0.overlaps(range) }
     }
 }

@@ -43,8 +43,7 @@ extension Journal {
         _ directory: TemporaryDirectory, folder: String = "journal", sinks: [String] = ["a"],
         _ change: (inout Configuration) -> Void = { _ in }
     ) throws -> Journal {
-        var configuration = Configuration()
-        configuration.windowCapacity = 1000
+        var configuration = Configuration.test()
         change(&configuration)
         return try Journal(
             directory: directory.path + "/" + folder, sinks: sinks, configuration: configuration,
@@ -99,5 +98,16 @@ extension Journal {
         for request in requests { self.append([request], for: receiver) }
         gate.open()
         await self.settle()
+    }
+}
+
+extension Journal.Configuration {
+    /// A journal of short files, which makes none before it needs them.
+    static func test(segmentBytes: Int = 16 << 20) -> Self {
+        var configuration = Self()
+        configuration.windowCapacity = 1000
+        configuration.segmentBytes = segmentBytes
+        configuration.preparedSegments = 0
+        return configuration
     }
 }

@@ -12,12 +12,15 @@ struct JournalLogTests {
 
     private func record(_ sequence: Int64, bytes: Int = 100) -> Record {
         Record(
-            sequence: sequence, createTime: 1, eventCount: 1, keys: [1, 2],
+            sequence: sequence, createTime: 1, eventCount: 1, eventTotal: UInt32(sequence),
+            keys: [1, 2],
             payload: [UInt8](repeating: UInt8(sequence), count: bytes))
     }
 
     private func log(segmentBytes: Int) throws -> JournalLog {
-        let log = try JournalLog(directory: self.directory.journal, segmentBytes: segmentBytes)
+        let log = try JournalLog(
+            directory: self.directory.journal, configuration: .test(segmentBytes: segmentBytes),
+            machine: .local)
         _ = try log.recover(after: CheckpointStore.Contents()) { _, _ in }
         return log
     }
@@ -56,18 +59,20 @@ struct JournalLogTests {
     func reuse() throws {
         let log = try self.log(segmentBytes: 2 * self.record(1).byteCount)
         for sequence in 1...5 { _ = try log.append(self.record(Int64(sequence))) }
-        log.release(through: 1)
+        try log.release(through: 1)
         #expect(try log.append(self.record(6)).segment == 3)
         #expect(try log.append(self.record(7)).segment == 4)
-        log.release(through: 2)
+        try log.release(through: 2)
         #expect(try log.append(self.record(8)).segment == 4)
         let place = try log.append(self.record(9))
-        #expect(place.segment == 1 && place.offset == 0)
+        #expect(place.segment == 1 && place.offset == SegmentHeader.byteCount)
         // What the segment held before is nobody's any more.
-        let reopened = try JournalLog(directory: self.directory.journal, segmentBytes: 1000)
+        let reopened = try JournalLog(
+            directory: self.directory.journal, configuration: .test(segmentBytes: 1000),
+            machine: .local)
         var checkpoint = CheckpointStore.Contents()
         checkpoint.deletedThrough = 2
-        let rows = try reopened.recover(after: checkpoint) { _, _ in }
+        let rows = try reopened.recover(after: checkpoint) { _, _ in }.rows
         #expect(rows.map(\.sequence) == Array(3...9))
         for row in rows {
             let batch = try reopened.batch(row)
@@ -80,7 +85,7 @@ struct JournalLogTests {
         let log = try self.log(segmentBytes: 1)
         for sequence in 1...10 { _ = try log.append(self.record(Int64(sequence))) }
         #expect(try self.segments == 10)
-        log.release(through: 10)
+        try log.release(through: 10)
         #expect(try self.segments == 4)
         for sequence in 11...14 { _ = try log.append(self.record(Int64(sequence))) }
         #expect(try self.segments == 4)
@@ -90,14 +95,14 @@ struct JournalLogTests {
     func room() throws {
         let log = try self.log(segmentBytes: 1)
         for sequence in 1...3 { _ = try log.append(self.record(Int64(sequence))) }
-        log.release(through: 2)
+        try log.release(through: 2)
         #expect(try self.files == ["segment-1", "segment-2", "segment-3", "ballast"])
-        log.makeRoom()
-        log.makeRoom()
+        try log.makeRoom()
+        try log.makeRoom()
         #expect(try self.files == ["segment-3", "ballast"])
-        log.makeRoom()
+        try log.makeRoom()
         #expect(try self.files == ["segment-3"])
-        log.makeRoom()
+        try log.makeRoom()
         // The next record takes no space before the ballast is there again.
         _ = try log.append(self.record(4))
         #expect(try self.files == ["segment-3", "segment-4", "ballast"])
@@ -188,7 +193,8 @@ extension CheckpointStore {
                 at: directory.journalFile("checkpoint.db" + suffix),
                 to: directory.journalFile("copy.db" + suffix))
         }
-        let store = try CheckpointStore(path: directory.journalFile("copy.db").path)
+        let store = try CheckpointStore(
+            path: directory.journalFile("copy.db").path, queue: DispatchWorkQueue("copy"))
         defer { store.close() }
         return try store.contents(restoring: RecentHits(capacity: 10))
     }

@@ -24,12 +24,14 @@ struct RetentionTests {
     private func open(
         retainSeconds: Int = 600, _ change: (inout Journal.Configuration) -> Void = { _ in }
     ) throws -> Journal {
-        var configuration = Journal.Configuration()
+        var configuration = Journal.Configuration.test()
         configuration.retainSeconds = retainSeconds
         change(&configuration)
+        var machine = Machine.local
+        machine.now = { [time] in time.now }
         return try Journal(
             directory: self.directory.journal, sinks: ["a"], configuration: configuration,
-            now: { [time] in time.now }, onFailure: { _ in })
+            machine: machine, onFailure: { _ in })
     }
 
     /// Commits a batch and delivers it; returns how many are kept then.

@@ -37,7 +37,7 @@ struct DeadLettersTests {
             try await letters.keep(batch, reasons: [0: "no", 1: "no"], sink: sink)
         }
         #expect(try self.sequences() == [7, 7, 7, 7])
-        let damaged = JournalBatch(sequence: 8, eventCount: 1, payload: [1], isDamaged: true)
+        let damaged = JournalBatch(sequence: 8, eventCount: 1, payload: [1], loss: LostRecords(sequences: 8...8, eventCount: 1))
         for _ in 0..<2 { try await letters.keep(damaged: damaged, sink: "a") }
         #expect(try self.sequences() == [7, 7, 7, 7, 8])
     }

@@ -1,0 +1,141 @@
+// What a start finds in one segment's file.
+
+/// A segment, its records, and the keys of those that came after the checkpoint.
+struct FoundSegment {
+    let segment: Segment
+    var records: [FoundRecord]
+    let keys: [Int64: ArraySlice<UInt8>]
+    /// Whether its records have no header before them, and no totals.
+    let isFormat0: Bool
+    /// Bodies that the disk could not give, by sequence: nobody can tell whether they were written.
+    let unreadableBodies: Set<Int64>
+    /// Whether the disk could not give something that may have been a record, behind all others.
+    let mayHoldMore: Bool
+
+    /// Sequence of its newest record; 0 where there is none.
+    var lastSequence: Int64 { self.records.last?.header.sequence ?? 0 }
+
+    /// Reads a segment's file.
+    ///
+    /// - Throws: `JournalError.foreign` where it is no segment of this program, `.failed` where the
+    ///   file cannot be read at all.
+    init(_ segment: Segment, after checkpoint: CheckpointStore.Contents) throws(JournalError) {
+        let contents: SegmentContents
+        do throws(SystemError) {
+            contents = try segment.contents()
+        } catch {
+            throw .failed(reason: "cannot read what earlier runs left: \(error)")
+        }
+        let reading = try Self.reading(contents, segment, after: checkpoint.deletedThrough)
+        let records = reading.records
+        self.segment = segment
+        self.records = records
+        self.isFormat0 = reading.isFormat0
+        self.keys = Self.keys(of: records, in: contents.bytes, after: checkpoint.keysThrough)
+        self.unreadableBodies = Set(
+            records.lazy.filter { contents.isUnreadable($0.offset..<$0.endOffset) }
+                .map(\.header.sequence))
+        let end = records.last?.endOffset ?? reading.start
+        // Where a file has no records, only its first one could say that it had others.
+        let isEmpty = records.isEmpty
+        self.mayHoldMore = contents.isUnreadable(
+            end..<(isEmpty ? end + RecordHeader.byteCount : max(end, contents.bytes.count)))
+        segment.isDamaged =
+            reading.isDamaged || !contents.unreadable.isEmpty
+            || Self.hasGap(records, from: reading.start)
+    }
+
+    private struct Reading {
+        var records: [FoundRecord] = []
+        var start = SegmentHeader.byteCount
+        var isFormat0 = false
+        var isDamaged = false
+    }
+
+    private static func reading(
+        _ contents: SegmentContents, _ segment: Segment, after sequence: Int64
+    ) throws(JournalError) -> Reading {
+        let page = contents.bytes.prefix(SegmentHeader.byteCount)
+        // A page that cannot be read is no proof of another program's file.
+        let start =
+            contents.isUnreadable(0..<page.count)
+            ? SegmentStart.segment(salts: [], isWhole: false) : SegmentStart(page)
+        return switch start {
+        case .blank:
+            contents.bytes.withUnsafeBytes { Self.records(in: $0, salts: [], after: sequence) }
+        case .segment(let salts, let isWhole):
+            contents.bytes.withUnsafeBytes { bytes in
+                var reading = Self.records(in: bytes, salts: salts, after: sequence)
+                reading.isDamaged = reading.isDamaged || !isWhole && Set(salts).count < 2
+                return reading
+            }
+        case .newer(let format, let program):
+            throw .foreign(
+                path: segment.path,
+                reason: "it has format \(format), and this program knows \(SegmentHeader.format) "
+                    + "at most; \(program) wrote it")
+        case .other:
+            try Self.format0(contents, segment)
+        }
+    }
+
+    /// The records of one of the salts, or else of the record that stands first.
+    private static func records(
+        in bytes: UnsafeRawBufferPointer, salts: [UInt64], after sequence: Int64
+    ) -> Reading {
+        var reading = Reading()
+        let first = FoundRecord(at: reading.start, in: bytes)
+        var candidates = salts
+        if let first, first.header.sequence > sequence { candidates.append(first.header.salt) }
+        for salt in candidates {
+            let records = FoundRecord.all(in: bytes, from: reading.start, salt: salt)
+            guard let last = records.last, last.header.sequence > sequence else { continue }
+            reading.records = records
+            return reading
+        }
+        // Nothing in it is needed. Where its first record was, an earlier one stands, or zeros.
+        let head = bytes.dropFirst(reading.start).prefix(RecordHeader.byteCount)
+        reading.isDamaged = first == nil && head.contains { $0 != 0 }
+        return reading
+    }
+
+    private static func format0(
+        _ contents: SegmentContents, _ segment: Segment
+    ) throws(JournalError) -> Reading {
+        let records = contents.bytes.withUnsafeBytes { bytes in
+            FoundRecord(at: 0, in: bytes).map {
+                FoundRecord.all(in: bytes, from: 0, salt: $0.header.salt)
+            }
+        }
+        guard let records else {
+            throw .foreign(
+                path: segment.path,
+                reason: "it does not begin as a segment does: it is another program's file, or "
+                    + "damaged at both places that say what it is")
+        }
+        return Reading(records: records, start: 0, isFormat0: true)
+    }
+
+    /// Whether something stands between records that is none, or one of them is not whole and
+    /// others follow.
+    private static func hasGap(_ records: [FoundRecord], from start: Int) -> Bool {
+        var end = start
+        for record in records {
+            if record.offset != end { return true }
+            end = record.endOffset
+        }
+        return records.dropLast().contains { !$0.isWhole }
+    }
+
+    private static func keys(
+        of records: [FoundRecord], in bytes: [UInt8], after sequence: Int64
+    ) -> [Int64: ArraySlice<UInt8>] {
+        var keys: [Int64: ArraySlice<UInt8>] = [:]
+        for record in records where record.isWhole && record.header.sequence > sequence {
+            let start = record.offset + RecordHeader.byteCount
+            keys[record.header.sequence] =
+                [UInt8](bytes[start..<start + record.header.keyBytes])[...]
+        }
+        return keys
+    }
+}

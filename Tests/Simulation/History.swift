@@ -1,0 +1,282 @@
+// One history: clients, a server that is ended again and again, a sink that is away, a disk that
+// fails; and at the end, whether every promise was kept.
+internal import CoreMetrics
+internal import GRDB
+internal import Logging
+internal import TrackingCore
+internal import TrackingJournal
+internal import TrackingSinks
+
+/// A history that follows from its seed.
+final class History: @unchecked Sendable {
+    let seed: UInt64
+    private let dice: Dice
+    private let disk: SimulatedDisk
+    private let scheduler: Scheduler
+    private let remote = Remote()
+    private let losses = LossLog()
+    private let plan: HistoryPlan
+    private var clients: [SimulatedClient]
+    private var obligations = Obligations()
+    private var report = HistoryReport()
+    private var violation: Violation?
+    /// The time of day less the time since the history began; it jumps.
+    private var clockOffset: Int64 = 1_800_000_000_000_000
+    private var isCalm = false
+
+    /// The server's process, as long as it runs.
+    private var process: SimulatedProcess?
+    private var processes = 0
+
+    init(seed: UInt64) {
+        self.seed = seed
+        let dice = Dice(seed: seed)
+        self.dice = dice
+        self.disk = SimulatedDisk(dice: dice)
+        self.scheduler = Scheduler(dice: dice)
+        self.plan = HistoryPlan(dice: dice)
+        let maker = RequestMaker(dice: dice, messages: self.plan.messages)
+        var number = 0
+        self.clients = (0..<self.plan.clients).map { _ in
+            let requests = (0..<dice.number(5...20)).map { _ in
+                number += 1
+                return maker.request(number)
+            }
+            return SimulatedClient(requests, maxUnderWay: dice.number(1...5))
+        }
+    }
+
+    /// Runs it.
+    ///
+    /// - Throws: `Violation`.
+    func run() throws -> HistoryReport {
+        SQLiteDisk.disk = self.disk
+        GRDBSQLiteRandomness.reset()
+        for _ in 0..<self.plan.processes {
+            self.startProcess()
+            self.runProcess()
+            self.endProcess()
+            if let violation { throw violation }
+        }
+        try self.settle()
+        self.report.faults = self.disk.faults.count
+        self.report.calls = self.disk.calls
+        return self.report
+    }
+
+    // MARK: A process
+
+    private func startProcess() {
+        self.processes += 1
+        self.disk.restart()
+        self.disk.faults.failure = self.isCalm ? 0 : self.plan.faults.failure
+        self.disk.faults.interruption = self.isCalm ? 0 : self.plan.faults.interruption
+        self.disk.faults.shortening = self.isCalm ? 0 : self.plan.faults.shortening
+        if !self.isCalm, self.dice.chance(self.plan.earlyEnd) {
+            self.disk.callsUntilEnd = self.dice.number(0...120)
+        }
+        let number = self.processes
+        do {
+            self.process = try SimulatedProcess(
+                plan: self.plan, machine: self.machine, scheduler: self.scheduler,
+                sink: RemoteSink(
+                    remote: self.remote, dice: self.dice,
+                    clock: SimulatedClock(scheduler: self.scheduler),
+                    isCalm: { self.isCalm }),
+                logger: self.losses.logger,
+                onFailure: { [weak self] in
+                    if self?.processes == number { self?.disk.end() }
+                })
+        } catch {
+            if self.isCalm {
+                self.violation = Violation("a start on a sound disk fails: \(error)")
+            }
+        }
+    }
+
+    private var machine: Machine {
+        Machine(
+            files: SimulatedFileSystem(disk: self.disk),
+            makeQueue: { [scheduler] _ in scheduler.makeQueue() },
+            wallTime: { self.clockOffset + Int64(self.scheduler.time / .microseconds(1)) },
+            now: { [scheduler] in scheduler.now }, random: { [dice] in dice.next() })
+    }
+
+    private func runProcess() {
+        let steps = self.dice.number(20...600)
+        for _ in 0..<steps where self.violation == nil {
+            if self.disk.isDead { return }
+            if self.dice.chance(0.15) {
+                self.act()
+            } else if !self.scheduler.step() {
+                self.act()
+            }
+        }
+    }
+
+    /// Somebody does something.
+    private func act() {
+        let client = self.dice.number(0...self.clients.count - 1)
+        if self.clients[client].canSend, self.dice.chance(0.8) {
+            self.send(client)
+            return
+        }
+        switch self.dice.number(0...9) {
+        case 0: self.remote.isUp = self.dice.chance(self.plan.sinkUp)
+        case 1: self.clockOffset += Int64(self.dice.number(-10_000_000...10_000_000))
+        case 2 where self.plan.runsOutOfRoom:
+            self.disk.faults.capacity =
+                self.dice.chance(0.5) ? .max : self.disk.usedBytes + self.dice.number(0...6000)
+        case 3 where self.plan.runsOutOfDescriptors:
+            self.disk.faults.isOutOfDescriptors = self.dice.chance(0.5)
+        case 4 where !self.isCalm && self.disk.callsUntilEnd == nil:
+            self.disk.callsUntilEnd = self.dice.number(0...60)
+        default: break
+        }
+    }
+
+    private func send(_ index: Int) {
+        guard let process else { return }
+        let request = self.clients[index].send()
+        let admitted = RequestMaker.admitted(request, at: self.machine.wallTime())
+        self.obligations.sending(admitted)
+        let number = self.processes
+        process.journal.append(
+            [admitted],
+            for: Receiver { [weak self] requests in
+                guard let self, self.processes == number, !self.disk.isDead else { return }
+                for request in requests { self.settled(request, of: index) }
+            })
+    }
+
+    private func settled(_ request: AdmittedRequest, of client: Int) {
+        let number = Int(request.sequence)
+        if request.isToRetry {
+            self.clients[client].refused(number)
+            return
+        }
+        self.clients[client].acked(number)
+        self.obligations.acked(request)
+        self.report.acks += 1
+        guard self.plan.mode == .off else { return }
+        for hit in request.claims.flatMap(Obligations.hits(of:)) where self.remote.hits[hit] == nil
+        {
+            self.violation = Violation(
+                "journal.mode off: request \(number) is acked, and the sink does not have \(hit)")
+        }
+    }
+
+    private func endProcess() {
+        self.disk.end()
+        self.processes += 1
+        self.process?.tearDown(self.scheduler)
+        self.process = nil
+        self.scheduler.forgetQueues()
+        self.report.crashes += 1
+        self.disk.restart()
+        if self.dice.chance(0.6) {
+            self.disk.cutPower()
+            self.report.powerCuts += 1
+        }
+        if self.dice.chance(self.plan.mediaFaults) { self.damage() }
+        for index in self.clients.indices { self.clients[index].reconnect() }
+    }
+
+    /// The disk itself gives back something else than it was given.
+    private func damage() {
+        guard let journal = self.disk.node("/sim/data/journal") else { return }
+        let names = journal.entries.keys.filter { $0.hasPrefix("segment-") }.sorted()
+        guard !names.isEmpty, let file = journal.entries[self.dice.pick(names)],
+            !file.bytes.isEmpty
+        else { return }
+        self.report.media += 1
+        // Where something stands: most of a file is zeros.
+        let end = (file.bytes.lastIndex { $0 != 0 } ?? 0) + 1
+        let offset = self.dice.number(0...end - 1)
+        if self.dice.chance(0.5) {
+            file.unreadable.insert(offset / SimulatedDisk.sectorBytes)
+        } else {
+            file.bytes[offset] ^= UInt8(1 << self.dice.number(0...7))
+            if offset < file.durable.count { file.durable[offset] = file.bytes[offset] }
+        }
+    }
+
+    // MARK: The end
+
+    /// Everything works again: all that was promised must come true.
+    private func settle() throws {
+        self.isCalm = true
+        self.disk.faults.capacity = .max
+        self.disk.faults.isOutOfDescriptors = false
+        self.remote.isUp = true
+        for index in self.clients.indices { self.clients[index].reconnect() }
+        self.startProcess()
+        if let violation { throw violation }
+        try self.drain()
+        guard let process else { throw Violation("there is no process") }
+        let kept = try process.keptHits()
+        try self.check(process, kept: kept)
+        self.endProcess()
+        if let violation { throw violation }
+    }
+
+    private func drain() throws {
+        for _ in 0..<200_000 {
+            if let violation { throw violation }
+            if self.disk.isDead { throw Violation("the server ends on a sound disk") }
+            for index in self.clients.indices {
+                while self.clients[index].canSend { self.send(index) }
+            }
+            if self.clients.allSatisfy(\.isDone), self.process?.isDrained == true {
+                self.rest()
+                return
+            }
+            if !self.scheduler.step() { break }
+        }
+        let left = self.clients.count { !$0.isDone }
+        throw Violation(
+            "what is left does not drain: \(left) clients wait, and the sink lacks "
+                + "\(self.process?.journal.lag(of: "remote").groups ?? 0) groups")
+    }
+
+    /// Lets what is under way end, checkpoints too.
+    private func rest() {
+        for _ in 0..<5000 where !self.scheduler.step() { return }
+    }
+
+    private func check(_ process: SimulatedProcess, kept: Set<HitID>) throws {
+        let missing = self.obligations.missing(delivered: self.remote.hits, kept: kept)
+        let told = self.losses.events
+        if !missing.isEmpty, self.losses.isEmpty || told.map({ missing.count > $0 * 2 }) == true {
+            throw Violation(
+                "\(missing.count) acked hits are neither delivered nor told of as lost "
+                    + "(\(told.map(String.init) ?? "?") events were): "
+                    + missing.prefix(5).map(\.description).joined(separator: " "))
+        }
+        if self.report.media == 0, !self.losses.isEmpty {
+            throw Violation("a loss of \(told ?? -1) events is told where the disk lost nothing")
+        }
+        if let double = self.remote.hits.first(where: { $0.value > 1 }), self.report.media == 0 {
+            throw Violation("the sink has \(double.key) \(double.value) times")
+        }
+        if let unknown = self.remote.hits.keys.first(where: { !self.obligations.sent.contains($0) })
+        {
+            throw Violation("the sink has \(unknown), which nobody has sent")
+        }
+        let files = self.disk.node("/sim/data/journal")?.entries.keys.sorted() ?? []
+        let segments = files.count { $0.hasPrefix("segment-") }
+        if self.plan.mode == .disk, self.plan.configuration.retainSeconds == 0, segments > 7 {
+            throw Violation("\(segments) segments are kept where nothing is left: \(files)")
+        }
+    }
+}
+
+/// Told of requests.
+private final class Receiver: SettlementReceiver {
+    private let onSettled: @Sendable ([AdmittedRequest]) -> Void
+    init(_ onSettled: @escaping @Sendable ([AdmittedRequest]) -> Void) {
+        self.onSettled = onSettled
+    }
+    func settled(_ requests: [AdmittedRequest]) { self.onSettled(requests) }
+    func commitEnded() {}
+}

@@ -1,0 +1,49 @@
+// What a history is made of.
+internal import TrackingJournal
+
+/// The sizes and probabilities of one history.
+struct HistoryPlan {
+    let clients: Int
+    let messages: Int
+    /// Processes that are ended before the last one.
+    let processes: Int
+    let mode: Journal.Mode
+    let configuration: Journal.Configuration
+    let faults: DiskFaults
+    /// How likely a process ends within its first calls.
+    let earlyEnd: Double
+    /// How likely the sink is up after a change.
+    let sinkUp: Double
+    /// How likely the disk damages something between two processes.
+    let mediaFaults: Double
+    let runsOutOfRoom: Bool
+    let runsOutOfDescriptors: Bool
+
+    init(dice: Dice) {
+        self.clients = dice.number(1...3)
+        self.messages = dice.pick([4, 20, 200])
+        self.processes = dice.number(1...5)
+        self.mode = dice.chance(0.1) ? .off : .disk
+        var faults = DiskFaults()
+        if dice.chance(0.3) { faults.interruption = 0.05 }
+        if dice.chance(0.3) { faults.shortening = 0.1 }
+        if dice.chance(0.2) { faults.failure = 0.02 }
+        self.faults = faults
+        self.earlyEnd = dice.pick([0, 0.3, 0.8])
+        self.sinkUp = dice.pick([0.1, 0.5, 0.9])
+        self.mediaFaults = dice.pick([0, 0, 0, 0.5])
+        self.runsOutOfRoom = dice.chance(0.3)
+        self.runsOutOfDescriptors = dice.chance(0.2)
+        var configuration = Journal.Configuration()
+        configuration.mode = self.mode
+        configuration.windowCapacity = 4096
+        configuration.segmentBytes = dice.pick([1, 600, 2000, 8000])
+        configuration.preparedSegments = dice.number(0...2)
+        configuration.maxGroupBytes = dice.pick([1, 500, 384 << 10])
+        configuration.maxCachedBytes = self.mode == .off ? 100_000 : dice.pick([0, 1000, 100_000])
+        configuration.maxBytes = dice.pick([3000, 1 << 30])
+        configuration.checkpointMilliseconds = dice.pick([0, 1, 50, 1000])
+        configuration.retainSeconds = dice.pick([0, 0, 1])
+        self.configuration = configuration
+    }
+}

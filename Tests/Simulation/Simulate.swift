@@ -1,0 +1,63 @@
+// `make simulate SECONDS=…`: histories one after the other, each of its own seed.
+internal import Foundation
+
+/// Runs histories until the time is over, or the one of a seed.
+@main
+struct Simulate {
+    static func main() {
+        let arguments = CommandLine.arguments.dropFirst()
+        SQLiteDisk.register()
+        if let seed = Self.value("--seed", arguments).flatMap({ UInt64($0) }) {
+            Self.end(Self.run(seed).violation.map { (seed, $0) })
+        }
+        let seconds = Self.value("--seconds", arguments).flatMap(Double.init) ?? 60
+        let first = Self.value("--from", arguments).flatMap { UInt64($0) } ?? .random(in: 1 ... 1 << 40)
+        Self.end(Self.search(from: first, seconds: seconds))
+    }
+
+    private static func value(_ name: String, _ arguments: ArraySlice<String>) -> String? {
+        guard let index = arguments.firstIndex(of: name) else { return nil }
+        return arguments.indices.contains(index + 1) ? arguments[index + 1] : nil
+    }
+
+    private static func search(
+        from first: UInt64, seconds: Double
+    ) -> (seed: UInt64, violation: Violation)? {
+        let start = Date()
+        var (count, report) = (0, HistoryReport())
+        var found: (UInt64, Violation)?
+        while found == nil, Date().timeIntervalSince(start) < seconds {
+            let seed = first &+ UInt64(count)
+            let (result, violation) = Self.run(seed)
+            report = report + result
+            count += 1
+            found = violation.map { (seed, $0) }
+        }
+        let elapsed = Date().timeIntervalSince(start)
+        print(
+            "\(count) histories from seed \(first) in \(Int(elapsed)) s "
+                + "(\(Int(Double(count) / max(elapsed, 0.001) * 60)) a minute): "
+                + "\(report.crashes) crashes, \(report.powerCuts) of them power cuts, "
+                + "\(report.faults) failed calls of \(report.calls), \(report.media) damaged files, "
+                + "\(report.acks) acks, \(found == nil ? 0 : 1) violations")
+        return found
+    }
+
+    private static func run(_ seed: UInt64) -> (HistoryReport, violation: Violation?) {
+        do {
+            return (try History(seed: seed).run(), nil)
+        } catch {
+            return (HistoryReport(), error as? Violation ?? Violation("\(error)"))
+        }
+    }
+
+    private static func end(_ found: (seed: UInt64, violation: Violation)?) -> Never {
+        guard let found else {
+            print("no violation")
+            exit(0)
+        }
+        print("seed \(found.seed): \(found.violation)")
+        print("again: make simulate SEED=\(found.seed)")
+        exit(1)
+    }
+}

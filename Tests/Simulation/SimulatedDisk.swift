@@ -1,0 +1,186 @@
+// A disk in memory that keeps apart what was written and what was synced.
+internal import Glibc
+internal import TrackingJournal
+
+/// Files and directories; what a process sees of them, and what a power cut leaves. Touched by one
+/// thread.
+final class SimulatedDisk: @unchecked Sendable {
+    /// A file or a directory.
+    final class Node {
+        let isDirectory: Bool
+        /// What a process reads.
+        var bytes: [UInt8] = []
+        /// What is on the disk for sure.
+        var durable: [UInt8] = []
+        /// Sectors that were written since the last sync.
+        var dirty: Set<Int> = []
+        /// Sectors that the disk can no longer give, until they are written again.
+        var unreadable: Set<Int> = []
+        /// What a process finds in the directory.
+        var entries: [String: Node] = [:]
+        /// What is in it on the disk for sure.
+        var durableEntries: [String: Node] = [:]
+        /// Changes of entries since the last sync, in order.
+        var changes: [Change] = []
+
+        init(isDirectory: Bool) { self.isDirectory = isDirectory }
+    }
+
+    /// A change of a directory.
+    enum Change {
+        case add(String, Node)
+        case remove(String)
+        case rename(String, String)
+    }
+
+    static let sectorBytes = 512
+
+    let dice: Dice
+    private(set) var root = Node(isDirectory: true)
+    var faults = DiskFaults()
+    /// Whether the process has ended: nothing it does has any effect.
+    private(set) var isDead = false
+    /// Calls until the process ends; nil where it does not.
+    var callsUntilEnd: Int?
+    /// Calls so far.
+    private(set) var calls = 0
+
+    init(dice: Dice) { self.dice = dice }
+
+    /// Bytes in files.
+    var usedBytes: Int { Self.usedBytes(self.root) }
+
+    private static func usedBytes(_ node: Node) -> Int {
+        node.isDirectory
+            ? node.entries.values.reduce(0) { $0 + Self.usedBytes($1) } : node.bytes.count
+    }
+
+    /// The node of a path; nil where there is none.
+    func node(_ path: String) -> Node? {
+        path.split(separator: "/").reduce(self.root) { $0?.entries[String($1)] }
+    }
+
+    // MARK: Calls
+
+    /// Counts one call of the process, and makes it fail where it shall.
+    func call(_ name: String, _ path: String) throws(SystemError) {
+        self.calls += 1
+        if let left = self.callsUntilEnd {
+            self.callsUntilEnd = left - 1
+            if left <= 0 { self.isDead = true }
+        }
+        if self.isDead { throw SystemError(name, path, EIO) }
+        if let code = self.faults.code(of: name, path, self.dice) {
+            throw SystemError(name, path, code)
+        }
+    }
+
+    func write(_ bytes: ArraySlice<UInt8>, to node: Node, at offset: Int) {
+        let end = offset + bytes.count
+        if end > node.bytes.count {
+            node.bytes += [UInt8](repeating: 0, count: end - node.bytes.count)
+        }
+        node.bytes.replaceSubrange(offset..<end, with: bytes)
+        let sectors = offset / Self.sectorBytes..<(end + Self.sectorBytes - 1) / Self.sectorBytes
+        node.dirty.formUnion(sectors)
+        node.unreadable.subtract(sectors)
+    }
+
+    func truncate(_ node: Node, to count: Int) {
+        let (start, end) = (min(count, node.bytes.count), max(count, node.bytes.count))
+        if count < node.bytes.count {
+            node.bytes.removeLast(node.bytes.count - count)
+        } else {
+            node.bytes += [UInt8](repeating: 0, count: count - node.bytes.count)
+        }
+        node.dirty.formUnion(start / Self.sectorBytes...end / Self.sectorBytes)
+    }
+
+    /// Makes what was written durable. A sync that fails leaves it in the process's sight, and takes
+    /// it for written all the same, as the kernel does.
+    func sync(_ node: Node, fails: Bool = false) {
+        defer { node.dirty = [] }
+        if !fails { Self.persist(node, sectors: node.dirty, count: node.bytes.count) }
+    }
+
+    private static func persist(_ node: Node, sectors: Set<Int>, count: Int) {
+        if node.durable.count > count { node.durable.removeLast(node.durable.count - count) }
+        if node.durable.count < count {
+            node.durable += [UInt8](repeating: 0, count: count - node.durable.count)
+        }
+        for sector in sectors {
+            let start = sector * Self.sectorBytes
+            let end = min(start + Self.sectorBytes, count, node.bytes.count)
+            if start < end {
+                node.durable.replaceSubrange(start..<end, with: node.bytes[start..<end])
+            }
+        }
+    }
+
+    func change(_ directory: Node, _ change: Change) {
+        Self.apply(change, to: &directory.entries)
+        directory.changes.append(change)
+    }
+
+    func syncEntries(_ directory: Node) {
+        directory.durableEntries = directory.entries
+        directory.changes = []
+    }
+
+    private static func apply(_ change: Change, to entries: inout [String: Node]) {
+        switch change {
+        case .add(let name, let node): entries[name] = node
+        case .remove(let name): entries[name] = nil
+        case .rename(let name, let newName):
+            guard let node = entries.removeValue(forKey: name) else { return }
+            entries[newName] = node
+        }
+    }
+
+    // MARK: The end of a process
+
+    /// The process ends: nothing it still does has an effect.
+    func end() { self.isDead = true }
+
+    /// A new process begins, and sees what the last one saw.
+    func restart() {
+        self.isDead = false
+        self.callsUntilEnd = nil
+    }
+
+    /// The power goes: of what was not synced any part may be there, sector by sector and entry by
+    /// entry, or nothing.
+    func cutPower() {
+        let probability = self.dice.pick([0, 0, 0.5, 0.5, 0.9, 1])
+        self.cutPower(self.root, probability)
+    }
+
+    private func cutPower(_ node: Node, _ probability: Double) {
+        guard node.isDirectory else {
+            self.tear(node, probability)
+            return
+        }
+        var entries = node.durableEntries
+        for change in node.changes where self.dice.chance(probability) {
+            Self.apply(change, to: &entries)
+        }
+        node.entries = entries
+        node.durableEntries = entries
+        node.changes = []
+        for name in entries.keys.sorted() {
+            if let child = entries[name] { self.cutPower(child, probability) }
+        }
+    }
+
+    private func tear(_ file: Node, _ probability: Double) {
+        let kept = Set(file.dirty.sorted().filter { _ in self.dice.chance(probability) })
+        let isLonger = file.bytes.count > file.durable.count
+        // A file's length goes with its data, or is lost with it.
+        let count =
+            kept.isEmpty || self.dice.chance(1 - probability) && !isLonger
+            ? file.durable.count : file.bytes.count
+        Self.persist(file, sectors: kept, count: count)
+        file.bytes = file.durable
+        file.dirty = []
+    }
+}

@@ -1,0 +1,81 @@
+// The part of the server that makes events durable and delivers them, as one process.
+internal import CoreMetrics
+internal import Foundation
+internal import GRDB
+internal import GRDBSQLite
+internal import Logging
+internal import TrackingJournal
+internal import TrackingSinks
+
+/// A journal, its forwarder and its dead letters.
+final class SimulatedProcess: @unchecked Sendable {
+    let journal: Journal
+    private let letters: DeadLetters
+    private var forwarding: Task<Void, Never>?
+    private var isForwarding = true
+    private var isClosed = false
+
+    init(
+        plan: HistoryPlan, machine: Machine, scheduler: Scheduler, sink: RemoteSink,
+        logger: Logger, onFailure: @escaping @Sendable () -> Void
+    ) throws {
+        self.journal = try Journal(
+            directory: "/sim/data/journal", sinks: [sink.name], configuration: plan.configuration,
+            machine: machine, onFailure: { _ in onFailure() })
+        _ = try machine.files.directory("/sim/data")
+        self.letters = try DeadLetters(
+            path: "/sim/data/dead_letters.db")
+        let forwarder = Forwarder(
+            from: self.journal, to: sink, deadLetters: self.letters, metrics: .none,
+            logger: logger, clock: SimulatedClock(scheduler: scheduler))
+        self.forwarding = Task(executorPreference: scheduler) {
+            // It ends with the process.
+            try? await forwarder.run()
+            self.isForwarding = false
+        }
+    }
+
+    /// Whether the sink has everything.
+    var isDrained: Bool { self.journal.lag(of: "remote").groups == 0 }
+
+    /// The hits among the dead letters.
+    func keptHits() throws -> Set<HitID> {
+        let database = try DatabaseQueue(path: "/sim/data/dead_letters.db")
+        return try database.read { database in
+            Set(
+                try Data.fetchAll(
+                    database, sql: "SELECT hit_id FROM dead_letters WHERE hit_id IS NOT NULL"
+                ).map { HitID([UInt8]($0)) })
+        }
+    }
+
+    /// Lets what still runs come to its end, on a disk that takes nothing any more.
+    func tearDown(_ scheduler: Scheduler) {
+        self.forwarding?.cancel()
+        Task(executorPreference: scheduler) {
+            await self.journal.close()
+            self.isClosed = true
+        }
+        while !self.isClosed || self.isForwarding {
+            if !scheduler.step() { break }
+        }
+    }
+}
+
+extension SinkMetrics {
+    /// Counts nothing.
+    static var none: SinkMetrics {
+        let factory = NOOPMetricsHandler.instance
+        return SinkMetrics(
+            deliveredHits: Counter(label: "", factory: factory),
+            retries: Counter(label: "", factory: factory),
+            deadLetters: Counter(label: "", factory: factory),
+            deliveryDuration: Timer(label: "", dimensions: [], factory: factory))
+    }
+}
+
+/// SQLite's own random numbers.
+enum GRDBSQLiteRandomness {
+    /// Has them drawn from the disk's seed again.
+    static func reset() { sqlite3_randomness(0, nil) }
+}
