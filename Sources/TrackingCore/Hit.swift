@@ -40,7 +40,8 @@ package struct DamagedPayload: Error, CustomStringConvertible {
     package let offset: Int
     /// What happened, for a log.
     package var description: String {
-        "the journal's payload is damaged at byte \(self.offset): an entry goes beyond the end"
+        "the journal's payload cannot be read at byte \(self.offset) of a block: an entry goes "
+            + "beyond the end, or says what only a newer build knows"
     }
 }
 
@@ -65,17 +66,25 @@ extension HitBlock {
     ///   throws.
     package static func forEachHit(in payload: Bytes, _ body: (Hit) throws -> Void) throws {
         try Self.forEachEvent(in: payload) { event, origin in
-            var kinds = event.kinds.rawValue
-            while kinds != 0 {
-                let number = UInt8(truncatingIfNeeded: kinds.trailingZeroBitCount)
-                kinds &= kinds &- 1
-                // The cursor has checked them.
-                guard let kind = HitKind(rawValue: number) else { continue }
-                try body(
-                    Hit(
-                        key: event.key, kind: kind, product: event.product,
-                        warnings: event.warnings, origin: origin, event: event.bytes))
-            }
+            try Self.forEachHit(of: event, origin, body)
+        }
+    }
+
+    /// Calls `body` with every hit of an event.
+    @inline(__always)
+    static func forEachHit(
+        of event: JournalEvent, _ origin: Hit.Origin, _ body: (Hit) throws -> Void
+    ) rethrows {
+        var kinds = event.kinds.rawValue
+        while kinds != 0 {
+            let number = UInt8(truncatingIfNeeded: kinds.trailingZeroBitCount)
+            kinds &= kinds &- 1
+            // The cursor has checked them.
+            guard let kind = HitKind(rawValue: number) else { continue }
+            try body(
+                Hit(
+                    key: event.key, kind: kind, product: event.product,
+                    warnings: event.warnings, origin: origin, event: event.bytes))
         }
     }
 
@@ -89,18 +98,9 @@ extension HitBlock {
     ) throws {
         var cursor = PayloadCursor(payload)
         while !cursor.isAtEnd {
-            let entriesBytes = Int(try cursor.number(UInt32.self))
-            let entryCount = Int(try cursor.number(UInt32.self))
-            let receiveTime = try cursor.number(Int64.self)
-            let tenantLength = Int(try cursor.number(UInt8.self))
-            let traceparentLength = Int(try cursor.number(UInt8.self))
-            let tracestateLength = Int(try cursor.number(UInt16.self))
-            let origin = Hit.Origin(
-                receiveTime: receiveTime, tenant: try cursor.bytes(tenantLength),
-                traceparent: try cursor.bytes(traceparentLength),
-                tracestate: try cursor.bytes(tracestateLength))
-            var entries = PayloadCursor(try cursor.bytes(entriesBytes))
-            for _ in 0..<entryCount { try body(try entries.entry(), origin) }
+            let block = try cursor.block()
+            var entries = PayloadCursor(block.entries)
+            for _ in 0..<block.entryCount { try body(try entries.entry(), block.origin) }
         }
     }
 }

@@ -3,7 +3,7 @@
 /// Steps through a payload, checking every length.
 struct PayloadCursor {
     private let payload: Bytes
-    private var offset = 0
+    private(set) var offset = 0
 
     init(_ payload: Bytes) { self.payload = payload }
 
@@ -22,6 +22,36 @@ struct PayloadCursor {
         }
         defer { self.offset += count }
         return Bytes(rebasing: self.payload[self.offset..<self.offset + count])
+    }
+
+    /// The next request's block.
+    mutating func block() throws -> PayloadBlock {
+        let start = self.offset
+        let entriesBytes = Int(try self.number(UInt32.self))
+        let entryCount = Int(try self.number(UInt32.self))
+        let receiveTime = try self.number(Int64.self)
+        let tenantLength = Int(try self.number(UInt8.self))
+        let traceparentLength = Int(try self.number(UInt8.self))
+        let tracestateLength = Int(try self.number(UInt16.self))
+        let origin = Hit.Origin(
+            receiveTime: receiveTime, tenant: try self.bytes(tenantLength),
+            traceparent: try self.bytes(traceparentLength),
+            tracestate: try self.bytes(tracestateLength))
+        let header = Bytes(rebasing: self.payload[start..<self.offset])
+        return PayloadBlock(
+            header: header, origin: origin, entryCount: entryCount,
+            entries: try self.bytes(entriesBytes))
+    }
+
+    /// Steps over the next entry, whatever it says, and gives its bytes.
+    mutating func entryBytes() throws -> Bytes {
+        let start = self.offset
+        let head = try self.bytes(HitBlock.entryBytes)
+        let length = UInt32(
+            littleEndian: head.loadUnaligned(
+                fromByteOffset: HitBlock.lengthOffset, as: UInt32.self))
+        _ = try self.bytes(Int(length))
+        return Bytes(rebasing: self.payload[start..<self.offset])
     }
 
     /// Reads a block's header, and steps over its entries.
@@ -61,4 +91,13 @@ struct PayloadCursor {
                         fromByteOffset: HitBlock.warningsOffset, as: UInt16.self))),
             bytes: event)
     }
+}
+
+/// One request in a payload, its entries still unread.
+struct PayloadBlock {
+    /// All that stands before the entries.
+    let header: Bytes
+    let origin: Hit.Origin
+    let entryCount: Int
+    let entries: Bytes
 }

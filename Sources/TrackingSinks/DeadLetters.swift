@@ -48,28 +48,39 @@ package final class DeadLetters: Sendable {
     ///
     /// - Throws: what SQLite says where it cannot be written.
     package func keep(damaged batch: JournalBatch, sink: String) async throws {
-        let letter = Letter(
-            position: 0, hitID: nil, reason: "damaged: the batch's CRC-32C differs", tenant: nil,
-            record: Data(batch.payload))
+        let letter = Letter(damaged: batch)
         try await self.insert([letter], sink: sink, sequence: batch.sequence)
     }
 
-    private struct Letter: Sendable {
-        let position: Int
-        let hitID: Data?
-        let reason: String
-        let tenant: String?
-        let record: Data
+    /// Keeps a batch that a sink cannot read: each hit that can be read as a letter of its own, to
+    /// be replayed, and the rest of the bytes as one.
+    ///
+    /// - Returns: the number of letters.
+    /// - Throws: what SQLite says where they cannot be written.
+    package func keep(
+        unreadable hits: HitBatch, reason: String, sink: String
+    ) async throws -> Int {
+        var letters: [Letter] = []
+        let rest = hits.payload.withUnsafeBytes { payload in
+            HitBlock.salvage(payload) { hit in
+                letters.append(
+                    try Letter(hit, position: letters.count, reason: "its batch: \(reason)"))
+            }
+        }
+        if !rest.isEmpty { letters.append(Letter(unreadable: rest, reason: reason)) }
+        try await self.insert(letters, sink: sink, sequence: hits.sequence)
+        return letters.count
     }
 
     private static func letters(_ hits: HitBatch, reasons: [Int: String]) throws -> [Letter] {
         var letters: [Letter] = []
         try hits.forEach { position, hit in
             guard let reason = reasons[position] else { return }
-            letters.append(
-                Letter(
-                    position: position, hitID: Data(hit.id), reason: reason,
-                    tenant: hit.origin.tenant.text, record: Data(try hit.recordBytes())))
+            do {
+                letters.append(try Letter(hit, position: position, reason: reason))
+            } catch {
+                letters.append(Letter(eventOf: hit, position: position, reason: reason))
+            }
         }
         return letters
     }

@@ -35,6 +35,9 @@ struct DeliverySpan: Sendable {
         case .unavailable(let reason):
             span.attributes["error.type"] = "unavailable"
             span.setStatus(SpanStatus(code: .error, message: reason))
+        case .undeliverable(let reason):
+            span.attributes["error.type"] = "undeliverable"
+            span.setStatus(SpanStatus(code: .error, message: reason))
         case .lost(let reason):
             span.attributes["error.type"] = "lost"
             span.setStatus(SpanStatus(code: .error, message: reason))

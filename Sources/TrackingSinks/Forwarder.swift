@@ -97,15 +97,7 @@ package struct Forwarder: Service {
     private func deliver(
         _ batch: JournalBatch, _ span: DeliverySpan?, _ stop: Stop
     ) async -> Outcome {
-        guard !batch.isDamaged else {
-            self.logger.critical(
-                "a batch is damaged and cannot be delivered",
-                metadata: ["sequence": "\(batch.sequence)", "events": "\(batch.eventCount)"])
-            return await self.keep(batch, stop) {
-                try await self.deadLetters.keep(damaged: batch, sink: self.sink.name)
-                self.metrics.kept(1)
-            }
-        }
+        guard !batch.isDamaged else { return await self.keep(damaged: batch, stop) }
         let hits = HitBatch(
             journal: self.journal.identity, sequence: batch.sequence, payload: batch.payload)
         var backoff = Backoff()
@@ -117,10 +109,12 @@ package struct Forwarder: Service {
                 return .settled
             case .rejected(let reasons):
                 self.metrics.delivered(hits, rejected: reasons.count, in: start.duration(to: .now))
-                return await self.keep(batch, stop) {
+                return await self.keep(stop) {
                     try await self.deadLetters.keep(hits, reasons: reasons, sink: self.sink.name)
                     self.metrics.kept(reasons.count)
                 }
+            case .undeliverable(let reason):
+                return await self.keep(unreadable: hits, reason, stop)
             case .lost(let reason):
                 self.logger.critical(
                     "the sink has lost hits, and gets all that the journal keeps",
@@ -140,10 +134,33 @@ package struct Forwarder: Service {
         return await span.record(hits, events: events) { await self.sink.deliver(hits) }
     }
 
+    private func keep(damaged batch: JournalBatch, _ stop: Stop) async -> Outcome {
+        self.logger.critical(
+            "a batch is damaged and cannot be delivered",
+            metadata: ["sequence": "\(batch.sequence)", "events": "\(batch.eventCount)"])
+        return await self.keep(stop) {
+            try await self.deadLetters.keep(damaged: batch, sink: self.sink.name)
+            self.metrics.kept(1)
+        }
+    }
+
+    private func keep(unreadable hits: HitBatch, _ reason: String, _ stop: Stop) async -> Outcome {
+        self.logger.critical(
+            "a batch cannot be read, and its hits are kept as dead letters",
+            metadata: [
+                "sink": "\(self.sink.name)", "sequence": "\(hits.sequence)",
+                "reason": "\(reason)",
+            ])
+        return await self.keep(stop) {
+            self.metrics.kept(
+                try await self.deadLetters.keep(
+                    unreadable: hits, reason: reason, sink: self.sink.name))
+        }
+    }
+
     /// Writes dead letters, as often as it takes: nothing is passed over before it is kept.
     private func keep(
-        _ batch: JournalBatch, _ stop: Stop,
-        _ write: () async throws -> Void
+        _ stop: Stop, _ write: () async throws -> Void
     ) async -> Outcome {
         var backoff = Backoff()
         while true {

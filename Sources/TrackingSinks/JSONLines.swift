@@ -21,8 +21,3 @@ enum JSONLines {
         return (lines, rejected)
     }
 }
-
-extension Delivery {
-    /// What is said of a batch of which only `rejected` could not be written.
-    init(rejected: [Int: String]) { self = rejected.isEmpty ? .delivered : .rejected(rejected) }
-}

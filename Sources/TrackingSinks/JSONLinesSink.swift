@@ -48,7 +48,7 @@ package actor JSONLinesSink: Sink {
             try self.append(lines)
             return Delivery(rejected: rejected)
         } catch {
-            return .unavailable(reason: "\(error)")
+            return Delivery(failure: error)
         }
     }
 

@@ -73,7 +73,7 @@ package struct Replay {
         guard !readable.isEmpty else { return }
         let hits = HitBatch(journal: self.journal, sequence: sequence, payload: payload)
         var refused: [Int64: String] = [:]
-        for (position, reason) in try await self.reasons(hits, tally)
+        for (position, reason) in try await self.reasons(hits, of: readable.count, tally)
         where readable.indices.contains(position) {
             refused[readable[position].id] = reason
         }
@@ -83,12 +83,16 @@ package struct Replay {
     }
 
     /// Delivers a batch; the reasons of what the sink has refused, by position.
-    private func reasons(_ hits: HitBatch, _ tally: Tally) async throws -> [Int: String] {
+    private func reasons(
+        _ hits: HitBatch, of count: Int, _ tally: Tally
+    ) async throws -> [Int: String] {
         var losses = 0
         while true {
             switch await self.sink.deliver(hits) {
             case .delivered: return [:]
             case .rejected(let reasons): return reasons
+            case .undeliverable(let reason):
+                return Dictionary(uniqueKeysWithValues: (0..<count).map { ($0, reason) })
             case .unavailable(let reason):
                 throw ReplayInterruption(sink: self.sink.name, reason: reason, tally: tally)
             case .lost(let reason):

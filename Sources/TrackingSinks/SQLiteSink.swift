@@ -44,7 +44,7 @@ package final class SQLiteSink: Sink {
             try await self.database.write { database in try Self.insert(hits, into: database) }
             return .delivered
         } catch {
-            return .unavailable(reason: "hits.db: \(error)")
+            return Delivery(failure: error, of: "hits.db: ")
         }
     }
 

@@ -1,5 +1,6 @@
 // The one seam for backends. A sink is one backend and decides nothing: order, retries, batching
 // and dead letters are the forwarder's.
+internal import TrackingCore
 
 /// A backend that receives hits.
 package protocol Sink: Sendable {
@@ -36,7 +37,25 @@ package enum Delivery: Sendable, Equatable {
     case unavailable(reason: String)
     /// The backend has every hit but these, which it refuses for good: reasons by position.
     case rejected([Int: String])
+    /// The batch itself cannot be read, now or ever, and the backend has none of it.
+    case undeliverable(reason: String)
     /// The backend no longer has what it took before: all that the journal still keeps is to be
     /// delivered again, in its order. Said once for each loss.
     case lost(reason: String)
+}
+
+extension Delivery {
+    /// What is said of a batch of which only `rejected` could not be written.
+    init(rejected: [Int: String]) { self = rejected.isEmpty ? .delivered : .rejected(rejected) }
+
+    /// What is said of a batch that has failed as a whole. Bytes that cannot be read stay what
+    /// they are; everything else may pass.
+    init(failure: any Error, of place: String = "") {
+        switch failure {
+        case is DamagedPayload: self = .undeliverable(reason: "\(failure)")
+        case is WireError:
+            self = .undeliverable(reason: "an event of the batch is no protobuf: \(failure)")
+        default: self = .unavailable(reason: "\(place)\(failure)")
+        }
+    }
 }

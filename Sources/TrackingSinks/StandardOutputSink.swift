@@ -22,7 +22,7 @@ package actor StandardOutputSink: Sink {
             try FileWriter.write(lines, to: self.descriptor)
             return Delivery(rejected: rejected)
         } catch {
-            return .unavailable(reason: "\(error)")
+            return Delivery(failure: error)
         }
     }
 }

@@ -102,10 +102,13 @@ struct DeliveryFunnelsTests {
     func counted() async throws {
         let funnels = DeliveryFunnels(capacity: 3)
         let sink = CountedSink(
-            FailingSink([.unavailable(reason: "down"), .rejected([1: "no"])]), into: funnels)
+            FailingSink([
+                .unavailable(reason: "down"), .undeliverable(reason: "no"), .rejected([1: "no"]),
+            ]), into: funnels)
         let batch = try self.batch(of: ["a", "b", "c"])
         #expect(sink.name == "failing")
         #expect(await sink.deliver(batch) == .unavailable(reason: "down"))
+        #expect(await sink.deliver(batch) == .undeliverable(reason: "no"))
         #expect(funnels.count == 0)
         #expect(await sink.deliver(batch) == .rejected([1: "no"]))
         #expect(Set(funnels.busiest(9).map(\.deliveryID)) == ["a", "c"])

@@ -114,6 +114,7 @@ struct DeliverySpanTests {
         arguments: [
             (.unavailable(reason: "down"), "unavailable", "down"),
             (.rejected([0: "no such delivery"]), "rejected", "no such delivery"),
+            (.undeliverable(reason: "no protobuf"), "undeliverable", "no protobuf"),
         ] as [(Delivery, String, String)])
     func failures(_ delivery: Delivery, _ type: String, _ message: String) async throws {
         let record = try #require(try await self.deliver([Self.trace(1, 1)], delivery))

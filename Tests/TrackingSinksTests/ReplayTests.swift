@@ -85,6 +85,15 @@ struct ReplayTests {
         #expect(try await self.letters.count(of: "first") == 1)
     }
 
+    @Test("what the sink cannot read at all is refused with its reason")
+    func undeliverable() async throws {
+        try await self.keep(Self.events(1...2))
+        let sink = FailingSink([.undeliverable(reason: "no protobuf")])
+        let tally = try await Replay(of: self.letters, refusedBy: "first", to: sink).run()
+        #expect(tally == Replay.Tally(refused: 2))
+        #expect(try self.kept("reason") == ["no protobuf", "no protobuf"])
+    }
+
     @Test("an unavailable sink ends the replay, and keeps what it has not taken")
     func interrupted() async throws {
         try await self.keep(Self.events(1...Replay.batchLetters))

@@ -196,12 +196,40 @@ struct SinkContractTests {
         #expect(kept == (sink.keepsUnknownFields ? Data(unknown) : Data()))
     }
 
-    @Test("a payload that makes no sense is not delivered", arguments: TestedSink.allCases)
-    func nonsense(sink: TestedSink) async throws {
-        guard sink != .discard else { return }
+    @Test("a batch that cannot be read is told of as such, and is not taken in part")
+    func unreadable() async throws {
+        let events = (1...3).map { TestEvents.full(id: $0) }
+        let batches = [
+            HitBatch(journal: "j", sequence: 1, payload: [1, 2, 3]),
+            HitBatch(try TestHits.requestFromLaterOn(events, strange: 2)),
+        ]
+        for sink in TestedSink.allCases where sink != .discard {
+            let opened = try sink.open(self.directory)
+            for batch in batches {
+                let answer = await opened.deliver(batch)
+                guard case .undeliverable(let reason) = answer else {
+                    Issue.record("\(sink): \(answer)")
+                    continue
+                }
+                #expect(reason.contains("cannot be read"))
+            }
+            let next = try TestHits.batch([TestEvents.full(id: 9)], sequence: 2)
+            #expect(await opened.deliver(next) == .delivered)
+            #expect(try sink.readBack(self.directory)?.map(\.event.eventID) == ["event-9"])
+        }
+    }
+
+    @Test("no sink waits for an event to become protobuf", arguments: TestedSink.allCases)
+    func brokenEvent(sink: TestedSink) async throws {
+        let events = (1...3).map { TestEvents.full(id: $0) }
         let opened = try sink.open(self.directory)
         let answer = await opened.deliver(
-            HitBatch(journal: "j", sequence: 1, payload: [1, 2, 3]))
-        guard case .unavailable = answer else { Issue.record("\(answer)"); return }
+            HitBatch(try TestHits.requestWithBrokenEvent(events, broken: 1)))
+        switch answer {
+        case .undeliverable: #expect(sink == .sqlite)
+        case .rejected(let reasons): #expect(Array(reasons.keys) == [1])
+        case .delivered: #expect(sink == .discard)
+        case .unavailable, .lost: Issue.record("\(answer)")
+        }
     }
 }

@@ -98,6 +98,27 @@ enum TestHits {
         return request
     }
 
+    /// A request as a newer build may have left it: one event's hits are of a kind that is not
+    /// known here.
+    static func requestFromLaterOn(
+        _ events: [Sightline_V1_TrackingEvent], strange index: Int
+    ) throws -> AdmittedRequest {
+        let request = try self.request(events)
+        // The upper half of the entry's kinds.
+        request.entries[request.claims[index].entryOffset + 17] |= 0x80
+        return request
+    }
+
+    /// A request of which one event has become bytes that are no protobuf.
+    static func requestWithBrokenEvent(
+        _ events: [Sightline_V1_TrackingEvent], broken index: Int
+    ) throws -> AdmittedRequest {
+        let request = try self.request(events)
+        // The event's first tag, with the wire type 7.
+        request.entries[request.claims[index].entryOffset + 24] = 0xff
+        return request
+    }
+
     /// A batch of one request.
     static func batch(
         _ events: [Sightline_V1_TrackingEvent], sequence: Int64 = 1, journal: String = "j",
@@ -110,6 +131,11 @@ enum TestHits {
 }
 
 extension HitBatch {
+    /// A batch of one request that has been made.
+    init(_ request: AdmittedRequest, sequence: Int64 = 1) {
+        self.init(journal: "j", sequence: sequence, payload: request.header + request.entries)
+    }
+
     /// What it holds, as records.
     var records: [Sightline_V1_TrackingRecord] {
         get throws {

@@ -26,7 +26,7 @@ package struct CountedSink: Sink {
         switch delivery {
         case .delivered: self.funnels.count(hits)
         case .rejected(let reasons): self.funnels.count(hits, except: Set(reasons.keys))
-        case .unavailable, .lost: break
+        case .unavailable, .undeliverable, .lost: break
         }
         return delivery
     }

@@ -61,6 +61,8 @@
                     self.keptPlace.withLock { $0 = nil }
                     return .lost(reason: loss)
                 }
+                // Looked through first: of a batch that becomes dead letters nothing is published.
+                try hits.forEachEvent { _, _ in }
                 defer { self.messages.endBatch() }
                 connection.acks.begin()
                 let sent = Result { try self.send(hits, over: connection) }
@@ -72,7 +74,7 @@
                 return try self.delivery(of: hits, try sent.get(), connection.acks.tally)
             } catch {
                 self.look = nil
-                return .unavailable(reason: "\(error)")
+                return Delivery(failure: error)
             }
         }
 

@@ -1,0 +1,61 @@
+// What is kept of a hit, or of bytes that no hit can be read from.
+internal import Foundation
+internal import TrackingCore
+internal import TrackingJournal
+
+extension DeadLetters {
+    /// A row that is to be written.
+    struct Letter: Sendable {
+        let position: Int
+        let hitID: Data?
+        let reason: String
+        let tenant: String?
+        let record: Data
+    }
+}
+
+extension DeadLetters.Letter {
+    /// The position of bytes that are no hit: none has it.
+    private static let noPosition = -1
+
+    /// A hit, which can be replayed.
+    ///
+    /// - Throws: `WireError` where the hit's event cannot be read.
+    init(_ hit: Hit, position: Int, reason: String) throws {
+        self.init(
+            position: position, hitID: Data(hit.id), reason: reason,
+            tenant: hit.origin.tenant.text, record: Data(try hit.recordBytes()))
+    }
+
+    /// A hit whose event cannot be read: what there is of it.
+    init(eventOf hit: Hit, position: Int, reason: String) {
+        self.init(
+            position: position, hitID: Data(hit.id), reason: reason,
+            tenant: hit.origin.tenant.text, record: Data(hit.event))
+    }
+
+    /// What is left of a batch once its readable hits are letters of their own.
+    init(unreadable rest: [UInt8], reason: String) {
+        self.init(
+            position: Self.noPosition, hitID: nil,
+            reason: "unreadable: \(rest.count) bytes of the batch: \(reason)", tenant: nil,
+            record: Data(rest))
+    }
+
+    /// A batch whose checksum is wrong, whole.
+    init(damaged batch: JournalBatch) {
+        self.init(
+            position: Self.noPosition, hitID: nil, reason: "damaged: \(Self.loss(of: batch))",
+            tenant: nil, record: Data(batch.payload))
+    }
+
+    /// Which part of the journal a damaged batch stands for.
+    private static func loss(of batch: JournalBatch) -> String {
+        let (first, events): (Int64, Int?) = (batch.sequence, batch.eventCount)
+        let range =
+            first == batch.sequence
+            ? "sequence \(first)" : "sequences \(first) to \(batch.sequence)"
+        let count = events.map { "\($0)" } ?? "an unknown number of"
+        return "\(range) of the journal, \(count) events"
+    }
+}
