@@ -26,8 +26,11 @@ package actor JSONLinesSink: Sink {
     ///   - maxFileBytes: a file that has reached this is followed by a new one. Default 128 MiB.
     /// - Throws: what the file system says.
     package init(directory: String, maxFileBytes: Int = 128 << 20) throws {
+        let isNew = !FileManager.default.fileExists(atPath: directory)
         try FileManager.default.createDirectory(
-            atPath: directory, withIntermediateDirectories: true)
+            atPath: directory, withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
+        if isNew { try Self.sync(directory: directory + "/..") }
         let names = try FileManager.default.contentsOfDirectory(atPath: directory)
         let number = names.compactMap(Self.number(of:)).max() ?? 1
         let path = Self.path(directory, number)
@@ -74,7 +77,22 @@ package actor JSONLinesSink: Sink {
     private static func open(_ path: String) throws(WriteError) -> (CInt, Int) {
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw WriteError(number: errno) }
+        do {
+            try Self.sync(directory: URL(filePath: path).deletingLastPathComponent().path)
+        } catch {
+            close(descriptor)
+            throw error
+        }
         return (descriptor, Int(lseek(descriptor, 0, SEEK_END)))
+    }
+
+    /// Makes the names in a directory durable: after a crash of the system a file that was synced
+    /// may be without one.
+    private static func sync(directory: String) throws(WriteError) {
+        let descriptor = Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw WriteError(number: errno) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw WriteError(number: errno) }
     }
 
     private static func path(_ directory: String, _ number: Int) -> String {

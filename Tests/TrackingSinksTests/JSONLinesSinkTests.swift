@@ -76,4 +76,16 @@ struct JSONLinesSinkTests {
         #expect(records.first?.receiveTime.nanos == 123_456_000)
         #expect(records.map(\.kind) == [.impression, .click, .open, .open])
     }
+
+    @Test("nobody but the owner can look into a directory that the sink has made")
+    func mode() throws {
+        let mask = umask(0)
+        defer { umask(mask) }
+        let directory = self.directory.file("made")
+        _ = try JSONLinesSink(directory: directory)
+        for file in [directory: 0o700, directory + "/hits-000001.jsonl": 0o600] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: file.key)
+            #expect(attributes[.posixPermissions] as? Int == file.value)
+        }
+    }
 }

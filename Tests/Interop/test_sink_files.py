@@ -1,0 +1,62 @@
+"""What the sinks' files survive: a name that is not on the disk is a file that is lost."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from facts import Facts
+from server import binary, wait_until
+from test_disk import make_batch, send
+
+CALLS = "openat,mkdir,fsync,fdatasync"
+
+
+@pytest.fixture
+def trace(tmp_path, monkeypatch):
+    """Servers run under strace, which leaves their pid to them. The file that it writes."""
+    if not shutil.which("strace"):
+        pytest.skip("no strace here: `make bootstrap` installs it")
+    path = tmp_path / "trace"
+    tried = subprocess.run(["strace", "-D", "-f", "-y", "-o", path, "true"], check=False,
+                           capture_output=True, text=True)
+    if tried.returncode != 0:
+        pytest.skip(f"strace may not trace here: {tried.stderr.strip()}")
+    program = tmp_path / "traced"
+    program.write_text(
+        f"#!/bin/sh\nexec strace -D -f -y -e trace={CALLS} -o {path} {binary()} \"$@\"\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("INTEROP_BINARY", str(program))
+    return path
+
+
+def test_a_new_file_of_lines_has_its_name_on_disk(make_server, trace):
+    """Before its hits count as delivered: the directory is synced after each new file, and the
+    data directory after that one was made."""
+    facts = Facts(12, 1_800_000_000)
+    server = make_server("--sink", "jsonl", "--set=jsonl.file_bytes=1").start()
+    for _ in range(3):
+        _, refusal = send(server, make_batch(facts, 1))
+        assert not refusal
+    folder = server.directory / "hits"
+    last = folder / "hits-000003.jsonl"
+    wait_until(lambda: last.exists() and last.stat().st_size > 0, f"lines in {last}")
+    assert server.terminate() == 0, server.log()
+    lines = trace.read_text(errors="replace").splitlines()
+
+    def first(pattern: str, after: int = 0) -> int:
+        """The first line behind `after` in which a call has returned 0 or a descriptor."""
+        for number in range(after, len(lines)):
+            if re.search(pattern, lines[number]) and " = -1 " not in lines[number]:
+                return number
+        raise AssertionError(f"no {pattern} after line {after}:\n" + "\n".join(lines[-200:]))
+
+    name = re.escape(str(folder))
+    made = first(f'mkdir\\("{name}"')
+    assert first(rf"fsync\(\d+<{re.escape(str(server.directory))}>\)", made)
+    for number in (1, 2, 3):
+        file = f"{name}/hits-00000{number}.jsonl"
+        created = first(f'openat\\(.*"{file}", O_WRONLY\\|O_CREAT')
+        named = first(rf"fsync\(\d+<{name}>\)", created)
+        assert named < first(rf"fdatasync\(\d+<{file}>", created)
