@@ -85,7 +85,8 @@ package final class Journal: Sendable {
         }
         self.forwarderExecutor = configuration.mode == .off ? JournalExecutor(queue) : nil
         self.configuration = configuration
-        self.identity = checkpoint.identity
+        // Without a disk sequences begin anew with each process, so a sink must not compare them.
+        self.identity = store == nil ? UUID().uuidString : checkpoint.identity
         self.state = Mutex(State())
         self.tail = BatchTail(
             lastSequence: self.writer.lastSequence,
