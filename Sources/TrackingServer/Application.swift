@@ -32,7 +32,7 @@ package struct Application: Sendable {
     ///   - onListening: called with the address once the port is bound.
     ///   - onFailure: called when the journal's disk has failed: the process has to end with 74.
     /// - Throws: `ConfigurationError` where files of TLS or credentials cannot be used,
-    ///   `JournalError`, or what a sink says that cannot be opened.
+    ///   `JournalError`, `FileFormatError`, or what a sink says that cannot be opened.
     package init(
         configuration: ServerConfiguration, version: String, logger: Logger,
         reloader: Reloader? = nil,
@@ -51,7 +51,7 @@ package struct Application: Sendable {
         reloader?.add(Reloadable("quotas") { try quotas.prepare($0.quotas) })
         self.spans = try Self.spanExporter(configuration, logger)
         self.lock = try DirectoryLock(directory: directory)
-        var sink = try Self.sink(configuration)
+        var sink = try Self.sink(configuration, logger)
         let observations = AdminObservations(configuration.admin)
         if let observations { sink = CountedSink(sink, into: observations.funnels) }
         let metrics = ServerMetrics()
@@ -61,7 +61,8 @@ package struct Application: Sendable {
             configuration: configuration.journal, onCommit: { metrics.countCommit($0) },
             onFailure: onFailure)
         let deadLetters = try DeadLetters(
-            path: directory + "/dead_letters.db", maxRows: configuration.maxDeadLetters)
+            path: directory + "/dead_letters.db", maxRows: configuration.maxDeadLetters,
+            logger: logger)
         let forwarder = Forwarder(
             from: self.journal, to: sink, deadLetters: deadLetters,
             metrics: metrics.sink(sink.name), logger: logger,
@@ -197,8 +198,11 @@ package struct Application: Sendable {
 
     /// The configured sink, opened.
     ///
+    /// - Parameter logger: told where a sink cannot be opened now, but later.
     /// - Throws: what a sink says that cannot be opened.
-    package static func sink(_ configuration: ServerConfiguration) throws -> any Sink {
+    package static func sink(
+        _ configuration: ServerConfiguration, _ logger: Logger? = nil
+    ) throws -> any Sink {
         let directory = configuration.dataDirectory
         switch configuration.sink {
         case "jsonl":
@@ -209,7 +213,7 @@ package struct Application: Sendable {
         #if NATS
             case "nats": return NATSSink(configuration.nats)
         #endif
-        default: return try SQLiteSink(path: directory + "/hits.db")
+        default: return try SQLiteSink(path: directory + "/hits.db", logger: logger)
         }
     }
 

@@ -1,24 +1,22 @@
 // What a replay needs of the dead letters.
 internal import Foundation
-internal import GRDB
+package import GRDB
 
 extension DeadLetters {
-    /// How many letters there are of a sink.
+    /// How many letters of a sink there are in a dead_letters.db of any format.
     ///
     /// - Throws: what SQLite says where they cannot be read.
-    package func count(of sink: String) async throws -> Int {
-        try await self.database.read { database in
-            try Int.fetchOne(
-                database, sql: "SELECT count(*) FROM dead_letters WHERE sink = ?",
-                arguments: [sink]) ?? 0
-        }
+    package static func count(of sink: String, in database: Database) throws -> Int {
+        try Int.fetchOne(
+            database, sql: "SELECT count(*) FROM dead_letters WHERE sink = ?",
+            arguments: [sink]) ?? 0
     }
 
     /// A sink's letters behind a row, the oldest first.
     ///
     /// - Throws: what SQLite says where they cannot be read.
     func letters(of sink: String, after id: Int64, limit: Int) async throws -> [DeadLetter] {
-        try await self.database.read { database in
+        try await self.database().read { database in
             try Row.fetchAll(
                 database,
                 sql: """
@@ -38,7 +36,7 @@ extension DeadLetters {
     /// - Throws: what SQLite says where that cannot be written.
     func settle(_ letters: [DeadLetter], refused: [Int64: String]) async throws {
         let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
-        try await self.database.write { database in
+        try await self.database().write { database in
             for letter in letters {
                 if let reason = refused[letter.id] {
                     try database.execute(

@@ -2,54 +2,54 @@
 // locked while the service runs: these are for people to read.
 internal import Foundation
 internal import GRDB
-package import TrackingJournal
+package import Logging
 internal import TrackingCore
+package import TrackingJournal
 
 /// Hits that were acked and that a sink will never take: kept with their reason, to be looked at
 /// and replayed. At most `maxRows`; the oldest go first.
 package final class DeadLetters: Sendable {
-    let database: DatabaseQueue
+    private let file: DataFile
     private let maxRows: Int
 
-    /// Opens the file, creating it where it is missing.
+    /// Opens the file, creating it where it is missing. Where another program holds it each call
+    /// tries to open it, and throws what SQLite says until it can.
     ///
-    /// - Parameter maxRows: rows kept at most. Default 100,000.
-    /// - Throws: what SQLite says where the file cannot be used.
-    package init(path: String, maxRows: Int = 100_000) throws {
+    /// - Parameters:
+    ///   - maxRows: rows kept at most. Default 100,000.
+    ///   - busyTimeout: how long another program's lock is waited for, each time: a person may be
+    ///     at it, or a server that has just ended be closing it.
+    ///   - logger: told where the file cannot be opened now.
+    /// - Throws: `FileFormatError`, or what SQLite says where the file cannot be used.
+    package init(
+        path: String, maxRows: Int = 100_000, busyTimeout: Duration = .seconds(5),
+        logger: Logger? = nil
+    ) throws {
         self.maxRows = maxRows
-        var configuration = Configuration()
-        // A person may be at it, or a server that has just ended be closing it.
-        configuration.busyMode = .timeout(5)
-        let database = try DatabaseQueue(path: path, configuration: configuration)
-        try database.writeWithoutTransaction { database in
-            try database.execute(
-                sql: """
-                    PRAGMA journal_mode = WAL;
-                    PRAGMA synchronous = FULL;
-                    CREATE TABLE IF NOT EXISTS dead_letters (
-                        sink TEXT NOT NULL, sequence INTEGER NOT NULL, position INTEGER NOT NULL,
-                        hit_id BLOB, reason TEXT NOT NULL, tenant TEXT,
-                        refused_time INTEGER NOT NULL, record BLOB NOT NULL,
-                        UNIQUE (sink, sequence, position));
-                    """)
-        }
-        self.database = database
+        self.file = try DataFile(
+            path: path, format: Self.format, busyTimeout: busyTimeout, logger: logger)
     }
+
+    /// The file, once it is open.
+    ///
+    /// - Throws: what SQLite says where it cannot be opened now.
+    func database() async throws -> DatabaseQueue { try await self.file.database() }
 
     /// Keeps the refused hits of a batch; a batch that comes again is kept once.
     ///
     /// - Throws: what SQLite says where they cannot be written.
     package func keep(_ hits: HitBatch, reasons: [Int: String], sink: String) async throws {
         let letters = try Self.letters(hits, reasons: reasons)
-        try await self.insert(letters, sink: sink, sequence: hits.sequence)
+        try await self.insert(letters, sink, hits.journal, hits.sequence)
     }
 
     /// Keeps a batch whose checksum is wrong, whole.
     ///
     /// - Throws: what SQLite says where it cannot be written.
-    package func keep(damaged batch: JournalBatch, sink: String) async throws {
-        let letter = Letter(damaged: batch)
-        try await self.insert([letter], sink: sink, sequence: batch.sequence)
+    package func keep(
+        damaged batch: JournalBatch, of journal: String, sink: String
+    ) async throws {
+        try await self.insert([Letter(damaged: batch)], sink, journal, batch.sequence)
     }
 
     /// Keeps a batch that a sink cannot read: each hit that can be read as a letter of its own, to
@@ -68,7 +68,7 @@ package final class DeadLetters: Sendable {
             }
         }
         if !rest.isEmpty { letters.append(Letter(unreadable: rest, reason: reason)) }
-        try await self.insert(letters, sink: sink, sequence: hits.sequence)
+        try await self.insert(letters, sink, hits.journal, hits.sequence)
         return letters.count
     }
 
@@ -85,16 +85,20 @@ package final class DeadLetters: Sendable {
         return letters
     }
 
-    private func insert(_ letters: [Letter], sink: String, sequence: Int64) async throws {
+    private func insert(
+        _ letters: [Letter], _ sink: String, _ journal: String, _ sequence: Int64
+    ) async throws {
         let maxRows = self.maxRows
         let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
-        try await self.database.write { database in
+        try await self.database().write { database in
             for letter in letters {
                 try database.execute(
-                    sql: "INSERT OR IGNORE INTO dead_letters VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                    sql: Self.insertion,
                     arguments: [
-                        sink, sequence, letter.position, letter.hitID, letter.reason,
-                        letter.tenant, now, letter.record,
+                        "journal": journal, "sink": sink, "sequence": sequence,
+                        "position": letter.position, "hitID": letter.hitID,
+                        "reason": letter.reason, "tenant": letter.tenant, "time": now,
+                        "record": letter.record,
                     ])
             }
             try database.execute(

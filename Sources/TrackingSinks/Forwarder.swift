@@ -139,7 +139,8 @@ package struct Forwarder: Service {
             "a batch is damaged and cannot be delivered",
             metadata: ["sequence": "\(batch.sequence)", "events": "\(batch.eventCount)"])
         return await self.keep(stop) {
-            try await self.deadLetters.keep(damaged: batch, sink: self.sink.name)
+            try await self.deadLetters.keep(
+                damaged: batch, of: self.journal.identity, sink: self.sink.name)
             self.metrics.kept(1)
         }
     }

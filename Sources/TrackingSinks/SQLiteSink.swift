@@ -1,7 +1,7 @@
 // The default sink: hits in a database that a person can query while the service runs.
-internal import Foundation
 internal import GRDB
 internal import GRDBSQLite
+package import Logging
 internal import TrackingCore
 
 /// One row per hit in `hits.db`. The place in the journal is kept in the same transaction as the
@@ -9,39 +9,26 @@ internal import TrackingCore
 package final class SQLiteSink: Sink {
     /// "sqlite".
     package let name = "sqlite"
-    private let database: DatabaseQueue
+    private let file: DataFile
 
-    /// Opens the database, creating it where it is missing.
+    /// Opens the database, creating it where it is missing. Where another program holds it the
+    /// sink is unavailable until it can be opened.
     ///
-    /// - Throws: what SQLite says where the file cannot be used.
-    package init(path: String) throws {
-        var configuration = Configuration()
-        configuration.label = "sightline.hits"
-        configuration.busyMode = .timeout(5)
-        configuration.prepareDatabase { database in
-            // hit_id is random, so each row dirties a page of its index: a long log and a large
-            // cache write such a page once for many rows (measured: 145,000 rows/s instead of
-            // 85,000 with SQLite's own 4 KiB, 4 MiB and 64 MiB).
-            try database.execute(
-                sql: """
-                    PRAGMA page_size = 8192;
-                    PRAGMA cache_size = -131072;
-                    PRAGMA journal_mode = WAL;
-                    PRAGMA wal_autocheckpoint = 32768;
-                    """)
-        }
-        self.database = try DatabaseQueue(path: path, configuration: configuration)
-        try self.database.writeWithoutTransaction { database in
-            // The journal forgets a batch once it is delivered, so delivered has to mean on disk.
-            try database.execute(sql: "PRAGMA synchronous = FULL")
-            try database.execute(sql: Self.schema)
-        }
+    /// - Parameters:
+    ///   - busyTimeout: how long another program's lock is waited for, each time.
+    ///   - logger: told where the file cannot be opened now.
+    /// - Throws: `FileFormatError`, or what SQLite says where the file cannot be used.
+    package init(
+        path: String, busyTimeout: Duration = .seconds(5), logger: Logger? = nil
+    ) throws {
+        self.file = try DataFile(
+            path: path, format: Self.format, busyTimeout: busyTimeout, logger: logger)
     }
 
     /// Inserts the batch in one transaction; does nothing where it is known already.
     package func deliver(_ hits: HitBatch) async -> Delivery {
         do {
-            try await self.database.write { database in try Self.insert(hits, into: database) }
+            try await self.file.database().write { try Self.insert(hits, into: $0) }
             return .delivered
         } catch {
             return Delivery(failure: error, of: "hits.db: ")

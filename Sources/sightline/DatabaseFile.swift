@@ -2,13 +2,18 @@
 internal import Foundation
 internal import GRDB
 internal import TrackingClient
+internal import TrackingSinks
 
 /// Opens databases for reading alone.
 enum DatabaseFile {
     /// Opens `file` in the server's data directory.
     ///
-    /// - Throws: `DatabaseFileError` where there is none, or where it cannot be read.
-    static func open(_ file: String, in dataDirectory: String) throws -> DatabaseQueue {
+    /// - Parameter formatVersion: the newest version of its format that this build knows.
+    /// - Throws: `DatabaseFileError` where there is none, or where it cannot be read;
+    ///   `FileFormatError` where its format is newer.
+    static func open(
+        _ file: String, in dataDirectory: String, formatVersion: Int
+    ) throws -> DatabaseQueue {
         let path = URL(filePath: dataDirectory, directoryHint: .isDirectory)
             .appending(path: file, directoryHint: .notDirectory).path(percentEncoded: false)
         guard FileManager.default.fileExists(atPath: path) else {
@@ -18,7 +23,14 @@ enum DatabaseFile {
         configuration.readonly = true
         configuration.busyMode = .timeout(2)
         do {
-            return try DatabaseQueue(path: path, configuration: configuration)
+            let database = try DatabaseQueue(path: path, configuration: configuration)
+            try database.read { database in
+                _ = try FileFormatError.checkVersion(
+                    of: database, at: path, known: formatVersion)
+            }
+            return database
+        } catch let error as FileFormatError {
+            throw error
         } catch {
             throw DatabaseFileError.unreadable(path: path, reason: "\(error)")
         }

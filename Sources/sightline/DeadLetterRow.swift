@@ -4,10 +4,12 @@ internal import GRDB
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingClient
+internal import TrackingSinks
 
 /// A hit that a sink refused for good.
 struct DeadLetterRow: TailedRow {
     static let fileName = "dead_letters.db"
+    static let formatVersion = DeadLetters.formatVersion
     static let selection = """
         SELECT rowid AS id, sink, sequence, position, hit_id, reason, tenant, refused_time, record
             FROM dead_letters

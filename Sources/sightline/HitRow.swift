@@ -2,10 +2,12 @@
 internal import Foundation
 internal import GRDB
 internal import TrackingClient
+internal import TrackingSinks
 
 /// A hit that the sink sqlite has taken.
 struct HitRow: TailedRow {
     static let fileName = "hits.db"
+    static let formatVersion = SQLiteSink.formatVersion
     static let selection = """
         SELECT rowid AS id, hit_id, kind, campaign_action, delivery_id, broadlog_id, app_id,
             platform, subject_id, occur_time, receive_time, tenant, traceparent, warnings FROM hits

@@ -16,7 +16,8 @@ struct ReplayCommand: AsyncParsableCommand {
             with their reasons. What the sink takes is forgotten, what it refuses again stays with \
             its new reason. The server of the same data directory has to be stopped meanwhile.
             Exit 0: the sink has them all. 1: some are left. 69: the server is running, there are \
-            no dead letters, or the sink takes nothing now. 78: the configuration is wrong.
+            no dead letters, or the sink takes nothing now. 78: the configuration is wrong, \
+            or a newer build has written the letters.
             """)
 
     @Option(help: "A YAML file of keys and values.")
@@ -62,6 +63,8 @@ struct ReplayCommand: AsyncParsableCommand {
             try await self.replay(configuration)
         } catch let exit as ExitCode {
             throw exit
+        } catch let error as FileFormatError {
+            throw Console.fail(error, .configuration)
         } catch {
             throw Console.fail(error, .unavailable)
         }
@@ -70,19 +73,23 @@ struct ReplayCommand: AsyncParsableCommand {
     private func replay(_ configuration: ServerConfiguration) async throws {
         let directory = configuration.dataDirectory
         // Says where there is none; opened for writing it would be made.
-        _ = try DatabaseFile.open(DeadLetterRow.fileName, in: directory)
-        // Held to the end: the sink's files have one writer.
-        let lock = self.dryRun ? nil : try DirectoryLock(directory: directory)
-        defer { withExtendedLifetime(lock) {} }
-        let letters = try DeadLetters(
-            path: directory + "/" + DeadLetterRow.fileName, maxRows: configuration.maxDeadLetters)
+        let file = try DatabaseFile.open(
+            DeadLetterRow.fileName, in: directory, formatVersion: DeadLetterRow.formatVersion)
         let refuser = self.from ?? configuration.sink
-        let count = try await letters.count(of: refuser)
+        let count = try await file.read { try DeadLetters.count(of: refuser, in: $0) }
         var tally = Replay.Tally()
-        if !self.dryRun, count > 0 {
-            let sink = try Application.sink(configuration)
-            tally = try await Replay(of: letters, refusedBy: refuser, to: sink)
-                .run(limit: self.limit ?? .max)
+        if !self.dryRun {
+            // Held to the end: the sink's files have one writer.
+            let lock = try DirectoryLock(directory: directory)
+            defer { withExtendedLifetime(lock) {} }
+            let letters = try DeadLetters(
+                path: directory + "/" + DeadLetterRow.fileName,
+                maxRows: configuration.maxDeadLetters)
+            if count > 0 {
+                let sink = try Application.sink(configuration)
+                tally = try await Replay(of: letters, refusedBy: refuser, to: sink)
+                    .run(limit: self.limit ?? .max)
+            }
         }
         try self.show(
             Summary(

@@ -4,6 +4,7 @@ internal import Foundation
 internal import GRDB
 internal import TrackingClient
 internal import TrackingReport
+internal import TrackingSinks
 
 /// Prints the funnels as tables, or in a form for programs, spreadsheets and browsers.
 struct ReportCommand: AsyncParsableCommand {
@@ -15,7 +16,8 @@ struct ReportCommand: AsyncParsableCommand {
             or 7d ago, a date (2026-11-20), or a date and time with its zone \
             (2026-11-20T10:00:00Z); what counts is when the server received a hit. All times are \
             UTC.
-            Exit 0: shown. 69: there is no database to read. 74: --html cannot be written.
+            Exit 0: shown. 69: there is no database to read. 74: --html cannot be written. \
+            78: a newer build has written the database.
             """)
 
     @Option(help: "The server's data directory.")
@@ -64,12 +66,15 @@ struct ReportCommand: AsyncParsableCommand {
     func run() async throws {
         do {
             let query = try self.query()
-            let database = try DatabaseFile.open("hits.db", in: self.dataDir)
+            let database = try DatabaseFile.open(
+                HitRow.fileName, in: self.dataDir, formatVersion: HitRow.formatVersion)
             if let path = self.html {
                 try await self.writePage(query, of: database, to: path)
             } else {
                 try self.print(try await database.read { try Report(query, in: $0) })
             }
+        } catch let error as FileFormatError {
+            throw Console.fail(error, .configuration)
         } catch let error as DatabaseFileError {
             throw Console.fail(error, .unavailable)
         } catch let error as DatabaseError {

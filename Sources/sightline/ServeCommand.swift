@@ -5,6 +5,7 @@ internal import Logging
 internal import Telemetry
 internal import TrackingJournal
 internal import TrackingServer
+internal import TrackingSinks
 
 /// Runs the service until SIGTERM or SIGINT.
 struct ServeCommand: AsyncParsableCommand {
@@ -14,7 +15,8 @@ struct ServeCommand: AsyncParsableCommand {
             Values come from flags, then SIGHTLINE_… variables, then the file, then defaults;
             SIGHUP reads them again, and docs/configuration.md lists every key. Exits with 0 after
             SIGTERM or SIGINT, 69 where the port or the data directory is in use, 74 where the
-            journal's disk failed, 78 where the configuration is wrong.
+            journal's disk failed, 78 where the configuration is wrong or a newer build has written the
+            data directory.
             """)
 
     @Option(help: "A YAML file of keys and values.")
@@ -81,6 +83,8 @@ struct ServeCommand: AsyncParsableCommand {
             throw Self.exit(
                 .unavailable, "data_dir is \"\(configuration.dataDirectory)\": \(error)")
         } catch let error as ConfigurationError {
+            throw Self.exit(.configuration, "\(error)")
+        } catch let error as FileFormatError {
             throw Self.exit(.configuration, "\(error)")
         } catch {
             throw Self.exit(.unavailable, "cannot start: \(error)")

@@ -1,13 +1,16 @@
 // `sightline tail`: what has come in, newest last.
 internal import ArgumentParser
 internal import GRDB
+internal import TrackingSinks
 
 /// Prints the last hits, or the last rejected records, and with --follow those that come.
 struct TailCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tail",
         abstract: "Show what has come in, newest last.",
-        discussion: "Exit 0: shown. 69: there is no database to read.")
+        discussion: """
+            Exit 0: shown. 69: there is no database to read. 78: a newer build has written it.
+            """)
 
     private static let pollInterval: Duration = .milliseconds(500)
     /// Rows read at once while following; the rest comes with the next reads.
@@ -41,6 +44,8 @@ struct TailCommand: AsyncParsableCommand {
             } else {
                 try await self.show(HitRow.self)
             }
+        } catch let error as FileFormatError {
+            throw Console.fail(error, .configuration)
         } catch let error as DatabaseFileError {
             throw Console.fail(error, .unavailable)
         } catch let error as DatabaseError {
@@ -50,7 +55,8 @@ struct TailCommand: AsyncParsableCommand {
     }
 
     private func show<Tailed: TailedRow>(_ type: Tailed.Type) async throws {
-        let database = try DatabaseFile.open(type.fileName, in: self.dataDir)
+        let database = try DatabaseFile.open(
+            type.fileName, in: self.dataDir, formatVersion: type.formatVersion)
         let lines = self.lines
         let rows = try await database.read { database in
             try Tailed.last(lines, in: database)

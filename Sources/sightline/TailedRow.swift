@@ -7,6 +7,8 @@ internal import TrackingClient
 protocol TailedRow: Encodable, Sendable {
     /// The database's name in the data directory.
     static var fileName: String { get }
+    /// The newest version of its format that is known here.
+    static var formatVersion: Int { get }
     /// The columns that are read, and the table; the first column is `rowid AS id`.
     static var selection: String { get }
     static var columns: [(title: String, alignment: TextTable.Alignment)] { get }

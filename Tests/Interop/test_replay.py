@@ -10,6 +10,7 @@ from server import Server
 from test_tail import lines, run
 
 COLUMNS = ("sink", "sequence", "position", "hit_id", "reason", "tenant", "refused_time", "record")
+JOURNAL = "5a1"
 
 
 def letter(number: int, sink: str = "sqlite") -> tuple:
@@ -28,8 +29,8 @@ def letter(number: int, sink: str = "sqlite") -> tuple:
 def put(server: Server, *letters: tuple) -> None:
     with sqlite3.connect(server.directory / "dead_letters.db") as database:
         database.executemany(
-            f"INSERT INTO dead_letters ({', '.join(COLUMNS)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            letters)
+            f"INSERT INTO dead_letters (journal, {', '.join(COLUMNS)})"
+            f" VALUES ('{JOURNAL}', ?, ?, ?, ?, ?, ?, ?, ?)", letters)
 
 
 def test_letters_go_back_to_the_sink(make_server):

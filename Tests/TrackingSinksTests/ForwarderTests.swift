@@ -250,6 +250,26 @@ struct ForwarderTests {
         await journal.close()
     }
 
+    @Test("without a disk, hits of a later process count too: their sequences begin anew")
+    func laterProcessWithoutDisk() async throws {
+        var configuration = Journal.Configuration()
+        configuration.mode = .off
+        for id in 1...2 {
+            let journal = try Journal(
+                directory: "", sinks: ["sqlite"], configuration: configuration,
+                onFailure: { _ in })
+            let forwarder = try self.forwarder(
+                journal, try SQLiteSink(path: self.directory.file("hits.db")))
+            async let running: Void = forwarder.run()
+            try await self.commit([TestEvents.full(id: id)], to: journal)
+            journal.finish()
+            try await running
+            await journal.close()
+        }
+        let hits = try #require(try TestedSink.sqlite.readBack(self.directory))
+        #expect(hits.map(\.event.eventID) == ["event-1", "event-2"])
+    }
+
     @Test("a stop during an outage leaves the batch in the journal, for the next start")
     func stopDuringOutage() async throws {
         var journal = try await self.journal("recording", commits: 1...2)

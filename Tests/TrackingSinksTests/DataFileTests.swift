@@ -1,0 +1,119 @@
+// hits.db and dead_letters.db as files: their format, their mode, and who holds them.
+internal import Foundation
+internal import GRDB
+internal import Testing
+internal import TrackingJournal
+
+@testable internal import TrackingSinks
+
+struct DataFileTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { self.directory = try TemporaryDirectory() }
+
+    enum Kind: String, CaseIterable {
+        case hits = "hits.db"
+        case letters = "dead_letters.db"
+    }
+
+    private func path(_ kind: Kind) -> String { self.directory.file(kind.rawValue) }
+
+    /// Opens a file, and does not wait for who holds it; whether something can be written.
+    private func open(_ kind: Kind) throws -> () async throws -> Bool {
+        switch kind {
+        case .hits:
+            let sink = try SQLiteSink(path: self.path(kind), busyTimeout: .zero)
+            return {
+                await sink.deliver(try TestHits.batch([TestEvents.full(id: 1)])) == .delivered
+            }
+        case .letters:
+            let letters = try DeadLetters(path: self.path(kind), busyTimeout: .zero)
+            return {
+                let batch = try TestHits.batch([TestEvents.full(id: 1)])
+                do {
+                    try await letters.keep(batch, reasons: [0: "no"], sink: "a")
+                    return true
+                } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+                    return false
+                }
+            }
+        }
+    }
+
+    private func version(_ kind: Kind) throws -> Int? {
+        try DatabaseQueue(path: self.path(kind)).read {
+            try Int.fetchOne($0, sql: "PRAGMA user_version")
+        }
+    }
+
+    @Test("a file of a newer build is refused, and not changed", arguments: Kind.allCases, [7, -1])
+    func newer(_ kind: Kind, _ version: Int) throws {
+        try DatabaseQueue(path: self.path(kind)).writeWithoutTransaction { database in
+            try database.execute(
+                sql: "CREATE TABLE new (column TEXT); PRAGMA user_version = \(version)")
+        }
+        let before = try Data(contentsOf: URL(filePath: self.path(kind)))
+        let error = #expect(throws: FileFormatError.self) { _ = try self.open(kind) }
+        #expect(error?.description.contains(self.path(kind)) == true)
+        #expect(error?.description.contains("format \(version)") == true)
+        #expect(try Data(contentsOf: URL(filePath: self.path(kind))) == before)
+    }
+
+    @Test("a new file has this build's format", arguments: Kind.allCases)
+    func new(_ kind: Kind) async throws {
+        let write = try self.open(kind)
+        #expect(try await write())
+        #expect(try self.version(kind) == 1)
+    }
+
+    @Test("nobody but the owner can read a file, from its first byte on", arguments: Kind.allCases)
+    func mode(_ kind: Kind) async throws {
+        let mask = umask(0)
+        defer { umask(mask) }
+        let write = try self.open(kind)
+        #expect(try await write())
+        for file in ["", "-wal", "-shm"] {
+            #expect(try self.mode(of: self.path(kind) + file) == 0o600, "\(file)")
+        }
+    }
+
+    @Test("a file that others could read is theirs no longer", arguments: Kind.allCases)
+    func tightened(_ kind: Kind) async throws {
+        let first = try self.open(kind)
+        #expect(try await first())
+        let files = ["", "-wal", "-shm"].map { self.path(kind) + $0 }
+        for file in files { chmod(file, 0o644) }
+        let second = try self.open(kind)
+        #expect(try await second())
+        for file in files { #expect(try self.mode(of: file) == 0o600, "\(file)") }
+    }
+
+    private func mode(of file: String) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: file)
+        return try #require(attributes[.posixPermissions] as? Int)
+    }
+
+    @Test("a file that another program holds is opened once it lets go", arguments: Kind.allCases)
+    func held(_ kind: Kind) async throws {
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let holder = try DatabaseQueue(path: self.path(kind), configuration: configuration)
+        try await holder.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE") }
+        let write = try self.open(kind)
+        #expect(try await write() == false)
+        #expect(try await write() == false)
+        try await holder.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        #expect(try await write())
+        #expect(try self.version(kind) == 1)
+    }
+
+    @Test("what is no database is refused at once", arguments: Kind.allCases)
+    func noDatabase(_ kind: Kind) throws {
+        try Data(repeating: 1, count: 4096).write(to: URL(filePath: self.path(kind)))
+        #expect(throws: DatabaseError.self) { _ = try self.open(kind) }
+        try FileManager.default.removeItem(atPath: self.path(kind))
+        try FileManager.default.createDirectory(
+            atPath: self.path(kind), withIntermediateDirectories: false)
+        #expect(throws: DatabaseError.self) { _ = try self.open(kind) }
+    }
+}
