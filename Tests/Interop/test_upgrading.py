@@ -1,0 +1,120 @@
+"""Data directories that another build has left, or that another program holds."""
+
+import pathlib
+import shutil
+import sqlite3
+import stat
+
+import pytest
+
+from facts import Facts
+from protos import ROOT
+from server import query, wait_until
+from test_disk import check_stored, make_batch, send
+from test_tail import run
+
+FIXTURE = ROOT / "Tests" / "Fixtures" / "data-6cb32c8"
+DATABASES = ("hits.db", "dead_letters.db")
+
+
+@pytest.fixture
+def facts() -> Facts:
+    return Facts(15, 1_800_000_000)
+
+
+def open_mode(path: pathlib.Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_directory_of_an_earlier_build_opens(make_server, tmp_path, figure):
+    """Every hit that it has acked is delivered once, its dead letter stays, and none can be read
+    by others."""
+    data = tmp_path / "data"
+    shutil.copytree(FIXTURE / "data", data)
+    before = query(data / "dead_letters.db", "SELECT * FROM dead_letters")
+    for name in DATABASES:
+        (data / name).chmod(0o644)
+    expected = set((FIXTURE / "hit_ids.txt").read_text().split())
+    delivered = len(query(data / "hits.db", "SELECT 1 FROM hits"))
+    assert len(before) == 1 and 0 < delivered < len(expected)
+    server = make_server(directory=data).start()
+    server.wait_for_hits(len(expected))
+    for path in data.glob("*.db*"):
+        assert open_mode(path) == 0o600, path
+    assert server.terminate() == 0, server.log()
+    stored = [bytes(row[0]).hex() for row in server.query("SELECT hit_id FROM hits")]
+    assert len(stored) == len(expected) and set(stored) == expected
+    after = query(data / "dead_letters.db", f"SELECT {', '.join(before[0].keys())} FROM dead_letters")
+    assert [tuple(row) for row in after] == [tuple(row) for row in before]
+    figure(f"upgrade: {len(expected)} hits of 6cb32c8, {delivered} of them delivered by it")
+
+
+@pytest.mark.parametrize("name", DATABASES)
+def test_a_file_of_a_newer_build_stops_the_start(make_server, name):
+    """Exit 78, the file named and unchanged; the commands that read it say the same."""
+    server = make_server()
+    server.start()
+    assert server.terminate() == 0
+    path = server.directory / name
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA user_version = 7")
+    database.close()
+    before = path.read_bytes()
+    where = ("--data-dir", server.directory)
+    commands = [("serve", "--listen", "127.0.0.1:0", "--admin", "off", *where)]
+    if name == "hits.db":
+        commands += [("report", *where), ("tail", *where)]
+    else:
+        commands += [("replay", *where), ("replay", "--dry-run", *where),
+                     ("tail", "--rejected", *where)]
+    for command in commands:
+        done = run(*command, code=78)
+        for word in (str(path), "format 7", "up to 1", "docs/upgrading.md"):
+            assert word in done.stderr, f"{command[0]}: {done.stderr}"
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", DATABASES)
+def test_a_held_database_does_not_stop_the_start(make_server, facts, name):
+    """The server starts and acks; what it acked is delivered once the file is free."""
+    server = make_server()
+    server.directory.mkdir(parents=True)
+    holder = sqlite3.connect(server.directory / name, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    server.start()
+    assert "cannot be opened now" in server.log() and name in server.log()
+    promised, refusal = send(server, make_batch(facts, 1))
+    assert promised and not refusal
+    if name == "hits.db":
+        wait_until(lambda: "the sink is unavailable" in server.log(), "an unavailable sink")
+    holder.execute("ROLLBACK")
+    holder.close()
+    check_stored(server, promised)
+    assert server.terminate() == 0, server.log()
+
+
+def test_a_letter_without_a_journal_is_replayed(make_server, tmp_path):
+    """A dry run leaves the file as it is: the server of an earlier build may be running."""
+    data = tmp_path / "data"
+    shutil.copytree(FIXTURE / "data", data)
+    where = ("--data-dir", data)
+    run("replay", "--dry-run", *where)
+    assert "journal" not in query(data / "dead_letters.db", "SELECT * FROM dead_letters")[0].keys()
+    # Its one letter is a damaged batch, which no sink can be given.
+    assert "0 delivered" in run("replay", *where, code=1).stdout
+    assert query(data / "dead_letters.db", "SELECT journal FROM dead_letters")[0][0] == ""
+
+
+def test_hits_count_after_a_restart_without_a_disk(make_server, facts):
+    """The journal's sequences begin anew, and hits.db takes what comes with them."""
+    server = make_server("--set=journal.mode=off")
+    promised = set()
+    for _ in range(2):
+        server.start()
+        for _ in range(2):
+            more, refusal = send(server, make_batch(facts, 1))
+            assert not refusal
+            promised |= more
+        check_stored(server, promised)
+        assert server.terminate() == 0
+
