@@ -86,7 +86,10 @@ package final class Journal: Sendable {
         self.forwarderExecutor = configuration.mode == .off ? JournalExecutor(queue) : nil
         self.configuration = configuration
         // Without a disk sequences begin anew with each process, so a sink must not compare them.
-        self.identity = store == nil ? UUID().uuidString : checkpoint.identity
+        self.identity =
+            store == nil
+            ? (0..<2).map { _ in String(machine.random(), radix: 16) }.joined()
+            : checkpoint.identity
         self.state = Mutex(State())
         self.tail = BatchTail(
             lastSequence: self.writer.lastSequence,
@@ -125,6 +128,9 @@ package final class Journal: Sendable {
         self.writer.rewind(sink: sink)
         self.checkpointer?.changed()
     }
+
+    /// Random numbers of the journal's machine, for who waits before it tries again.
+    package var generator: MachineGenerator { MachineGenerator(machine: self.machine) }
 
     /// Sequence of the newest batch.
     package var lastSequence: Int64 { self.tail.lastSequence }

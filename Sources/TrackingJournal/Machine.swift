@@ -34,3 +34,10 @@ package struct Machine: Sendable {
         self.random = random
     }
 }
+
+/// Random numbers of a machine.
+package struct MachineGenerator: RandomNumberGenerator {
+    let machine: Machine
+    /// The next number.
+    package mutating func next() -> UInt64 { self.machine.random() }
+}

@@ -1,11 +1,11 @@
 // A database of the data directory that the server writes: hits.db and dead_letters.db.
-internal import Dispatch
 internal import Foundation
 internal import GRDB
 internal import GRDBSQLite
 internal import Glibc
 internal import Logging
 internal import Synchronization
+internal import TrackingJournal
 
 /// Opens one database: for its owner alone, in a format that this build knows. A file that another
 /// program holds is opened later, once it can be; until then whoever asks gets the reason.
@@ -23,17 +23,23 @@ final class DataFile: Sendable {
     private let path: String
     private let format: Format
     private let busyTimeout: Duration
-    /// Opening blocks.
-    private let queue = DispatchQueue(label: "sightline.data-file")
+    /// Opening, reading and writing block.
+    private let queue: any WorkQueue
     private let opened: Mutex<DatabaseQueue?>
 
     /// Opens the file at `path`, creating it where it is missing.
     ///
-    /// - Parameter busyTimeout: how long another program's lock is waited for, each time.
+    /// - Parameters:
+    ///   - busyTimeout: how long another program's lock is waited for, each time.
+    ///   - queue: the file is used on it.
     /// - Throws: `FileFormatError`, or what SQLite says where the file cannot be used; not where
     ///   it only cannot be opened now.
-    init(path: String, format: Format, busyTimeout: Duration, logger: Logger?) throws {
+    init(
+        path: String, format: Format, busyTimeout: Duration,
+        queue: any WorkQueue = DispatchWorkQueue("sightline.data-file"), logger: Logger?
+    ) throws {
         self.path = path
+        self.queue = queue
         self.format = format
         self.busyTimeout = busyTimeout
         var database: DatabaseQueue?
@@ -47,13 +53,31 @@ final class DataFile: Sendable {
         self.opened = Mutex(database)
     }
 
-    /// The database, opened now where that was not possible before.
+    /// Changes the database in one transaction; opens it where that was not possible before.
     ///
-    /// - Throws: what SQLite says where it still is not.
-    func database() async throws -> DatabaseQueue {
-        if let database = self.opened.withLock({ $0 }) { return database }
-        return try await withCheckedThrowingContinuation { continuation in
-            self.queue.async { continuation.resume(with: Result { try self.openNow() }) }
+    /// - Throws: what SQLite says, or `change` throws.
+    func write<Value: Sendable>(
+        _ change: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        try await self.use { try $0.write(change) }
+    }
+
+    /// Reads the database; opens it where that was not possible before.
+    ///
+    /// - Throws: what SQLite says, or `body` throws.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        try await self.use { try $0.read(body) }
+    }
+
+    private func use<Value: Sendable>(
+        _ body: @escaping @Sendable (DatabaseQueue) throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            self.queue.async {
+                continuation.resume(with: Result { try body(try self.openNow()) })
+            }
         }
     }
 

@@ -51,11 +51,12 @@ extension DeadLetters.Letter {
 
     /// Which part of the journal a damaged batch stands for.
     private static func loss(of batch: JournalBatch) -> String {
-        let (first, events): (Int64, Int?) = (batch.sequence, batch.eventCount)
+        let sequences = batch.loss?.sequences ?? batch.sequence...batch.sequence
         let range =
-            first == batch.sequence
-            ? "sequence \(first)" : "sequences \(first) to \(batch.sequence)"
-        let count = events.map { "\($0)" } ?? "an unknown number of"
+            sequences.count == 1
+            ? "sequence \(sequences.lowerBound)"
+            : "sequences \(sequences.lowerBound) to \(sequences.upperBound)"
+        let count = batch.loss?.eventCount.map { "\($0)" } ?? "an unknown number of"
         return "\(range) of the journal, \(count) events"
     }
 }

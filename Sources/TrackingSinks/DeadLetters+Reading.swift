@@ -16,7 +16,7 @@ extension DeadLetters {
     ///
     /// - Throws: what SQLite says where they cannot be read.
     func letters(of sink: String, after id: Int64, limit: Int) async throws -> [DeadLetter] {
-        try await self.database().read { database in
+        try await self.file.read { database in
             try Row.fetchAll(
                 database,
                 sql: """
@@ -36,7 +36,7 @@ extension DeadLetters {
     /// - Throws: what SQLite says where that cannot be written.
     func settle(_ letters: [DeadLetter], refused: [Int64: String]) async throws {
         let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
-        try await self.database().write { database in
+        try await self.file.write { database in
             for letter in letters {
                 if let reason = refused[letter.id] {
                     try database.execute(

@@ -9,7 +9,7 @@ package import TrackingJournal
 /// Hits that were acked and that a sink will never take: kept with their reason, to be looked at
 /// and replayed. At most `maxRows`; the oldest go first.
 package final class DeadLetters: Sendable {
-    private let file: DataFile
+    let file: DataFile
     private let maxRows: Int
 
     /// Opens the file, creating it where it is missing. Where another program holds it each call
@@ -19,21 +19,18 @@ package final class DeadLetters: Sendable {
     ///   - maxRows: rows kept at most. Default 100,000.
     ///   - busyTimeout: how long another program's lock is waited for, each time: a person may be
     ///     at it, or a server that has just ended be closing it.
+    ///   - queue: the file is used on it; a simulation gives its own.
     ///   - logger: told where the file cannot be opened now.
     /// - Throws: `FileFormatError`, or what SQLite says where the file cannot be used.
     package init(
         path: String, maxRows: Int = 100_000, busyTimeout: Duration = .seconds(5),
-        logger: Logger? = nil
+        queue: any WorkQueue = DispatchWorkQueue("sightline.dead-letters"), logger: Logger? = nil
     ) throws {
         self.maxRows = maxRows
         self.file = try DataFile(
-            path: path, format: Self.format, busyTimeout: busyTimeout, logger: logger)
+            path: path, format: Self.format, busyTimeout: busyTimeout, queue: queue,
+            logger: logger)
     }
-
-    /// The file, once it is open.
-    ///
-    /// - Throws: what SQLite says where it cannot be opened now.
-    func database() async throws -> DatabaseQueue { try await self.file.database() }
 
     /// Keeps the refused hits of a batch; a batch that comes again is kept once.
     ///
@@ -90,7 +87,7 @@ package final class DeadLetters: Sendable {
     ) async throws {
         let maxRows = self.maxRows
         let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
-        try await self.database().write { database in
+        try await self.file.write { database in
             for letter in letters {
                 try database.execute(
                     sql: Self.insertion,

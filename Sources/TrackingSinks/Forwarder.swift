@@ -135,9 +135,13 @@ package struct Forwarder: Service {
     }
 
     private func keep(damaged batch: JournalBatch, _ stop: Stop) async -> Outcome {
+        let sequences = batch.loss?.sequences ?? batch.sequence...batch.sequence
         self.logger.critical(
             "a batch is damaged and cannot be delivered",
-            metadata: ["sequence": "\(batch.sequence)", "events": "\(batch.eventCount)"])
+            metadata: [
+                "first_sequence": "\(sequences.lowerBound)", "sequence": "\(batch.sequence)",
+                "events": "\(batch.loss?.eventCount.map(String.init) ?? "unknown")",
+            ])
         return await self.keep(stop) {
             try await self.deadLetters.keep(
                 damaged: batch, of: self.journal.identity, sink: self.sink.name)
@@ -179,7 +183,7 @@ package struct Forwarder: Service {
     private func wait(
         _ backoff: inout Backoff, _ reason: String, _ stop: Stop
     ) async -> Bool {
-        var generator = SystemRandomNumberGenerator()
+        var generator = self.journal.generator
         let pause = backoff.next(using: &generator)
         self.logger.warning(
             "the sink is unavailable",

@@ -28,7 +28,7 @@ package final class SQLiteSink: Sink {
     /// Inserts the batch in one transaction; does nothing where it is known already.
     package func deliver(_ hits: HitBatch) async -> Delivery {
         do {
-            try await self.file.database().write { try Self.insert(hits, into: $0) }
+            try await self.file.write { try Self.insert(hits, into: $0) }
             return .delivered
         } catch {
             return Delivery(failure: error, of: "hits.db: ")

@@ -3,7 +3,7 @@ internal import Logging
 internal import Synchronization
 
 /// Collects the records of damaged batches.
-final class LossLog: Sendable {
+final class LossLog: @unchecked Sendable {
     /// Events that were told of as lost, by sequence; nil where nothing tells how many.
     private let losses = Mutex<[String: Int?]>([:])
 
@@ -18,8 +18,15 @@ final class LossLog: Sendable {
 
     var isEmpty: Bool { self.losses.withLock { $0.isEmpty } }
 
+    /// Told of each loss.
+    var onTrace: ((String) -> Void)?
+
+    /// Whether nobody reads what is said: the process has ended.
+    var isDeaf: () -> Bool = { false }
+
     fileprivate func note(_ metadata: Logger.Metadata?) {
-        guard let sequence = metadata?["sequence"], let events = metadata?["events"] else { return }
+        guard !self.isDeaf(), let sequence = metadata?["sequence"], let events = metadata?["events"] else { return }
+        self.onTrace?("a loss is told: \(metadata ?? [:])")
         self.losses.withLock { $0["\(sequence)"] = .some(Int("\(events)")) }
     }
 

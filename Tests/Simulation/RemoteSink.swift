@@ -64,7 +64,7 @@ struct RemoteSink: Sink {
             try self.remote.take(hits)
             return .delivered
         } catch {
-            return .unavailable(reason: "\(error)")
+            return .undeliverable(reason: "\(error)")
         }
     }
 }

@@ -1,5 +1,5 @@
 // One thread on which everything of a history runs, in an order that the seed decides.
-internal import Synchronization
+internal import Glibc
 internal import TrackingJournal
 
 /// Queues, tasks and timers in simulated time. Of what is ready to run, chance picks the next.
@@ -23,7 +23,14 @@ final class Scheduler: TaskExecutor, @unchecked Sendable {
 
     var now: ContinuousClock.Instant { self.start + self.time }
 
-    func enqueue(_ job: consuming ExecutorJob) { self.jobs.append(UnownedJob(job)) }
+    private let thread = pthread_self()
+
+    /// Takes a task's next piece of work. All of a history is done by one thread: another one would
+    /// bring an order of its own.
+    func enqueue(_ job: consuming ExecutorJob) {
+        precondition(pthread_equal(pthread_self(), self.thread) != 0, "a job of another thread")
+        self.jobs.append(UnownedJob(job))
+    }
 
     func makeQueue() -> SimulatedQueue {
         let queue = SimulatedQueue(self)

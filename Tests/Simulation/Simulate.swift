@@ -8,7 +8,7 @@ struct Simulate {
         let arguments = CommandLine.arguments.dropFirst()
         SQLiteDisk.register()
         if let seed = Self.value("--seed", arguments).flatMap({ UInt64($0) }) {
-            Self.end(Self.run(seed).violation.map { (seed, $0) })
+            Self.end(Self.run(seed) { print($0) }.violation.map { (seed, $0) })
         }
         let seconds = Self.value("--seconds", arguments).flatMap(Double.init) ?? 60
         let first = Self.value("--from", arguments).flatMap { UInt64($0) } ?? .random(in: 1 ... 1 << 40)
@@ -43,9 +43,11 @@ struct Simulate {
         return found
     }
 
-    private static func run(_ seed: UInt64) -> (HistoryReport, violation: Violation?) {
+    private static func run(
+        _ seed: UInt64, onTrace: ((String) -> Void)? = nil
+    ) -> (HistoryReport, violation: Violation?) {
         do {
-            return (try History(seed: seed).run(), nil)
+            return (try History(seed: seed, onTrace: onTrace).run(), nil)
         } catch {
             return (HistoryReport(), error as? Violation ?? Violation("\(error)"))
         }

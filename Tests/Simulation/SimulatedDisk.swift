@@ -44,6 +44,8 @@ final class SimulatedDisk: @unchecked Sendable {
     var callsUntilEnd: Int?
     /// Calls so far.
     private(set) var calls = 0
+    /// Told of every call, and of what happens besides.
+    var onTrace: ((String) -> Void)?
 
     init(dice: Dice) { self.dice = dice }
 
@@ -70,7 +72,9 @@ final class SimulatedDisk: @unchecked Sendable {
             if left <= 0 { self.isDead = true }
         }
         if self.isDead { throw SystemError(name, path, EIO) }
+        self.onTrace?("\(self.calls) \(name) \(path)")
         if let code = self.faults.code(of: name, path, self.dice) {
+            self.onTrace?("  fails: \(String(cString: strerror(code)))")
             throw SystemError(name, path, code)
         }
     }
@@ -140,7 +144,10 @@ final class SimulatedDisk: @unchecked Sendable {
     // MARK: The end of a process
 
     /// The process ends: nothing it still does has an effect.
-    func end() { self.isDead = true }
+    func end() {
+        self.isDead = true
+        self.onTrace?("the process ends")
+    }
 
     /// A new process begins, and sees what the last one saw.
     func restart() {
@@ -152,6 +159,7 @@ final class SimulatedDisk: @unchecked Sendable {
     /// entry, or nothing.
     func cutPower() {
         let probability = self.dice.pick([0, 0, 0.5, 0.5, 0.9, 1])
+        self.onTrace?("the power goes, \(probability) of what was not synced stays")
         self.cutPower(self.root, probability)
     }
 

@@ -17,14 +17,15 @@ final class SimulatedProcess: @unchecked Sendable {
 
     init(
         plan: HistoryPlan, machine: Machine, scheduler: Scheduler, sink: RemoteSink,
-        logger: Logger, onFailure: @escaping @Sendable () -> Void
+        logger: Logger, onFailure: @escaping @Sendable (JournalError) -> Void
     ) throws {
         self.journal = try Journal(
             directory: "/sim/data/journal", sinks: [sink.name], configuration: plan.configuration,
-            machine: machine, onFailure: { _ in onFailure() })
+            machine: machine, onFailure: onFailure)
         _ = try machine.files.directory("/sim/data")
         self.letters = try DeadLetters(
-            path: "/sim/data/dead_letters.db")
+            path: "/sim/data/dead_letters.db",
+            queue: machine.makeQueue("sightline.dead-letters"))
         let forwarder = Forwarder(
             from: self.journal, to: sink, deadLetters: self.letters, metrics: .none,
             logger: logger, clock: SimulatedClock(scheduler: scheduler))
