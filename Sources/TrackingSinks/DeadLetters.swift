@@ -100,8 +100,9 @@ package final class DeadLetters: Sendable {
             }
             try database.execute(
                 sql: """
-                    DELETE FROM dead_letters WHERE rowid <=
-                        (SELECT max(rowid) FROM dead_letters) - ?
+                    DELETE FROM dead_letters WHERE rowid IN (
+                        SELECT rowid FROM dead_letters ORDER BY rowid
+                        LIMIT max(0, (SELECT count(*) FROM dead_letters) - ?))
                     """, arguments: [maxRows])
         }
     }

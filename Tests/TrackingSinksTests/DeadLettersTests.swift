@@ -29,6 +29,23 @@ struct DeadLettersTests {
         }
     }
 
+    @Test("a letter that was replayed makes room: none goes before there are too many")
+    func gaps() async throws {
+        let letters = try DeadLetters(path: self.path, maxRows: 3)
+        for sequence in 1...5 {
+            let batch = try TestHits.batch(
+                [TestEvents.full(id: sequence)], sequence: Int64(sequence))
+            try await letters.keep(batch, reasons: [0: "no"], sink: "s")
+            if sequence == 3 {
+                try await DatabaseQueue(path: self.path).write {
+                    try $0.execute(sql: "DELETE FROM dead_letters WHERE sequence = 2")
+                }
+            }
+            if sequence == 4 { #expect(try self.sequences() == [1, 3, 4]) }
+        }
+        #expect(try self.sequences() == [3, 4, 5])
+    }
+
     @Test("a batch that comes again is kept once, for each sink")
     func twice() async throws {
         let letters = try DeadLetters(path: self.path)
