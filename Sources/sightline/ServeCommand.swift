@@ -15,8 +15,8 @@ struct ServeCommand: AsyncParsableCommand {
             Values come from flags, then SIGHTLINE_… variables, then the file, then defaults;
             SIGHUP reads them again, and docs/configuration.md lists every key. Exits with 0 after
             SIGTERM or SIGINT, 69 where the port or the data directory is in use, 74 where the
-            journal's disk failed, 78 where the configuration is wrong or a newer build has written the
-            data directory.
+            journal's disk failed, 78 where the configuration is wrong or a newer build has written
+            the data directory.
             """)
 
     @Option(help: "A YAML file of keys and values.")

@@ -28,7 +28,7 @@ struct DeadLettersMigrationTests {
                         refused_time INTEGER NOT NULL, record BLOB NOT NULL,
                         UNIQUE (sink, sequence, position));
                     """)
-            for row in [5, 2, 9, 1_000_000] {
+            for row in [5, 2, 9, 10_000] {
                 try database.execute(
                     sql: """
                         INSERT INTO dead_letters (\(Self.columns))
