@@ -43,11 +43,11 @@ void Judgement::checkPush(const pb::TrackingEvent &event) {
     case pb::PushInteraction::kFcm:
         if (push.fcm().has_data()) {
             limitMap("push.fcm.data.custom_fields", push.fcm().data().custom_fields());
-            checkPlatform(event, pb::PLATFORM_IOS);
         } else {
             reject("push.fcm.data", pb::VIOLATION_CODE_REQUIRED,
                    "the data message carries the ids");
         }
+        checkPlatform(event, pb::PLATFORM_IOS);
         break;
     case pb::PushInteraction::PAYLOAD_NOT_SET:
         reject("push.payload", pb::VIOLATION_CODE_REQUIRED, "apns or fcm holds the payload");

@@ -40,8 +40,8 @@ func (j *judgement) checkPush(event *pb.TrackingEvent, push *pb.PushInteraction)
 			j.require("push.fcm.data", "the data message carries the ids")
 		} else {
 			j.limitMap("push.fcm.data.custom_fields", payload.Fcm.Data.CustomFields)
-			j.checkPlatform(event, pb.Platform_PLATFORM_IOS)
 		}
+		j.checkPlatform(event, pb.Platform_PLATFORM_IOS)
 	default:
 		j.require("push.payload", "apns or fcm holds the payload")
 	}

@@ -33,11 +33,13 @@ extension RuleSet {
         switch push.payload {
         case .none:
             violations.require("push.payload", "apns or fcm holds the payload: set one of them")
-        case .fcm(.none):
-            violations.require("push.fcm.data", "the data message carries the ids: send it")
-        case .fcm(.some(let payload)):
-            violations.limit(
-                "push.fcm.data.custom_fields", payload.customFields, of: event.bytes)
+        case .fcm(let payload):
+            if let payload {
+                violations.limit(
+                    "push.fcm.data.custom_fields", payload.customFields, of: event.bytes)
+            } else {
+                violations.require("push.fcm.data", "the data message carries the ids: send it")
+            }
             if Platform(number: event.platform) == .ios { violations.conflict("fcm", "IOS") }
         case .apns(let payload):
             violations.limit("push.apns.custom_fields", payload.customFields, of: event.bytes)

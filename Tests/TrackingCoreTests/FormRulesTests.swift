@@ -78,6 +78,18 @@ struct FormRulesTests {
         RuleRow(
             "fcm from iOS", .fcm(.opened) { $0.platform = .ios }, "rejected: platform conflict"),
         RuleRow(
+            "fcm without data from iOS",
+            .fcm(.opened) {
+                $0.platform = .ios
+                $0.push.fcm.clearData()
+            }, "rejected: push.fcm.data required, platform conflict"),
+        RuleRow(
+            "fcm without data from Android",
+            .fcm(.opened) {
+                $0.platform = .android
+                $0.push.fcm.clearData()
+            }, "rejected: push.fcm.data required"),
+        RuleRow(
             "apns from iOS", .apns(.opened) { $0.platform = .ios }, "accepted: click, open"),
         RuleRow(
             "fcm from Android", .fcm(.opened) { $0.platform = .android },
