@@ -21,7 +21,8 @@ package struct Admission: Sendable {
     ) -> AdmittedRequest {
         if let violation = self.violation(of: request, bytes: bytes) {
             return AdmittedRequest(
-                sequence: request.sequence, receiveTime: receiveTime, violation: violation)
+                sequence: request.sequence, receiveTime: receiveTime,
+                eventCount: request.error == nil ? request.eventCount : 0, violation: violation)
         }
         var tenant = tenant
         return tenant.withUTF8 { tenant in
@@ -51,10 +52,11 @@ package struct Admission: Sendable {
                 "request", .malformed,
                 "not a protobuf message (\(error)): nothing in it was taken; encode it anew")
         }
-        if request.events.count > limits.requestEvents {
+        if request.eventCount > limits.requestEvents {
             return Violation(
                 "events", .tooLarge,
-                "more than \(limits.requestEvents) events: send smaller batches")
+                "\(request.eventCount) events, the limit is \(limits.requestEvents): send smaller "
+                    + "batches")
         }
         return nil
     }

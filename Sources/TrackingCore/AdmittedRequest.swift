@@ -10,7 +10,7 @@ package final class AdmittedRequest: @unchecked Sendable {
     package let receiveTime: Int64
     /// When it was settled, in microseconds since 1970; 0 until then.
     package var settleTime: Int64 = 0
-    /// Events in it.
+    /// Events in it; none where it is no protobuf message, for then they cannot be told apart.
     package let eventCount: Int
     /// The events that the rules did not accept, in order.
     package let refusals: [Refusal]
@@ -64,6 +64,7 @@ package final class AdmittedRequest: @unchecked Sendable {
     /// Counts by verdict; final once the journal has settled it.
     package var tally: Tally {
         var tally = Tally()
+        if self.violation != nil { tally.rejected = self.eventCount }
         for refusal in self.refusals { tally.count(refusal.judgement.verdict) }
         for claim in self.claims { tally.count(self.verdict(of: claim)) }
         return tally

@@ -18,12 +18,14 @@ package struct RequestReader {
     package private(set) var sequence: UInt64 = 0
     /// Whether the client wants results of accepted events too.
     package private(set) var reportsAccepted = false
-    /// The events' bytes, in order; one more than the limit at most.
+    /// The events' bytes, in order; those within the limit.
     package private(set) var events: [Bytes] = []
+    /// Events in it, those beyond the limit too.
+    package private(set) var eventCount = 0
     /// Why the bytes are no such request; what was read before it stands.
     package private(set) var error: WireError?
 
-    /// Reads `request`, stopping once there are more than `maxEvents` events.
+    /// Reads `request`, keeping its first `maxEvents` events and counting the others.
     package init(_ request: Bytes, shape: RequestShape, maxEvents: Int) {
         do throws(WireError) {
             try self.read(request, shape: shape, maxEvents: maxEvents)
@@ -41,8 +43,9 @@ package struct RequestReader {
         while let tag = try reader.nextTag() {
             switch tag {
             case shape.eventsTag:
-                self.events.append(try reader.slice())
-                if self.events.count > maxEvents { return }
+                let event = try reader.slice()
+                self.eventCount &+= 1
+                if self.eventCount <= maxEvents { self.events.append(event) }
             case 1 << 3 | 0 where shape.hasSequence: self.sequence = try reader.varint()
             case 3 << 3 | 2 where shape.hasSequence: try self.readOptions(try reader.message())
             default: try reader.skip(tag)

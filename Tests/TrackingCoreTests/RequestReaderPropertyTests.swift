@@ -94,12 +94,18 @@ struct RequestReaderPropertyTests {
         }
     }
 
-    @Test("A reader stops one event beyond the limit, whatever follows", arguments: [0, 1, 3])
-    func stopsBeyondTheLimit(limit: Int) {
-        let bytes = WireWriter.message { for _ in 0..<5 { $0.field(2, "") } }
+    @Test(
+        "A reader keeps the events within the limit, counts all, and reads what follows them",
+        arguments: [0, 1, 4, 5, 6])
+    func eventsBeyondTheLimit(limit: Int) {
+        let bytes = WireWriter.message {
+            for _ in 0..<5 { $0.field(2, "") }
+            $0.field(1, varint: 7)
+        }
         bytes.withUnsafeBytes { bytes in
             let reader = RequestReader(bytes, shape: .stream, maxEvents: limit)
-            #expect(reader.events.count == limit + 1)
+            #expect(reader.events.count == min(5, limit) && reader.eventCount == 5)
+            #expect(reader.sequence == 7)
         }
     }
 }

@@ -48,6 +48,48 @@ struct StreamTests {
         #expect(outcome.answers.map(\.tally.accepted).reduce(0, +) == 2)
     }
 
+    /// A request that is refused as a whole, and the events that can be counted in it.
+    private struct Refusal: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let events: Int
+        var end: [UInt8] = []
+        let code: Sightline_V1_ViolationCode
+    }
+
+    @Test(
+        "tallies come to the events sent, those of a request that is refused as a whole too",
+        arguments: [
+            Refusal(testDescription: "one event too many", events: 5, code: .tooLarge),
+            Refusal(testDescription: "many too many", events: 300, code: .tooLarge),
+            Refusal(
+                testDescription: "too many bytes", events: 2,
+                end: [0xa2, 0x06, 0xb0, 0x09] + [UInt8](repeating: 0, count: 1200),
+                code: .tooLarge),
+            Refusal(
+                testDescription: "no protobuf, in which events cannot be told apart", events: 0,
+                end: [0x12, 0x7f], code: .malformed),
+        ])
+    private func wholeRefusals(_ refusal: Refusal) async throws {
+        let events = (0..<refusal.events).map { TestEvents.push("h9\($0)") }
+        let outcome = try await RunningServer.with { configuration in
+            configuration.limits.requestEvents = 4
+            configuration.limits.requestBytes = 1000
+        } _: { server in
+            try await WireClient.with(server) { client in
+                try await client.stream([
+                    try TestEvents.request(1, [TestEvents.push("h1"), TestEvents.push("h2")]),
+                    try TestEvents.request(2, events) + refusal.end,
+                    try TestEvents.request(3, [TestEvents.push("no good")]),
+                ])
+            }
+        }
+        #expect(outcome.error == nil && outcome.answers.last?.durableSequence == 3)
+        #expect(outcome.answers.map(\.tally.accepted).reduce(0, +) == 2)
+        #expect(outcome.answers.map(\.tally.rejected).reduce(0, +) == UInt64(refusal.events) + 1)
+        let whole = outcome.answers.flatMap(\.results).filter { !$0.hasIndex }
+        #expect(whole.flatMap(\.violations).map(\.code) == [refusal.code])
+    }
+
     @Test("a bad event harms no other in its request")
     func badEvent() async throws {
         let outcome = try await self.exchange([

@@ -16,6 +16,9 @@ struct RequestCounts {
     /// Adds a request that the journal has settled.
     mutating func add(_ request: AdmittedRequest) {
         self.outcomes[RequestOutcome(request).rawValue] &+= 1
+        if let violation = request.violation {
+            self.violations[Int(violation.code.rawValue)] &+= request.eventCount
+        }
         for refusal in request.refusals { self.add(refusal.judgement) }
         for claim in request.claims {
             let verdict = request.verdict(of: claim)
