@@ -28,22 +28,37 @@ package struct PayloadFinding: Sendable, Equatable {
     }
 }
 
+/// Findings of one check in their order, as far as an inspection can keep them: what is beyond is not
+/// even worded, for one payload may hold thousands of keys.
+struct PayloadFindings {
+    private(set) var list: [PayloadFinding] = []
+
+    mutating func add(
+        _ severity: PayloadFinding.Severity, _ key: @autoclosure () -> String,
+        _ description: @autoclosure () -> String
+    ) {
+        let count = self.list.count { $0.severity == severity }
+        guard count < PayloadInspection.maximumFindingCount else { return }
+        self.list.append(PayloadFinding(severity, key(), description()))
+    }
+}
+
 /// All that an inspection of one payload gives.
 package struct PayloadInspection: Sendable, Equatable {
     /// How many findings are kept at most: the worst ones.
     package static let maximumFindingCount = 64
 
-    /// Whether the vendor's client code would send anything for this payload. True also for one
-    /// that is too big to arrive: what arrives is not the client's to decide.
+    /// Whether an interaction with this payload would be tracked: exactly where no finding is an
+    /// error (D55).
     package let tracked: Bool
     /// The findings, the worst first; among equals, those on ids before those on looks.
     package let findings: [PayloadFinding]
 
-    init(tracked: Bool, findings: [PayloadFinding]) {
+    init(_ findings: [PayloadFinding]) {
         let worstFirst = PayloadFinding.Severity.allCases.flatMap { severity in
             findings.filter { $0.severity == severity }
         }
-        self.tracked = tracked
+        self.tracked = worstFirst.first?.severity != .error
         self.findings = Array(worstFirst.prefix(Self.maximumFindingCount))
     }
 }

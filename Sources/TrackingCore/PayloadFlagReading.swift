@@ -32,14 +32,6 @@ struct PayloadFlagReading {
         }
     }
 
-    /// Whether the client would send anything.
-    var isTracked: Bool {
-        switch self.state {
-        case .absent, .on, .uncast: true
-        case .off, .unknown: false
-        }
-    }
-
     /// What is worth knowing of it, nothing for a plain `on`.
     func findings(in subject: PayloadSubject) -> [PayloadFinding] {
         let path = subject.path(Self.key)

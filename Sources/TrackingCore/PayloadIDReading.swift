@@ -65,11 +65,6 @@ struct PayloadIDReading {
         self.value = subject.scope[id.rawValue]
     }
 
-    /// Whether the client would send it: any string that is not empty (D11, D55).
-    var isUsable: Bool {
-        self.value?.stringValue?.isEmpty == false
-    }
-
     /// What is wrong with it, nothing for a sound one.
     func findings(in subject: PayloadSubject) -> [PayloadFinding] {
         let key = self.id.rawValue

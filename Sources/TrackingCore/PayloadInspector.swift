@@ -27,7 +27,7 @@ package struct PayloadInspector: Sendable {
                 .error, "",
                 "The payload is \(payload.described). A payload is a JSON "
                     + "object; give the whole object that the push service takes.")
-            return PayloadInspection(tracked: false, findings: [finding])
+            return PayloadInspection([finding])
         }
         let subject = PayloadSubject(root: root, platform: platform)
         let ids = PayloadID.allCases.map { PayloadIDReading(of: $0, in: subject) }
@@ -41,8 +41,7 @@ package struct PayloadInspector: Sendable {
         findings += self.nearMissFindings(subject)
         findings += self.trackActionFindings(subject)
         findings += self.notificationFindings(subject)
-        let tracked = ids.allSatisfy(\.isUsable) && flag.isTracked
-        return PayloadInspection(tracked: tracked, findings: findings)
+        return PayloadInspection(findings)
     }
 
     private func sizeFindings(_ byteCount: Int) -> [PayloadFinding] {

@@ -91,10 +91,10 @@ struct PayloadInspectorTests {
         PayloadRow(.ios, #"{"_dId":"a","_mId":"138a"}"#, .warning, "_mId", "138a", tracked: true),
         PayloadRow(.ios, #"{"_dId":"a","_mId":"h"}"#, .warning, "_mId", "hex", tracked: true),
         PayloadRow(
-            .ios, #"{"_dId":"a&b","_mId":"h1"}"#, .error, "_dId", "URL", "a&b", tracked: true),
+            .ios, #"{"_dId":"a&b","_mId":"h1"}"#, .error, "_dId", "URL", "a&b", tracked: false),
         PayloadRow(
             .ios, #"{"_dId":"\#(String(repeating: "a", count: 65))","_mId":"h1"}"#, .error, "_dId",
-            "65 bytes", tracked: true),
+            "65 bytes", tracked: false),
     ]
 
     @Test("D8, D10, D11, D49, D55: an id that is missing or odd is named", arguments: idRows)
@@ -109,11 +109,11 @@ struct PayloadInspectorTests {
         #expect(try PayloadRow.inspect(json, .ios).findings.map(\.key) == ["_acsDeliveryTracking"])
     }
 
-    @Test("D13, D55: over 4096 bytes is an error, and tracked all the same")
+    @Test("D13, D55: over 4096 bytes is an error: it does not arrive, and is not tracked")
     func size() throws {
         #expect(try PayloadRow.inspect(PayloadRow.soundIOS, .ios, byteCount: 4096).findings == [])
         let inspection = try PayloadRow.inspect(PayloadRow.soundIOS, .ios, byteCount: 4097)
-        #expect(inspection.tracked)
+        #expect(!inspection.tracked)
         #expect(inspection.findings.map(\.severity) == [.error])
         #expect(inspection.findings.first?.description.contains("4097") == true)
     }

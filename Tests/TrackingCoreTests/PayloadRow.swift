@@ -36,6 +36,8 @@ struct PayloadRow: CustomTestStringConvertible, Sendable {
     func check() throws {
         let inspection = try Self.inspect(self.json, self.platform)
         #expect(inspection.tracked == self.tracked)
+        let hasError = inspection.findings.contains { $0.severity == .error }
+        #expect(inspection.tracked != hasError, "D55: tracked exactly where nothing is an error")
         let findings = inspection.findings.filter {
             $0.key == self.key && $0.severity == self.severity
         }
