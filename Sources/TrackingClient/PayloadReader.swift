@@ -42,11 +42,9 @@ package struct PayloadReader: Sendable {
             throw PayloadError.tooLarge(byteCount: data.count, limit: Self.maximumByteCount)
         }
         do {
-            return try JSONDecoder().decode(JSONValue.self, from: data)
-        } catch let error as DecodingError {
-            throw PayloadError.malformed(reason: Self.reason(of: error))
+            return try JSONValue(payload: Array(data))
         } catch {
-            throw PayloadError.malformed(reason: JSONValue.shortened("\(error)"))
+            throw .malformed(reason: error.reason)
         }
     }
 
@@ -150,22 +148,5 @@ package struct PayloadReader: Sendable {
             throw PayloadError.malformed(reason: "it is \(value.described), not an object")
         }
         return PayloadFields(members, path: "")
-    }
-
-    private static func reason(of error: DecodingError) -> String {
-        let context: DecodingError.Context
-        switch error {
-        case .typeMismatch(_, let found), .valueNotFound(_, let found),
-            .keyNotFound(_, let found), .dataCorrupted(let found):
-            context = found
-        @unknown default:
-            return JSONValue.shortened("\(error)")
-        }
-        // Where there is an error of the parser's own, it tells the place in the text.
-        let inner = context.underlyingError.map { " (\(JSONValue.shortened("\($0)")))" } ?? ""
-        let ending = context.debugDescription.hasSuffix(".") ? 1 : 0
-        let path = context.codingPath.map { JSONValue.keyName($0.stringValue) }
-        let place = path.isEmpty ? "" : "`\(JSONValue.shortened(path.joined(separator: ".")))` "
-        return place + context.debugDescription.dropLast(ending) + inner
     }
 }

@@ -6,38 +6,42 @@ extension PayloadInspector {
 
     /// Known keys, with the number of typos in which a key may differ and still be meant. Short
     /// ones allow none, for `mid` and `did` are themselves one letter apart.
-    private static let knownKeys: [(key: String, typos: Int)] = [
+    private static let knownKeys = [
         (PayloadID.delivery.rawValue, 0), (PayloadID.message.rawValue, 0),
         (PayloadFlagReading.key, 2), ("media-attachment-url", 2), ("content-available", 2),
         ("mutable-content", 2), ("collapseKey", 1),
-    ]
+    ].map { (key: $0.0, letters: letters(of: $0.0), typos: $0.1) }
 
     /// Keys that differ from a known one in case, separators or a typo (D1, D13).
     func nearMissFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
-        var places: [(path: String, members: [String: JSONValue])] = [("", subject.root)]
+        var places = [("", subject.rootMembers)]
         switch subject.platform {
         case .android:
-            places.append(("data.", subject.scope))
+            places.append(("data.", subject.scopeMembers))
         case .ios:
-            places.append(("aps.", subject.aps))
-            places.append(("aps.alert.", subject.aps["alert"]?.objectValue ?? [:]))
+            places.append(("aps.", subject.aps.inKeyOrder))
+            places.append(
+                ("aps.alert.", subject.aps["alert"]?.objectValue?.inKeyOrder ?? []))
         }
-        return places.flatMap { place in
-            place.members.inKeyOrder.compactMap { key, value in
-                self.nearMiss(key, value: value, path: place.path, in: subject)
+        var findings = PayloadFindings()
+        for (path, members) in places {
+            for (key, value) in members {
+                self.addNearMiss(key, value: value, path: path, in: subject, to: &findings)
             }
         }
+        return findings.list
     }
 
-    private func nearMiss(
-        _ key: String, value: JSONValue, path: String, in subject: PayloadSubject
-    ) -> PayloadFinding? {
-        guard let meant = Self.knownKey(near: key) else { return nil }
+    private func addNearMiss(
+        _ key: String, value: JSONValue, path: String, in subject: PayloadSubject,
+        to findings: inout PayloadFindings
+    ) {
+        guard let meant = Self.knownKey(near: key) else { return }
         let home = self.home(of: meant, in: subject)
         let isID = PayloadID(rawValue: meant) != nil
         let damage: PayloadFinding.Severity = isID ? .error : .warning
         let name = JSONValue.keyName(key)
-        return PayloadFinding(
+        findings.add(
             home.members[meant] == nil ? damage : .note, path + name,
             "`\(name)` is no key that clients know, with the value \(value.excerpt). Did you mean "
                 + "`\(meant)`, \(home.name)? Keys are compared letter for letter; rename it, "
@@ -63,9 +67,9 @@ extension PayloadInspector {
         guard !self.knownKeys.contains(where: { $0.key == key }) else { return nil }
         let letters = self.letters(of: key)
         return self.knownKeys.first { known in
-            let meant = self.letters(of: known.key)
-            guard abs(meant.count - letters.count) <= known.typos else { return false }
-            return self.distance(letters, meant) <= known.typos
+            guard abs(known.letters.count - letters.count) <= known.typos else { return false }
+            return known.letters == letters
+                || (known.typos > 0 && self.distance(letters, known.letters) <= known.typos)
         }?.key
     }
 

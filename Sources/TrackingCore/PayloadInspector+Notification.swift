@@ -46,7 +46,7 @@ extension PayloadInspector {
     /// The keys of `data` whose values have to be strings, and have no check of their own.
     private func dataKeys(_ subject: PayloadSubject) -> [String] {
         let others = PayloadID.allCases.map(\.rawValue) + [PayloadFlagReading.key, "badge"]
-        return subject.scope.inKeyOrder.map(\.key).filter { !others.contains($0) }
+        return subject.scopeMembers.map(\.key).filter { !others.contains($0) }
     }
 
     private func isAndroidBadge(_ badge: JSONValue) -> Bool {
@@ -146,13 +146,15 @@ extension PayloadInspector {
     private func textFindings(
         _ members: [String: JSONValue], keys: [String], path: String
     ) -> [PayloadFinding] {
-        keys.compactMap { key in
-            guard let value = members[key], value.stringValue == nil else { return nil }
+        var findings = PayloadFindings()
+        for key in keys {
+            guard let value = members[key], value.stringValue == nil else { continue }
             let name = JSONValue.keyName(key)
-            return PayloadFinding(
+            findings.add(
                 .warning, path + name,
                 "`\(name)` is \(value.described). Its value has to be a string; "
                     + "put it in quotes.")
         }
+        return findings.list
     }
 }

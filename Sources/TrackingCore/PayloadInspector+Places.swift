@@ -36,7 +36,7 @@ extension PayloadInspector {
 
     private func misplacedTrackingFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
         let ids = PayloadID.allCases.map(\.rawValue)
-        var findings: [PayloadFinding] = []
+        var findings = PayloadFindings()
         for (path, members) in subject.otherObjects {
             for key in ids + [PayloadFlagReading.key] {
                 guard let value = members[key] else { continue }
@@ -44,14 +44,13 @@ extension PayloadInspector {
                 let isMissing = subject.scope[key] == nil
                 let damage: PayloadFinding.Severity = ids.contains(key) ? .error : .warning
                 let fix = isMissing ? "move it there." : "it is there too, so this one can go."
-                findings.append(
-                    PayloadFinding(
-                        isMissing ? damage : .note, Self.joined(path + [key]),
-                        "`\(key)` is \(place): \(value.excerpt). The client reads it only "
-                            + "\(subject.scopeName); \(fix)"))
+                findings.add(
+                    isMissing ? damage : .note, Self.joined(path + [key]),
+                    "`\(key)` is \(place): \(value.excerpt). The client reads it only "
+                        + "\(subject.scopeName); \(fix)")
             }
         }
-        return findings
+        return findings.list
     }
 
     private func misplacedContentFindings(_ subject: PayloadSubject) -> [PayloadFinding] {

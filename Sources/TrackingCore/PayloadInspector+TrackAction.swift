@@ -11,43 +11,44 @@ extension PayloadInspector {
     /// Findings on `action`, `broadlogId`, `deliveryId` and `messageId` (D8, D9, D13, D14).
     func trackActionFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
         let isPayload = subject.root["aps"] != nil || subject.root["data"] != nil
-        let variables = subject.root.inKeyOrder.filter { key, _ in
-            Self.variables.contains { $0.letters == Self.letters(of: key) }
-        }
+        let variables = subject.rootMembers.filter { Self.variable(near: $0.key) != nil }
         guard isPayload || (variables.isEmpty && subject.root["action"] == nil) else {
             return self.explainedTrackAction(subject, variables: variables)
         }
-        var places = [("", subject.root)]
-        if subject.platform == .android { places.append(("data.", subject.scope)) }
-        return places.flatMap { path, members in
-            self.payloadFindings(members, path: path, in: subject)
+        var places = [("", subject.rootMembers, subject.root["action"])]
+        if subject.platform == .android {
+            places.append(("data.", subject.scopeMembers, subject.scope["action"]))
         }
+        return places.flatMap { path, members, action in
+            self.payloadFindings(members, action: action, path: path, in: subject)
+        }
+    }
+
+    /// The variable that a key is, in any style.
+    private static func variable(near key: String) -> (name: String, id: PayloadID)? {
+        let letters = Self.letters(of: key)
+        return Self.variables.first { $0.letters == letters }.map { ($0.name, $0.id) }
     }
 
     /// The names in a real payload: ids under a wrong name, or custom fields that look like ids.
     private func payloadFindings(
-        _ members: [String: JSONValue], path: String, in subject: PayloadSubject
+        _ members: [(key: String, value: JSONValue)], action: JSONValue?, path: String,
+        in subject: PayloadSubject
     ) -> [PayloadFinding] {
-        var findings: [PayloadFinding] = []
-        for (key, value) in members.inKeyOrder {
-            let letters = Self.letters(of: key)
-            guard let variable = Self.variables.first(where: { $0.letters == letters }) else {
-                continue
-            }
+        var findings = PayloadFindings()
+        for (key, value) in members {
+            guard let variable = Self.variable(near: key) else { continue }
             let name = JSONValue.keyName(key)
             let isMissing = subject.scope[variable.id.rawValue] == nil
-            findings.append(
-                PayloadFinding(
-                    isMissing ? .error : .note, path + name,
-                    "`\(name)` is \(value.excerpt). In a payload the client reads this id only as "
-                        + "`\(variable.id.rawValue)`, \(subject.scopeName); "
-                        + (isMissing ? "rename it." : "this one is a custom field.")))
+            findings.add(
+                isMissing ? .error : .note, path + name,
+                "`\(name)` is \(value.excerpt). In a payload the client reads this id only as "
+                    + "`\(variable.id.rawValue)`, \(subject.scopeName); "
+                    + (isMissing ? "rename it." : "this one is a custom field."))
         }
         // Any other action in a payload is a custom field like all else.
-        if let action = members["action"], self.actionNumber(action) == 1 {
-            findings.append(self.actionFinding(action, path: path + "action"))
-        }
-        return findings
+        guard let action, self.actionNumber(action) == 1 else { return findings.list }
+        return findings.list + [self.actionFinding(action, path: path + "action")]
     }
 
     /// JSON that is no payload, but what an app hands to trackAction.
@@ -61,13 +62,12 @@ extension PayloadInspector {
                     + "holds `_mId` and `_dId`, and the app sends them as `broadlogId` and "
                     + "`deliveryId` with an `action`. Inspect the payload that the device got.")
         ]
-        for (key, value) in variables {
-            let letters = Self.letters(of: key)
-            guard let variable = Self.variables.first(where: { $0.letters == letters }) else {
-                continue
-            }
-            findings += self.variableFindings(key, value: value, name: variable.name)
-        }
+        // What is beyond is not even worded: an inspection keeps no more.
+        findings += variables.lazy.flatMap { key, value in
+            Self.variable(near: key).map {
+                self.variableFindings(key, value: value, name: $0.name)
+            } ?? []
+        }.prefix(PayloadInspection.maximumFindingCount)
         if let action = subject.root["action"] {
             findings.append(self.actionFinding(action, path: "action"))
         }

@@ -8,15 +8,23 @@ struct PayloadSubject {
     let platform: PayloadPlatform
     /// The object in which the vendor's client looks for its keys.
     let scope: [String: JSONValue]
+    /// The members of the whole object, in the order of their keys.
+    let rootMembers: [(key: String, value: JSONValue)]
+    /// Those of the scope.
+    let scopeMembers: [(key: String, value: JSONValue)]
 
     init(root: [String: JSONValue], platform: PayloadPlatform) {
         self.root = root
         self.platform = platform
-        self.scope =
-            switch platform {
-            case .android: root["data"]?.objectValue ?? [:]
-            case .ios: root
-            }
+        self.rootMembers = root.inKeyOrder
+        switch platform {
+        case .android:
+            self.scope = root["data"]?.objectValue ?? [:]
+            self.scopeMembers = self.scope.inKeyOrder
+        case .ios:
+            self.scope = root
+            self.scopeMembers = self.rootMembers
+        }
     }
 
     /// The `aps` object, empty where there is none.
@@ -58,8 +66,7 @@ struct PayloadSubject {
     ) {
         found.append((path, members))
         guard path.count < Self.maximumSearchDepth else { return }
-        for (key, value) in members.inKeyOrder {
-            guard let inner = value.objectValue else { continue }
+        for (key, inner) in members.compactMapValues(\.objectValue).inKeyOrder {
             self.search(inner, path: path + [JSONValue.keyName(key)], into: &found)
         }
     }

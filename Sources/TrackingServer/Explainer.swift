@@ -31,16 +31,20 @@ package struct Explainer: Sendable {
         return try await self.explain(RequestBytes(bytes))
     }
 
-    func explain(_ bytes: RequestBytes) async throws -> Sightline_V1_ExplainEventsResponse {
+    /// Explains the events of a request, where its caller is.
+    ///
+    /// - Throws: the status for a request that is refused as a whole.
+    func explain(
+        _ bytes: RequestBytes, isolation: isolated (any Actor)? = #isolation
+    ) async throws -> Sightline_V1_ExplainEventsResponse {
         let receiveTime = WallClock.microseconds()
-        let (admitted, steps) = bytes.withUnsafeBytes { buffer in
+        let (admitted, steps) = try bytes.withUnsafeBytes { buffer in
             let reader = self.admission.read(buffer, shape: .unary)
             let admitted = self.admission.admit(
                 reader, bytes: buffer.count, tenant: self.tenant.name, receiveTime: receiveTime)
-            let steps = reader.events.map { self.steps(of: $0, receiveTime: receiveTime) }
-            return (admitted, steps)
+            if let violation = admitted.violation { throw ServiceError.request(violation).status }
+            return (admitted, reader.events.map { self.steps(of: $0, receiveTime: receiveTime) })
         }
-        if let violation = admitted.violation { throw ServiceError.request(violation).status }
         if let journal = self.journal { admitted.claims = await journal.preview(admitted.claims) }
         return .with { response in
             response.results = admitted.results(includesAccepted: true)

@@ -14,6 +14,8 @@ final class Ingest: Sendable {
     let metrics: ServerMetrics
     /// Where rejections are remembered; nil where nobody could look at them.
     let rejections: RejectionLog?
+    /// Where calls that record nothing are served.
+    let sideCalls = SideCalls()
 
     init(
         admission: Admission, journal: Journal, budget: MemoryBudget, quotas: TenantQuotas,

@@ -1,5 +1,4 @@
 // InspectPayload: a payload's JSON in, what would spoil its tracking out.
-internal import Foundation
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingCore
@@ -23,7 +22,7 @@ extension PayloadInspector {
                         + "whose rules hold")
             ).status
         }
-        let json = Data(request.json.utf8)
+        let json = Array(request.json.utf8)
         guard json.count <= JSONValue.maximumByteCount else {
             throw ServiceError.request(
                 Violation(
@@ -34,13 +33,13 @@ extension PayloadInspector {
         }
         let payload: JSONValue
         do {
-            payload = try JSONDecoder().decode(JSONValue.self, from: json)
+            payload = try JSONValue(payload: json)
         } catch {
             throw ServiceError.request(
                 Violation(
                     "json", .malformed,
-                    "not JSON: send the payload as a device or a push "
-                        + "tester shows it")
+                    "not JSON (\(error.reason)): send the payload as a device or a push tester "
+                        + "shows it")
             ).status
         }
         let inspection = self.inspect(payload, byteCount: json.count, platform: platform)

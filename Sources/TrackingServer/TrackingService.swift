@@ -38,15 +38,12 @@ struct TrackingService: RegistrableRPCService {
             }
         }
         router.registerHandler(
-            forMethod: Method.InspectPayload.descriptor,
-            deserializer: ProtobufDeserializer<Method.InspectPayload.Input>(),
+            forMethod: Method.InspectPayload.descriptor, deserializer: RequestBytesDeserializer(),
             serializer: ProtobufSerializer<Method.InspectPayload.Output>()
-        ) { request, _ in
+        ) { request, context in
             try await self.counted(.inspectPayload) {
                 try await Self.traced(Method.InspectPayload.descriptor, request.metadata) {
-                    let message = try await Self.onlyMessage(of: request)
-                    let answer = try PayloadInspector().inspect(message)
-                    return StreamingServerResponse(single: ServerResponse(message: answer))
+                    try await self.inspectPayload(request, of: context.principal)
                 }
             }
         }
@@ -110,12 +107,25 @@ struct TrackingService: RegistrableRPCService {
     ) async throws -> StreamingServerResponse<Sightline_V1_ExplainEventsResponse> {
         let allowance = try self.ingest.allowance(of: caller.tenant)
         let bytes = try await Self.onlyMessage(of: request)
-        try allowance.take(events: 0, bytes: bytes.count)
         let explainer = Explainer(
             admission: self.ingest.admission, tenant: caller.tenant,
             journal: self.ingest.journal)
-        let answer = try await explainer.explain(bytes)
+        let answer = try await self.ingest.aside(bytes, events: 0, allowance) { sideCalls in
+            try await sideCalls.explain(bytes, explainer)
+        }
         allowance.count(events: answer.results.count)
+        return StreamingServerResponse(single: ServerResponse(message: answer))
+    }
+
+    /// A payload counts as an event, whatever is found in it.
+    private func inspectPayload(
+        _ request: StreamingServerRequest<RequestBytes>, of caller: Principal
+    ) async throws -> StreamingServerResponse<Sightline_V1_InspectPayloadResponse> {
+        let allowance = try self.ingest.allowance(of: caller.tenant)
+        let bytes = try await Self.onlyMessage(of: request)
+        let answer = try await self.ingest.aside(bytes, events: 1, allowance) { sideCalls in
+            try await sideCalls.inspect(bytes)
+        }
         return StreamingServerResponse(single: ServerResponse(message: answer))
     }
 

@@ -19,11 +19,11 @@ enum Fixtures {
 
     /// A file that holds JSON, as a value.
     static func json(_ name: String) throws -> JSONValue {
-        try JSONDecoder().decode(JSONValue.self, from: try self.data(name))
+        try JSONValue(payload: Array(try self.data(name)))
     }
 
     /// JSON written in a test, as a value.
     static func json(text: String) throws -> JSONValue {
-        try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
+        try JSONValue(payload: Array(text.utf8))
     }
 }

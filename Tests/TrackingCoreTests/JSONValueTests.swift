@@ -57,7 +57,7 @@ struct JSONValueTests {
         }
         #expect(try Fixtures.json(text: nested(limit)).text == nested(limit))
         for levels in [limit + 1, 500, 100_000] {
-            #expect(throws: DecodingError.self) { try Fixtures.json(text: nested(levels)) }
+            #expect(throws: JSONFault.self) { try Fixtures.json(text: nested(levels)) }
         }
     }
 
@@ -73,7 +73,7 @@ struct JSONValueTests {
         "What is no JSON, or a number beyond all bounds, is refused",
         arguments: ["", "{", "{\"a\":}", "nul", "1e999", "'a'"])
     func nonsenseIsRefused(json: String) {
-        #expect(throws: DecodingError.self) { try Fixtures.json(text: json) }
+        #expect(throws: JSONFault.self) { try Fixtures.json(text: json) }
     }
 
     @Test("Excerpts have at most 64 scalars, whatever the text is")

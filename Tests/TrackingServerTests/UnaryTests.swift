@@ -139,15 +139,6 @@ struct UnaryTests {
     private func inspect(
         _ json: String, _ platform: Sightline_V1_Platform
     ) async throws -> WireClient.Outcome<Sightline_V1_InspectPayloadResponse> {
-        let request = Sightline_V1_InspectPayloadRequest.with { request in
-            request.json = json
-            request.platform = platform
-        }
-        let bytes: [UInt8] = try request.serializedBytes()
-        return try await self.run { client in
-            try await client.call(
-                WireClient.Methods.InspectPayload.descriptor, [bytes],
-                as: Sightline_V1_InspectPayloadResponse.self)
-        }
+        try await self.run { try await $0.inspect(json, platform) }
     }
 }

@@ -95,6 +95,19 @@ struct WireClient: Sendable {
             Methods.ExplainEvents.descriptor, [try request.serializedBytes()],
             as: Sightline_V1_ExplainEventsResponse.self)
     }
+
+    /// Inspects a payload.
+    func inspect(
+        _ json: String, _ platform: Sightline_V1_Platform
+    ) async throws -> Outcome<Sightline_V1_InspectPayloadResponse> {
+        let request = Sightline_V1_InspectPayloadRequest.with { request in
+            request.json = json
+            request.platform = platform
+        }
+        return try await self.call(
+            Methods.InspectPayload.descriptor, [try request.serializedBytes()],
+            as: Sightline_V1_InspectPayloadResponse.self)
+    }
 }
 
 /// Messages as they stand on the wire.

@@ -13,7 +13,7 @@ struct JWTClaims: Sendable {
     init(encoded: some Collection<UInt8>) throws(CredentialRefusal) {
         do {
             guard let bytes = Base64URL.decode(encoded),
-                let members = try StrictJSON.parse(bytes).objectValue
+                let members = try JSONValue(token: bytes).objectValue
             else { throw CredentialRefusal.claims }
             self.members = members
         } catch {

@@ -28,7 +28,7 @@ package struct JWTHeader: Sendable, Equatable {
         guard let bytes = Base64URL.decode(encoded) else { throw .header }
         let members: [String: JSONValue]?
         do {
-            members = try StrictJSON.parse(bytes).objectValue
+            members = try JSONValue(token: bytes).objectValue
         } catch {
             throw .header
         }

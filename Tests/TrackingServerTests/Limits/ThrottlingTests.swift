@@ -38,6 +38,51 @@ struct ThrottlingTests {
         }
     }
 
+    /// A call that records nothing, and the rate that it uses up.
+    private struct Charge: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let rate: any WritableKeyPath<Quota, Int> & Sendable
+        /// Calls of which one is refused at the latest; more than a slow machine gets back.
+        let calls: Int
+        let call: @Sendable (WireClient) async throws -> RPCError?
+
+        static let all: [Charge] = [
+            Charge(
+                testDescription: "explained events", rate: \.eventsPerSecond, calls: 2,
+                call: { try await $0.explain((0..<100).map { TestEvents.push("h\($0)") }).error }),
+            Charge(
+                testDescription: "explained bytes", rate: \.bytesPerSecond, calls: 2,
+                call: { try await $0.explain([TestEvents.push("h1")]).error }),
+            Charge(
+                testDescription: "inspected payloads", rate: \.eventsPerSecond, calls: 40,
+                call: { try await $0.inspect("{}", .ios).error }),
+            Charge(
+                testDescription: "inspected bytes", rate: \.bytesPerSecond, calls: 2,
+                call: {
+                    let text = String(repeating: "x", count: 2000)
+                    return try await $0.inspect("{\"a\":\"\(text)\"}", .ios).error
+                }),
+        ]
+    }
+
+    @Test("a call that records nothing is charged to the quota all the same", arguments: Charge.all)
+    private func charged(_ charge: Charge) async throws {
+        let errors = try await RunningServer.with { configuration in
+            configuration.quotas.standard[keyPath: charge.rate] = 1
+        } _: { server in
+            try await WireClient.with(server) { client in
+                var errors: [RPCError?] = []
+                for _ in 1...charge.calls where errors.allSatisfy({ $0 == nil }) {
+                    errors.append(try await charge.call(client))
+                }
+                return errors
+            }
+        }
+        // What comes first is taken from a full quota, whatever it is.
+        #expect(errors.count > 1)
+        #expect(try self.reasons(errors.last ?? nil) == ["QUOTA_EXCEEDED"])
+    }
+
     @Test("a stream beyond its quota is slowed, and loses nothing")
     func slowStream() async throws {
         try await RunningServer.with { configuration in
@@ -101,6 +146,24 @@ struct ThrottlingTests {
         #expect(error.details.compactMap(\.errorInfo).map(\.reason) == ["OVERLOADED"])
         #expect(error.details.compactMap(\.retryInfo).count == 1)
         await journal.close()
+    }
+
+    @Test("a call that records nothing counts with its bytes until it is answered")
+    func aside() async throws {
+        let ingest = Ingest(
+            admission: Admission(),
+            journal: try Journal(
+                directory: "", sinks: [], configuration: .diskless, onFailure: { _ in }),
+            budget: MemoryBudget(hardBytes: 1000, softPercent: 50),
+            quotas: try TenantQuotas(QuotaConfiguration()), metrics: ServerMetrics())
+        let allowance = try ingest.allowance(of: .standard)
+        let request = RequestBytes([UInt8](repeating: 0, count: 501))
+        let isRefused = try await ingest.aside(request, events: 1, allowance) { _ in
+            #expect(ingest.budget.bytesInFlight == 501)
+            return (try? ingest.allowance(of: .standard)) == nil
+        }
+        #expect(isRefused && ingest.budget.bytesInFlight == 0)
+        await ingest.journal.close()
     }
 
     @Test("a stream whose requests fill the memory is read on as they are settled")

@@ -1,0 +1,26 @@
+// What a reader of JSON takes, and what it says where it takes nothing.
+
+/// The bounds of one kind of document.
+struct JSONRules: Sendable {
+    /// Objects and arrays that may lie within one another.
+    let maxDepth: Int
+    /// Characters of a number.
+    let maxNumberBytes: Int
+    /// Whether a name may stand twice in an object; the first one holds then.
+    let takesRepeatedNames: Bool
+
+    /// A push's payload, as the push services take it.
+    static let payload = JSONRules(
+        maxDepth: JSONValue.maximumDepth, maxNumberBytes: 1024, takesRepeatedNames: true)
+
+    /// The parts of a token. A name that stands twice is refused, for two readers may take it two
+    /// ways (RFC 7515 section 4, RFC 7519 section 4); those of the well-known issuers nest up to
+    /// four levels.
+    static let token = JSONRules(maxDepth: 8, maxNumberBytes: 32, takesRepeatedNames: false)
+}
+
+/// Why bytes are no JSON that is taken.
+package struct JSONFault: Error, Equatable {
+    /// The place and the rule that is broken there.
+    package let reason: String
+}
