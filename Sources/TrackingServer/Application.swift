@@ -76,13 +76,17 @@ package struct Application: Sendable {
         metrics.collect(version: version, budget: ingest.budget, connections: connections)
         if let certificates { metrics.collect(certificates) }
         if let spans { metrics.collect(spans.counts) }
+        // Whoever waits for "listening" may ask the admin server too.
+        let (adminBound, adminBinding) = AsyncStream.makeStream(of: Void.self)
+        if observations == nil { adminBinding.finish() }
         let grpc = GRPCService(
             server: try Self.server(
                 configuration, ingest, board, connections, self.certificates, authenticator,
                 logger),
             board: board, connections: connections,
             address: "\(configuration.host):\(configuration.port)",
-            drainTimeout: configuration.drainTimeout, logger: logger, onListening: onListening)
+            adminBound: adminBound, drainTimeout: configuration.drainTimeout, logger: logger,
+            onListening: onListening)
         // First to start and last to stop: the last record of the log holds all that was counted,
         // and the exporter gets all spans.
         let summary = LogSummary(
@@ -98,7 +102,10 @@ package struct Application: Sendable {
         if let observations {
             services += observations.services(
                 version: version, registry: metrics.registry, board: board, logger: logger,
-                onListening: onAdminListening)
+                onListening: { address in
+                    onAdminListening(address)
+                    adminBinding.finish()
+                })
         }
         services.append(grpc)
         self.services = Self.group(services, logger)

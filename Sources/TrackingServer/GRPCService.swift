@@ -13,6 +13,9 @@ struct GRPCService: Service {
     let connections: OpenConnections
     /// The address to listen on, HOST:PORT.
     let address: String
+    /// Ends once the admin server has its port: until then the start may fail for want of it, and
+    /// nothing listens.
+    let adminBound: AsyncStream<Void>
     let drainTimeout: Duration
     let logger: Logger
     let onListening: @Sendable (String) -> Void
@@ -43,6 +46,8 @@ struct GRPCService: Service {
     }
 
     private func serve() async throws {
+        for await _ in self.adminBound {}
+        try Task.checkCancellation()
         do {
             try await self.server.serve()
         } catch let error as RuntimeError {

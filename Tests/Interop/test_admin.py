@@ -204,6 +204,8 @@ def test_a_port_in_use_is_exit_69(make_server, tmp_path):
     answer = run("serve", "--listen", "127.0.0.1:0", "--admin", taken, "--data-dir", str(tmp_path))
     assert answer.returncode == 69
     assert f'admin.listen is "{taken}", but that cannot be bound' in answer.stderr
+    # Whoever waits for "listening" would have been told that it has started.
+    assert answer.stdout == ""
 
 
 def test_the_network_is_refused_until_a_key_allows_it(tmp_path):
