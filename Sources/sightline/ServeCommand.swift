@@ -31,6 +31,7 @@ struct ServeCommand: AsyncParsableCommand {
         // Until the reloader listens there is nothing to reload, and no reason to end either.
         signal(SIGHUP, SIG_IGN)
         Allocator.keepFreedMemory()
+        DescriptorLimit.raise()
         let source = self.source
         let loaded = source.load()
         var configuration: ServerConfiguration

@@ -43,11 +43,14 @@ class Server:
     """One data directory, and the process that serves it now. Logs of all its processes go into
     one file beside the directory."""
 
-    def __init__(self, directory: pathlib.Path, *arguments: str, listen: str = "127.0.0.1:0"):
+    def __init__(self, directory: pathlib.Path, *arguments: str, listen: str = "127.0.0.1:0",
+                 limits=None):
         self.directory = pathlib.Path(directory)
         self.log_path = self.directory.parent / f"{self.directory.name}.stderr"
         self.arguments = arguments
         self.listen = listen
+        # Called in the new process before the program runs.
+        self.limits = limits
         self.process: subprocess.Popen | None = None
         self.target = ""
         self.admin = ""
@@ -59,7 +62,8 @@ class Server:
                    "--data-dir", str(self.directory), *self.arguments]
         with self.log_path.open("ab") as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
-                                            stdout=subprocess.PIPE, stderr=log, text=True)
+                                            stdout=subprocess.PIPE, stderr=log, text=True,
+                                            preexec_fn=self.limits)
         self._lines = queue.Queue()
         threading.Thread(target=self._read, args=(self.process.stdout, self._lines),
                          daemon=True).start()

@@ -3,6 +3,8 @@
 import json
 import os
 import pathlib
+import re
+import resource
 import shutil
 import signal
 import socket
@@ -132,6 +134,37 @@ def test_an_address_of_another_machine_names_the_key(tmp_path):
                  "--data-dir", str(tmp_path / "data"), "--set", "allow_insecure=true")
     assert answer.returncode == UNAVAILABLE
     assert 'listen is "192.0.2.1:50051", but that cannot be bound' in answer.stderr
+
+
+def limited(soft: int, hard: int):
+    """A function that gives the process that is to be started these limits of open files."""
+    return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_connections_that_do_not_fit_the_limit_of_open_files_stop_the_start(tmp_path):
+    answer = subprocess.run(
+        [binary(), "serve", "--listen", "127.0.0.1:0", "--admin", "off", "--data-dir",
+         str(tmp_path / "data"), "--set", "connections.max=2000"],
+        env=environment(), text=True, capture_output=True, timeout=SECONDS,
+        stdin=subprocess.DEVNULL, preexec_fn=limited(1024, 1024), check=False)
+    assert answer.returncode == CONFIGURATION, answer
+    assert ('--set: connections.max is "2000", but has to fit the hard limit of open files, 1024'
+            in answer.stderr)
+    # What it says can be set is taken.
+    most = re.search(r"or set at most (\d+)", answer.stderr)[1]
+    for connections, code in ((int(most), 0), (int(most) + 1, CONFIGURATION)):
+        answer = subprocess.run(
+            [binary(), "config", "validate", "--set", "admin.listen=off", "--set",
+             f"connections.max={connections}"], env=environment(), text=True, capture_output=True,
+            timeout=SECONDS, preexec_fn=limited(1024, 1024), check=False)
+        assert answer.returncode == code, answer
+
+
+def test_the_soft_limit_of_open_files_is_raised(make_server, monkeypatch):
+    monkeypatch.setenv("SIGHTLINE_CONNECTIONS_MAX", "1000")
+    server = make_server(limits=limited(256, 4000)).start()
+    limits = pathlib.Path(f"/proc/{server.process.pid}/limits").read_text()
+    assert re.search(r"^Max open files +4000 +4000 ", limits, re.MULTILINE), limits
 
 
 def test_a_second_server_on_a_directory_names_the_key(make_server):

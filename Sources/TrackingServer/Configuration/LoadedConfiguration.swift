@@ -30,12 +30,19 @@ package struct LoadedConfiguration: Sendable {
         case .failure(let error): throw ConfigurationError(error.problems + problems)
         case .success(let configuration):
             let problems =
-                problems + configuration.tls.problems()
+                problems + self.descriptorProblems(configuration) + configuration.tls.problems()
                 + configuration.auth.problems(
                     checksClientCertificates: configuration.tls.mode == .mtls)
             guard problems.isEmpty else { throw ConfigurationError(problems) }
             return configuration
         }
+    }
+
+    private func descriptorProblems(_ configuration: ServerConfiguration) -> [String] {
+        guard let rule = configuration.descriptorRule(limit: DescriptorLimit.hard),
+            let setting = self.settings.first(where: { $0.key.name == "connections.max" })
+        else { return [] }
+        return [ConfigurationValues.problem(setting, rule)]
     }
 
     /// The settings whose value differs from another configuration's.
