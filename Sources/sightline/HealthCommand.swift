@@ -8,7 +8,11 @@ struct HealthCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "health",
         abstract: "Ask a server whether it takes events.",
-        discussion: "Exit 0: it is SERVING. 69: it is not, or cannot be asked.")
+        discussion: """
+            With --admin it asks the admin server over HTTP, which needs neither TLS nor
+            credentials: for probes beside the server. Exit 0: it is SERVING. 69: it is not, or
+            cannot be asked.
+            """)
 
     private static let timeout: Duration = .seconds(5)
 
@@ -18,23 +22,48 @@ struct HealthCommand: AsyncParsableCommand {
     @Option(help: "The service to ask for; the whole server without it.")
     var service: String = ""
 
+    @Option(help: "The admin server, HOST:PORT, to be asked instead of --target.")
+    var admin: String?
+
     @OptionGroup(title: "Security") var security: ClientSecurityOptions
 
     @OptionGroup(title: "Credentials") var credentials: CredentialOptions
 
+    func validate() throws {
+        guard let admin else { return }
+        if !self.service.isEmpty {
+            throw ValidationError("--admin asks for the whole server: leave --service out.")
+        }
+        do {
+            _ = try ServerAddress(admin)
+        } catch {
+            throw ValidationError("--admin: \(error)")
+        }
+    }
+
     func run() async throws {
         do {
-            let client = TrackingClient(
-                address: try ServerAddress(self.target), giveUpAfter: Self.timeout,
-                security: try self.security.security(),
-                credential: try self.credentials.credential())
-            let status = try await client.health(of: self.service)
-            Console.out(status == .serving ? "SERVING" : "NOT_SERVING")
-            guard status == .serving else { throw ExitCode.unavailable }
+            let isServing = try await self.isServing()
+            Console.out(isServing ? "SERVING" : "NOT_SERVING")
+            guard isServing else { throw ExitCode.unavailable }
         } catch let error as FileReadError {
             throw Console.fail(error, .noInput)
         } catch let error as TrackingClientError {
             throw Console.fail(error, .unavailable)
+        } catch let error as ReadinessError {
+            throw Console.fail(error, .unavailable)
         }
+    }
+
+    private func isServing() async throws -> Bool {
+        if let admin {
+            return try await ReadinessClient(address: try ServerAddress(admin))
+                .isReady(within: Self.timeout)
+        }
+        let client = TrackingClient(
+            address: try ServerAddress(self.target), giveUpAfter: Self.timeout,
+            security: try self.security.security(),
+            credential: try self.credentials.credential())
+        return try await client.health(of: self.service) == .serving
     }
 }

@@ -1,6 +1,7 @@
 """The admin port as a browser, a probe and `sightline top` see it."""
 
 import http.client
+import http.server
 import json
 import subprocess
 import threading
@@ -206,6 +207,39 @@ def test_a_port_in_use_is_exit_69(make_server, tmp_path):
     assert f'admin.listen is "{taken}", but that cannot be bound' in answer.stderr
     # Whoever waits for "listening" would have been told that it has started.
     assert answer.stdout == ""
+
+
+def test_health_is_asked_of_the_admin_server(loaded):
+    address = loaded.admin.split("/")[2]
+    answer = run("health", "--admin", address)
+    assert (answer.returncode, answer.stdout) == (0, "SERVING\n"), answer.stderr
+    answer = run("health", "--admin", address, "--service", "sightline.v1.TrackingService")
+    assert answer.returncode == 64 and "--service" in answer.stderr
+
+
+@pytest.mark.parametrize("status, code, output", [
+    (200, 0, "SERVING\n"), (503, 69, "NOT_SERVING\n"), (404, 69, ""), (302, 69, "")])
+def test_health_is_what_the_probe_answers(status, code, output):
+    class Probe(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):  # pylint: disable=invalid-name
+            self.send_response(status if self.path == "/readyz" else 500)
+            self.send_header("content-length", "0")
+            self.end_headers()
+
+        def log_message(self, *_):  # pylint: disable=arguments-differ
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Probe) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        answer = run("health", "--admin", f"127.0.0.1:{server.server_port}")
+        server.shutdown()
+    assert (answer.returncode, answer.stdout) == (code, output), answer.stderr
+
+
+def test_health_without_an_admin_server_is_exit_69():
+    answer = run("health", "--admin", "127.0.0.1:1")
+    assert answer.returncode == 69
+    assert "127.0.0.1:1/readyz" in answer.stderr
 
 
 def test_the_network_is_refused_until_a_key_allows_it(tmp_path):

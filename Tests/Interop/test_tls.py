@@ -75,6 +75,16 @@ def tls(pki, serve) -> Server:
     return serve(*settings(*pki.server.write(pki.folder, "tls")))
 
 
+def test_a_probe_beside_the_server_needs_no_tls(tls):
+    """As a container's health check asks it: without the roots that clients trust."""
+    answers = [subprocess.run([binary(), "health", *arguments], capture_output=True, text=True,
+                              timeout=STOP_SECONDS, check=False)
+               for arguments in (("--target", tls.target),
+                                 ("--admin", tls.admin.split("/")[2]))]
+    assert [answer.returncode for answer in answers] == [69, 0], answers
+    assert answers[1].stdout == "SERVING\n"
+
+
 @pytest.fixture(scope="module")
 def mtls(pki, serve) -> Server:
     return serve(*settings(*pki.server.write(pki.folder, "mtls"), pki.client_roots))
