@@ -253,7 +253,10 @@ package struct Application: Sendable {
                 // only for what the event loop has at hand. Any delay takes a timer, which costs
                 // two system calls and a wake-up for each flush.
                 config.connection.flushCoalescing = .init(maxFlushDelay: .zero, maxBytes: 64 << 10)
-                ConnectionGuards(configuration.connections, logger: logger).install(in: &config)
+                ConnectionGuards(
+                    configuration.connections,
+                    ends: ConnectionEnds(logger: logger, onEnd: ingest.metrics.count)
+                ).install(in: &config)
                 StreamEdges(
                     configuration.edge,
                     metadataLimit: MetadataLimit(maxBytes: configuration.metadataBytes),

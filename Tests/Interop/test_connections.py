@@ -1,10 +1,12 @@
 """What a connection may do: a peer that does more, or nothing at all, loses it, and only it."""
 
 import pathlib
+import re
 import resource
 import ssl
 import threading
 import time
+import urllib.request
 
 import grpc
 import pytest
@@ -195,6 +197,28 @@ def test_a_connection_beyond_the_cap_is_closed_at_once_and_no_other(serve, key):
         wait_until(is_taken, "the place of one that has gone is free")
         for peer in peers:
             peer.socket.close()
+
+
+@pytest.mark.parametrize("proxies, taken, reason", [
+    ("10.0.0.0/8, fd00::/8", 2, "too_many_of_address"), ("", 2, "too_many_of_address"),
+    ("fd00::/8,127.0.0.0/8", 5, "too_many")])
+def test_a_trusted_proxy_has_all_connections_but_no_more(serve, proxies, taken, reason):
+    server = serve(max=5, max_per_address=2, trusted_proxies=proxies)
+    peers = [Peer(server.target).greet() for _ in range(taken)]
+    for peer in peers:
+        peer.wait_for(SettingsFrame)
+    for _ in range(3):
+        with Peer(server.target) as refused:
+            seconds, frames = refused.wait_for_close()
+            assert seconds < SERVED_SECONDS and not frames
+    with urllib.request.urlopen(server.admin + "metrics") as answer:
+        text = answer.read().decode()
+    ended = dict(re.findall(r'^sightline_connections_ended_total\{reason="(\w+)"\} (\d+)$', text,
+                            re.MULTILINE))
+    assert len(ended) > 5 and {name for name, count in ended.items() if count != "0"} == {reason}
+    assert ended[reason] == "3"
+    for peer in peers:
+        peer.socket.close()
 
 
 def test_connections_that_have_gone_leave_no_memory_behind(serve, figure):

@@ -116,7 +116,7 @@ package struct ServerConfiguration: Sendable {
             self.journal.retainSeconds = max(
                 self.journal.retainSeconds, Int(self.nats.retention.components.seconds))
         }
-        self.connections = ConnectionConfiguration(values)
+        self.connections = ConnectionConfiguration(&values)
         self.edge = EdgeConfiguration(values)
         self.traces = TracesConfiguration(&values)
         self.admin = AdminConfiguration(&values)

@@ -10,6 +10,10 @@ extension ConfigurationKey {
             "connections.max_per_address", .number(64, 1...1_000_000),
             "connections of one IPv4 address, or of one IPv6 /64", unit: "connections"),
         .init(
+            "connections.trusted_proxies", .text(""),
+            "addresses of balancers, apart by commas: connections.max_per_address does not hold "
+                + "for them, connections.max does", unit: "CIDRs"),
+        .init(
             "connections.backlog", .number(1024, 1...65_535),
             "connections that the kernel holds until they are accepted", unit: "connections"),
         .init(
@@ -47,7 +51,14 @@ extension ConfigurationKey {
 
 extension ConnectionConfiguration {
     /// Reads the keys.
-    init(_ values: ConfigurationValues) {
+    init(_ values: inout ConfigurationValues) {
+        let proxies = values.text("connections.trusted_proxies").split { ", ".contains($0) }
+        self.trustedProxies = proxies.compactMap { AddressBlock($0) }
+        if let wrong = proxies.first(where: { AddressBlock($0) == nil }) {
+            values.refuse(
+                "connections.trusted_proxies",
+                "each of its parts has to be \(AddressBlock.rule): \"\(wrong)\" is not")
+        }
         self.maxCount = values.number("connections.max")
         self.maxPerAddress = values.number("connections.max_per_address")
         self.backlog = values.number("connections.backlog")

@@ -6,6 +6,9 @@ package struct ConnectionConfiguration: Sendable {
     package var maxCount = 2000
     /// Connections of one address; of IPv6, of one /64. Default 64.
     package var maxPerAddress = 64
+    /// Addresses of balancers, whose connections are those of many clients: `maxPerAddress` does
+    /// not hold for them. Default none.
+    var trustedProxies: [AddressBlock] = []
     /// Connections that the kernel holds for us until they are accepted. Default 1,024.
     package var backlog = 1024
     /// How long a peer may take from accept until its preface and SETTINGS are whole, TLS included.

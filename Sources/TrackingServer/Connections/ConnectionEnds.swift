@@ -18,11 +18,25 @@ enum ConnectionEnd: String, CaseIterable, Sendable {
     case age = "as old as it may get"
     /// The server began to end it, and the peer did not let it end in time.
     case unanswered = "no end in time"
+
+    /// The name in metrics.
+    var name: String {
+        switch self {
+        case .tooMany: "too_many"
+        case .tooManyOfAddress: "too_many_of_address"
+        case .handshake: "handshake"
+        case .pings: "pings"
+        case .idle: "idle"
+        case .age: "age"
+        case .unanswered: "unanswered"
+        }
+    }
 }
 
 /// Counts of the connections that the server has ended.
 final class ConnectionEnds: Sendable {
     private let logger: Logger
+    private let onEnd: @Sendable (ConnectionEnd) -> Void
     private let state = Mutex(State())
 
     private struct State {
@@ -30,13 +44,18 @@ final class ConnectionEnds: Sendable {
         var lastLogged: [ConnectionEnd: ContinuousClock.Instant] = [:]
     }
 
-    init(logger: Logger) { self.logger = logger }
+    /// - Parameter onEnd: called for each connection that the server has ended.
+    init(logger: Logger, onEnd: @escaping @Sendable (ConnectionEnd) -> Void = { _ in }) {
+        self.logger = logger
+        self.onEnd = onEnd
+    }
 
     subscript(_ end: ConnectionEnd) -> Int { self.state.withLock { $0.counts[end, default: 0] } }
 
     /// Counts one, and logs at most once a second for each reason: a flood of connections may not
     /// become one of records.
     func count(_ end: ConnectionEnd) {
+        self.onEnd(end)
         let now = ContinuousClock.now
         let logged: Int? = self.state.withLock { state in
             state.counts[end, default: 0] += 1

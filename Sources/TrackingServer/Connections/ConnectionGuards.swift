@@ -1,7 +1,6 @@
 // Puts the guards into the transport: where it listens, and on each connection that it accepts.
 internal import GRPCNIOTransportHTTP2Posix
 internal import Glibc
-internal import Logging
 internal import NIOCore
 internal import NIOSSL
 
@@ -11,11 +10,11 @@ struct ConnectionGuards: Sendable {
     let table: ConnectionTable
     let ends: ConnectionEnds
 
-    init(_ configuration: ConnectionConfiguration, logger: Logger) {
+    init(_ configuration: ConnectionConfiguration, ends: ConnectionEnds) {
         self.configuration = configuration
         self.table = ConnectionTable(
             maxCount: configuration.maxCount, maxPerAddress: configuration.maxPerAddress)
-        self.ends = ConnectionEnds(logger: logger)
+        self.ends = ends
     }
 
     /// Sets what the transport does about silent peers, and has it call us at each accept and each
@@ -45,7 +44,7 @@ struct ConnectionGuards: Sendable {
 
     /// Takes a connection in, with the transport's handlers in it already, or closes it.
     private func accept(_ channel: any Channel) -> EventLoopFuture<Void> {
-        let address = channel.remoteAddress.flatMap(PeerAddress.init)
+        let address = self.countedAddress(of: channel)
         if let refusal = self.table.admit(address) {
             self.ends.count(refusal)
             return channel.eventLoop.makeCompletedFuture {
@@ -67,6 +66,14 @@ struct ConnectionGuards: Sendable {
             let tls = try? pipeline.handler(type: NIOSSLServerHandler.self)
             try pipeline.addHandler(handler, position: tls.map { .after($0) } ?? .first)
         }
+    }
+
+    /// What a connection is counted by; nil where it counts in all alone.
+    private func countedAddress(of channel: any Channel) -> PeerAddress? {
+        guard let address = channel.remoteAddress,
+            !self.configuration.trustedProxies.contains(where: { $0.contains(address) })
+        else { return nil }
+        return PeerAddress(address)
     }
 
     /// The age at which a connection ends: drawn for each.

@@ -8,17 +8,7 @@ struct PeerAddress: Hashable, Sendable {
 
     /// The address of an IP socket; nil for any other.
     init?(_ address: SocketAddress) {
-        switch address {
-        case .v4(let address):
-            // struct sockaddr_in: two bytes of family, two of port, then the address.
-            self.bytes = withUnsafeBytes(of: address.address) { Array($0[4..<8]) }
-        case .v6(let address):
-            // struct sockaddr_in6: the same, then four bytes of flow label, then the address.
-            let bytes = withUnsafeBytes(of: address.address) { Array($0[8..<24]) }
-            // An IPv4 client of a socket that listens on both: ::ffff:0:0/96 (RFC 4291, 2.5.5.2).
-            let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10..<12] == [0xFF, 0xFF]
-            self.bytes = Array(isMapped ? bytes[12...] : bytes[..<8])
-        case .unixDomainSocket: return nil
-        }
+        guard let bytes = address.ipBytes else { return nil }
+        self.bytes = Array(bytes.prefix(8))
     }
 }

@@ -27,6 +27,9 @@ extension MetricDescription {
         "sightline_streams", "StreamEvents calls that are open")
     static let connections = MetricDescription.gauge(
         "sightline_connections", "Connections that are open")
+    static let connectionsEnded = MetricDescription.counter(
+        "sightline_connections_ended_total", "Connections that the server ended, or did not take",
+        labels: "reason")
     static let memoryInFlight = MetricDescription.gauge(
         "sightline_memory_in_flight_bytes", "Bytes of requests between arrival and answer")
     static let memoryInFlightLimit = MetricDescription.gauge(
@@ -94,9 +97,10 @@ extension MetricDescription {
     package static let server: [MetricDescription] =
         [
             .buildInfo, .requests, .events, .hits, .receivedBytes, .refusals, .streams,
-            .connections, .memoryInFlight, .memoryInFlightLimit, .admissionDuration,
-            .commitDuration, .ackDuration, .deliveryDuration, .journalBytes, .journalLimit,
-            .journalOldestAge, .journalGroups, .sinkLagGroups, .sinkLag, .deliveredHits,
-            .sinkRetries, .deadLetters, .certificateExpiry, .spans, .droppedSeries,
+            .connections, .connectionsEnded, .memoryInFlight, .memoryInFlightLimit,
+            .admissionDuration, .commitDuration, .ackDuration, .deliveryDuration, .journalBytes,
+            .journalLimit, .journalOldestAge, .journalGroups, .sinkLagGroups, .sinkLag,
+            .deliveredHits, .sinkRetries, .deadLetters, .certificateExpiry, .spans,
+            .droppedSeries,
         ] + ProcessMetrics.descriptions
 }

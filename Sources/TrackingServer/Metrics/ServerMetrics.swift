@@ -21,6 +21,7 @@ final class ServerMetrics: Sendable {
     private let violations: [(number: Int, counter: Counter)]
     private let hits: [(number: Int, counter: Counter)]
     private let refusals: [ServiceError.Reason: Counter]
+    private let connectionEnds: [ConnectionEnd: Counter]
 
     /// Metrics of which nothing has been counted; each series is there from the start, at 0.
     init(registry: MetricsRegistry = MetricsRegistry(MetricDescription.server)) {
@@ -50,6 +51,10 @@ final class ServerMetrics: Sendable {
         self.refusals = Dictionary(
             uniqueKeysWithValues: ServiceError.Reason.allCases.map {
                 ($0, registry.counter(.refusals, $0.rawValue.lowercased()))
+            })
+        self.connectionEnds = Dictionary(
+            uniqueKeysWithValues: ConnectionEnd.allCases.map {
+                ($0, registry.counter(.connectionsEnded, $0.name))
             })
         let droppedSeries = registry.meter(.droppedSeries)
         registry.onCollect { droppedSeries.set(registry.droppedSeries) }
@@ -108,6 +113,9 @@ final class ServerMetrics: Sendable {
 
     /// Counts an RPC that ends with an error.
     func countRefusal(_ reason: ServiceError.Reason) { self.refusals[reason]?.increment() }
+
+    /// Counts a connection that the server has ended.
+    func count(_ end: ConnectionEnd) { self.connectionEnds[end]?.increment() }
 
     private static func add<let count: Int>(
         _ counts: borrowing InlineArray<count, Int>, to counters: [(number: Int, counter: Counter)]

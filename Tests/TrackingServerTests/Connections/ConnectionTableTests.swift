@@ -47,6 +47,32 @@ struct ConnectionTableTests {
         #expect((try self.address(one) == self.address(other)) == isSame)
     }
 
+    @Test(
+        "a block holds the addresses that begin with its bits, IPv4 also as IPv6 writes it",
+        arguments: [
+            ("10.0.0.0/8", "10.255.1.2", true), ("10.0.0.0/8", "11.0.0.1", false),
+            ("10.1.2.3/32", "10.1.2.3", true), ("10.1.2.3/32", "10.1.2.2", false),
+            ("10.1.2.4/31", "10.1.2.5", true), ("10.1.2.4/31", "10.1.2.6", false),
+            ("10.0.0.0/8", "::ffff:10.1.2.3", true), ("0.0.0.0/0", "192.0.2.1", true),
+            ("0.0.0.0/0", "::1", false), ("::/0", "::1", true), ("::/0", "10.0.0.1", false),
+            ("fd00::/8", "fd12::1", true), ("fd00::/8", "fe80::1", false),
+            ("2001:db8::1/128", "2001:db8::1", true), ("2001:db8::1/128", "2001:db8::2", false),
+        ])
+    func block(_ text: String, _ address: String, _ isIn: Bool) throws {
+        let block = try #require(AddressBlock(text))
+        #expect(block.contains(try SocketAddress(ipAddress: address, port: 1)) == isIn)
+    }
+
+    @Test(
+        "what is no block, or has bits beyond its prefix, is none",
+        arguments: [
+            "", "/", "10.0.0.0", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/+8",
+            "10.0.0.1/8", "::/129", "fd00::1/8", "/8", "balancer/8", "10.0.0.0/8/8", "10.0.0/8",
+        ])
+    func noBlock(_ text: String) {
+        #expect(AddressBlock(text) == nil)
+    }
+
     @Test("a socket that is no IP socket has no address to count by")
     func unixSocket() throws {
         #expect(PeerAddress(try SocketAddress(unixDomainSocketPath: "/tmp/socket")) == nil)

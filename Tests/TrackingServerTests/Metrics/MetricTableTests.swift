@@ -8,7 +8,7 @@ internal import TrackingCore
 
 struct MetricTableTests {
     private static func unit(_ metric: MetricDescription) -> String {
-        let words = metric.name.split(separator: "_").filter { $0 != "total" }
+        let words = metric.name.split(separator: "_").filter { !["total", "ended"].contains($0) }
         switch words.last {
         case "info": return ""
         case let word?: return String(word)
