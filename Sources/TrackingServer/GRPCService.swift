@@ -21,6 +21,8 @@ struct GRPCService: Service {
     let onListening: @Sendable (String) -> Void
 
     func run() async throws {
+        for await _ in self.adminBound {}
+        try Task.checkCancellation()
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {
                 try await self.serve()
@@ -46,8 +48,6 @@ struct GRPCService: Service {
     }
 
     private func serve() async throws {
-        for await _ in self.adminBound {}
-        try Task.checkCancellation()
         do {
             try await self.server.serve()
         } catch let error as RuntimeError {

@@ -154,7 +154,7 @@ def test_connections_that_do_not_fit_the_limit_of_open_files_stop_the_start(tmp_
     most = re.search(r"or set at most (\d+)", answer.stderr)[1]
     for connections, code in ((int(most), 0), (int(most) + 1, CONFIGURATION)):
         answer = subprocess.run(
-            [binary(), "config", "validate", "--set", "admin.listen=off", "--set",
+            [binary(), "validate", "--set", "admin.listen=off", "--set",
              f"connections.max={connections}"], env=environment(), text=True, capture_output=True,
             timeout=SECONDS, preexec_fn=limited(1024, 1024), check=False)
         assert answer.returncode == code, answer
