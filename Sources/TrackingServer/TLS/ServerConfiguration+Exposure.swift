@@ -1,6 +1,5 @@
 // Who may reach a server without TLS or credentials: no other machine, unless somebody says so.
-internal import Foundation
-internal import Glibc
+internal import NIOCore
 
 extension ServerConfiguration {
     /// Why the server must not listen on its address; nil where it may. It follows the words
@@ -26,17 +25,10 @@ extension ServerConfiguration {
 
     /// Whether an IP address is reached from this machine alone.
     static func isLoopback(_ host: String) -> Bool {
-        var address4 = in_addr()
-        if inet_pton(AF_INET, host, &address4) == 1 {
-            return UInt32(bigEndian: address4.s_addr) >> 24 == 127
+        let address = try? SocketAddress(ipAddress: host, port: 0)
+        guard let bytes = address?.ipBytes, bytes.count == 16 else {
+            return address?.ipBytes?.first == 127
         }
-        var address6 = in6_addr()
-        guard inet_pton(AF_INET6, host, &address6) == 1 else { return false }
-        return withUnsafeBytes(of: address6) { bytes in
-            let isMapped =
-                bytes[..<10].allSatisfy { $0 == 0 } && bytes[10..<12].allSatisfy { $0 == 0xFF }
-            if isMapped { return bytes[12] == 127 }
-            return bytes[..<15].allSatisfy { $0 == 0 } && bytes[15] == 1
-        }
+        return bytes[..<15].allSatisfy { $0 == 0 } && bytes[15] == 1
     }
 }
