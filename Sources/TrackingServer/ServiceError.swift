@@ -20,6 +20,8 @@ enum ServiceError {
     case quota(QuotaExcess, tenant: Tenant)
     /// The call's metadata is too large.
     case metadata(bytes: Int, maxBytes: Int)
+    /// The call's grpc-timeout is none.
+    case timeout(String)
     /// The server asks for credentials, and there are none.
     case credentialsMissing
     /// The credentials are not accepted; why is told to the logs alone.
@@ -49,6 +51,7 @@ enum ServiceError {
         case .overloaded: .overloaded
         case .quota: .quotaExceeded
         case .metadata: .metadataTooLarge
+        case .timeout: .requestMalformed
         case .credentialsMissing: .credentialsMissing
         case .credentialsRefused: .credentialsRefused
         case .credentialsExpired: .credentialsExpired
@@ -63,7 +66,7 @@ enum ServiceError {
     /// The status's code.
     var code: RPCError.Code {
         switch self {
-        case .sequence, .messageCount, .messageNotInflated: .invalidArgument
+        case .sequence, .messageCount, .messageNotInflated, .timeout: .invalidArgument
         case .request(let violation):
             violation.code == .tooLarge ? .resourceExhausted : .invalidArgument
         case .closing, .overloaded: .unavailable
@@ -85,6 +88,7 @@ enum ServiceError {
                 ])
             ]
         case .metadata: [self.badRequest("metadata")]
+        case .timeout: [self.badRequest(CallTimeout.header)]
         case .messageTooLarge, .messageNotInflated: [self.badRequest("request")]
         case .serviceUnknown: [self.badRequest("service")]
         case .closing: [.retryInfo(delay: .zero)]

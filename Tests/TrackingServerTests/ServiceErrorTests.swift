@@ -43,6 +43,9 @@ struct ServiceErrorTests {
         Row(
             error: .metadata(bytes: 9000, maxBytes: 8192), reason: "METADATA_TOO_LARGE",
             code: .resourceExhausted, field: "metadata"),
+        Row(
+            error: .timeout("-1S"), reason: "REQUEST_MALFORMED", code: .invalidArgument,
+            field: "grpc-timeout"),
         Row(error: .credentialsMissing, reason: "CREDENTIALS_MISSING", code: .unauthenticated),
         Row(error: .credentialsRefused, reason: "CREDENTIALS_REFUSED", code: .unauthenticated),
         Row(error: .credentialsExpired, reason: "CREDENTIALS_EXPIRED", code: .unauthenticated),

@@ -15,6 +15,9 @@ enum InflateFailure: Error {
 final class MessageInflater {
     /// The flag and the length in front of each message.
     private static let prefixBytes = 5
+    /// Room for what comes out of a message, at first.
+    private static let leastRoom = 256
+    private static let mostFirstRoom = 4096
 
     private let maxBytes: Int
     private let inflater: OpaquePointer
@@ -31,13 +34,24 @@ final class MessageInflater {
 
     deinit { sightline_inflater_free(self.inflater) }
 
+    /// Bytes that have come and belong to messages that have not been taken.
+    var pendingBytes: Int { self.pending.readableBytes }
     /// Whether the bytes of a message have begun and not ended.
-    var hasRest: Bool { self.pending.readableBytes > 0 }
+    var hasRest: Bool { self.pendingBytes > 0 }
 
     /// Takes bytes in.
-    func append(_ bytes: inout ByteBuffer) { self.pending.writeBuffer(&bytes) }
+    func append(_ bytes: ByteBuffer) {
+        guard self.hasRest else {
+            self.pending = bytes
+            return
+        }
+        // What has been read goes once it is the larger part: each byte is moved about once.
+        if self.pending.readerIndex > self.pending.readableBytes { self.pending.discardReadBytes() }
+        self.pending.writeImmutableBuffer(bytes)
+    }
 
-    /// The next whole message with its prefix, plain; nil where more bytes are needed.
+    /// The next whole message with its prefix, plain; nil where more bytes are needed. Costs what
+    /// that message takes, however much else is pending.
     func next() throws(InflateFailure) -> ByteBuffer? {
         let start = self.pending.readerIndex
         guard let flag = self.pending.getInteger(at: start, as: UInt8.self),
@@ -46,7 +60,6 @@ final class MessageInflater {
         guard length <= self.maxBytes else { throw .tooLarge }
         let count = Self.prefixBytes + Int(length)
         guard var message = self.pending.readSlice(length: count) else { return nil }
-        defer { self.pending.discardReadBytes() }
         switch flag {
         case 0: return message
         case 1:
@@ -58,7 +71,10 @@ final class MessageInflater {
 
     private func inflated(_ message: inout ByteBuffer) throws(InflateFailure) -> ByteBuffer {
         guard sightline_inflater_reset(self.inflater) else { throw .malformed }
+        // Small messages are many: a page for each would be far more than they take.
+        let firstRoom = min(max(Self.leastRoom, 4 * message.readableBytes), Self.mostFirstRoom)
         var plain = ByteBuffer()
+        plain.reserveCapacity(Self.prefixBytes + firstRoom)
         plain.writeInteger(UInt8(0))
         plain.writeInteger(UInt32(0))
         var status = SIGHTLINE_INFLATE_NEEDS_ROOM
@@ -66,7 +82,7 @@ final class MessageInflater {
         while status == SIGHTLINE_INFLATE_NEEDS_ROOM {
             // One byte beyond the limit tells what fits exactly from what does not.
             let inflatedBytes = plain.readableBytes - Self.prefixBytes
-            let room = min(max(4096, inflatedBytes), self.maxBytes + 1 - inflatedBytes)
+            let room = min(max(firstRoom, inflatedBytes), self.maxBytes + 1 - inflatedBytes)
             guard room > 0 else { throw .tooLarge }
             status = self.step(&message, into: &plain, room: room)
         }

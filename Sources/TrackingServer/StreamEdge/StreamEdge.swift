@@ -51,26 +51,43 @@ final class StreamEdge: ChannelDuplexHandler {
             return
         }
         self.hasHead = true
-        guard case .headers(var frame) = self.unwrapInboundIn(data) else {
+        guard case .headers(let frame) = self.unwrapInboundIn(data) else {
             context.fireChannelRead(data)
             return
         }
-        if let refusal = self.metadataLimit.refusal(of: frame.headers) {
+        self.readHead(frame, context)
+    }
+
+    private func readHead(_ head: HTTP2Frame.FramePayload.Headers, _ context: ChannelHandlerContext)
+    {
+        var frame = head
+        let refusal =
+            self.metadataLimit.refusal(of: frame.headers) ?? CallTimeout.check(&frame.headers)
+        if let refusal {
             self.end(refusal, context)
             context.close(promise: nil)
             return
         }
-        guard let compressors = self.compressors else {
-            context.fireChannelRead(data)
-            return
+        if let compressors = self.compressors {
+            let wanted = AnswerEncoding.wanted(frame.headers)
+            self.hasCompressor = wanted != nil && compressors.take()
+            AnswerEncoding.set(self.hasCompressor ? wanted : nil, in: &frame.headers)
+            if let encoding = AnswerEncoding.takeRequestEncoding(from: &frame.headers) {
+                self.inflater = MessageInflater(encoding, maxBytes: self.maxMessageBytes)
+            }
         }
-        let wanted = AnswerEncoding.wanted(frame.headers)
-        self.hasCompressor = wanted != nil && compressors.take()
-        AnswerEncoding.set(self.hasCompressor ? wanted : nil, in: &frame.headers)
-        if let encoding = AnswerEncoding.takeRequestEncoding(from: &frame.headers) {
-            self.inflater = MessageInflater(encoding, maxBytes: self.maxMessageBytes)
-        }
+        // The library does not see a stream's end in its head (grpc-swift-nio-transport 2.9.2):
+        // the call would wait for its requests for ever.
+        let isEnd = frame.endStream
+        frame.endStream = false
         context.fireChannelRead(self.wrapInboundOut(.headers(frame)))
+        if isEnd { self.passEnd(context) }
+    }
+
+    /// Hands on the end of what a client sends.
+    private func passEnd(_ context: ChannelHandlerContext) {
+        let end = HTTP2Frame.FramePayload.Data(data: .byteBuffer(ByteBuffer()), endStream: true)
+        self.pass(self.wrapInboundOut(.data(end)), context)
     }
 
     /// Hands a frame on as it is: what a client without compression sends is not looked into.
@@ -84,12 +101,12 @@ final class StreamEdge: ChannelDuplexHandler {
     private func inflate(_ data: NIOAny, _ context: ChannelHandlerContext) {
         guard let inflater = self.inflater, !self.hasEnded,
             case .data(let frame) = self.unwrapInboundIn(data),
-            case .byteBuffer(var bytes) = frame.data
+            case .byteBuffer(let bytes) = frame.data
         else {
             context.fireChannelRead(data)
             return
         }
-        inflater.append(&bytes)
+        inflater.append(bytes)
         do throws(InflateFailure) {
             while let message = try inflater.next() {
                 self.pass(self.wrapInboundOut(.data(.init(data: .byteBuffer(message)))), context)
@@ -105,8 +122,7 @@ final class StreamEdge: ChannelDuplexHandler {
             context.close(promise: nil)
             return
         }
-        let end = HTTP2Frame.FramePayload.Data(data: .byteBuffer(ByteBuffer()), endStream: true)
-        self.pass(self.wrapInboundOut(.data(end)), context)
+        self.passEnd(context)
     }
 
     /// Ends the call with a status.

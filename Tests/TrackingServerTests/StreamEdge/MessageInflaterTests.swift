@@ -38,12 +38,12 @@ struct MessageInflaterTests {
         let whole = self.message(try #require(Self.compressed[encoding]))
         let expected = self.message(Self.plain, flag: 0)
         for pieces in [[whole], whole.readableBytesView.map { ByteBuffer(bytes: [$0]) }] {
-            for var piece in pieces.dropLast() {
-                inflater.append(&piece)
+            for piece in pieces.dropLast() {
+                inflater.append(piece)
                 #expect(try inflater.next() == nil && inflater.hasRest)
             }
-            var last = try #require(pieces.last)
-            inflater.append(&last)
+            let last = try #require(pieces.last)
+            inflater.append(last)
             #expect(try inflater.next() == expected)
             #expect(try inflater.next() == nil && !inflater.hasRest)
         }
@@ -57,11 +57,31 @@ struct MessageInflaterTests {
         var empty = self.message([], flag: 0)
         bytes.writeBuffer(&second)
         bytes.writeBuffer(&empty)
-        inflater.append(&bytes)
+        inflater.append(bytes)
         #expect(try inflater.next() == self.message(Array("plain".utf8), flag: 0))
         #expect(try inflater.next() == self.message(Self.plain, flag: 0))
         #expect(try inflater.next() == self.message([], flag: 0))
         #expect(try inflater.next() == nil)
+    }
+
+    @Test("a message costs nothing of those behind it: plain ones share the bytes that came")
+    func sharing() throws {
+        let inflater = try self.inflater("gzip")
+        var bytes = ByteBuffer()
+        for _ in 0..<100 { bytes.writeImmutableBuffer(self.message([1, 2, 3], flag: 0)) }
+        inflater.append(bytes)
+        let came = bytes.withVeryUnsafeBytes { $0.baseAddress }
+        var taken: [ByteBuffer] = []
+        while let message = try inflater.next() { taken.append(message) }
+        #expect(taken.count == 100)
+        #expect(taken.allSatisfy { $0.withVeryUnsafeBytes { $0.baseAddress } == came })
+    }
+
+    @Test("what comes out of a small message takes little room")
+    func room() throws {
+        let inflater = try self.inflater("gzip", maxBytes: 1 << 20)
+        inflater.append(self.message(try #require(Self.compressed["gzip"])))
+        #expect(try #require(try inflater.next()).storageCapacity <= 512)
     }
 
     @Test("a message that breaks off at any byte is malformed", arguments: ["gzip", "deflate"])
@@ -69,8 +89,8 @@ struct MessageInflaterTests {
         let bytes = try #require(Self.compressed[encoding])
         for count in bytes.indices {
             let inflater = try self.inflater(encoding)
-            var message = self.message(Array(bytes.prefix(count)))
-            inflater.append(&message)
+            let message = self.message(Array(bytes.prefix(count)))
+            inflater.append(message)
             #expect(throws: InflateFailure.malformed, "\(count) bytes") { try inflater.next() }
         }
     }
@@ -83,8 +103,8 @@ struct MessageInflaterTests {
         damaged[damaged.count - 6] ^= 1
         for (bytes, flag) in [(damaged, 1), (gzip + [0], 1), (deflate, 1), (gzip, 2)] {
             let inflater = try self.inflater("gzip")
-            var message = self.message(bytes, flag: UInt8(flag))
-            inflater.append(&message)
+            let message = self.message(bytes, flag: UInt8(flag))
+            inflater.append(message)
             #expect(throws: InflateFailure.malformed) { try inflater.next() }
         }
     }
@@ -94,8 +114,8 @@ struct MessageInflaterTests {
         let bytes = try #require(Self.compressed["deflate"])
         for (limit, fits) in [(23, true), (22, false)] {
             let inflater = try self.inflater("deflate", maxBytes: limit)
-            var message = self.message(bytes)
-            inflater.append(&message)
+            let message = self.message(bytes)
+            inflater.append(message)
             if fits {
                 #expect(try inflater.next()?.readableBytes == 28)
             } else {
@@ -107,8 +127,8 @@ struct MessageInflaterTests {
     @Test("a length over the limit is refused before its bytes are there")
     func length() throws {
         let inflater = try self.inflater("gzip", maxBytes: 1000)
-        var message = ByteBuffer(bytes: [1, 0xFF, 0xFF, 0xFF, 0xFF])
-        inflater.append(&message)
+        let message = ByteBuffer(bytes: [1, 0xFF, 0xFF, 0xFF, 0xFF])
+        inflater.append(message)
         #expect(throws: InflateFailure.tooLarge) { try inflater.next() }
     }
 

@@ -84,6 +84,36 @@ struct StreamEdgeTests {
         #expect(!channel.isActive)
     }
 
+    @Test("a stream that its head ends is one whose end comes in an empty frame")
+    func endInHead() throws {
+        let channel = try self.channel()
+        try channel.writeInbound(self.headers([":path": "/a/b"], isEnd: true))
+        guard case .headers(let head) = try channel.readInbound(as: Frame.self),
+            case .data(let end) = try channel.readInbound(as: Frame.self)
+        else {
+            Issue.record("not a head and an end")
+            return
+        }
+        #expect(head.headers == [":path": "/a/b"] && !head.endStream)
+        #expect(end.data.readableBytes == 0 && end.endStream)
+        #expect(try channel.readInbound(as: Frame.self) == nil)
+    }
+
+    @Test("a call whose timeout is none ends with a status before the library sees it")
+    func timeout() throws {
+        let channel = try self.channel()
+        try channel.writeInbound(self.headers([":path": "/a/b", "grpc-timeout": "-1S"]))
+        #expect(try channel.readInbound(as: Frame.self) == nil)
+        let trailers = try #require(try self.nextHeaders(channel))
+        #expect(trailers.first(name: "grpc-status") == "3")
+        let status = try self.status(trailers)
+        #expect(status.message.contains(#""-1S""#))
+        #expect(
+            status.details.compactMap(\.badRequest).flatMap(\.violations).map(\.field)
+                == ["grpc-timeout"])
+        #expect(!channel.isActive)
+    }
+
     @Test("a stream that is closed at another moment, or has ended, is left alone")
     func otherCloses() throws {
         let closed = try self.channel()
