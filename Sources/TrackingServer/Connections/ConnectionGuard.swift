@@ -25,6 +25,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     /// Chunks that came while an earlier one is being handed on; nearly always none.
     private var waiting: [ByteBuffer] = []
     private var isReading = false
+    /// Whether bytes have been handed on, and the end of their read has not.
+    private var isReadOpen = false
     private var needsFlush = false
     private var goAways = 0
     /// Nothing of this peer is read any more.
@@ -63,6 +65,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         self.timers.cancel()
+        self.endRead(context)
         context.fireChannelInactive()
     }
 
@@ -70,6 +73,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         // Handing on may lead here again, when a write fails: what comes then waits for its turn.
         guard !self.isReading else { return self.waiting.append(self.unwrapInboundIn(data)) }
         self.isReading = true
+        self.isReadOpen = true
         self.handOn(self.unwrapInboundIn(data), context)
         while !self.waiting.isEmpty { self.handOn(self.waiting.removeFirst(), context) }
         self.isReading = false
@@ -80,6 +84,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
+        self.isReadOpen = false
         if self.needsFlush {
             self.needsFlush = false
             context.flush()
@@ -106,6 +111,17 @@ final class ConnectionGuard: ChannelDuplexHandler {
 }
 
 extension ConnectionGuard {
+    /// Ends the read in the middle of which a connection was closed: the channel does not. Until
+    /// then the HTTP/2 handler keeps the streams that it has read for (swift-nio-http2 1.46.0),
+    /// and they keep it, the connection and all of its handlers, for ever.
+    private func endRead(_ context: ChannelHandlerContext) {
+        guard self.isReadOpen else { return }
+        self.isReadOpen = false
+        // Not now: the HTTP/2 handler may be in the middle of that read. The handlers are removed
+        // after this, in the same way.
+        context.eventLoop.assumeIsolated().execute { context.fireChannelReadComplete() }
+    }
+
     private func handOn(_ chunk: ByteBuffer, _ context: ChannelHandlerContext) {
         var offset = 0
         while !self.isOver,
