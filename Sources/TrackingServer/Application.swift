@@ -248,7 +248,7 @@ package struct Application: Sendable {
                 config.http2.maxConcurrentStreams = configuration.streamsPerConnection
                 config.http2.targetWindowSize = 1 << 20
                 config.http2.maxFrameSize = 1 << 16
-                config.rpc.maxRequestPayloadSize = StreamEdges.maxMessageBytes
+                config.rpc.maxRequestPayloadSize = MessageRules.maxBytes
                 // An answer tells all that is settled already, so it waits for no other stream's:
                 // only for what the event loop has at hand. Any delay takes a timer, which costs
                 // two system calls and a wake-up for each flush.
@@ -260,6 +260,9 @@ package struct Application: Sendable {
                 StreamEdges(
                     configuration.edge,
                     metadataLimit: MetadataLimit(maxBytes: configuration.metadataBytes),
+                    rules: MessageRules(
+                        smallBytes: configuration.smallMessageBytes,
+                        timeout: configuration.messageTimeout, budget: ingest.budget),
                     onRefusal: ingest.metrics.countRefusal
                 ).install(in: &config)
                 UnreadAnswersHandler.install(in: &config, configuration.stream.answerTimeout)

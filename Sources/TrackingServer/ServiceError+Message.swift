@@ -34,6 +34,9 @@ extension ServiceError {
                 + "takes more or cannot be read: send fewer events in each request"
         case .messageNotInflated:
             "a compressed message breaks off or is damaged: send what grpc-encoding says, whole"
+        case .messageUnfinished(let time):
+            "a message was not whole \(time.components.seconds) s after its first byte: send smaller "
+                + "ones, or over a faster connection"
         case .serviceUnknown(let name):
             "there is no service \"\(name.prefix(128))\" here: ask for \"\" or for one of those "
                 + "that List names"

@@ -8,6 +8,7 @@ extension ServiceError {
         case requestTooLarge = "REQUEST_TOO_LARGE"
         case requestMalformed = "REQUEST_MALFORMED"
         case messageCount = "MESSAGE_COUNT"
+        case messageUnfinished = "MESSAGE_UNFINISHED"
         case serverClosing = "SERVER_CLOSING"
         case overloaded = "OVERLOADED"
         case quotaExceeded = "QUOTA_EXCEEDED"

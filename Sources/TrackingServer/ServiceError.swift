@@ -35,6 +35,8 @@ enum ServiceError {
     case messageTooLarge(limit: Int)
     /// A message cannot be decompressed.
     case messageNotInflated
+    /// A message has begun and did not come to its end in time.
+    case messageUnfinished(after: Duration)
     /// The health of a service is asked that is not there.
     case serviceUnknown(String)
     /// All watches of health are taken.
@@ -58,6 +60,7 @@ enum ServiceError {
         case .scopeMissing: .scopeMissing
         case .messageTooLarge: .requestTooLarge
         case .messageNotInflated: .requestMalformed
+        case .messageUnfinished: .messageUnfinished
         case .serviceUnknown: .serviceUnknown
         case .watchersExceeded: .watchersExceeded
         }
@@ -73,6 +76,7 @@ enum ServiceError {
         case .credentialsMissing, .credentialsRefused, .credentialsExpired: .unauthenticated
         case .scopeMissing: .permissionDenied
         case .quota, .metadata, .messageTooLarge, .watchersExceeded: .resourceExhausted
+        case .messageUnfinished: .deadlineExceeded
         case .serviceUnknown: .notFound
         }
     }
@@ -96,8 +100,8 @@ enum ServiceError {
         case .quota(let excess, let tenant):
             [self.quotaFailure("tenant:\(tenant)"), .retryInfo(delay: excess.wait)]
         case .watchersExceeded: [self.quotaFailure("server"), .retryInfo(delay: .seconds(30))]
-        case .messageCount, .credentialsMissing, .credentialsRefused, .credentialsExpired,
-            .scopeMissing:
+        case .messageCount, .messageUnfinished, .credentialsMissing, .credentialsRefused,
+            .credentialsExpired, .scopeMissing:
             []
         }
     }

@@ -57,6 +57,12 @@ struct TrackingService: RegistrableRPCService {
 
     /// Where clients find StreamEvents over HTTP/2.
     static let streamPath = "/" + Self.streamEventsName
+    /// Where they find the other methods.
+    static let recordPath = "/" + Self.recordEventsName
+    static let explainPath =
+        "/" + Sightline_V1_TrackingService.Method.ExplainEvents.descriptor.fullyQualifiedMethod
+    static let inspectPath =
+        "/" + Sightline_V1_TrackingService.Method.InspectPayload.descriptor.fullyQualifiedMethod
 
     private func streamEvents(
         _ request: StreamingServerRequest<RequestRun>, of caller: Principal

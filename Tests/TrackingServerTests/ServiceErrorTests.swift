@@ -57,6 +57,9 @@ struct ServiceErrorTests {
             error: .messageNotInflated, reason: "REQUEST_MALFORMED", code: .invalidArgument,
             field: "request"),
         Row(
+            error: .messageUnfinished(after: .seconds(30)), reason: "MESSAGE_UNFINISHED",
+            code: .deadlineExceeded),
+        Row(
             error: .serviceUnknown("x"), reason: "SERVICE_UNKNOWN", code: .notFound,
             field: "service"),
         Row(

@@ -107,6 +107,12 @@ package struct ConfigurationKey: Sendable {
             "limits.metadata_bytes", .number(8 << 10, 1...(14 << 10)),
             "bytes of the names and values of a call's metadata"),
         .init(
+            "limits.small_message_bytes", .number(16 << 10, 1024...(1 << 20)),
+            "bytes of a message to a method that takes no events and no payload"),
+        .init(
+            "limits.message_seconds", .number(30, 1...3600),
+            "seconds that a message may take from its first byte to its last"),
+        .init(
             "limits.bytes_in_flight", .number(256 << 20, (1 << 20)...(1 << 40)),
             "bytes of requests that may be under way in all streams; then reading stops",
             unit: "bytes"),

@@ -30,6 +30,10 @@ package struct ServerConfiguration: Sendable {
     package var streamsPerConnection = 100
     /// Bytes of the names and values of a call's metadata.
     package var metadataBytes = 8 << 10
+    /// Bytes of a message to a method that takes no events and no payload.
+    package var smallMessageBytes = 16 << 10
+    /// How long a message may take from its first byte to its last.
+    package var messageTimeout = Duration.seconds(30)
     /// Bytes of requests that may be under way in all streams.
     package var bytesInFlight = 256 << 20
     /// The share of them from which on new calls are refused.
@@ -87,6 +91,8 @@ package struct ServerConfiguration: Sendable {
         self.limits.eventBytes = values.number("limits.event_bytes")
         self.streamsPerConnection = values.number("limits.streams_per_connection")
         self.metadataBytes = values.number("limits.metadata_bytes")
+        self.smallMessageBytes = values.number("limits.small_message_bytes")
+        self.messageTimeout = .seconds(values.number("limits.message_seconds"))
         self.bytesInFlight = values.number("limits.bytes_in_flight")
         self.bytesInFlightSoftPercent = values.number("limits.bytes_in_flight_soft_percent")
         self.quotas.standard.eventsPerSecond = values.number("quotas.events_per_second")

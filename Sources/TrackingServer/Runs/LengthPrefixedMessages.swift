@@ -33,6 +33,8 @@ struct MessageCounter {
     private(set) var count = 0
     /// Their bytes, prefixes included.
     private(set) var bytes = 0
+    /// Whether a message had more than its `maxBytes`.
+    private(set) var hasTooLarge = false
 
     private let maxBytes: Int
     /// Bytes of the current message's prefix that have come, and what they say so far.
@@ -48,6 +50,12 @@ struct MessageCounter {
     var isAtStart: Bool { self.prefix == 0 }
 
     private var messageBytes: Int { LengthPrefixedMessages.prefixBytes &+ Int(self.length) }
+
+    /// Bytes that have come of the message that has not ended.
+    var unfinishedBytes: Int {
+        self.prefix < LengthPrefixedMessages.prefixBytes
+            ? self.prefix : self.messageBytes &- self.remaining
+    }
 
     /// Forgets the messages that have ended.
     mutating func forget() { (self.count, self.bytes) = (0, 0) }
@@ -66,7 +74,10 @@ struct MessageCounter {
                 offset &+= 1
                 guard self.prefix == LengthPrefixedMessages.prefixBytes else { continue }
                 self.remaining = Int(self.length)
-                if self.messageBytes > self.maxBytes { isFit = false }
+                if self.messageBytes > self.maxBytes {
+                    self.hasTooLarge = true
+                    isFit = false
+                }
             }
             let step = Swift.min(self.remaining, bytes.count &- offset)
             self.remaining &-= step

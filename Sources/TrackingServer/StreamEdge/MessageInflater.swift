@@ -22,6 +22,10 @@ final class MessageInflater {
     private let maxBytes: Int
     private let inflater: OpaquePointer
     private var pending = ByteBuffer()
+    /// Messages that were taken.
+    private(set) var count = 0
+    /// Whether more bytes are needed for the next message, of which some are here.
+    private(set) var isStarved = false
 
     /// An inflater of an encoding; nil where it is none of those, or there is no memory.
     init?(_ encoding: String, maxBytes: Int) {
@@ -53,6 +57,7 @@ final class MessageInflater {
     /// The next whole message with its prefix, plain; nil where more bytes are needed. Costs what
     /// that message takes, however much else is pending.
     func next() throws(InflateFailure) -> ByteBuffer? {
+        self.isStarved = self.hasRest
         let start = self.pending.readerIndex
         guard let flag = self.pending.getInteger(at: start, as: UInt8.self),
             let length = self.pending.getInteger(at: start + 1, as: UInt32.self)
@@ -60,6 +65,8 @@ final class MessageInflater {
         guard length <= self.maxBytes else { throw .tooLarge }
         let count = Self.prefixBytes + Int(length)
         guard var message = self.pending.readSlice(length: count) else { return nil }
+        self.isStarved = false
+        self.count &+= 1
         switch flag {
         case 0: return message
         case 1:

@@ -13,41 +13,51 @@ final class StreamEdge: ChannelDuplexHandler {
     typealias OutboundIn = HTTP2Frame.FramePayload
     typealias OutboundOut = HTTP2Frame.FramePayload
 
-    private let maxMessageBytes: Int
+    let rules: MessageRules
     private let metadataLimit: MetadataLimit
     private let compressors: CompressorBudget?
     private let onRefusal: @Sendable (ServiceError.Reason) -> Void
     private var hasCompressor = false
-    private var inflater: MessageInflater?
     private var hasHead = false
     private var hasAnswerHead = false
-    private var hasEnded = false
     private var isReadingData = false
+    /// Nothing of the client is of use any more.
+    private(set) var hasEnded = false
+    private(set) var maxMessageBytes = MessageRules.maxBytes
+    private(set) var inflater: MessageInflater?
+    /// Follows messages that come plain.
+    var messages = MessageCounter(maxBytes: 0)
+    /// Bytes that the memory's budget counts for this stream.
+    var keptBytes = 0
+    /// Since when the message has been coming that is not whole yet, and which one it is.
+    var unfinished: (message: Int, since: NIODeadline)?
+    var deadline: Scheduled<Void>?
+    /// Whether the client has ended its side, of which the library is yet to be told.
+    var endIsDue = false
+    /// Whether the reader wants inflated messages, and they are being handed on.
+    var isWanted = false
+    var isHandingOn = false
 
     /// The edge of one stream.
     ///
     /// - Parameters:
-    ///   - maxMessageBytes: the library's limit of a message, which errors name.
+    ///   - rules: what its messages may be.
     ///   - metadataLimit: what calls may have of metadata.
     ///   - compressors: what may be taken of compressors; nil where answers are never compressed.
     ///   - onRefusal: told the reason of each call that ends with an error.
     init(
-        maxMessageBytes: Int, metadataLimit: MetadataLimit, compressors: CompressorBudget?,
+        rules: MessageRules, metadataLimit: MetadataLimit, compressors: CompressorBudget?,
         onRefusal: @escaping @Sendable (ServiceError.Reason) -> Void = { _ in }
     ) {
         self.onRefusal = onRefusal
-        self.maxMessageBytes = maxMessageBytes
+        self.rules = rules
         self.metadataLimit = metadataLimit
         self.compressors = compressors
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !self.hasHead else {
-            if self.inflater == nil {
-                self.pass(data, context)
-            } else {
-                self.inflate(data, context)
-            }
+            self.readBody(data, context)
             return
         }
         self.hasHead = true
@@ -64,10 +74,12 @@ final class StreamEdge: ChannelDuplexHandler {
         let refusal =
             self.metadataLimit.refusal(of: frame.headers) ?? CallTimeout.check(&frame.headers)
         if let refusal {
-            self.end(refusal, context)
-            context.close(promise: nil)
+            self.refuse(refusal, context)
             return
         }
+        self.maxMessageBytes = self.rules.maxBytes(at: frame.headers.first(name: ":path"))
+        self.messages = MessageCounter(
+            maxBytes: LengthPrefixedMessages.prefixBytes + self.maxMessageBytes)
         if let compressors = self.compressors {
             let wanted = AnswerEncoding.wanted(frame.headers)
             self.hasCompressor = wanted != nil && compressors.take()
@@ -85,49 +97,28 @@ final class StreamEdge: ChannelDuplexHandler {
     }
 
     /// Hands on the end of what a client sends.
-    private func passEnd(_ context: ChannelHandlerContext) {
+    func passEnd(_ context: ChannelHandlerContext) {
         let end = HTTP2Frame.FramePayload.Data(data: .byteBuffer(ByteBuffer()), endStream: true)
         self.pass(self.wrapInboundOut(.data(end)), context)
     }
 
-    /// Hands a frame on as it is: what a client without compression sends is not looked into.
-    private func pass(_ data: NIOAny, _ context: ChannelHandlerContext) {
+    /// Hands a frame on.
+    func pass(_ data: NIOAny, _ context: ChannelHandlerContext) {
         self.isReadingData = true
         context.fireChannelRead(data)
         self.isReadingData = false
     }
 
-    /// Hands on the messages of a frame, plain.
-    private func inflate(_ data: NIOAny, _ context: ChannelHandlerContext) {
-        guard let inflater = self.inflater, !self.hasEnded,
-            case .data(let frame) = self.unwrapInboundIn(data),
-            case .byteBuffer(let bytes) = frame.data
-        else {
-            context.fireChannelRead(data)
-            return
-        }
-        inflater.append(bytes)
-        do throws(InflateFailure) {
-            while let message = try inflater.next() {
-                self.pass(self.wrapInboundOut(.data(.init(data: .byteBuffer(message)))), context)
-                if self.hasEnded { return }
-            }
-            guard frame.endStream else { return }
-            if inflater.hasRest { throw .malformed }
-        } catch {
-            self.end(
-                error == .tooLarge
-                    ? .messageTooLarge(limit: self.maxMessageBytes) : .messageNotInflated,
-                context)
-            context.close(promise: nil)
-            return
-        }
-        self.passEnd(context)
+    /// Ends the call with a status, and its stream.
+    func refuse(_ error: ServiceError, _ context: ChannelHandlerContext) {
+        guard !self.hasEnded else { return }
+        self.end(error, context)
+        context.close(promise: nil)
     }
 
     /// Ends the call with a status.
     private func end(_ error: ServiceError, _ context: ChannelHandlerContext) {
-        self.hasEnded = true
+        self.becomeEnded()
         self.onRefusal(error.reason)
         let trailers = EdgeTrailers.trailers(error, withHead: !self.hasAnswerHead)
         let frame = HTTP2Frame.FramePayload.Headers(headers: trailers, endStream: true)
@@ -142,11 +133,11 @@ final class StreamEdge: ChannelDuplexHandler {
         case .headers(var frame):
             self.hasAnswerHead = true
             guard frame.endStream else { break }
-            self.hasEnded = true
+            self.becomeEnded()
             if let reason = EdgeTrailers.addDetails(to: &frame.headers) { self.onRefusal(reason) }
             context.write(self.wrapOutboundOut(.headers(frame)), promise: promise)
             return
-        case .rstStream: self.hasEnded = true
+        case .rstStream: self.becomeEnded()
         default: break
         }
         context.write(data, promise: promise)
@@ -161,7 +152,17 @@ final class StreamEdge: ChannelDuplexHandler {
         context.close(mode: mode, promise: promise)
     }
 
+    /// Lets go of all that was kept of the client's messages.
+    private func becomeEnded() {
+        self.hasEnded = true
+        self.inflater = nil
+        self.deadline?.cancel()
+        self.deadline = nil
+        _ = self.rules.keep(0, insteadOf: &self.keptBytes)
+    }
+
     func handlerRemoved(context: ChannelHandlerContext) {
+        self.becomeEnded()
         if self.hasCompressor { self.compressors?.giveBack() }
         self.hasCompressor = false
     }

@@ -5,12 +5,8 @@ internal import NIOCore
 
 /// Puts a `StreamEdge` in front of each stream of a transport.
 struct StreamEdges {
-    /// The library's limit of one message, in bytes, and of what comes out of a compressed one. A
-    /// request above the service's own limit and up to this one gets an answer of its own; one
-    /// above this ends its call.
-    static let maxMessageBytes = 1 << 20
-
     private let metadataLimit: MetadataLimit
+    private let rules: MessageRules
     private let compressors: CompressorBudget?
     private let onRefusal: @Sendable (ServiceError.Reason) -> Void
 
@@ -18,13 +14,15 @@ struct StreamEdges {
     ///
     /// - Parameters:
     ///   - metadataLimit: what calls may have of metadata.
+    ///   - rules: what their messages may be.
     ///   - onRefusal: told the reason of each call that ends with an error.
     init(
-        _ configuration: EdgeConfiguration, metadataLimit: MetadataLimit,
+        _ configuration: EdgeConfiguration, metadataLimit: MetadataLimit, rules: MessageRules,
         onRefusal: @escaping @Sendable (ServiceError.Reason) -> Void
     ) {
         self.onRefusal = onRefusal
         self.metadataLimit = metadataLimit
+        self.rules = rules
         self.compressors =
             configuration.isCompressionEnabled
             ? CompressorBudget(limit: configuration.maxCompressedStreams) : nil
@@ -35,14 +33,16 @@ struct StreamEdges {
         // Without `.none` the library would refuse clients that say "identity".
         config.compression.enabledAlgorithms =
             self.compressors == nil ? .none : [.none, .gzip, .deflate]
-        let (metadataLimit, compressors) = (self.metadataLimit, self.compressors)
+        let (metadataLimit, rules, compressors) = (
+            self.metadataLimit, self.rules, self.compressors
+        )
         let onRefusal = self.onRefusal
         let earlier = config.channelDebuggingCallbacks.onAcceptHTTP2Stream
         config.channelDebuggingCallbacks.onAcceptHTTP2Stream = { channel in
             let added = channel.eventLoop.makeCompletedFuture {
                 let edge = StreamEdge(
-                    maxMessageBytes: Self.maxMessageBytes, metadataLimit: metadataLimit,
-                    compressors: compressors, onRefusal: onRefusal)
+                    rules: rules, metadataLimit: metadataLimit, compressors: compressors,
+                    onRefusal: onRefusal)
                 try channel.pipeline.syncOperations.addHandler(edge, position: .first)
             }
             guard let earlier else { return added }

@@ -25,6 +25,9 @@ struct StreamEdgeTests {
     }
 
     private static let metadataLimit = MetadataLimit(maxBytes: 1000)
+    private static let rules = MessageRules(
+        smallBytes: 1000, timeout: .seconds(30),
+        budget: MemoryBudget(hardBytes: 1 << 20, softPercent: 80))
 
     private func channel(
         _ compressors: CompressorBudget? = nil, _ handlers: any ChannelHandler...
@@ -32,7 +35,7 @@ struct StreamEdgeTests {
         let channel = EmbeddedChannel()
         try channel.pipeline.syncOperations.addHandler(
             StreamEdge(
-                maxMessageBytes: 1000, metadataLimit: Self.metadataLimit, compressors: compressors))
+                rules: Self.rules, metadataLimit: Self.metadataLimit, compressors: compressors))
         try channel.pipeline.syncOperations.addHandlers(handlers)
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         return channel
@@ -166,7 +169,7 @@ struct StreamEdgeTests {
             try channel.pipeline.syncOperations.addHandlers(
                 [
                     StreamEdge(
-                        maxMessageBytes: 1000, metadataLimit: Self.metadataLimit, compressors: nil
+                        rules: Self.rules, metadataLimit: Self.metadataLimit, compressors: nil
                     ) { reason in
                         reasons.withLock { $0.append(reason) }
                     }

@@ -1,0 +1,127 @@
+// What a client sends behind the head of its call: followed as it passes, or inflated as it is
+// wanted.
+internal import NIOCore
+internal import NIOHTTP2
+
+extension StreamEdge {
+    /// Inflated bytes that are handed on at once. The reader's own queue holds some ten of these.
+    private static let batchBytes = 64 << 10
+
+    /// Reads a frame behind the head.
+    func readBody(_ data: NIOAny, _ context: ChannelHandlerContext) {
+        guard !self.hasEnded, case .data(let frame) = self.unwrapInboundIn(data),
+            case .byteBuffer(let bytes) = frame.data
+        else { return self.pass(data, context) }
+        if let inflater = self.inflater {
+            inflater.append(bytes)
+            self.endIsDue = frame.endStream
+            self.isWanted = true
+            self.checkRoom(inflater.pendingBytes, context)
+            return
+        }
+        _ = bytes.withUnsafeReadableBytes { self.messages.advance(over: $0) }
+        guard !self.messages.hasTooLarge else {
+            return self.refuse(.messageTooLarge(limit: self.maxMessageBytes), context)
+        }
+        guard self.checkRoom(self.messages.unfinishedBytes, context) else { return }
+        self.pass(data, context)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        self.handOn(context)
+        self.watch(context)
+        context.fireChannelReadComplete()
+    }
+
+    /// The reader wants more: what is pending comes before what the stream would read.
+    func read(context: ChannelHandlerContext) {
+        guard self.inflater != nil else { return context.read() }
+        self.isWanted = true
+        self.handOn(context)
+        if self.isWanted, !self.isHandingOn { context.read() }
+    }
+
+    /// Counts what is kept; ends the call where there is no room for more.
+    @discardableResult
+    private func checkRoom(_ bytes: Int, _ context: ChannelHandlerContext) -> Bool {
+        if self.rules.keep(bytes, insteadOf: &self.keptBytes) { return true }
+        self.refuse(.overloaded, context)
+        return false
+    }
+
+    // MARK: Inflating
+
+    /// Hands on inflated messages as long as the reader wants them. It says so by `read`, and is
+    /// asked after each batch.
+    private func handOn(_ context: ChannelHandlerContext) {
+        guard !self.isHandingOn else { return }
+        self.isHandingOn = true
+        defer { self.isHandingOn = false }
+        while self.isWanted, let inflater = self.inflater, self.handOnBatch(of: inflater, context) {
+            self.isWanted = false
+            context.fireChannelReadComplete()
+            context.channel.read()
+        }
+    }
+
+    /// Hands on some messages; false where none is whole.
+    private func handOnBatch(
+        of inflater: MessageInflater, _ context: ChannelHandlerContext
+    ) -> Bool {
+        var bytes = 0
+        do throws(InflateFailure) {
+            while bytes < Self.batchBytes, !self.hasEnded, let message = try inflater.next() {
+                bytes &+= message.readableBytes
+                self.pass(self.wrapInboundOut(.data(.init(data: .byteBuffer(message)))), context)
+            }
+            guard !self.hasEnded else { return false }
+            _ = self.rules.keep(inflater.pendingBytes, insteadOf: &self.keptBytes)
+            guard bytes == 0, self.endIsDue else { return bytes > 0 }
+            if inflater.hasRest { throw .malformed }
+        } catch {
+            let isTooLarge = error == .tooLarge
+            self.refuse(
+                isTooLarge ? .messageTooLarge(limit: self.maxMessageBytes) : .messageNotInflated,
+                context)
+            return false
+        }
+        self.endIsDue = false
+        self.passEnd(context)
+        return false
+    }
+
+    // MARK: The time of a message
+
+    /// The message that is coming: its number, and whether any of it is here. Of compressed ones,
+    /// those that wait for the reader are whole.
+    private var current: (number: Int, isUnfinished: Bool) {
+        guard let inflater = self.inflater else {
+            return (self.messages.count, self.messages.unfinishedBytes > 0)
+        }
+        return (inflater.count, inflater.isStarved)
+    }
+
+    /// Notes since when a message has been coming. One timer is enough: it looks again when the
+    /// time of the message would be over that is coming then.
+    private func watch(_ context: ChannelHandlerContext) {
+        let (number, isUnfinished) = self.current
+        guard isUnfinished, !self.hasEnded else {
+            self.unfinished = nil
+            return
+        }
+        if self.unfinished?.message != number {
+            self.unfinished = (number, context.eventLoop.now)
+        }
+        if self.deadline == nil { self.look(after: TimeAmount(self.rules.timeout), context) }
+    }
+
+    private func look(after delay: TimeAmount, _ context: ChannelHandlerContext) {
+        self.deadline = context.eventLoop.assumeIsolated().scheduleTask(in: delay) {
+            self.deadline = nil
+            guard let since = self.unfinished?.since else { return }
+            let left = since + TimeAmount(self.rules.timeout) - context.eventLoop.now
+            guard left <= .zero else { return self.look(after: left, context) }
+            self.refuse(.messageUnfinished(after: self.rules.timeout), context)
+        }
+    }
+}
