@@ -18,8 +18,8 @@ extension ServiceError {
         case .metadata(let bytes, let maxBytes):
             "metadata: \(bytes) bytes of names and values, the limit is \(maxBytes): send less"
         case .timeout(let value):
-            "\(CallTimeout.header): \"\(CallTimeout.shown(value))\" is no time: send it once, as 1 to 8 "
-                + "digits and one of H, M, S, m, u, n"
+            "\(CallTimeout.header): \"\(CallTimeout.shown(value))\" is no time: send it once, as 1 to "
+                + "8 digits and one of H, M, S, m, u, n"
         case .credentialsMissing:
             "credentials are needed: send an API key or a token as "
                 + "\"authorization: Bearer …\", or use a client certificate"
@@ -35,8 +35,8 @@ extension ServiceError {
         case .messageNotInflated:
             "a compressed message breaks off or is damaged: send what grpc-encoding says, whole"
         case .messageUnfinished(let time):
-            "a message was not whole \(time.components.seconds) s after its first byte: send smaller "
-                + "ones, or over a faster connection"
+            "a message was not whole \(time.components.seconds) s after its first byte: send "
+                + "smaller ones, or over a faster connection"
         case .serviceUnknown(let name):
             "there is no service \"\(name.prefix(128))\" here: ask for \"\" or for one of those "
                 + "that List names"

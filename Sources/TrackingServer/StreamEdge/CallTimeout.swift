@@ -11,7 +11,7 @@ enum CallTimeout {
     private static let maxDigits = 8
     /// Digits that the library takes.
     private static let libraryDigits = 7
-    /// Eleven years. In nanoseconds, by which the runtime sleeps, 293 years would not fit in 64 bits.
+    /// Eleven years. The runtime counts nanoseconds: 293 years would not fit in 64 bits.
     private static let maxHours = 99_999
     /// Bytes of a value that an error shows.
     private static let shownBytes = 32
