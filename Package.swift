@@ -197,6 +197,20 @@ let targets: [Target] = [
         ],
         path: "Tests/Simulation",
         swiftSettings: strict),
+    // In no product: `swift build --product wholestack`, or Scripts/fuzz with libFuzzer.
+    .executableTarget(
+        name: "wholestack",
+        dependencies: [
+            "SightlineProtos", "TrackingCore", "TrackingJournal", "TrackingServer",
+            .product(name: "GRPCCore", package: "grpc-swift-2"),
+            .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
+            .product(name: "Logging", package: "swift-log"),
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOEmbedded", package: "swift-nio"),
+            .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+        ],
+        path: "Tests/Fuzz/Stack",
+        swiftSettings: strict),
     .testTarget(
         name: "TrackingCoreTests",
         dependencies: [

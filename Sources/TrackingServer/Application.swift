@@ -224,15 +224,6 @@ package struct Application: Sendable {
         }
     }
 
-    /// The services by which the server tells of itself.
-    private static func selfDescription(
-        _ configuration: EdgeConfiguration, _ board: HealthBoard
-    ) throws -> [any RegistrableRPCService] {
-        let health = HealthService(board: board)
-        guard configuration.isReflectionEnabled else { return [health] }
-        return [health, ReflectionService(index: try DescriptorIndex())]
-    }
-
     private static func server(
         _ configuration: ServerConfiguration, _ ingest: Ingest, _ board: HealthBoard,
         _ connections: OpenConnections, _ certificates: ServerCertificates?,
@@ -243,32 +234,7 @@ package struct Application: Sendable {
                 ? .ipv6(host: configuration.host, port: configuration.port)
                 : .ipv4(host: configuration.host, port: configuration.port),
             transportSecurity: try certificates?.transportSecurity() ?? .plaintext,
-            config: .defaults { config in
-                // Never left unset: the transport would end a connection at its 101st stream.
-                config.http2.maxConcurrentStreams = configuration.streamsPerConnection
-                config.http2.targetWindowSize = 1 << 20
-                config.http2.maxFrameSize = 1 << 16
-                config.rpc.maxRequestPayloadSize = MessageRules.maxBytes
-                // An answer tells all that is settled already, so it waits for no other stream's:
-                // only for what the event loop has at hand. Any delay takes a timer, which costs
-                // two system calls and a wake-up for each flush.
-                config.connection.flushCoalescing = .init(maxFlushDelay: .zero, maxBytes: 64 << 10)
-                ConnectionGuards(
-                    configuration.connections,
-                    ends: ConnectionEnds(logger: logger, onEnd: ingest.metrics.count)
-                ).install(in: &config)
-                StreamEdges(
-                    configuration.edge,
-                    metadataLimit: MetadataLimit(maxBytes: configuration.metadataBytes),
-                    rules: MessageRules(
-                        smallBytes: configuration.smallMessageBytes,
-                        timeout: configuration.messageTimeout, budget: ingest.budget),
-                    onRefusal: ingest.metrics.countRefusal
-                ).install(in: &config)
-                UnreadAnswersHandler.install(in: &config, configuration.stream.answerTimeout)
-                RequestRuns.install(in: &config)
-                connections.install(in: &config)
-            })
+            config: Self.transportConfig(configuration, ingest, connections, logger))
         var interceptors: [any ServerInterceptor] = []
         if let certificates, configuration.tls.mode == .mtls {
             interceptors.append(ClientCertificateInterceptor(trust: certificates.clients))
@@ -280,8 +246,7 @@ package struct Application: Sendable {
         }
         return GRPCServer(
             transport: transport,
-            services: try [TrackingService(ingest: ingest, stream: configuration.stream)]
-                + Self.selfDescription(configuration.edge, board),
+            services: try Self.services(configuration, ingest, board),
             interceptors: interceptors)
     }
 }

@@ -1,0 +1,80 @@
+// Fuzzes the reading of the journal's payloads, which a disk may damage. Whatever the bytes are, no
+// reader goes beyond them, all readers agree where they stop making sense, and a hit that was read
+// comes back the same from a payload of its own.
+
+@testable internal import TrackingCore
+
+@_cdecl("LLVMFuzzerTestOneInput")
+func fuzzHitBlock(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    // A copy of just its size, so that AddressSanitizer sees a read beyond it.
+    let input = [UInt8](UnsafeBufferPointer(start: data, count: count))
+    input.withUnsafeBytes { check($0) }
+    return 0
+}
+
+private func check(_ payload: Bytes) {
+    var hits = 0
+    var isDamaged = false
+    do {
+        try HitBlock.forEachHit(in: payload) { hit in
+            hits += 1
+            require(isWithin(hit.event, payload), "an event lies outside of the payload")
+            require(hit.id.count == 16, "a hit id of \(hit.id.count) bytes")
+            checkAlone(hit)
+        }
+    } catch let error as DamagedPayload {
+        isDamaged = true
+        require((0...payload.count).contains(error.offset), "damage at byte \(error.offset)")
+    } catch {
+        fatalError("another error: \(error)")
+    }
+    let counted = HitBlock.hitCount(in: payload)
+    require(counted == hits, "\(hits) hits are read, and \(counted) are counted")
+
+    var traces = 0
+    HitBlock.forEachTrace(in: payload) { trace in
+        traces += 1
+        require(trace.traceparent.utf8.count == 55, "a traceparent of another size")
+        return traces < 3
+    }
+    require(traces <= payload.count / HitBlock.headerBytes, "\(traces) traces")
+    _ = isDamaged
+}
+
+/// Whether a slice lies in the payload.
+private func isWithin(_ slice: Bytes, _ payload: Bytes) -> Bool {
+    guard let start = slice.baseAddress, let first = payload.baseAddress else {
+        return slice.isEmpty
+    }
+    return start >= first && start + slice.count <= first + payload.count
+}
+
+/// Writes a hit alone, as dead letters are kept, and reads it again.
+private func checkAlone(_ hit: Hit) {
+    guard
+        let trace = TraceContext(
+            traceparent: hit.origin.traceparent, tracestate: hit.origin.tracestate)
+    else { return }
+    let tenant = String(decoding: hit.origin.tenant, as: UTF8.self)
+    let alone = HitBlock.payload(
+        key: hit.key, kind: hit.kind, product: hit.product, warnings: hit.warnings,
+        receiveTime: hit.origin.receiveTime, tenant: tenant, trace: trace, event: hit.event)
+    alone.withUnsafeBytes { payload in
+        var found = 0
+        do {
+            try HitBlock.forEachHit(in: payload) { again in
+                found += 1
+                require(
+                    again.id == hit.id && again.kind == hit.kind
+                        && again.product == hit.product && again.warnings == hit.warnings
+                        && again.origin.receiveTime == hit.origin.receiveTime
+                        && again.event.elementsEqual(hit.event)
+                        && again.campaignAction == hit.campaignAction,
+                    "a hit comes back as another one")
+            }
+        } catch {
+            fatalError("a hit that was written alone cannot be read: \(error)")
+        }
+        require(found == 1, "a hit alone comes back \(found) times")
+    }
+}

@@ -1,0 +1,117 @@
+// Fuzzes the joining of DATA frames, and the counting of the messages in them. The first bytes of an
+// input are sizes of chunks, the rest is frames. Joined or not, they say the same: one stream after
+// the other gets the same bytes, and all other frames stay where they are.
+internal import NIOCore
+
+@testable internal import TrackingServer
+
+/// The frames of one connection.
+enum JoinedFramesFuzzer {
+    static func run(_ input: [UInt8]) {
+        var reader = ProgramReader(input)
+        let sizes = reader.raw(Int(reader.byte() & 7)).map { Int($0) }
+        let frames = reader.isAtEnd ? [] : Self.frames(&reader)
+        let bytes = Wire.preface + frames
+        let joined = Self.joined(bytes, sizes)
+        let (expected, actual) = (Frames(bytes), Frames(joined))
+        guard expected == actual else {
+            fatalError("in chunks of \(sizes): \(actual), not \(expected)")
+        }
+        guard Frames(joined, isMerged: false).longest
+            <= max(DataFrameJoiner.maxJoinedBytes, Frames(bytes, isMerged: false).longest)
+        else { fatalError("a joined frame is longer than any receiver has to take") }
+        self.checkMessages(reader.isAtEnd ? frames : frames + reader.counted(), sizes)
+    }
+
+    /// DATA first of all, and bytes as they are at the end.
+    private static func frames(_ reader: inout ProgramReader) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for _ in 0..<reader.byte() & 31 where !reader.isAtEnd {
+            let choices = reader.byte()
+            let kind = choices & 0xc0 == 0xc0 ? reader.byte() : 0
+            let flags = choices & 0x30 == 0x30 ? reader.byte() : 0
+            let payload = reader.counted()
+            bytes += Wire.header(
+                kind, flags: flags, stream: UInt32(choices & 3), length: payload.count) + payload
+        }
+        return bytes + reader.counted()
+    }
+
+    private static func joined(_ bytes: [UInt8], _ sizes: [Int]) -> [UInt8] {
+        var joiner = DataFrameJoiner()
+        var joined: [UInt8] = []
+        for chunk in Self.chunks(bytes, sizes) {
+            let buffer = joiner.join(ByteBuffer(bytes: chunk), allocator: ByteBufferAllocator())
+            joined += buffer.readableBytesView
+        }
+        return joined
+    }
+
+    /// Pieces of these sizes, round and round; one piece where there are none.
+    private static func chunks(_ bytes: [UInt8], _ sizes: [Int]) -> [ArraySlice<UInt8>] {
+        guard sizes.contains(where: { $0 > 0 }) else { return [bytes[...]] }
+        var chunks: [ArraySlice<UInt8>] = []
+        var start = 0
+        while start < bytes.count {
+            let end = min(start + sizes[chunks.count % sizes.count], bytes.count)
+            chunks.append(bytes[start..<end])
+            start = end
+        }
+        return chunks
+    }
+
+    /// Whether messages are counted the same as a whole and in pieces.
+    private static func checkMessages(_ bytes: [UInt8], _ sizes: [Int]) {
+        var counter = MessageCounter(maxBytes: .max)
+        var isFit = true
+        for chunk in Self.chunks(bytes, sizes) {
+            isFit = chunk.withUnsafeBytes { counter.advance(over: $0) } && isFit
+        }
+        let count = bytes.withUnsafeBytes { LengthPrefixedMessages.count(in: $0) }
+        let isWhole = isFit && counter.isAtStart && !bytes.isEmpty
+        guard (count != nil) == isWhole, count == nil || count == counter.count else {
+            fatalError("\(counter.count) messages in pieces, and as a whole \(count ?? -1)")
+        }
+    }
+}
+
+/// What frames say, however DATA is cut.
+private struct Frames: Equatable {
+    private var frames: [Frame] = []
+    /// The longest payload.
+    private(set) var longest = 0
+    /// Bytes at the end that are no whole frame.
+    private var rest: [UInt8]
+
+    private struct Frame: Equatable {
+        /// All of the header but the length.
+        let head: [UInt8]
+        var payload: [UInt8]
+    }
+
+    static func == (left: Frames, right: Frames) -> Bool {
+        left.frames == right.frames && left.rest == right.rest
+    }
+
+    init(_ bytes: [UInt8], isMerged: Bool = true) {
+        self.rest = Array(bytes.dropFirst(Wire.preface.count))
+        var start = 0
+        while self.rest.count - start >= 9 {
+            let header = self.rest[start..<start + 9]
+            let length = header.prefix(3).reduce(0) { $0 << 8 | Int($1) }
+            guard self.rest.count - start - 9 >= length else { break }
+            let head = Array(header.dropFirst(3))
+            let payload = Array(self.rest[start + 9..<start + 9 + length])
+            start += 9 + length
+            self.longest = max(self.longest, length)
+            if isMerged, head[0] == 0, head[1] == 0, !payload.isEmpty,
+                let last = self.frames.last, last.head == head, !last.payload.isEmpty
+            {
+                self.frames[self.frames.count - 1].payload += payload
+            } else {
+                self.frames.append(Frame(head: head, payload: payload))
+            }
+        }
+        self.rest.removeFirst(start)
+    }
+}

@@ -1,0 +1,31 @@
+// The whole stack without libFuzzer: programs made from seeds, or inputs that libFuzzer has kept.
+// Each program has a seed of its own, which it tells as it begins where the environment has VERBOSE.
+#if !LIBFUZZER
+    internal import Foundation
+
+    /// `wholestack RUNS [SEED]` runs programs of SEED, SEED + 1 and so on; `wholestack FILE…` runs
+    /// inputs.
+    @main
+    struct Main {
+        static func main() throws {
+            let arguments = CommandLine.arguments.dropFirst()
+            let stack = try ServedStack()
+            guard let runs = arguments.first.flatMap({ Int($0) }) else {
+                for path in arguments {
+                    let input = [UInt8](try Data(contentsOf: URL(filePath: path)))
+                    try stack.serve { FrameProgram.run(input, on: $0) }
+                }
+                return print("wholestack: \(arguments.count) inputs, no crash, nothing stays")
+            }
+            let first = arguments.dropFirst().first.flatMap { UInt64($0) } ?? 1
+            let isVerbose = ProcessInfo.processInfo.environment["VERBOSE"] != nil
+            for seed in first..<first &+ UInt64(max(runs, 0)) {
+                if isVerbose { print("seed \(seed)") }
+                var writer = ProgramWriter(seed: seed)
+                let input = writer.program()
+                try stack.serve { FrameProgram.run(input, on: $0) }
+            }
+            print("wholestack: \(runs) programs from seed \(first), no crash, nothing stays")
+        }
+    }
+#endif
