@@ -66,29 +66,11 @@ package enum HitBlock {
     /// How many hits a payload holds, up to where it is damaged. Reads no event.
     package static func hitCount(in payload: Bytes) -> Int {
         var hits = 0
-        var offset = 0
-        while offset + Self.headerBytes <= payload.count {
-            let entryCount = Self.load(UInt32.self, in: payload, at: offset + 4)
-            let stringBytes =
-                Int(payload[offset + 16]) + Int(payload[offset + 17])
-                + Int(Self.load(UInt16.self, in: payload, at: offset + 18))
-            offset += Self.headerBytes + stringBytes
-            for _ in 0..<entryCount {
-                guard offset + Self.entryBytes <= payload.count else { return hits }
-                hits +=
-                    Self.load(UInt16.self, in: payload, at: offset + Self.kindsOffset)
-                    .nonzeroBitCount
-                let length = Self.load(UInt32.self, in: payload, at: offset + Self.lengthOffset)
-                offset += Self.entryBytes + Int(length)
-            }
+        // Delivery tells of damage, with its place.
+        try? Self.forEachEvent(in: payload) { event, _ in
+            hits += event.kinds.rawValue.nonzeroBitCount
         }
         return hits
-    }
-
-    private static func load<Number: FixedWidthInteger & BitwiseCopyable>(
-        _ type: Number.Type, in payload: Bytes, at offset: Int
-    ) -> Number {
-        Number(littleEndian: payload.loadUnaligned(fromByteOffset: offset, as: type))
     }
 
     /// The event in the entry that starts at `offset`.
