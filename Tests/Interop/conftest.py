@@ -1,6 +1,7 @@
 """Fixtures: servers that end with their test, and figures that the summary prints."""
 
 import pathlib
+import random
 import shutil
 import tempfile
 
@@ -9,6 +10,34 @@ import pytest
 from server import Server
 
 FIGURES: list[str] = []
+
+
+def pytest_addoption(parser):
+    parser.addoption("--whole", action="store_true",
+                     help="search everything, as `make verify` does: hours, not minutes")
+    parser.addoption("--amount", type=int,
+                     help="how much of what a test repeats: kills, cuts, ends, seconds")
+    parser.addoption("--seed", type=int, help="the seed of random tests, to run one again")
+
+
+@pytest.fixture
+def amount(request):
+    """How much a test does: what --amount says, or else a sample, or with --whole all of it."""
+
+    def choose(sample, whole):
+        option = request.config.getoption
+        return option("--amount") or (whole if option("--whole") else sample)
+
+    return choose
+
+
+@pytest.fixture
+def seed(request, figure) -> int:
+    """The test's seed, told in the end."""
+    value = request.config.getoption("--seed")
+    value = random.SystemRandom().randrange(1 << 32) if value is None else value
+    figure(f"{request.node.name}: seed {value}")
+    return value
 
 
 @pytest.fixture

@@ -44,13 +44,16 @@ class Server:
     one file beside the directory."""
 
     def __init__(self, directory: pathlib.Path, *arguments: str, listen: str = "127.0.0.1:0",
-                 limits=None):
+                 limits=None, environment: dict[str, str] | None = None):
         self.directory = pathlib.Path(directory)
         self.log_path = self.directory.parent / f"{self.directory.name}.stderr"
         self.arguments = arguments
         self.listen = listen
         # Called in the new process before the program runs.
         self.limits = limits
+        self.environment = environment
+        # Words before the command: a program that runs it, as strace does.
+        self.prefix: list[str] = []
         self.process: subprocess.Popen | None = None
         self.target = ""
         self.admin = ""
@@ -58,12 +61,12 @@ class Server:
 
     def spawn(self) -> None:
         """Starts the process, and does not wait for it to listen."""
-        command = [str(binary()), "serve", "--listen", self.listen, "--admin", "127.0.0.1:0",
-                   "--data-dir", str(self.directory), *self.arguments]
+        command = [*self.prefix, str(binary()), "serve", "--listen", self.listen,
+                   "--admin", "127.0.0.1:0", "--data-dir", str(self.directory), *self.arguments]
         with self.log_path.open("ab") as log:
-            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
-                                            stdout=subprocess.PIPE, stderr=log, text=True,
-                                            preexec_fn=self.limits)
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=log,
+                                            stdout=subprocess.PIPE, text=True,
+                                            preexec_fn=self.limits, env=self.environment)
         self._lines = queue.Queue()
         threading.Thread(target=self._read, args=(self.process.stdout, self._lines),
                          daemon=True).start()
