@@ -101,23 +101,23 @@ GREETINGS: dict[str, bytes] = {
 def connection_ends() -> dict[str, Callable[[str], None]]:
     """A function for each way, which is given the server's address."""
     ends = {}
-    for name, breaks in BREAKS.items():
-        ends[f"connection: {name}"] = lambda target, b=breaks: _break(target, b, opens=False)
-        ends[f"connection with a stream: {name}"] = (
-            lambda target, b=breaks: _break(target, b, opens=True))
+    for stream in ("no", "a new", "an answered"):
+        for name, breaks in BREAKS.items():
+            ends[f"connection with {stream} stream: {name}"] = (
+                lambda target, s=stream, b=breaks: _break(target, s, b))
     for name, data in GREETINGS.items():
         ends[f"connection: {name}"] = lambda target, d=data: _greet(target, d)
     return ends
 
 
-def _break(target: str, breaks: Break, opens: bool) -> None:
+def _break(target: str, stream: str, breaks: Break) -> None:
     with Peer(target) as peer:
-        if opens:
-            # Once it has been answered, the server's side of it stands.
-            peer.send(peer.headers(1), peer.message(1, b"\x08\x01"))
-            peer.wait(lambda frame: frame.stream_id == 1)
-        else:
-            peer.wait(lambda frame: isinstance(frame, SettingsFrame))
+        assert peer.wait(lambda frame: isinstance(frame, SettingsFrame)), "refused"
+        if stream != "no":
+            peer.send(peer.headers(1))
+        if stream == "an answered":
+            peer.send(peer.message(1, b"\x08\x01"))
+            assert peer.wait(lambda frame: frame.stream_id == 1), "not answered"
         breaks(peer)
 
 

@@ -1,0 +1,18 @@
+"""A stranger at full speed neither ends the server nor takes its memory. What another client's acks
+take meanwhile is measured by Benchmarks/attacks, on a machine that does nothing else."""
+
+import pytest
+
+from attacks import ATTACKS, MIB, measure
+
+SAMPLE_SECONDS, WHOLE_SECONDS = 3, 60
+MOST_MIB = 256
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_leaves_the_server_alive_and_small(name, amount, figure, tmp_path):
+    """Findings 1 to 6: each attack by itself, from one client."""
+    effect = measure(name, tmp_path, amount(SAMPLE_SECONDS, WHOLE_SECONDS))
+    figure(f"attacks: {effect}")
+    assert effect.lives, f"the server ended with {effect.exit_code}"
+    assert effect.growth <= MOST_MIB * MIB, f"{effect.growth / MIB:.0f} MiB more than idle"
