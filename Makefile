@@ -3,7 +3,7 @@
 .NOTPARALLEL:
 .PHONY: help bootstrap build release generate check check-generated check-protos check-format \
 	check-scripts check-rules check-docs check-deploy docs format test test-swift test-interop \
-	clients test-clients test-nats cluster fuzz fuzz-short run demo bench bench-micro clean
+	clients test-clients test-nats cluster fuzz fuzz-short verify run demo bench bench-micro clean
 
 SIGHTLINE := .build/debug/sightline
 GENERATED := Sources/SightlineProtos/Generated
@@ -78,6 +78,9 @@ fuzz: bootstrap ## Fuzz what reads foreign bytes, 10 million runs each (or FUZZ_
 
 fuzz-short: bootstrap ## The same with 200,000 runs each, as CI does
 	FUZZ_RUNS=200000 Scripts/fuzz
+
+verify: build ## All that searches for long: kills, power cuts, faults, attacks… (hours)
+	@Scripts/verify
 
 run: release ## Serve on 127.0.0.1:50051, with ./sightline-data
 	.build/release/sightline serve --listen 127.0.0.1:50051 --data-dir sightline-data

@@ -254,6 +254,9 @@ final class JournalLog {
     ) throws(JournalError) -> LogRecovery.Outcome {
         do {
             var recovery = LogRecovery(after: checkpoint, now: self.machine.wallTime())
+            // A file of a process that was killed before it synced the directory has a name that a
+            // power cut takes away.
+            try self.directory.sync()
             let numbers = try self.directory.names().compactMap(Segment.number(of:))
             self.lastNumber = numbers.max() ?? 0
             for number in numbers.sorted() { try recovery.read(self.segment(number)) }

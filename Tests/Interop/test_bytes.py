@@ -23,7 +23,7 @@ from facts import Facts
 from ledger import Ledger, Verdict
 from server import Server
 
-SAMPLE = 60
+SAMPLE = 40
 # Starts of the whole sweep; a tenth of them for each kind of change that is not a flip.
 WHOLE = 4000
 WORKERS = 2 * (os.cpu_count() or 1)

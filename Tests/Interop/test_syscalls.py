@@ -15,7 +15,7 @@ from history import History
 
 # Most of a history is waiting.
 WORKERS = 3 * (os.cpu_count() or 1)
-SAMPLE = 60
+SAMPLE = 40
 SINKS = ["sqlite", "jsonl"]
 # Of the library's names, those of the calls that strace sees.
 TRACED = {"open": ("open", "openat"), "pwrite": ("pwrite64", "pwritev"), "fsync": ("fsync",),

@@ -55,6 +55,7 @@ final class History: @unchecked Sendable {
     /// - Throws: `Violation`.
     func run() throws -> HistoryReport {
         SQLiteDisk.disk = self.disk
+        Scheduler.current = self.scheduler
         GRDBSQLiteRandomness.reset()
         for _ in 0..<self.plan.processes {
             self.startProcess()

@@ -23,13 +23,22 @@ final class Scheduler: TaskExecutor, @unchecked Sendable {
 
     var now: ContinuousClock.Instant { self.start + self.time }
 
-    private let thread = pthread_self()
+    func enqueue(_ job: consuming ExecutorJob) { self.jobs.append(UnownedJob(job)) }
 
-    /// Takes a task's next piece of work. All of a history is done by one thread: another one would
-    /// bring an order of its own.
-    func enqueue(_ job: consuming ExecutorJob) {
-        precondition(pthread_equal(pthread_self(), self.thread) != 0, "a job of another thread")
-        self.jobs.append(UnownedJob(job))
+    /// The scheduler of the history that runs.
+    nonisolated(unsafe) static var current: Scheduler?
+
+    /// Has the tasks that ask for no executor run here too: on threads of their own they would
+    /// bring an order that no seed decides. The concurrency runtime has a hook for that.
+    static func takeOver() {
+        typealias Enqueue = @convention(thin) (UnownedJob) -> Void
+        typealias Hook = @convention(thin) (UnownedJob, Enqueue) -> Void
+        guard let symbol = dlsym(dlopen(nil, RTLD_NOW), "swift_task_enqueueGlobal_hook") else {
+            fatalError("the concurrency runtime has no swift_task_enqueueGlobal_hook")
+        }
+        symbol.assumingMemoryBound(to: Hook?.self).pointee = { job, _ in
+            Scheduler.current?.jobs.append(job)
+        }
     }
 
     func makeQueue() -> SimulatedQueue {

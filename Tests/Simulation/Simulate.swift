@@ -6,13 +6,26 @@ internal import Foundation
 struct Simulate {
     static func main() {
         let arguments = CommandLine.arguments.dropFirst()
+        Self.orderHashes()
         SQLiteDisk.register()
+        Scheduler.takeOver()
         if let seed = Self.value("--seed", arguments).flatMap({ UInt64($0) }) {
             Self.end(Self.run(seed) { print($0) }.violation.map { (seed, $0) })
         }
         let seconds = Self.value("--seconds", arguments).flatMap(Double.init) ?? 60
         let first = Self.value("--from", arguments).flatMap { UInt64($0) } ?? .random(in: 1 ... 1 << 40)
         Self.end(Self.search(from: first, seconds: seconds))
+    }
+
+    /// Swift orders sets and dictionaries anew in each process, unless it is told not to when the
+    /// process starts.
+    private static func orderHashes() {
+        let name = "SWIFT_DETERMINISTIC_HASHING"
+        guard getenv(name) == nil else { return }
+        setenv(name, "1", 1)
+        let arguments = CommandLine.arguments.map { strdup($0) } + [nil]
+        execv("/proc/self/exe", arguments)
+        fatalError("cannot start again: \(String(cString: strerror(errno)))")
     }
 
     private static func value(_ name: String, _ arguments: ArraySlice<String>) -> String? {
