@@ -73,7 +73,8 @@ class History:
             problem = self._strange_exit() or self._recover()
             if problem:
                 problem += f"\n{self.server.log(1500)}"
-            return Outcome(calls, self.faults.calls(), self.exits, is_met, len(self.ledger.owed), problem)
+            return Outcome(calls, self.faults.calls(), self.exits, is_met,
+                           len(self.ledger.owed), problem)
         finally:
             if self.server.process and self.server.process.poll() is None:
                 self.server.kill()

@@ -209,7 +209,8 @@ class Result:
         if self.verdict.lost and not self.verdict.told.losses:
             return self.verdict.fault()
         if self.name.startswith("flip") and self.verdict.requests > 1:
-            return (f"one bit cost {self.verdict.requests} requests of {self.verdict.events} events;"
+            return (f"one bit cost {self.verdict.requests} requests of {self.verdict.events}"
+                    f" events;"
                     f" {self.verdict.told.losses} losses of {self.verdict.told.events} were told")
         return ""
 

@@ -74,7 +74,8 @@ def test_the_library_counts_every_call(seed, tmp_path):
     history = History("sqlite", seed)
     trace = tmp_path / "trace"
     # -D: the process that was started is the server, and not strace.
-    tracer = ["strace", "-D", "-f", "-y", "-E", "LD_PRELOAD=" + str(library()), "-A", "-o", str(trace),
+    tracer = ["strace", "-D", "-f", "-y", "-E", "LD_PRELOAD=" + str(library()),
+              "-A", "-o", str(trace),
               "-e", "trace=" + ",".join(call for calls in TRACED.values() for call in calls)]
     if subprocess.run(["strace", "true"], capture_output=True, check=False).returncode:
         pytest.skip("strace may not trace here")
