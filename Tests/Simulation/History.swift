@@ -177,6 +177,11 @@ final class History: @unchecked Sendable {
     }
 
     private func endProcess() {
+        // What a disk damages is told where a checkpoint knows of it: of the last record of a
+        // process that was killed nobody can tell damage from a write that never ended.
+        let isDamaging = !self.isCalm && self.dice.chance(self.plan.mediaFaults)
+        if isDamaging { self.process?.tearDown(self.scheduler) }
+        let isSound = isDamaging && !self.disk.isDead
         self.disk.end()
         self.processes += 1
         self.process?.tearDown(self.scheduler)
@@ -188,7 +193,7 @@ final class History: @unchecked Sendable {
             self.disk.cutPower()
             self.report.powerCuts += 1
         }
-        if self.dice.chance(self.plan.mediaFaults) { self.damage() }
+        if isSound { self.damage() }
         for index in self.clients.indices { self.clients[index].reconnect() }
     }
 
