@@ -6,17 +6,26 @@ internal import Glibc
 package final class DirectoryLock: Sendable {
     private let descriptor: CInt
 
+    /// What builds before the log of segments kept acked hits in.
+    private static let formerJournal = "journal.db"
+
     /// Takes the lock, creating the directory where it is missing.
     ///
     /// - Throws: `JournalError.locked` where another process holds it, `.unusable` where the
-    ///   directory cannot be made or written.
+    ///   directory cannot be made or written, `.foreign` where a build before 6cb32c8 left its
+    ///   journal there.
     package init(directory: String) throws(JournalError) {
-        do {
-            try FileManager.default.createDirectory(
-                atPath: directory, withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700])
+        do throws(SystemError) {
+            _ = try LocalFileSystem().directory(directory)
         } catch {
-            throw .unusable(path: directory, reason: "\(error.localizedDescription)")
+            throw .unusable(path: directory, reason: "\(error)")
+        }
+        let former = "\(directory)/\(Self.formerJournal)"
+        guard access(former, F_OK) != 0 else {
+            throw .foreign(
+                path: former,
+                reason: "it is the journal of a build before the log of segments, and may hold "
+                    + "acked hits that no sink has; that build delivers them")
         }
         let path = directory + "/lock"
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

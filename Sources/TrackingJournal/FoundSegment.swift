@@ -66,7 +66,9 @@ struct FoundSegment {
         case .segment(let salts, let isWhole):
             contents.bytes.withUnsafeBytes { bytes in
                 var reading = Self.records(in: bytes, salts: salts, after: sequence)
-                reading.isDamaged = reading.isDamaged || !isWhole && Set(salts).count < 2
+                // Two salts are a crash's doing, and so is a page that never was whole.
+                let isTorn = Set(salts).count == 2 || bytes.count < SegmentHeader.byteCount
+                reading.isDamaged = reading.isDamaged || !isWhole && !isTorn
                 return reading
             }
         case .newer(let format, let program):

@@ -15,6 +15,12 @@ package enum JournalError: Error, CustomStringConvertible {
     /// The journal is closing.
     case closed
 
+    /// Whether a file is not this program's to use: another configuration or program helps, and a
+    /// restart does not.
+    package var isForeign: Bool {
+        if case .foreign = self { true } else { false }
+    }
+
     /// What, where, why, and what to do.
     package var description: String {
         switch self {

@@ -81,7 +81,8 @@ enum SegmentStart {
         if let newer = copies.first(where: { $0.format > SegmentHeader.format }) {
             self = .newer(format: newer.format, program: newer.header.program)
         } else if copies.isEmpty {
-            self = .other
+            // A crash may have come within the first write of a new file.
+            self = SegmentHeader.begins(page) ? .segment(salts: [], isWhole: false) : .other
         } else {
             let salts = copies.map(\.header.salt)
             self = .segment(salts: salts, isWhole: salts.count == 2 && salts[0] == salts[1])
@@ -90,6 +91,11 @@ enum SegmentStart {
 }
 
 extension SegmentHeader {
+    /// Whether a page begins as a header does.
+    fileprivate static func begins(_ page: ArraySlice<UInt8>) -> Bool {
+        page.starts(with: Self.magic.prefix(page.count))
+    }
+
     /// The copies in a page whose checksum is right.
     fileprivate static func copies(
         in page: ArraySlice<UInt8>

@@ -11,7 +11,7 @@ package protocol WorkQueue: Sendable {
 
 /// A serial queue of Dispatch.
 package final class DispatchWorkQueue: WorkQueue {
-    private let queue: DispatchQueue
+    let queue: DispatchQueue
 
     /// A queue of a name that debuggers show.
     package init(_ label: String) { self.queue = DispatchQueue(label: label) }

@@ -56,9 +56,11 @@ package struct Application: Sendable {
         if let observations { sink = CountedSink(sink, into: observations.funnels) }
         let metrics = ServerMetrics()
         self.metrics = metrics.registry
+        var journalConfiguration = configuration.journal
+        journalConfiguration.program = "Sightline \(version)"
         self.journal = try Journal(
             directory: directory + "/journal", sinks: [sink.name],
-            configuration: configuration.journal, onCommit: { metrics.countCommit($0) },
+            configuration: journalConfiguration, onCommit: { metrics.countCommit($0) },
             onFailure: onFailure)
         let deadLetters = try DeadLetters(
             path: directory + "/dead_letters.db", maxRows: configuration.maxDeadLetters,

@@ -80,6 +80,8 @@ struct ServeCommand: AsyncParsableCommand {
                 .configuration,
                 "data_dir is \"\(configuration.dataDirectory)\", but cannot be used: \(path): "
                     + reason)
+        } catch let error as JournalError where error.isForeign {
+            throw Self.exit(.configuration, "\(error)")
         } catch let error as JournalError {
             throw Self.exit(
                 .unavailable, "data_dir is \"\(configuration.dataDirectory)\": \(error)")

@@ -58,8 +58,9 @@ struct DisklessJournalTests {
     func forwarderExecutor() async throws {
         let journal = try self.journal()
         let executor = try #require(journal.forwarderExecutor)
+        let queue = try #require(journal.queue as? DispatchWorkQueue).queue
         await Task(executorPreference: executor) {
-            dispatchPrecondition(condition: .onQueue(journal.queue))
+            dispatchPrecondition(condition: .onQueue(queue))
         }.value
         await journal.close()
         let onDisk = try Journal.open(self.directory)

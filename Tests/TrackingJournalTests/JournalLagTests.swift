@@ -19,12 +19,12 @@ struct JournalLagTests {
             $0.mode = mode
             $0.retainSeconds = 3600
         }
-        let start = JournalWriter.now()
+        let start = Machine.local.wallTime()
         for id in 1...3 {
             await journal.appendTogether([TestRequests.impressions([id])], for: RecordingReceiver())
         }
         let oldest = try #require(journal.oldestTime)
-        #expect(oldest >= start && oldest <= JournalWriter.now())
+        #expect(oldest >= start && oldest <= Machine.local.wallTime())
         #expect(journal.lag(of: "a") == Journal.Lag(groups: 3, oldestTime: oldest))
         journal.advance(sink: "a", to: 2)
         #expect(journal.lag(of: "a").groups == 1)
@@ -63,7 +63,7 @@ struct JournalLagTests {
             onFailure: { _ in })
         let request = TestRequests.impressions([1])
         #expect(request.settleTime == 0)
-        let start = JournalWriter.now()
+        let start = Machine.local.wallTime()
         await journal.commit(request)
         #expect(request.settleTime >= start)
         // Nothing that has to be durable is no group.

@@ -102,7 +102,9 @@ struct DeadLettersMigrationTests {
         try await letters.keep(other, reasons: [0: "no", 1: "no"], sink: "a")
         #expect(try self.rows(path).count == 8)
         // What holds no bytes tells nothing of which journal it was.
-        let damaged = JournalBatch(sequence: 9_000, eventCount: 0, payload: [], isDamaged: true)
+        let damaged = JournalBatch(
+            sequence: 9_000, eventCount: 0, payload: [],
+            loss: LostRecords(sequences: 9_000...9_000, eventCount: nil))
         try await letters.keep(damaged: damaged, of: "j", sink: "a")
         #expect(try self.rows(path).count == 9)
     }

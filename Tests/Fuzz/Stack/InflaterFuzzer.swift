@@ -41,10 +41,10 @@ enum InflaterFuzzer {
             }
             var rest = ByteBuffer(bytes: bytes)
             do throws(InflateFailure) {
-                while var chunk = rest.readSlice(length: min(max(chunkBytes, 1), rest.readableBytes)),
+                while let chunk = rest.readSlice(length: min(max(chunkBytes, 1), rest.readableBytes)),
                     chunk.readableBytes > 0
                 {
-                    inflater.append(&chunk)
+                    inflater.append(chunk)
                     while let message = try inflater.next() {
                         self.messages.append(Array(message.readableBytesView))
                     }

@@ -1,7 +1,6 @@
 // The server's whole stack in one thread's memory: guard, joined frames, edge, NIO's HTTP/2 handler,
 // grpc-swift's own handlers and the services behind them, with the configuration of a real server.
 // Only sockets, TLS, the journal's disk and the sinks are missing.
-internal import Dispatch
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import Logging
@@ -23,17 +22,22 @@ final class ServedStack: @unchecked Sendable {
     /// The streams of the connection that is served now.
     private var streams: [WeakChannel] = []
     private var delivered: Int64 = 0
+    /// The journal's, which runs when the stack settles.
+    private let queue = HeldQueue()
 
     /// A stack that serves.
     init() throws {
         SerialTasks.takeOver()
+        var machine = Machine.local
+        machine.makeQueue = { [queue] _ in queue }
         var configuration = ServerConfiguration()
         configuration.journal.mode = .off
         configuration.journal.windowCapacity = 4096
         configuration.edge.maxWatchers = 3
         configuration.edge.maxCompressedStreams = 3
         self.journal = try Journal(
-            directory: "", sinks: [Self.sink], configuration: configuration.journal
+            directory: "", sinks: [Self.sink], configuration: configuration.journal,
+            machine: machine
         ) { fatalError("the journal has failed: \($0)") }
         self.ingest = Ingest(
             admission: Admission(
@@ -129,11 +133,10 @@ final class ServedStack: @unchecked Sendable {
 
     /// Stands in for a forwarder, on this thread.
     private func deliver() {
-        self.journal.queue.sync {
-            guard self.journal.lastSequence > self.delivered else { return }
-            self.delivered = self.journal.lastSequence
-            self.journal.advance(sink: Self.sink, to: self.delivered)
-        }
+        self.queue.run()
+        guard self.journal.lastSequence > self.delivered else { return }
+        self.delivered = self.journal.lastSequence
+        self.journal.advance(sink: Self.sink, to: self.delivered)
     }
 
     private struct WeakChannel {
