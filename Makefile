@@ -3,7 +3,7 @@
 .NOTPARALLEL:
 .PHONY: help bootstrap build release generate check check-generated check-protos check-format \
 	check-scripts check-rules check-docs check-deploy docs format test test-swift test-interop \
-	clients test-clients test-nats cluster fuzz fuzz-short verify run demo bench bench-micro clean
+	clients test-clients test-nats cluster fuzz fuzz-short simulate simulate-short verify run demo bench bench-micro clean
 
 SIGHTLINE := .build/debug/sightline
 GENERATED := Sources/SightlineProtos/Generated
@@ -78,6 +78,15 @@ fuzz: bootstrap ## Fuzz what reads foreign bytes, 10 million runs each (or FUZZ_
 
 fuzz-short: bootstrap ## The same with 200,000 runs each, as CI does
 	FUZZ_RUNS=200000 Scripts/fuzz
+
+SECONDS ?= 60
+simulate: bootstrap ## Search for lost acks on a simulated disk for SECONDS=60, or repeat SEED=n
+	swift build -c release --product simulate
+	.build/release/simulate $(if $(SEED),--seed $(SEED),--seconds $(SECONDS))
+
+simulate-short: bootstrap ## The same with the debug program for a minute, as CI does
+	swift build --product simulate
+	.build/debug/simulate --seconds 60
 
 verify: build ## All that searches for long: kills, power cuts, faults, attacks… (hours)
 	@Scripts/verify

@@ -1,4 +1,5 @@
-// JSON's text of a value, or its beginning: an excerpt costs what it shows, however large the value.
+// JSON's text of a value, or its beginning: an excerpt costs what it shows, however large the
+// value.
 
 /// Writes compact JSON, and stops where there is enough of it.
 struct JSONWriter {

@@ -28,8 +28,8 @@ package struct PayloadFinding: Sendable, Equatable {
     }
 }
 
-/// Findings of one check in their order, as far as an inspection can keep them: what is beyond is not
-/// even worded, for one payload may hold thousands of keys.
+/// Findings of one check in their order, as far as an inspection can keep them: what is beyond is
+/// not even worded, for one payload may hold thousands of keys.
 struct PayloadFindings {
     private(set) var list: [PayloadFinding] = []
 

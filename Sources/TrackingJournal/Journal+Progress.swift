@@ -8,6 +8,9 @@ extension Journal {
     /// What the sink said of its place when its cursor came there; empty where it said nothing.
     package func place(of sink: String) -> String { self.writer.cursor(of: sink).place }
 
+    /// Random numbers of the journal's machine, for who waits before it tries again.
+    package var generator: MachineGenerator { MachineGenerator(machine: self.machine) }
+
     /// What a sink has yet to take.
     package struct Lag: Sendable, Equatable {
         /// Groups that it has not confirmed.

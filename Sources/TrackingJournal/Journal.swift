@@ -13,7 +13,7 @@ package final class Journal: Sendable {
 
     /// The log, the window and the rows are touched on it alone.
     let queue: any WorkQueue
-    private let machine: Machine
+    let machine: Machine
     /// Where forwarders run; nil where that may be anywhere.
     package let forwarderExecutor: (any TaskExecutor)?
     /// Nil where nothing is written.
@@ -128,9 +128,6 @@ package final class Journal: Sendable {
         self.writer.rewind(sink: sink)
         self.checkpointer?.changed()
     }
-
-    /// Random numbers of the journal's machine, for who waits before it tries again.
-    package var generator: MachineGenerator { MachineGenerator(machine: self.machine) }
 
     /// Sequence of the newest batch.
     package var lastSequence: Int64 { self.tail.lastSequence }

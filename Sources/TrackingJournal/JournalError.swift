@@ -30,8 +30,8 @@ package enum JournalError: Error, CustomStringConvertible {
         case .unusable(let path, let reason):
             "cannot use \(path): \(reason). The data directory has to be writable by this user"
         case .foreign(let path, let reason):
-            "cannot use \(path): \(reason). Nothing of it was changed: start the program that wrote "
-                + "it, or move the file away (docs/upgrading.md)"
+            "cannot use \(path): \(reason). Nothing of it was changed: start the program "
+                + "that wrote it, or move the file away (docs/upgrading.md)"
         case .unsafeSetting(let name, let value, let needed):
             "SQLite's \(name) is \(value), but acks are only safe with \(needed): this build of "
                 + "SQLite cannot be used"

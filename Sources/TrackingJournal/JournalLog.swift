@@ -280,7 +280,8 @@ final class JournalLog {
             if self.ballast == nil { try self.takeBallast() }
             while self.spares.count < min(self.configuration.preparedSegments, Self.maxSpares) {
                 let segment = try self.newSegment()
-                self.spares.append(segment)
+                // The last one is taken first: that is the lowest number.
+                self.spares.insert(segment, at: 0)
                 try segment.prepare(SegmentHeader.byteCount + self.configuration.segmentBytes)
             }
         } catch {

@@ -72,7 +72,8 @@ struct LogRecovery {
     /// whose sequence a whole record has too. Its sequence will be used again, and the next start
     /// must not find it.
     private mutating func eraseUnwritten() throws(SystemError) {
-        let newestWhole = self.found.lazy.flatMap(\.records).filter(\.isWhole)
+        let newestWhole =
+            self.found.lazy.flatMap(\.records).filter(\.isWhole)
             .map(\.header.sequence).max() ?? 0
         for index in self.found.indices {
             guard let last = self.found[index].records.last, !last.isWhole else { continue }

@@ -1,5 +1,5 @@
 // What the journal's parts run on.
-internal import Dispatch
+internal import Foundation
 
 /// A serial queue: one piece of work after the other, in the order of the calls.
 package protocol WorkQueue: Sendable {

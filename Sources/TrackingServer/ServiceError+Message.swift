@@ -18,8 +18,8 @@ extension ServiceError {
         case .metadata(let bytes, let maxBytes):
             "metadata: \(bytes) bytes of names and values, the limit is \(maxBytes): send less"
         case .timeout(let value):
-            "\(CallTimeout.header): \"\(CallTimeout.shown(value))\" is no time: send it once, as 1 to "
-                + "8 digits and one of H, M, S, m, u, n"
+            "\(CallTimeout.header): \"\(CallTimeout.shown(value))\" is no time: send it once, as "
+                + "1 to 8 digits and one of H, M, S, m, u, n"
         case .credentialsMissing:
             "credentials are needed: send an API key or a token as "
                 + "\"authorization: Bearer …\", or use a client certificate"

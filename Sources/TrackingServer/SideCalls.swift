@@ -1,5 +1,5 @@
 // Calls that record nothing: what they cost is theirs to wait for, and not the streams'.
-internal import Dispatch
+internal import Foundation
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingCore

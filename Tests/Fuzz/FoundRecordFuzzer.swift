@@ -1,6 +1,6 @@
-// Fuzzes the reading of segments. The first bytes of an input say which records a segment holds; the
-// rest is written over it, as a disk might damage it. What is found has to stand there, in order;
-// what was not touched has to be found as long as nothing before it was.
+// Fuzzes the reading of segments. The first bytes of an input say which records a segment holds;
+// the rest is written over it, as a disk might damage it. What is found has to stand there, in
+// order; what was not touched has to be found as long as nothing before it was.
 
 @testable internal import TrackingJournal
 

@@ -1,8 +1,5 @@
 // One history: clients, a server that is ended again and again, a sink that is away, a disk that
 // fails; and at the end, whether every promise was kept.
-internal import CoreMetrics
-internal import GRDB
-internal import Logging
 internal import TrackingCore
 internal import TrackingJournal
 internal import TrackingSinks
@@ -272,7 +269,7 @@ final class History: @unchecked Sendable {
         if self.report.media == 0, !self.losses.isEmpty {
             throw Violation("a loss of \(told ?? -1) events is told where the disk lost nothing")
         }
-        // Without a disk a client that was not told sends again what the sink has: the hit id tells.
+        // Without a disk a client that was not told sends again what the sink has.
         if let double = self.remote.hits.first(where: { $0.value > 1 }), self.report.media == 0,
             self.plan.mode == .disk
         {

@@ -25,7 +25,8 @@ final class LossLog: @unchecked Sendable {
     var isDeaf: () -> Bool = { false }
 
     fileprivate func note(_ metadata: Logger.Metadata?) {
-        guard !self.isDeaf(), let sequence = metadata?["sequence"], let events = metadata?["events"] else { return }
+        guard !self.isDeaf(), let sequence = metadata?["sequence"], let events = metadata?["events"]
+        else { return }
         self.onTrace?("a loss is told: \(metadata ?? [:])")
         self.losses.withLock { $0["\(sequence)"] = .some(Int("\(events)")) }
     }

@@ -13,7 +13,8 @@ struct Simulate {
             Self.end(Self.run(seed) { print($0) }.violation.map { (seed, $0) })
         }
         let seconds = Self.value("--seconds", arguments).flatMap(Double.init) ?? 60
-        let first = Self.value("--from", arguments).flatMap { UInt64($0) } ?? .random(in: 1 ... 1 << 40)
+        let first =
+            Self.value("--from", arguments).flatMap { UInt64($0) } ?? .random(in: 1...1 << 40)
         Self.end(Self.search(from: first, seconds: seconds))
     }
 
@@ -51,7 +52,8 @@ struct Simulate {
             "\(count) histories from seed \(first) in \(Int(elapsed)) s "
                 + "(\(Int(Double(count) / max(elapsed, 0.001) * 60)) a minute): "
                 + "\(report.crashes) crashes, \(report.powerCuts) of them power cuts, "
-                + "\(report.faults) failed calls of \(report.calls), \(report.media) damaged files, "
+                + "\(report.faults) failed calls of \(report.calls), "
+                + "\(report.media) damaged files, "
                 + "\(report.acks) acks, \(found == nil ? 0 : 1) violations")
         return found
     }

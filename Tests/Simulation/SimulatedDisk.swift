@@ -100,8 +100,8 @@ final class SimulatedDisk: @unchecked Sendable {
         node.dirty.formUnion(start / Self.sectorBytes...end / Self.sectorBytes)
     }
 
-    /// Makes what was written durable. A sync that fails leaves it in the process's sight, and takes
-    /// it for written all the same, as the kernel does.
+    /// Makes what was written durable. A sync that fails leaves it in the process's sight, and
+    /// takes it for written all the same, as the kernel does.
     func sync(_ node: Node, fails: Bool = false) {
         defer { node.dirty = [] }
         if !fails { Self.persist(node, sectors: node.dirty, count: node.bytes.count) }

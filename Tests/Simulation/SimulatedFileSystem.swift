@@ -99,7 +99,8 @@ private final class SimulatedFile: OpenFile {
         }
         var count = self.disk.faults.handled(bytes.count, self.disk.dice)
         let growth = offset + count - self.node.bytes.count
-        let room = self.disk.faults.capacity == .max
+        let room =
+            self.disk.faults.capacity == .max
             ? Int.max : self.disk.faults.capacity - self.disk.usedBytes
         if growth > 0, growth > room {
             self.disk.faults.note()
@@ -140,8 +141,9 @@ private final class SimulatedFile: OpenFile {
         try self.disk.call("posix_fallocate", self.path)
         let growth = byteCount - self.node.bytes.count
         guard growth > 0 else { return }
-        guard self.disk.faults.capacity == .max
-            || growth <= self.disk.faults.capacity - self.disk.usedBytes
+        guard
+            self.disk.faults.capacity == .max
+                || growth <= self.disk.faults.capacity - self.disk.usedBytes
         else { throw SystemError("posix_fallocate", self.path, ENOSPC) }
         self.disk.truncate(self.node, to: byteCount)
     }

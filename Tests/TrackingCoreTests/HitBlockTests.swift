@@ -130,7 +130,8 @@ struct HitBlockTests {
         #expect(count([]) == 0)
         #expect(count(payload) == 10)
         let counts = payload.indices.map { count(Array(payload.prefix($0))) }
-        #expect(counts == counts.sorted() && counts.last == 10)
+        // Of a block that is cut off delivery reads nothing.
+        #expect(counts == counts.sorted() && counts.last == 5)
         // What says that there is more than there is ends at the end.
         #expect(count([UInt8](repeating: 0xff, count: 100)) == 0)
     }

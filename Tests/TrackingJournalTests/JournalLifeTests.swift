@@ -47,7 +47,7 @@ struct JournalLifeTests {
         let header = try Data(contentsOf: self.directory.journalFile("checkpoint.db")).prefix(20)
         #expect([UInt8](header.suffix(2)) == [2, 2])
         await journal.close()
-        let error = #expect(throws: JournalError.self) { 
+        let error = #expect(throws: JournalError.self) {
             try CheckpointStore(path: ":memory:", queue: DispatchWorkQueue("test"))
         }
         guard case .unsafeSetting("journal_mode", "memory", "wal") = error else {

@@ -35,7 +35,8 @@ private struct KilledJournal: Sendable {
         }
         self.first = await journal.commit(TestRequests.impressions(1...3))
         self.firstCommit =
-            SegmentHeader.byteCount + RecordHeader.byteCount + 3 * RecentHits.changeBytes + first.journalBytes
+            SegmentHeader.byteCount + RecordHeader.byteCount + 3 * RecentHits.changeBytes
+            + first.journalBytes
         self.second = await journal.commit(TestRequests.impressions(4...5, sequence: 2))
         let length =
             self.firstCommit + RecordHeader.byteCount + 2 * RecentHits.changeBytes
@@ -203,7 +204,8 @@ struct RecoveryTests {
     @Test("a record with another salt is nobody's, however well it fits")
     func otherSalt() {
         let records = (1...2).map {
-            Record(sequence: $0, createTime: 1, eventCount: 1, eventTotal: UInt32($0), keys: [],
+            Record(
+                sequence: $0, createTime: 1, eventCount: 1, eventTotal: UInt32($0), keys: [],
                 payload: [1, 2])
         }
         // The salts end in the same byte: that is not what tells them apart.
@@ -212,7 +214,8 @@ struct RecoveryTests {
                 records[0].header(salt: 0x101).encoded() + records[0].payload
                 + records[1].header(salt: salt).encoded() + records[1].payload
             #expect(
-                bytes.withUnsafeBytes { FoundRecord.all(in: $0, from: 0, salt: 0x101) }.count == count)
+                bytes.withUnsafeBytes { FoundRecord.all(in: $0, from: 0, salt: 0x101) }.count
+                    == count)
         }
     }
 

@@ -54,7 +54,9 @@ struct DeadLettersTests {
             try await letters.keep(batch, reasons: [0: "no", 1: "no"], sink: sink)
         }
         #expect(try self.sequences() == [7, 7, 7, 7])
-        let damaged = JournalBatch(sequence: 8, eventCount: 1, payload: [1], loss: LostRecords(sequences: 8...8, eventCount: 1))
+        let damaged = JournalBatch(
+            sequence: 8, eventCount: 1, payload: [1],
+            loss: LostRecords(sequences: 8...8, eventCount: 1))
         for _ in 0..<2 { try await letters.keep(damaged: damaged, of: "j", sink: "a") }
         #expect(try self.sequences() == [7, 7, 7, 7, 8])
     }
@@ -72,7 +74,9 @@ struct DeadLettersTests {
     @Test("another journal has the same sequences, and its batches are kept beside the first's")
     func journals() async throws {
         let letters = try DeadLetters(path: self.path)
-        let damaged = JournalBatch(sequence: 7, eventCount: 1, payload: [1], loss: LostRecords(sequences: 8...8, eventCount: 1))
+        let damaged = JournalBatch(
+            sequence: 7, eventCount: 1, payload: [1],
+            loss: LostRecords(sequences: 8...8, eventCount: 1))
         for journal in ["first", "second", "second"] {
             let batch = try TestHits.batch([TestEvents.full(id: 1)], sequence: 7, journal: journal)
             try await letters.keep(batch, reasons: [0: "no"], sink: "a")
@@ -89,7 +93,9 @@ struct DeadLettersTests {
     func readableAgain() async throws {
         let letters = try DeadLetters(path: self.path)
         let batch = try TestHits.batch([TestEvents.full(id: 1)], sequence: 7)
-        let damaged = JournalBatch(sequence: 7, eventCount: 1, payload: [], loss: LostRecords(sequences: 8...8, eventCount: 1))
+        let damaged = JournalBatch(
+            sequence: 7, eventCount: 1, payload: [],
+            loss: LostRecords(sequences: 8...8, eventCount: 1))
         try await letters.keep(damaged: damaged, of: "j", sink: "a")
         try await letters.keep(batch, reasons: [0: "no"], sink: "a")
         #expect(try self.sequences() == [7, 7])
@@ -98,11 +104,13 @@ struct DeadLettersTests {
     @Test("a damaged batch says which sequences it stands for, and how many events")
     func reason() async throws {
         let letters = try DeadLetters(path: self.path)
-        let damaged = JournalBatch(sequence: 7, eventCount: 3, payload: [1], loss: LostRecords(sequences: 8...8, eventCount: 1))
+        let damaged = JournalBatch(
+            sequence: 7, eventCount: 3, payload: [1],
+            loss: LostRecords(sequences: 5...7, eventCount: 3))
         try await letters.keep(damaged: damaged, of: "j", sink: "a")
         let reason = try await DatabaseQueue(path: self.path).read {
             try String.fetchOne($0, sql: "SELECT reason FROM dead_letters")
         }
-        #expect(reason == "damaged: sequence 7 of the journal, 3 events")
+        #expect(reason == "damaged: sequences 5 to 7 of the journal, 3 events")
     }
 }

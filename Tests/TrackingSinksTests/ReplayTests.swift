@@ -123,7 +123,9 @@ struct ReplayTests {
     @Test("damaged batches and other sinks' letters are left as they are")
     func others() async throws {
         try await self.letters.keep(
-            damaged: JournalBatch(sequence: 9, eventCount: 1, payload: [1, 2], loss: LostRecords(sequences: 9...9, eventCount: 1)),
+            damaged: JournalBatch(
+                sequence: 9, eventCount: 1, payload: [1, 2],
+                loss: LostRecords(sequences: 9...9, eventCount: 1)),
             of: "j", sink: "first")
         try await self.keep(Self.events(1...1))
         try await self.letters.keep(

@@ -53,8 +53,8 @@ extension ServerConfiguration {
         guard self.connections.maxCount > room else { return nil }
         let cure = "raise the limit (ulimit -Hn, LimitNOFILE of systemd, --ulimit nofile of docker)"
         let rule =
-            "has to fit the hard limit of open files, \(limit), of which the server itself may need "
-            + "\(self.ownDescriptors)"
+            "has to fit the hard limit of open files, \(limit), of which the server itself may "
+            + "need \(self.ownDescriptors)"
         return room < 1 ? "\(rule): \(cure)" : "\(rule): \(cure), or set at most \(room)"
     }
 }

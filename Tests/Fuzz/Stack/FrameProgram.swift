@@ -69,7 +69,8 @@ struct FrameProgram {
         case .ping: self.frame(.ping, flags: self.input.byte() & 1, self.input.raw(8, orPad: true))
         case .goAway:
             self.frame(
-                .goAway, flags: 0, Wire.bytes(self.input.number()) + Wire.bytes(self.input.number()))
+                .goAway, flags: 0, Wire.bytes(self.input.number()) + Wire.bytes(self.input.number())
+            )
         case .settings: self.settings()
         case .settingsAcknowledgement: self.pending += Wire.frame(.settings, flags: 1, payload: [])
         case .pushPromise:
@@ -149,8 +150,9 @@ extension FrameProgram {
         let stream = self.streams.stream(self.input.byte())
         let payload = self.input.counted()
         let lie = Int(self.input.byte() & 3)
-        self.pending += Wire.header(
-            kind, flags: flags, stream: stream, length: payload.count + lie) + payload
+        self.pending +=
+            Wire.header(
+                kind, flags: flags, stream: stream, length: payload.count + lie) + payload
     }
 
     /// Sends what is pending in two pieces.

@@ -41,7 +41,8 @@ enum InflaterFuzzer {
             }
             var rest = ByteBuffer(bytes: bytes)
             do throws(InflateFailure) {
-                while let chunk = rest.readSlice(length: min(max(chunkBytes, 1), rest.readableBytes)),
+                while let chunk = rest.readSlice(
+                    length: min(max(chunkBytes, 1), rest.readableBytes)),
                     chunk.readableBytes > 0
                 {
                     inflater.append(chunk)

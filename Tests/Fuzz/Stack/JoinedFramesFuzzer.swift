@@ -1,6 +1,6 @@
-// Fuzzes the joining of DATA frames, and the counting of the messages in them. The first bytes of an
-// input are sizes of chunks, the rest is frames. Joined or not, they say the same: one stream after
-// the other gets the same bytes, and all other frames stay where they are.
+// Fuzzes the joining of DATA frames, and the counting of the messages in them. The first bytes of
+// an input are sizes of chunks, the rest is frames. Joined or not, they say the same: one stream
+// after the other gets the same bytes, and all other frames stay where they are.
 internal import NIOCore
 
 @testable internal import TrackingServer
@@ -17,8 +17,9 @@ enum JoinedFramesFuzzer {
         guard expected == actual else {
             fatalError("in chunks of \(sizes): \(actual), not \(expected)")
         }
-        guard Frames(joined, isMerged: false).longest
-            <= max(DataFrameJoiner.maxJoinedBytes, Frames(bytes, isMerged: false).longest)
+        guard
+            Frames(joined, isMerged: false).longest
+                <= max(DataFrameJoiner.maxJoinedBytes, Frames(bytes, isMerged: false).longest)
         else { fatalError("a joined frame is longer than any receiver has to take") }
         self.checkMessages(reader.isAtEnd ? frames : frames + reader.counted(), sizes)
     }
@@ -31,8 +32,10 @@ enum JoinedFramesFuzzer {
             let kind = choices & 0xc0 == 0xc0 ? reader.byte() : 0
             let flags = choices & 0x30 == 0x30 ? reader.byte() : 0
             let payload = reader.counted()
-            bytes += Wire.header(
-                kind, flags: flags, stream: UInt32(choices & 3), length: payload.count) + payload
+            bytes +=
+                Wire.header(
+                    kind, flags: flags, stream: UInt32(choices & 3), length: payload.count)
+                + payload
         }
         return bytes + reader.counted()
     }

@@ -1,5 +1,6 @@
 // The whole stack without libFuzzer: programs made from seeds, or inputs that libFuzzer has kept.
-// Each program has a seed of its own, which it tells as it begins where the environment has VERBOSE.
+// Each program has a seed of its own, which it tells as it begins where the environment has
+// VERBOSE.
 #if !LIBFUZZER
     internal import Foundation
 

@@ -1,6 +1,6 @@
-// All of the process's Swift tasks on one thread, in order: what a run of bytes leads to is the same
-// each time, and a run has ended once nothing is left to do. The concurrency runtime lets a process
-// take its jobs over by a hook.
+// All of the process's Swift tasks on one thread, in order: what a run of bytes leads to is the
+// same each time, and a run has ended once nothing is left to do. The concurrency runtime lets a
+// process take its jobs over by a hook.
 internal import Glibc
 internal import Synchronization
 

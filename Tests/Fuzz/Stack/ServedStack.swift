@@ -1,6 +1,6 @@
-// The server's whole stack in one thread's memory: guard, joined frames, edge, NIO's HTTP/2 handler,
-// grpc-swift's own handlers and the services behind them, with the configuration of a real server.
-// Only sockets, TLS, the journal's disk and the sinks are missing.
+// The server's whole stack in one thread's memory: guard, joined frames, edge, NIO's HTTP/2
+// handler, grpc-swift's own handlers and the services behind them, with the configuration of a
+// real server. Only sockets, TLS, the journal's disk and the sinks are missing.
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import Logging

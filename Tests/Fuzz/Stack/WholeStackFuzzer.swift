@@ -40,7 +40,9 @@
         _ data: UnsafeMutablePointer<UInt8>, _ count: Int, _ limit: Int, _ seed: UInt32
     ) -> Int {
         var writer = ProgramWriter(seed: UInt64(seed))
-        guard fuzzer == "WholeStack", count > 0, writer.below(4) == 0 else { return mutateBytes(data, count, limit) }
+        guard fuzzer == "WholeStack", count > 0, writer.below(4) == 0 else {
+            return mutateBytes(data, count, limit)
+        }
         let operation = writer.operation()
         guard operation.count <= limit - count else { return mutateBytes(data, count, limit) }
         let place = writer.below(2) == 0 ? count : 1 + writer.below(count)
