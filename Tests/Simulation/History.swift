@@ -199,7 +199,8 @@ final class History: @unchecked Sendable {
         guard let journal = self.disk.node("/sim/data/journal") else { return }
         let names = journal.entries.keys.filter { $0.hasPrefix("segment-") }.sorted()
         guard !names.isEmpty, let file = journal.entries[self.dice.pick(names)],
-            !file.bytes.isEmpty
+            // Of a file that was never whole nothing is known that could be damaged.
+            file.bytes.count > 4096
         else { return }
         // Where something stands: most of a file is zeros.
         let end = (file.bytes.lastIndex { $0 != 0 } ?? 0) + 1
