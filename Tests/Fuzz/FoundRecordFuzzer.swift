@@ -38,19 +38,23 @@ private struct Segment {
     /// Where the records that were written begin and end, and their sequences.
     private var written: [(range: Range<Int>, sequence: Int64)] = []
     private var firstDamage = Int.max
+    /// Odd, as a segment's is.
+    private var salt: UInt64 = 1
 
     init(bytes: [UInt8]) { self.bytes = bytes }
 
     /// A segment of up to 7 records, with an older one's rest behind them.
     init(_ input: inout SegmentInput) {
-        let salt = UInt64(input.byte()) << 8 | 0x7361_6c74_0000_0000
+        let salt = UInt64(input.byte()) << 8 | 0x7361_6c74_0000_0001
+        self.salt = salt
         var sequence = Int64(input.byte())
         for _ in 0..<input.byte() & 7 {
             let keys = input.take(Int(input.byte() & 0x1f))
             let payload = input.take(Int(input.byte()))
             sequence += 1 + Int64(input.byte() & 1)
             let record = Record(
-                sequence: sequence, createTime: 1, eventCount: 1, keys: keys, payload: payload)
+                sequence: sequence, createTime: 1, eventCount: 1, eventTotal: 1, keys: keys,
+                payload: payload)
             let start = self.bytes.count
             self.bytes += record.header(salt: salt).encoded() + keys + payload
             self.written.append((start..<self.bytes.count, sequence))
@@ -80,7 +84,7 @@ private struct Segment {
 
     func check(isSound: Bool) {
         self.bytes.withUnsafeBytes { bytes in
-            let found = FoundRecord.all(in: bytes)
+            let found = FoundRecord.all(in: bytes, from: 0, salt: self.salt)
             var end = 0
             var sequence = Int64.min
             for record in found {
