@@ -1,0 +1,169 @@
+// What a journal makes of damaged, torn and foreign files, and of a disk that it does without.
+internal import CCRC32C
+internal import Foundation
+internal import Testing
+internal import TrackingCore
+
+@testable internal import TrackingJournal
+
+struct JournalFaultTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { self.directory = try TemporaryDirectory() }
+
+    private func segment(_ number: Int) throws -> Segment {
+        try Segment(
+            number: number, in: LocalFileSystem().directory(self.directory.path),
+            machine: .local, program: "test")
+    }
+
+    private func append(_ sequence: Int64, bytes: Int = 1, to segment: Segment) throws {
+        _ = try segment.append(
+            Record(
+                sequence: sequence, createTime: 1, eventCount: 1, eventTotal: UInt32(sequence),
+                keys: [], payload: [UInt8](repeating: 1, count: bytes)))
+    }
+
+    private func change(_ path: String, _ change: (inout Data) -> Void) throws {
+        var bytes = try Data(contentsOf: URL(filePath: path))
+        change(&bytes)
+        try bytes.write(to: URL(filePath: path))
+    }
+
+    /// Recovers segments 1 and 2, which hold everything.
+    private func recover() throws -> LogRecovery.Outcome {
+        var recovery = LogRecovery(after: CheckpointStore.Contents(), now: 1)
+        for number in 1...2 { try recovery.read(self.segment(number)) }
+        return try recovery.finish { _, _ in }
+    }
+
+    @Test("a torn record's head is erased before its sequence is used again elsewhere")
+    func tornHead() throws {
+        let (first, second) = (try self.segment(1), try self.segment(2))
+        for sequence in 1...2 { try self.append(Int64(sequence), to: first) }
+        let end = first.endOffset - 1
+        try self.change(first.path) { $0[end] ^= 1 }
+        #expect(try self.recover().rows.map(\.sequence) == [1])
+        // The next record of that sequence goes to another segment, and the process is killed again.
+        try self.append(2, bytes: 9, to: second)
+        let outcome = try self.recover()
+        #expect(outcome.rows.map(\.sequence) == [1, 2])
+        #expect(outcome.rows.map(\.place?.segment) == [1, 2])
+    }
+
+    @Test("of a torn record and a whole one of the same sequence the whole one counts")
+    func wholeFirst() throws {
+        let (first, second) = (try self.segment(1), try self.segment(2))
+        for sequence in 1...2 { try self.append(Int64(sequence), to: first) }
+        try self.append(2, bytes: 9, to: second)
+        try self.append(3, to: second)
+        let end = first.endOffset - 1
+        try self.change(first.path) { $0[end] ^= 1 }
+        let outcome = try self.recover()
+        #expect(outcome.rows.map(\.sequence) == [1, 2, 3])
+        #expect(outcome.rows.map(\.place?.segment) == [1, 2, 2])
+        #expect(outcome.losses.isEmpty)
+    }
+
+    @Test(
+        "a flipped bit costs the record that it is in, and says how many events that held",
+        arguments: [0, 12, 20, 2048, 4096, 4104, 4112, 4136, 4140, 4150])
+    func flippedBit(_ offset: Int) async throws {
+        var journal = try Journal.open(self.directory)
+        for id in 1...3 { await journal.commit(TestRequests.impressions(id * 10...id * 10 + id)) }
+        await journal.close()
+        try self.change(self.directory.journalFile("segment-1").path) { $0[offset] ^= 1 }
+        journal = try Journal.open(self.directory)
+        journal.finish()
+        var lost: [LostRecords] = []
+        var (last, whole): (Int64, [Int64]) = (0, [])
+        while let batch = try await journal.batch(after: last) {
+            last = batch.sequence
+            if let loss = batch.loss { lost.append(loss) } else { whole.append(last) }
+        }
+        // Only what lies in a record costs one: the header's page stands there twice.
+        let isInRecord = offset >= SegmentHeader.byteCount
+        #expect(whole == (isInRecord ? [2, 3] : [1, 2, 3]))
+        #expect(lost == (isInRecord ? [LostRecords(sequences: 1...1, eventCount: 2)] : []))
+        for sink in ["a"] { journal.advance(sink: sink, to: 3) }
+        await journal.settle()
+        await journal.close()
+        journal = try Journal.open(self.directory)
+        await journal.close()
+        let names = try FileManager.default.contentsOfDirectory(atPath: self.directory.journal)
+        #expect(names.contains("1.damaged") && !names.contains("segment-1"))
+    }
+
+    @Test("what is newer or another program's stops the start, and stays as it was")
+    func foreign() async throws {
+        let journal = try Journal.open(self.directory)
+        await journal.commit(TestEvents.impression(1))
+        await journal.close()
+        let path = self.directory.journalFile("segment-9").path
+        var newer = SegmentHeader(salt: 1, program: "Sightline 9").encoded()
+        newer.replaceSubrange(8..<12, with: [9, 0, 0, 0])
+        let bytes = [Data("#!/bin/sh\n".utf8) + Data(count: 5000), Data(newer)]
+        for (index, data) in bytes.enumerated() {
+            try data.write(to: URL(filePath: path))
+            if index == 1 { try Self.mendChecksum(path) }
+            let before = try Data(contentsOf: URL(filePath: path))
+            let error = #expect(throws: JournalError.self) { try Journal.open(self.directory) }
+            #expect(error?.isForeign == true)
+            #expect(error.map { "\($0)".contains(path) } == true)
+            #expect(index == 0 || error.map { "\($0)".contains("Sightline 9") } == true)
+            #expect(try Data(contentsOf: URL(filePath: path)) == before)
+        }
+    }
+
+    /// Writes the checksum of a header that says another format.
+    private static func mendChecksum(_ path: String) throws {
+        let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+        let sector = bytes[0..<12] + bytes[16..<512]
+        let checksum = Array(sector).withUnsafeBytes {
+            sightline_crc32c(0, $0.baseAddress, $0.count)
+        }
+        var mended = bytes
+        withUnsafeBytes(of: checksum.littleEndian) {
+            mended.replaceSubrange(12..<16, with: $0)
+            mended.replaceSubrange(2060..<2064, with: $0)
+        }
+        mended.replaceSubrange(2056..<2060, with: [9, 0, 0, 0])
+        try Data(mended).write(to: URL(filePath: path))
+    }
+
+    @Test("the journal of a build before segments stops the start")
+    func formerJournal() throws {
+        try Data([1]).write(to: URL(filePath: self.directory.path + "/journal.db"))
+        let error = #expect(throws: JournalError.self) {
+            try DirectoryLock(directory: self.directory.path)
+        }
+        #expect(error?.isForeign == true)
+    }
+
+    @Test("the first segments have their full length before the first record comes")
+    func prepared() async throws {
+        let journal = try Journal.open(self.directory) {
+            $0.preparedSegments = 2
+            $0.segmentBytes = 10_000
+        }
+        for number in 1...2 {
+            let file = self.directory.journalFile("segment-\(number)")
+            #expect(try Data(contentsOf: file).count == SegmentHeader.byteCount + 10_000)
+        }
+        await journal.close()
+    }
+
+    @Test("journal.mode off: a duplicate waits until the sink has its original")
+    func duplicateWaits() async throws {
+        let journal = try Journal.open(self.directory) { $0.mode = .off }
+        let notes = RecordingReceiver()
+        for sequence in 1...2 {
+            journal.append([TestRequests.impressions([7], sequence: sequence)], for: notes)
+            _ = await journal.preview([])
+        }
+        #expect(notes.notes.isEmpty)
+        journal.advance(sink: "a", to: journal.lastSequence)
+        #expect(notes.notes.filter { $0 != .ended } == [.settled(1), .settled(2)])
+        await journal.close()
+    }
+}
