@@ -66,21 +66,21 @@ private final class LocalDirectory: Directory {
 
     func open(_ name: String) throws(SystemError) -> any OpenFile {
         let path = "\(self.path)/\(name)"
-        let descriptor = openat(self.descriptor, name, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw SystemError("open", path) }
         return LocalFile(path, descriptor)
     }
 
     func rename(_ name: String, to newName: String) throws(SystemError) {
-        guard renameat(self.descriptor, name, self.descriptor, newName) == 0 else {
-            throw SystemError("rename", "\(self.path)/\(name)")
+        let path = "\(self.path)/\(name)"
+        guard Glibc.rename(path, "\(self.path)/\(newName)") == 0 else {
+            throw SystemError("rename", path)
         }
     }
 
     func remove(_ name: String) throws(SystemError) {
-        guard unlinkat(self.descriptor, name, 0) == 0 else {
-            throw SystemError("unlink", "\(self.path)/\(name)")
-        }
+        let path = "\(self.path)/\(name)"
+        guard unlink(path) == 0 else { throw SystemError("unlink", path) }
     }
 
     func sync() throws(SystemError) {

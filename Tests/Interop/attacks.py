@@ -252,7 +252,7 @@ ATTACKS = {
     "4-many-connections": Attack(
         many_connections,
         ("--set=connections.max_per_address=2000", "--set=journal.segment_bytes=16384",
-         "--set=journal.retain_seconds=600"), files=1024),
+         "--set=journal.max_bytes=67108864", "--set=journal.retain_seconds=600"), files=1024),
     "5-unfinished-messages": Attack(unfinished_messages),
     "5-inflated-messages": Attack(inflated_messages),
     "6-inspections": Attack(inspections),

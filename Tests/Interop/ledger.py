@@ -38,7 +38,10 @@ def delivered(server: Server) -> collections.Counter:
             pass  # There is no table yet.
     for path in sorted(server.directory.glob("**/hits-*.jsonl")):
         for line in path.read_bytes().splitlines():
-            times[base64.b64decode(json.loads(line)["hitId"])] += 1
+            try:
+                times[base64.b64decode(json.loads(line)["hitId"])] += 1
+            except ValueError:
+                continue  # Half a line: it was never delivered.
     return times
 
 
