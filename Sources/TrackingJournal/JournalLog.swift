@@ -279,13 +279,23 @@ final class JournalLog {
         do throws(SystemError) {
             if self.ballast == nil { try self.takeBallast() }
             while self.spares.count < min(self.configuration.preparedSegments, Self.maxSpares) {
-                let segment = try self.newSegment()
-                // The last one is taken first: that is the lowest number.
-                self.spares.insert(segment, at: 0)
-                try segment.prepare(SegmentHeader.byteCount + self.configuration.segmentBytes)
+                try self.prepareSpare()
             }
         } catch {
             if !error.isNoRoom { throw error }
         }
+    }
+
+    private func prepareSpare() throws(SystemError) {
+        let segment = try self.newSegment()
+        do throws(SystemError) {
+            try segment.prepare(SegmentHeader.byteCount + self.configuration.segmentBytes)
+        } catch {
+            // What it got of a small disk is needed for other files.
+            try self.directory.remove(segment.name)
+            throw error
+        }
+        // The last one is taken first: that is the lowest number.
+        self.spares.insert(segment, at: 0)
     }
 }
