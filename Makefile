@@ -84,9 +84,9 @@ simulate: bootstrap ## Search for lost acks on a simulated disk for SECONDS=60, 
 	swift build -c release --product simulate
 	.build/release/simulate $(if $(SEED),--seed $(SEED),--seconds $(SECONDS))
 
-simulate-short: bootstrap ## The same with the debug program for a minute, as CI does
+simulate-short: bootstrap ## The same with the debug program, the same histories each time, as CI does
 	swift build --product simulate
-	.build/debug/simulate --seconds 60
+	.build/debug/simulate --seconds 30 --from 1
 
 verify: build ## All that searches for long: kills, power cuts, faults, attacks… (hours)
 	@Scripts/verify
