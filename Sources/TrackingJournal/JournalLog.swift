@@ -18,15 +18,13 @@ final class JournalLog {
     /// What is known of rows that have no place.
     private var losses: [Int64: LostRecords] = [:]
 
-    /// Space that is held back for the checkpoint that frees segments on a full disk; its
-    /// descriptor is held back for a segment where the process has no other left.
+    /// Space for the checkpoint that frees segments on a full disk, and a descriptor for a segment.
     private var ballast: (any OpenFile)?
 
     /// Spares that are kept; what a burst needed beyond them goes.
     private static let maxSpares = 4
     private static let ballastBytes = 1 << 20
     private static let ballastName = "ballast"
-    /// What the names of files that were set aside end with.
     private static let damagedSuffix = ".damaged"
     /// Files that are kept aside; the oldest go first.
     static let maxAside = 16

@@ -44,7 +44,7 @@ struct JournalFaultTests {
         let end = first.endOffset - 1
         try self.change(first.path) { $0[end] ^= 1 }
         #expect(try self.recover().rows.map(\.sequence) == [1])
-        // The next record of that sequence goes to another segment, and the process is killed again.
+        // The next record of that sequence goes elsewhere, and the process is killed again.
         try self.append(2, bytes: 9, to: second)
         let outcome = try self.recover()
         #expect(outcome.rows.map(\.sequence) == [1, 2])
