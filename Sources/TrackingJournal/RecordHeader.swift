@@ -22,6 +22,8 @@ struct RecordHeader: Equatable {
 
     /// Bytes of a header.
     static let byteCount = 48
+    /// What counts on from any of these does not overflow.
+    private static let sequences: ClosedRange<Int64> = 1...1 << 62
 
     var bodyBytes: Int { self.keyBytes + self.payloadBytes }
     var recordBytes: Int { Self.byteCount + self.bodyBytes }
@@ -55,10 +57,12 @@ extension RecordHeader {
             Value(littleEndian: header.loadUnaligned(fromByteOffset: offset, as: Value.self))
         }
         let checked = UnsafeRawBufferPointer(rebasing: header[4...])
-        guard value(0, UInt32.self) == sightline_crc32c(0, checked.baseAddress, checked.count)
+        let sequence = value(16, Int64.self)
+        guard value(0, UInt32.self) == sightline_crc32c(0, checked.baseAddress, checked.count),
+            Self.sequences.contains(sequence)
         else { return nil }
         self.init(
-            salt: value(8, UInt64.self), sequence: value(16, Int64.self),
+            salt: value(8, UInt64.self), sequence: sequence,
             createTime: value(24, Int64.self), eventCount: Int(value(32, UInt32.self)),
             eventTotal: value(44, UInt32.self), keyBytes: Int(value(36, UInt32.self)),
             payloadBytes: Int(value(40, UInt32.self)), bodyChecksum: value(4, UInt32.self))

@@ -50,10 +50,11 @@ final class Segment {
 
     private static func name(_ number: Int) -> String { "segment-\(number)" }
 
-    /// The number in the name of a segment's file; nil where it is another file's.
+    /// The number in the name of a segment's file; nil where it is another file's, or so high that
+    /// no journal comes there.
     static func number(of name: String) -> Int? {
         let number = Int(name.dropFirst("segment-".count))
-        return number.flatMap { name == Self.name($0) && $0 > 0 ? $0 : nil }
+        return number.flatMap { name == Self.name($0) && (1...1 << 40).contains($0) ? $0 : nil }
     }
 
     /// An odd number, so that its first byte is not found in padding.

