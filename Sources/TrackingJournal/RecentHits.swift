@@ -12,8 +12,8 @@ package final class RecentHits {
     /// Keys it remembers.
     let capacity: Int
     private let slotMask: Int
-    /// A random odd factor: who chooses keys cannot choose their slots.
-    private let factor: UInt64
+    /// Mixed into each key: who chooses keys cannot choose their slots.
+    private let random: UInt64
     private let shift: UInt64
     private let slots: UnsafeMutablePointer<Slot>
     private let ring: UnsafeMutablePointer<UInt64>
@@ -48,7 +48,7 @@ package final class RecentHits {
         var slotCount = 2
         while slotCount < self.capacity * 2 { slotCount *= 2 }
         self.slotMask = slotCount - 1
-        self.factor = random | 1
+        self.random = random
         self.shift = UInt64(64 - slotCount.trailingZeroBitCount)
         // calloc leaves the pages to the kernel until they are used; a window costs what it holds.
         guard let slots = calloc(slotCount, MemoryLayout<Slot>.stride),
@@ -143,8 +143,12 @@ package final class RecentHits {
 
     private static let slotsInLine = 64 / MemoryLayout<Slot>.stride
 
-    private func home(_ high: UInt64) -> Int {
-        Int(truncatingIfNeeded: (high &* self.factor) &>> self.shift)
+    /// The slot at which the search for a key begins.
+    func home(_ high: UInt64) -> Int {
+        // A factor alone would leave keys at equal distances at equal distances.
+        var mixed = (high ^ self.random) &* 0x9E37_79B9_7F4A_7C15
+        mixed ^= mixed &>> 32
+        return Int(truncatingIfNeeded: (mixed &* (self.random | 1)) &>> self.shift)
     }
 
     private func find(_ key: WindowKey) -> Int? {

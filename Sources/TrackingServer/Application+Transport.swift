@@ -29,7 +29,7 @@ extension Application {
                 metadataLimit: MetadataLimit(maxBytes: configuration.metadataBytes),
                 rules: MessageRules(
                     smallBytes: configuration.smallMessageBytes,
-                    timeout: configuration.messageTimeout, budget: ingest.budget),
+                    timeout: configuration.messageTimeout, waiting: ingest.budget.waiting),
                 onRefusal: ingest.metrics.countRefusal
             ).install(in: &config)
             UnreadAnswersHandler.install(in: &config, configuration.stream.answerTimeout)

@@ -194,7 +194,8 @@ package struct Application: Sendable {
             journal: journal,
             budget: MemoryBudget(
                 hardBytes: configuration.bytesInFlight,
-                softPercent: configuration.bytesInFlightSoftPercent),
+                softPercent: configuration.bytesInFlightSoftPercent,
+                waitingBytes: configuration.bytesWaiting),
             quotas: quotas, metrics: metrics, rejections: rejections)
     }
 

@@ -38,23 +38,27 @@ struct RecentHitsTests {
 
     /// Few homes, the table's last ones and its first among them: long runs that wrap around, where
     /// a removal has to shift slots back.
-    private static func keys(slots: UInt64, using generator: inout SeededGenerator) -> [WindowKey] {
-        let homes = [slots &- 3, slots &- 2, slots - 1, 0, 1, 2, slots / 2].map { $0 & (slots - 1) }
-        return (0..<200).map { _ in
-            let home = homes.randomElement(using: &generator) ?? 0
-            return WindowKey(
-                high: home + slots * .random(in: 0..<40, using: &generator),
-                low: .random(in: 0..<2, using: &generator))
+    private static func keys(
+        of window: RecentHits, slots: Int, using generator: inout SeededGenerator
+    ) -> [WindowKey] {
+        let homes = Set(
+            [slots - 3, slots - 2, slots - 1, 0, 1, 2, slots / 2].map { $0 & (slots - 1) })
+        var keys: [WindowKey] = []
+        while keys.count < 200 {
+            let key = WindowKey(
+                high: generator.next(), low: .random(in: 0..<2, using: &generator))
+            if homes.contains(window.home(key.high)) { keys.append(key) }
         }
+        return keys
     }
 
     @Test(
         "D17: the window remembers what a dictionary with a queue remembers, over 200,000 steps",
         arguments: [(1, 2), (2, 4), (3, 8), (64, 128), (100, 256)])
-    func model(capacity: Int, slots: UInt64) {
+    func model(capacity: Int, slots: Int) {
         var generator = SeededGenerator(seed: 17)
-        let keys = Self.keys(slots: slots, using: &generator)
         let window = RecentHits(capacity: capacity)
+        let keys = Self.keys(of: window, slots: slots, using: &generator)
         var model = Model(capacity: capacity)
         var differences = 0
         for step in 0..<200_000 {
@@ -78,6 +82,20 @@ struct RecentHitsTests {
         }
         #expect(differences == 0)
         #expect(window.count == capacity)
+    }
+
+    @Test(
+        "keys at equal distances, with equal upper or lower bits, begin in as many slots as others",
+        arguments: [1 << 20, 1, 0x9E37_79B9_7F4A_7C15, 2_048] as [UInt64])
+    func chosenKeys(_ distance: UInt64) {
+        var generator = SeededGenerator(seed: 6)
+        for _ in 0..<20 {
+            let window = RecentHits(capacity: 10_000, random: generator.next())
+            let keys = (0..<10_000).map { UInt64($0) &* distance }
+            let homes = Set(keys.map(window.home))
+            // Random ones have 8,618 in 32,768 slots.
+            #expect(homes.count > 8_300, "\(homes.count) homes of 10,000 keys")
+        }
     }
 
     @Test("changes are taken back newest first")

@@ -120,6 +120,10 @@ package struct ConfigurationKey: Sendable {
             "limits.bytes_in_flight_soft_percent", .number(80, 1...100),
             "share of limits.bytes_in_flight from which on new calls are refused"),
         .init(
+            "limits.bytes_waiting", .number(128 << 20, (1 << 20)...(1 << 40)),
+            "bytes that may wait to be taken in all calls; then who keeps over 16 KiB is refused",
+            unit: "bytes"),
+        .init(
             "stream.max_requests", .number(64, 1...10_000),
             "requests of a stream that may be under way"),
         .init(

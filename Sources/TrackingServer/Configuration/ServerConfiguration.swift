@@ -38,6 +38,8 @@ package struct ServerConfiguration: Sendable {
     package var bytesInFlight = 256 << 20
     /// The share of them from which on new calls are refused.
     package var bytesInFlightSoftPercent = 80
+    /// Bytes that have come in all calls, and that no call has taken yet.
+    package var bytesWaiting = 128 << 20
     /// What tenants may send.
     package var quotas = QuotaConfiguration()
     /// How a stream behaves.
@@ -95,6 +97,7 @@ package struct ServerConfiguration: Sendable {
         self.messageTimeout = .seconds(values.number("limits.message_seconds"))
         self.bytesInFlight = values.number("limits.bytes_in_flight")
         self.bytesInFlightSoftPercent = values.number("limits.bytes_in_flight_soft_percent")
+        self.bytesWaiting = values.number("limits.bytes_waiting")
         self.quotas.standard.eventsPerSecond = values.number("quotas.events_per_second")
         self.quotas.standard.bytesPerSecond = values.number("quotas.bytes_per_second")
         self.quotas.standard.burstSeconds = values.number("quotas.burst_seconds")

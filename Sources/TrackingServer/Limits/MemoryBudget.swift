@@ -12,6 +12,8 @@ package final class MemoryBudget: Sendable {
     package let softBytes: Int
     /// Bytes over which reading stops.
     package let hardBytes: Int
+    /// What has come, and is not under way yet.
+    let waiting: WaitingBytes
 
     private let bytes = Atomic(0)
     private let waiterCount = Atomic(0)
@@ -28,8 +30,10 @@ package final class MemoryBudget: Sendable {
     /// - Parameters:
     ///   - hardBytes: bytes that may be under way.
     ///   - softPercent: the share of them from which on new calls are refused.
-    package init(hardBytes: Int, softPercent: Int) {
+    ///   - waitingBytes: bytes that may wait to be taken, besides.
+    package init(hardBytes: Int, softPercent: Int, waitingBytes: Int = 128 << 20) {
         self.hardBytes = hardBytes
+        self.waiting = WaitingBytes(maxBytes: waitingBytes)
         self.softBytes = hardBytes / 100 * softPercent + hardBytes % 100 * softPercent / 100
     }
 

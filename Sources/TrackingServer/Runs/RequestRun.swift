@@ -18,6 +18,9 @@ struct RequestRun: Sendable {
         self.bytes = RequestBytes(bytes)
         self.isRun = self.bytes.withUnsafeBytes { LengthPrefixedMessages.count(in: $0) != nil }
     }
+
+    /// Bytes of the message that it came as, its prefix included.
+    var framedBytes: Int { LengthPrefixedMessages.prefixBytes &+ self.bytes.count }
 }
 
 extension RequestRun: Sequence {

@@ -1,5 +1,5 @@
 // What a client sends behind the head of its call: followed as it passes, or inflated as it is
-// wanted.
+// wanted; dropped once the call has ended.
 internal import NIOCore
 internal import NIOHTTP2
 
@@ -9,21 +9,26 @@ extension StreamEdge {
 
     /// Reads a frame behind the head.
     func readBody(_ data: NIOAny, _ context: ChannelHandlerContext) {
-        guard !self.hasEnded, case .data(let frame) = self.unwrapInboundIn(data),
+        guard case .data(let frame) = self.unwrapInboundIn(data),
             case .byteBuffer(let bytes) = frame.data
         else { return self.pass(data, context) }
+        guard !self.hasEnded else {
+            // A client that has its answer may send on: the library would keep it all.
+            if frame.endStream { self.passEnd(context) }
+            return
+        }
         if let inflater = self.inflater {
             inflater.append(bytes)
             self.endIsDue = frame.endStream
             self.isWanted = true
-            self.checkRoom(inflater.pendingBytes, context)
+            self.checkRoom(bytes.readableBytes, context)
             return
         }
         _ = bytes.withUnsafeReadableBytes { self.messages.advance(over: $0) }
         guard !self.messages.hasTooLarge else {
             return self.refuse(.messageTooLarge(limit: self.maxMessageBytes), context)
         }
-        guard self.checkRoom(self.messages.unfinishedBytes, context) else { return }
+        guard self.checkRoom(bytes.readableBytes, context) else { return }
         self.pass(data, context)
     }
 
@@ -31,6 +36,7 @@ extension StreamEdge {
         self.handOn(context)
         self.watch(context)
         context.fireChannelReadComplete()
+        if self.hasEnded { context.read() }
     }
 
     /// The reader wants more: what is pending comes before what the stream would read.
@@ -41,10 +47,10 @@ extension StreamEdge {
         if self.isWanted, !self.isHandingOn { context.read() }
     }
 
-    /// Counts what is kept; ends the call where there is no room for more.
+    /// Counts bytes that wait from now on; ends the call where there is no room for them.
     @discardableResult
     private func checkRoom(_ bytes: Int, _ context: ChannelHandlerContext) -> Bool {
-        if self.rules.keep(bytes, insteadOf: &self.keptBytes) { return true }
+        if self.waiting?.add(bytes) ?? true { return true }
         self.refuse(.overloaded, context)
         return false
     }
@@ -70,12 +76,12 @@ extension StreamEdge {
     ) -> Bool {
         var bytes = 0
         do throws(InflateFailure) {
-            while bytes < Self.batchBytes, !self.hasEnded, let message = try inflater.next() {
+            while bytes < Self.batchBytes, !self.hasEnded, let message = try self.next(inflater) {
+                guard self.checkRoom(message.readableBytes, context) else { return false }
                 bytes &+= message.readableBytes
                 self.pass(self.wrapInboundOut(.data(.init(data: .byteBuffer(message)))), context)
             }
             guard !self.hasEnded else { return false }
-            _ = self.rules.keep(inflater.pendingBytes, insteadOf: &self.keptBytes)
             guard bytes == 0, self.endIsDue else { return bytes > 0 }
             if inflater.hasRest { throw .malformed }
         } catch {
@@ -88,6 +94,13 @@ extension StreamEdge {
         self.endIsDue = false
         self.passEnd(context)
         return false
+    }
+
+    /// The next message, whose bytes no longer wait to be inflated.
+    private func next(_ inflater: MessageInflater) throws(InflateFailure) -> ByteBuffer? {
+        let pendingBytes = inflater.pendingBytes
+        defer { self.waiting?.take(pendingBytes &- inflater.pendingBytes) }
+        return try inflater.next()
     }
 
     // MARK: The time of a message

@@ -27,8 +27,8 @@ final class StreamEdge: ChannelDuplexHandler {
     private(set) var inflater: MessageInflater?
     /// Follows messages that come plain.
     var messages = MessageCounter(maxBytes: 0)
-    /// Bytes that the memory's budget counts for this stream.
-    var keptBytes = 0
+    /// What of this call waits for its reader.
+    private(set) var waiting: WaitingCall?
     /// Since when the message has been coming that is not whole yet, and which one it is.
     var unfinished: (message: Int, since: NIODeadline)?
     var deadline: Scheduled<Void>?
@@ -77,6 +77,7 @@ final class StreamEdge: ChannelDuplexHandler {
             self.refuse(refusal, context)
             return
         }
+        self.waiting = self.rules.waiting.open(&frame.headers)
         self.maxMessageBytes = self.rules.maxBytes(at: frame.headers.first(name: ":path"))
         self.messages = MessageCounter(
             maxBytes: LengthPrefixedMessages.prefixBytes + self.maxMessageBytes)
@@ -136,6 +137,8 @@ final class StreamEdge: ChannelDuplexHandler {
             self.becomeEnded()
             if let reason = EdgeTrailers.addDetails(to: &frame.headers) { self.onRefusal(reason) }
             context.write(self.wrapOutboundOut(.headers(frame)), promise: promise)
+            // The library may have stopped reading.
+            context.read()
             return
         case .rstStream: self.becomeEnded()
         default: break
@@ -152,13 +155,14 @@ final class StreamEdge: ChannelDuplexHandler {
         context.close(mode: mode, promise: promise)
     }
 
-    /// Lets go of all that was kept of the client's messages.
+    /// Lets go of all that has come of the client's messages.
     private func becomeEnded() {
         self.hasEnded = true
         self.inflater = nil
         self.deadline?.cancel()
         self.deadline = nil
-        _ = self.rules.keep(0, insteadOf: &self.keptBytes)
+        self.waiting?.close()
+        self.waiting = nil
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {

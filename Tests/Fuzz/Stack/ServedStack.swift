@@ -97,7 +97,8 @@ final class ServedStack: @unchecked Sendable {
             "memory stays: \(connection.channel == nil ? 0 : 1) connections and "
                 + "\(self.liveStreams) of \(self.streams.count) streams are not released, "
                 + "\(self.connections.count) are open, "
-                + "\(self.ingest.budget.bytesInFlight) bytes are counted as under way")
+                + "\(self.ingest.budget.bytesInFlight) bytes are counted as under way, and "
+                + "\(self.ingest.budget.waiting.count) as waiting")
     }
 
     private func serveUnchecked(_ body: (ServedConnection) -> Void) throws -> WeakChannel {
@@ -111,7 +112,7 @@ final class ServedStack: @unchecked Sendable {
 
     private func isClean(_ connection: WeakChannel) -> Bool {
         connection.channel == nil && self.liveStreams == 0 && self.connections.count == 0
-            && self.ingest.budget.bytesInFlight == 0
+            && self.ingest.budget.bytesInFlight == 0 && self.ingest.budget.waiting.count == 0
     }
 
     private var liveStreams: Int { self.streams.count { $0.channel != nil } }

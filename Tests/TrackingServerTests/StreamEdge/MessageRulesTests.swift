@@ -1,4 +1,4 @@
-// What a stream may keep of messages that are not whole, for how long, and how large each may be.
+// What may wait of a stream's messages, for how long one may come, and how large each may be.
 internal import GRPCCore
 internal import GRPCProtobuf
 internal import NIOCore
@@ -34,21 +34,22 @@ struct MessageRulesTests {
         }
     }
 
-    private let budget = MemoryBudget(hardBytes: 1 << 20, softPercent: 50)
+    private let waiting = WaitingBytes(maxBytes: 1 << 20)
 
     private func channel(
         _ path: String = TrackingService.streamPath, encoding: String? = nil,
-        _ handlers: any ChannelHandler...
+        fields: HPACKHeaders = [:], _ handlers: any ChannelHandler...
     ) throws -> EmbeddedChannel {
         let channel = EmbeddedChannel()
         let edge = StreamEdge(
-            rules: MessageRules(smallBytes: 1000, timeout: .seconds(30), budget: self.budget),
+            rules: MessageRules(smallBytes: 1000, timeout: .seconds(30), waiting: self.waiting),
             metadataLimit: MetadataLimit(maxBytes: 1000), compressors: CompressorBudget(limit: 0))
         try channel.pipeline.syncOperations.addHandler(edge)
         try channel.pipeline.syncOperations.addHandlers(handlers)
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         var headers: HPACKHeaders = [":path": path]
         if let encoding { headers.add(name: "grpc-encoding", value: encoding) }
+        headers.add(contentsOf: fields)
         try channel.writeInbound(Frame.headers(.init(headers: headers)))
         return channel
     }
@@ -67,6 +68,12 @@ struct MessageRulesTests {
         try channel.writeInbound(Frame.data(.init(data: .byteBuffer(buffer), endStream: isEnd)))
     }
 
+    /// Sends so many bytes of a message that has begun.
+    private func send(_ bytes: Int, to channel: EmbeddedChannel) throws {
+        let bytes = ByteBuffer(repeating: 7, count: bytes)
+        try channel.writeInbound(Frame.data(.init(data: .byteBuffer(bytes))))
+    }
+
     /// The reason that a call has ended with; nil where it goes on.
     private func reason(_ channel: EmbeddedChannel) throws -> String? {
         guard case .headers(let frame) = try channel.readOutbound(as: Frame.self) else {
@@ -76,43 +83,99 @@ struct MessageRulesTests {
         return EdgeTrailers.addDetails(to: &headers)?.rawValue
     }
 
-    @Test("an unfinished message is counted until it is whole or its stream has gone")
-    func counted() throws {
-        let channel = try self.channel()
-        try self.send(100_000, of: 200_000, to: channel)
-        #expect(self.budget.bytesInFlight == 100_005)
-        try channel.writeInbound(
-            Frame.data(.init(data: .byteBuffer(ByteBuffer(repeating: 7, count: 100_000)))))
-        #expect(self.budget.bytesInFlight == 0)
-        try self.send(100_000, of: 200_000, to: channel)
-        _ = try channel.finish()
-        #expect(self.budget.bytesInFlight == 0)
+    /// The call that a channel's head was passed on as.
+    private func call(_ channel: EmbeddedChannel) throws -> WaitingCall? {
+        guard case .headers(let head) = try channel.readInbound(as: Frame.self) else { return nil }
+        guard let number = head.headers["sightline-call"].first else { return nil }
+        #expect(head.headers["sightline-call"].count == 1)
+        return self.waiting.call(["sightline-call": .string(number)])
     }
 
-    @Test("so are compressed ones that nobody has taken")
+    @Test("what comes of a stream waits until it is taken, whole or not")
+    func counted() throws {
+        let channel = try self.channel()
+        let call = try #require(try self.call(channel))
+        try self.send(100_000, of: 200_000, to: channel)
+        #expect(self.waiting.count == 100_005 && call.count == 100_005)
+        try self.send(100_000, to: channel)
+        #expect(self.waiting.count == 200_005)
+        call.take(150_000)
+        #expect(self.waiting.count == 50_005)
+        call.take(50_010)
+        #expect(self.waiting.count == 0, "nothing counts off more than there is")
+        try self.send(10, of: 20, to: channel)
+        #expect(self.waiting.count == 15)
+        _ = try channel.finish()
+        #expect(self.waiting.count == 0 && self.waiting.call(["sightline-call": "1"]) == nil)
+    }
+
+    @Test("a unary call's message waits until the call has ended")
+    func countedUnary() throws {
+        let channel = try self.channel(TrackingService.recordPath)
+        #expect(try self.call(channel) == nil)
+        try self.send(1000, of: 1000, to: channel)
+        #expect(self.waiting.count == 1005)
+        try channel.writeOutbound(
+            Frame.headers(.init(headers: ["grpc-status": "0"], endStream: true)))
+        #expect(self.waiting.count == 0)
+    }
+
+    @Test("a client's own number of a call is not believed")
+    func forged() throws {
+        let first = try self.channel()
+        let second = try self.channel(fields: ["sightline-call": "1"])
+        let (one, other) = (try #require(try self.call(first)), try #require(try self.call(second)))
+        #expect(one !== other)
+    }
+
+    @Test("inflated messages wait until they are taken, and compressed ones besides")
     func countedCompressed() throws {
         let reader = Reader()
         let channel = try self.channel(encoding: "gzip", reader)
         try self.send(40_000, of: 40_000, to: channel, times: 5)
         // The first batch was wanted when the frame came.
-        #expect(reader.messages == 2 && self.budget.bytesInFlight == 3 * 40_005)
+        #expect(reader.messages == 2 && self.waiting.count == 5 * 40_005)
+        let call = try #require(self.waiting.call(["sightline-call": "1"]))
+        call.take(2 * 40_005)
         reader.wanted = 1
         channel.pipeline.read()
-        #expect(reader.messages == 4 && self.budget.bytesInFlight == 40_005)
+        #expect(reader.messages == 4 && self.waiting.count == 3 * 40_005)
         _ = try channel.finish()
-        #expect(self.budget.bytesInFlight == 0)
+        #expect(self.waiting.count == 0)
     }
 
-    @Test("over the budget's soft limit, who keeps more is refused, and who keeps little is not")
-    func refused() throws {
-        let channel = try self.channel()
-        self.budget.add(self.budget.softBytes)
-        try self.send(10_000, of: 200_000, to: channel)
-        #expect(try self.reason(channel) == nil && channel.isActive)
-        try channel.writeInbound(
-            Frame.data(.init(data: .byteBuffer(ByteBuffer(repeating: 7, count: 10_000)))))
+    @Test("who keeps over 16 KiB is refused where more waits than may", arguments: [0, 1])
+    func refused(_ beyond: Int) throws {
+        let (other, channel) = (try self.channel(), try self.channel())
+        _ = try self.call(channel)
+        try self.send(self.waiting.maxBytes - 20_000 - 10 + beyond, of: 1 << 20, to: other)
+        try self.send(16_379, of: 20_000, to: channel)
+        #expect(try self.reason(channel) == nil)
+        try self.send(3_621, to: channel)
+        #expect(try self.reason(channel) == (beyond == 0 ? nil : "OVERLOADED"))
+        #expect(channel.isActive == (beyond == 0))
+    }
+
+    @Test("who keeps 16 KiB is refused by nobody's waiting bytes")
+    func free() throws {
+        let (other, channel) = (try self.channel(), try self.channel())
+        try self.send((1 << 20) - 5, of: 1 << 20, to: other)
+        try self.send((16 << 10) - 5, of: 1 << 20, to: channel)
+        #expect(self.waiting.count == 1 << 20 + 16 << 10 && channel.isActive)
+        try self.send(1, to: channel)
         #expect(try self.reason(channel) == "OVERLOADED")
-        #expect(!channel.isActive && self.budget.bytesInFlight == self.budget.softBytes)
+    }
+
+    @Test("what comes behind a call's answer is read and dropped, but for its end")
+    func dropped() throws {
+        let reader = Reader()
+        let channel = try self.channel(fields: [:], reader)
+        try channel.writeOutbound(
+            Frame.headers(.init(headers: ["grpc-status": "0"], endStream: true)))
+        try self.send(1000, of: 1000, to: channel)
+        #expect(reader.messages == 0 && !reader.hasEnded && self.waiting.count == 0)
+        try self.send(1000, of: 1000, to: channel, isEnd: true)
+        #expect(reader.messages == 0 && reader.hasEnded)
     }
 
     @Test("a message that is not whole in its time ends the call", arguments: [nil, "gzip"])

@@ -27,7 +27,7 @@ struct StreamEdgeTests {
     private static let metadataLimit = MetadataLimit(maxBytes: 1000)
     private static let rules = MessageRules(
         smallBytes: 1000, timeout: .seconds(30),
-        budget: MemoryBudget(hardBytes: 1 << 20, softPercent: 80))
+        waiting: WaitingBytes(maxBytes: 1 << 20))
 
     private func channel(
         _ compressors: CompressorBudget? = nil, _ handlers: any ChannelHandler...

@@ -1,0 +1,85 @@
+// The system's files with sectors that cannot be read.
+internal import Foundation
+internal import Synchronization
+
+@testable internal import TrackingJournal
+
+/// Files of the system; reading what is marked fails with EIO.
+final class UnreadableFiles: FileSystem {
+    private let marks = Mutex<[String: Range<Int>]>([:])
+
+    /// What of the file with this name cannot be read from now on.
+    func mark(_ name: String, _ bytes: Range<Int>) { self.marks.withLock { $0[name] = bytes } }
+
+    fileprivate func check(_ name: String, _ path: String, _ bytes: Range<Int>) throws(SystemError)
+    {
+        if self.marks.withLock({ $0[name]?.overlaps(bytes) ?? false }) {
+            throw SystemError("pread", path, EIO)
+        }
+    }
+
+    func directory(_ path: String) throws(SystemError) -> any Directory {
+        MarkedDirectory(directory: try LocalFileSystem().directory(path), files: self)
+    }
+}
+
+private final class MarkedDirectory: Directory {
+    private let directory: any Directory
+    private let files: UnreadableFiles
+
+    init(directory: any Directory, files: UnreadableFiles) {
+        self.directory = directory
+        self.files = files
+    }
+
+    var path: String { self.directory.path }
+
+    func names() throws(SystemError) -> [String] { try self.directory.names() }
+
+    func open(_ name: String) throws(SystemError) -> any OpenFile {
+        MarkedFile(file: try self.directory.open(name), name: name, files: self.files)
+    }
+
+    func rename(_ name: String, to newName: String) throws(SystemError) {
+        try self.directory.rename(name, to: newName)
+    }
+
+    func remove(_ name: String) throws(SystemError) { try self.directory.remove(name) }
+
+    func sync() throws(SystemError) { try self.directory.sync() }
+}
+
+private final class MarkedFile: OpenFile {
+    private let file: any OpenFile
+    private let name: String
+    private let files: UnreadableFiles
+
+    init(file: any OpenFile, name: String, files: UnreadableFiles) {
+        self.file = file
+        self.name = name
+        self.files = files
+    }
+
+    var path: String { self.file.path }
+
+    func size() throws(SystemError) -> Int { try self.file.size() }
+
+    func write(_ parts: ArraySlice<ArraySlice<UInt8>>, at offset: Int) throws(SystemError) -> Int {
+        try self.file.write(parts, at: offset)
+    }
+
+    func read(
+        into buffer: UnsafeMutableRawBufferPointer, at offset: Int
+    ) throws(SystemError) -> Int {
+        try self.files.check(self.name, self.path, offset..<offset + buffer.count)
+        return try self.file.read(into: buffer, at: offset)
+    }
+
+    func sync() throws(SystemError) { try self.file.sync() }
+
+    func allocate(_ byteCount: Int) throws(SystemError) { try self.file.allocate(byteCount) }
+
+    func truncate(to byteCount: Int) throws(SystemError) {
+        try self.file.truncate(to: byteCount)
+    }
+}
