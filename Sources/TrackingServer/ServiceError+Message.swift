@@ -35,8 +35,8 @@ extension ServiceError {
         case .messageNotInflated:
             "a compressed message breaks off or is damaged: send what grpc-encoding says, whole"
         case .messageUnfinished(let time):
-            "a message was not whole \(time.components.seconds) s after its first byte: send "
-                + "smaller ones, or over a faster connection"
+            "what the call sends was not whole after \(time.components.seconds) s: end it, send "
+                + "smaller messages, or over a faster connection"
         case .serviceUnknown(let name):
             "there is no service \"\(name.prefix(128))\" here: ask for \"\" or for one of those "
                 + "that List names"

@@ -111,7 +111,7 @@ package struct ConfigurationKey: Sendable {
             "bytes of a message to a method that takes no events and no payload"),
         .init(
             "limits.message_seconds", .number(30, 1...3600),
-            "seconds that a message may take from its first byte to its last"),
+            "seconds that a message may take, and all that is sent in a call but StreamEvents"),
         .init(
             "limits.bytes_in_flight", .number(256 << 20, (1 << 20)...(1 << 40)),
             "bytes of requests that may be under way in all streams; then reading stops",
@@ -121,7 +121,7 @@ package struct ConfigurationKey: Sendable {
             "share of limits.bytes_in_flight from which on new calls are refused"),
         .init(
             "limits.bytes_waiting", .number(128 << 20, (1 << 20)...(1 << 40)),
-            "bytes that may wait to be taken in all calls; then who keeps over 16 KiB is refused",
+            "bytes of messages and answers over 16 KiB that may wait to be read in all calls",
             unit: "bytes"),
         .init(
             "stream.max_requests", .number(64, 1...10_000),

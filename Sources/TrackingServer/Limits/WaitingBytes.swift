@@ -1,5 +1,6 @@
-// The bytes of calls that have come and that nobody has taken yet: messages that are cut, inflated
-// ones, and what a stream's reader leaves where it is, because of a quota or a full journal.
+// The bytes of calls that nobody has taken yet. Of what comes: messages that are cut, inflated ones,
+// and what a stream's reader leaves where it is, because of a quota or a full journal. Of what goes:
+// answers that their client does not read.
 internal import GRPCCore
 internal import NIOHPACK
 internal import Synchronization
@@ -20,7 +21,11 @@ final class WaitingBytes: Sendable {
     /// Bytes that wait now.
     var count: Int { self.bytes.load(ordering: .relaxed) }
 
-    fileprivate func add(_ bytes: Int) -> Int {
+    /// Counts bytes that wait from now on, or no longer where there are less than none.
+    ///
+    /// - Returns: those that wait then.
+    @discardableResult
+    func add(_ bytes: Int) -> Int {
         self.bytes.wrappingAdd(bytes, ordering: .relaxed).newValue
     }
 
@@ -58,7 +63,8 @@ final class WaitingBytes: Sendable {
 /// What waits of one call. The edge adds as bytes come, the reader takes, each on a thread of its
 /// own; what is left goes as the edge closes it. A call that is never read counts until its end.
 final class WaitingCall: Sendable {
-    /// Bytes that each call may keep however much waits: it has taken more by being there.
+    /// Bytes of each call, and of each of its answers, that do not count: it has taken more by being
+    /// there, and who has no credentials can send no more.
     static let freeBytes = 16 << 10
 
     fileprivate let number: UInt64
@@ -77,9 +83,9 @@ final class WaitingCall: Sendable {
     ///
     /// - Returns: whether there is room for them.
     func add(_ bytes: Int) -> Bool {
-        let own = self.bytes.wrappingAdd(bytes, ordering: .relaxed).newValue
-        let all = self.total.add(bytes)
-        return own <= Self.freeBytes || all <= self.total.maxBytes
+        let (before, after) = self.bytes.wrappingAdd(bytes, ordering: .relaxed)
+        guard after > Self.freeBytes else { return true }
+        return self.count(from: before, to: after) <= self.total.maxBytes
     }
 
     /// Counts off what was taken: never more than there is, as a run of requests has a prefix that
@@ -91,11 +97,17 @@ final class WaitingCall: Sendable {
             let (isDone, seen) = self.bytes.weakCompareExchange(
                 expected: own, desired: own &- taken, ordering: .relaxed)
             if isDone {
-                _ = self.total.add(-taken)
+                if own > Self.freeBytes { self.count(from: own, to: own &- taken) }
                 return
             }
             own = seen
         }
+    }
+
+    /// Counts what is beyond the free bytes.
+    @discardableResult
+    private func count(from before: Int, to after: Int) -> Int {
+        self.total.add(max(0, after &- Self.freeBytes) &- max(0, before &- Self.freeBytes))
     }
 
     /// Counts off what is left: nothing is added after it.

@@ -13,7 +13,8 @@ struct MessageRules: Sendable {
 
     /// Bytes of a message to a method that takes neither events nor a payload.
     let smallBytes: Int
-    /// How long a message may take from its first byte to its last.
+    /// How long a message may take from its first byte to its last, and a client with all that it
+    /// sends in a call that is no stream of events.
     let timeout: Duration
     /// Where bytes are counted until a call's reader takes them.
     let waiting: WaitingBytes

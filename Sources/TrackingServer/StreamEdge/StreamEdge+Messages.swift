@@ -12,6 +12,7 @@ extension StreamEdge {
         guard case .data(let frame) = self.unwrapInboundIn(data),
             case .byteBuffer(let bytes) = frame.data
         else { return self.pass(data, context) }
+        if frame.endStream { self.isSent = true }
         guard !self.hasEnded else {
             // A client that has its answer may send on: the library would keep it all.
             if frame.endStream { self.passEnd(context) }
@@ -106,8 +107,10 @@ extension StreamEdge {
     // MARK: The time of a message
 
     /// The message that is coming: its number, and whether any of it is here. Of compressed ones,
-    /// those that wait for the reader are whole.
+    /// those that wait for the reader are whole. What is no stream of events is one message, from
+    /// its head to its end.
     private var current: (number: Int, isUnfinished: Bool) {
+        guard self.isStream else { return (0, !self.isSent) }
         guard let inflater = self.inflater else {
             return (self.messages.count, self.messages.unfinishedBytes > 0)
         }

@@ -32,8 +32,11 @@ final class StreamEdge: ChannelDuplexHandler {
     /// Since when the message has been coming that is not whole yet, and which one it is.
     var unfinished: (message: Int, since: NIODeadline)?
     var deadline: Scheduled<Void>?
-    /// Whether the client has ended its side, of which the library is yet to be told.
+    /// Whether the client has ended its side, and whether the library is yet to be told.
+    var isSent = false
     var endIsDue = false
+    /// Whether a client may take as long as it likes between its messages.
+    private(set) var isStream = false
     /// Whether the reader wants inflated messages, and they are being handed on.
     var isWanted = false
     var isHandingOn = false
@@ -78,6 +81,7 @@ final class StreamEdge: ChannelDuplexHandler {
             return
         }
         self.waiting = self.rules.waiting.open(&frame.headers)
+        self.isStream = frame.headers.first(name: ":path") == TrackingService.streamPath
         self.maxMessageBytes = self.rules.maxBytes(at: frame.headers.first(name: ":path"))
         self.messages = MessageCounter(
             maxBytes: LengthPrefixedMessages.prefixBytes + self.maxMessageBytes)
@@ -91,10 +95,10 @@ final class StreamEdge: ChannelDuplexHandler {
         }
         // The library does not see a stream's end in its head (grpc-swift-nio-transport 2.9.2):
         // the call would wait for its requests for ever.
-        let isEnd = frame.endStream
+        self.isSent = frame.endStream
         frame.endStream = false
         context.fireChannelRead(self.wrapInboundOut(.headers(frame)))
-        if isEnd { self.passEnd(context) }
+        if self.isSent { self.passEnd(context) }
     }
 
     /// Hands on the end of what a client sends.
@@ -139,6 +143,9 @@ final class StreamEdge: ChannelDuplexHandler {
             context.write(self.wrapOutboundOut(.headers(frame)), promise: promise)
             // The library may have stopped reading.
             context.read()
+            return
+        case .data(let frame):
+            self.write(frame.data.readableBytes, data, promise, context)
             return
         case .rstStream: self.becomeEnded()
         default: break

@@ -91,30 +91,31 @@ struct MessageRulesTests {
         return self.waiting.call(["sightline-call": .string(number)])
     }
 
-    @Test("what comes of a stream waits until it is taken, whole or not")
+    private static let freeBytes = WaitingCall.freeBytes
+
+    @Test("what comes of a stream beyond 16 KiB counts until it is taken, whole or not")
     func counted() throws {
         let channel = try self.channel()
         let call = try #require(try self.call(channel))
         try self.send(100_000, of: 200_000, to: channel)
-        #expect(self.waiting.count == 100_005 && call.count == 100_005)
+        #expect(self.waiting.count == 100_005 - Self.freeBytes && call.count == 100_005)
         try self.send(100_000, to: channel)
-        #expect(self.waiting.count == 200_005)
+        #expect(self.waiting.count == 200_005 - Self.freeBytes)
         call.take(150_000)
-        #expect(self.waiting.count == 50_005)
+        #expect(self.waiting.count == 50_005 - Self.freeBytes)
         call.take(50_010)
-        #expect(self.waiting.count == 0, "nothing counts off more than there is")
-        try self.send(10, of: 20, to: channel)
-        #expect(self.waiting.count == 15)
+        #expect(self.waiting.count == 0 && call.count == 0, "never more than there is")
+        try self.send(100_000, of: 200_000, to: channel)
         _ = try channel.finish()
         #expect(self.waiting.count == 0 && self.waiting.call(["sightline-call": "1"]) == nil)
     }
 
-    @Test("a unary call's message waits until the call has ended")
+    @Test("a unary call's message counts until the call has ended")
     func countedUnary() throws {
         let channel = try self.channel(TrackingService.recordPath)
         #expect(try self.call(channel) == nil)
-        try self.send(1000, of: 1000, to: channel)
-        #expect(self.waiting.count == 1005)
+        try self.send(100_000, of: 100_000, to: channel)
+        #expect(self.waiting.count == 100_005 - Self.freeBytes)
         try channel.writeOutbound(
             Frame.headers(.init(headers: ["grpc-status": "0"], endStream: true)))
         #expect(self.waiting.count == 0)
@@ -134,12 +135,12 @@ struct MessageRulesTests {
         let channel = try self.channel(encoding: "gzip", reader)
         try self.send(40_000, of: 40_000, to: channel, times: 5)
         // The first batch was wanted when the frame came.
-        #expect(reader.messages == 2 && self.waiting.count == 5 * 40_005)
+        #expect(reader.messages == 2 && self.waiting.count == 5 * 40_005 - Self.freeBytes)
         let call = try #require(self.waiting.call(["sightline-call": "1"]))
         call.take(2 * 40_005)
         reader.wanted = 1
         channel.pipeline.read()
-        #expect(reader.messages == 4 && self.waiting.count == 3 * 40_005)
+        #expect(reader.messages == 4 && self.waiting.count == 3 * 40_005 - Self.freeBytes)
         _ = try channel.finish()
         #expect(self.waiting.count == 0)
     }
@@ -147,23 +148,13 @@ struct MessageRulesTests {
     @Test("who keeps over 16 KiB is refused where more waits than may", arguments: [0, 1])
     func refused(_ beyond: Int) throws {
         let (other, channel) = (try self.channel(), try self.channel())
-        _ = try self.call(channel)
-        try self.send(self.waiting.maxBytes - 20_000 - 10 + beyond, of: 1 << 20, to: other)
-        try self.send(16_379, of: 20_000, to: channel)
-        #expect(try self.reason(channel) == nil)
-        try self.send(3_621, to: channel)
+        try self.send(900_000, of: 1 << 20, to: other)
+        let left = self.waiting.maxBytes - self.waiting.count
+        try self.send(Self.freeBytes - 5, of: 1 << 20, to: channel)
+        #expect(self.waiting.maxBytes - self.waiting.count == left, "as many do not count")
+        try self.send(left + beyond, to: channel)
         #expect(try self.reason(channel) == (beyond == 0 ? nil : "OVERLOADED"))
-        #expect(channel.isActive == (beyond == 0))
-    }
-
-    @Test("who keeps 16 KiB is refused by nobody's waiting bytes")
-    func free() throws {
-        let (other, channel) = (try self.channel(), try self.channel())
-        try self.send((1 << 20) - 5, of: 1 << 20, to: other)
-        try self.send((16 << 10) - 5, of: 1 << 20, to: channel)
-        #expect(self.waiting.count == 1 << 20 + 16 << 10 && channel.isActive)
-        try self.send(1, to: channel)
-        #expect(try self.reason(channel) == "OVERLOADED")
+        #expect(channel.isActive == (beyond == 0) && other.isActive)
     }
 
     @Test("what comes behind a call's answer is read and dropped, but for its end")
@@ -187,6 +178,43 @@ struct MessageRulesTests {
         channel.embeddedEventLoop.advanceTime(by: .seconds(1))
         #expect(try self.reason(channel) == "MESSAGE_UNFINISHED")
         #expect(!channel.isActive)
+    }
+
+    @Test(
+        "what is no stream of events has to be sent in that time from its head, to its end",
+        arguments: [0, 1000])
+    func unaryTime(_ bytes: Int) throws {
+        for (isEnd, reason) in [(false, "MESSAGE_UNFINISHED"), (true, nil)] {
+            let channel = try self.channel(TrackingService.recordPath)
+            if bytes > 0 || isEnd { try self.send(bytes, of: bytes, to: channel, isEnd: isEnd) }
+            channel.embeddedEventLoop.advanceTime(by: .seconds(29))
+            #expect(try self.reason(channel) == nil)
+            channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+            #expect(try self.reason(channel) == reason)
+        }
+        let stream = try self.channel()
+        stream.embeddedEventLoop.advanceTime(by: .hours(1))
+        #expect(try self.reason(stream) == nil)
+    }
+
+    @Test("an answer over 16 KiB counts until it has gone, and one too many ends its call")
+    func answers() throws {
+        let channel = try self.channel()
+        func answer(_ bytes: Int) -> EventLoopFuture<Void> {
+            let bytes = ByteBuffer(repeating: 7, count: bytes)
+            return channel.write(Frame.data(.init(data: .byteBuffer(bytes))))
+        }
+        _ = answer(Self.freeBytes)
+        #expect(self.waiting.count == 0)
+        _ = answer(1 << 20)
+        #expect(self.waiting.count == 1 << 20)
+        channel.flush()
+        #expect(self.waiting.count == 0)
+        for _ in 0..<2 { _ = try channel.readOutbound(as: Frame.self) }
+        _ = answer((1 << 20) - Self.freeBytes)
+        let last = answer(Self.freeBytes + 1)
+        #expect(throws: ChannelError.self) { try last.wait() }
+        #expect(!channel.isActive && self.waiting.count == 0)
     }
 
     @Test("each message has a time of its own, and silence between them none")

@@ -1,0 +1,28 @@
+// What the service answers: counted where it is large, until its client has made room for it.
+internal import NIOCore
+internal import NIOHTTP2
+
+extension StreamEdge {
+    /// Writes a frame of an answer. A large one counts until it has gone; where too much waits
+    /// already, its call ends in its place, and its client sends it again. Of small ones the
+    /// library holds no more than a channel's high-water mark.
+    func write(
+        _ byteCount: Int, _ frame: NIOAny, _ promise: EventLoopPromise<Void>?,
+        _ context: ChannelHandlerContext
+    ) {
+        guard byteCount > WaitingCall.freeBytes else {
+            context.write(frame, promise: promise)
+            return
+        }
+        let waiting = self.rules.waiting
+        guard waiting.add(byteCount) <= waiting.maxBytes else {
+            waiting.add(-byteCount)
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            self.refuse(.overloaded, context)
+            return
+        }
+        let written = promise ?? context.eventLoop.makePromise()
+        written.futureResult.whenComplete { _ in waiting.add(-byteCount) }
+        context.write(frame, promise: written)
+    }
+}
