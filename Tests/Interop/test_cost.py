@@ -48,3 +48,18 @@ def test_what_is_held_is_bounded_for_each_stream(held, figure, tmp_path):
     figure(f"cost: {cost}")
     each = cost.held / (cost.streams or CONNECTIONS)
     assert each <= HELD[held], f"{each / KIB:.0f} KiB for each"
+
+
+# What is whole and waits: some hundred of these are as much as limits.bytes_waiting. The thread that
+# explains would take a minute for as many.
+WAITING = [name for name in INPUTS if name.endswith(("not ended", "unread answers"))
+           and "ExplainEvents" not in name]
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("waiting", WAITING)
+def test_what_waits_is_bounded_in_all(waiting, figure, tmp_path):
+    """As many streams as five connections may have: more than there is room for."""
+    cost = measure(waiting, INPUTS[waiting], tmp_path, 30, 5)
+    figure(f"cost: {cost}")
+    assert cost.peak <= MOST, f"{cost.peak / MIB:.0f} MiB more than idle"
