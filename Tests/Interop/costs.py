@@ -12,9 +12,10 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric import ec
 from hyperframe.frame import WindowUpdateFrame
 
-from attacks import INITIAL_WINDOW, KIB, MIB, raise_limit, resident
+from attacks import INITIAL_WINDOW, KIB, MIB, raise_limit
 from certificates import Authority
 from connection_ends import raw
+from effects import resident
 from peer import Peer
 from server import Server, binary, wait_until
 

@@ -3,7 +3,8 @@ take meanwhile is measured by Benchmarks/attacks, on a machine that does nothing
 
 import pytest
 
-from attacks import ATTACKS, MIB, measure
+from attacks import ATTACKS, MIB
+from effects import measure
 
 SAMPLE_SECONDS, WHOLE_SECONDS = 3, 60
 MOST_MIB = 256
