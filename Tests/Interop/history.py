@@ -1,6 +1,7 @@
-"""A fixed history of one data directory: a start, events, a stop, a start, events, a stop; and the
-same again with a fault on its way."""
+"""A fixed history of one data directory, of two lives: a start, events, a stop. Each is lived once
+with a fault on its way, and then the directory is opened without."""
 
+import copy
 import dataclasses
 import pathlib
 import shutil
@@ -15,21 +16,21 @@ from server import Server
 
 # Each request fills a segment, and what is delivered is kept for a second: so segments are
 # made, released together, used again and removed.
-SEGMENT_BYTES = 4 << 10
-EVENTS = 16
-# Requests between two pauses, in the first process and in the second.
-REQUESTS = ((7, 3), (2, 2))
+SEGMENT_BYTES = 2 << 10
+EVENTS = 8
+# Requests between two pauses, in each life.
+LIVES = ((6, 2), (2, 1))
 RETAIN_SECONDS = 1
 # Longer than a checkpoint's delay.
-PAUSE_SECONDS = 0.02
+PAUSE_SECONDS = 0.05
 SETTINGS = [f"--set=journal.segment_bytes={SEGMENT_BYTES}", "--set=journal.recent_hits=20000",
             # Batches are read back from the segments.
-            "--set=journal.checkpoint_milliseconds=10", "--set=journal.cache_bytes=1",
-            "--set=jsonl.file_bytes=10000",
+            "--set=journal.checkpoint_milliseconds=40", "--set=journal.cache_bytes=1",
+            "--set=jsonl.file_bytes=5000",
             f"--set=journal.retain_seconds={RETAIN_SECONDS}", "--set=drain.seconds=1"]
 # How a process may end: at SIGTERM, at a disk that failed, at a directory that it cannot use.
 EXITS = {0, 69, 74, 78}
-START_SECONDS, STOP_SECONDS = 20, 20
+STOP_SECONDS = 20
 
 
 @dataclasses.dataclass
@@ -48,27 +49,44 @@ class Outcome:
 
 
 class History:
-    """One run of it, in a folder of its own."""
+    """One life of it, in a folder of its own: the first, or the one after a history that is
+    kept."""
 
-    def __init__(self, sink: str, seed: int):
-        self.sink, self.seed = sink, seed
+    def __init__(self, sink: str, seed: int, after: "History | None" = None):
+        self.sink = sink
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="sightline-history-"))
         node = self.home / "node"
-        node.mkdir()
         self.faults = Faults(node, self.home)
         self.server = Server(node / "data", "--admin", "off", "--sink", sink, *SETTINGS,
                              environment=self.faults.environment)
         self.server.log_path = self.home / "stderr"
-        self.ledger = Ledger()
         self.exits: list[int] = []
+        if after:
+            shutil.copytree(after.home / "node", node)
+            self.facts, self.ledger = copy.deepcopy((after.facts, after.ledger))
+            self.requests = LIVES[1]
+        else:
+            node.mkdir()
+            self.facts, self.ledger = Facts(seed, int(time.time())), Ledger()
+            self.requests = LIVES[0]
+
+    def keep(self) -> "History":
+        """Lives without a fault, for the life that comes after; `remove` is the caller's."""
+        self._live()
+        assert self.exits == [0], self.server.log()
+        return self
+
+    def remove(self) -> None:
+        """Ends what still runs, and removes the folder."""
+        if self.server.process and self.server.process.poll() is None:
+            self.server.kill()
+        shutil.rmtree(self.home, ignore_errors=True)
 
     def run(self, first: int = 0, fault: str = "EIO", call: str = "") -> Outcome:
-        """Runs it, the `first` call meeting a fault; then once without, and judges."""
+        """Lives, the `first` call meeting a fault; then opens it without, and judges."""
         try:
             self.faults.set(first, (FAULTS | PLANTED)[fault], call=call)
-            facts = Facts(self.seed, int(time.time()))
-            for requests in REQUESTS:
-                self._live(facts, requests)
+            self._live()
             calls, is_met = self.faults.calls(), 0 < first <= self.faults.count
             problem = self._strange_exit() or self._recover()
             if problem:
@@ -76,11 +94,9 @@ class History:
             return Outcome(calls, self.faults.calls(), self.exits, is_met,
                            len(self.ledger.owed), problem)
         finally:
-            if self.server.process and self.server.process.poll() is None:
-                self.server.kill()
-            shutil.rmtree(self.home, ignore_errors=True)
+            self.remove()
 
-    def _live(self, facts: Facts, requests: tuple[int, ...]) -> None:
+    def _live(self) -> None:
         """One process from its start to its end, or to where the fault ends it."""
         try:
             self.server.start()
@@ -88,15 +104,17 @@ class History:
             self._end()
             return
         with self.server.channel() as channel:
-            stub = self.server.stub(channel)
-            for index, count in enumerate(requests):
+            for index, count in enumerate(self.requests):
                 time.sleep((RETAIN_SECONDS + 0.1) * (index > 0 and self._is_alive()))
-                for _ in range(count):
-                    batch = [facts.accepted() for _ in range(EVENTS)]
-                    if self._is_alive():
-                        self.ledger.offer(stub, batch)
-                        time.sleep(PAUSE_SECONDS)
+                self._send(channel, count)
         self._end()
+
+    def _send(self, channel, count: int) -> None:
+        for _ in range(count):
+            batch = [self.facts.accepted() for _ in range(EVENTS)]
+            if self._is_alive():
+                self.ledger.offer(self.server.stub(channel), batch)
+                time.sleep(PAUSE_SECONDS)
 
     def _is_alive(self) -> bool:
         return self.server.process.poll() is None
@@ -112,10 +130,13 @@ class History:
         return f"a process ended with {strange}" if strange else ""
 
     def _recover(self) -> str:
-        """Once more without a fault: what was not acked is sent again, and all is delivered."""
+        """Opens it without a fault: what was not acked is sent again, something new comes too, and
+        all is delivered."""
         self.faults.clear()
         try:
             self.server.start()
+            with self.server.channel() as channel:
+                self._send(channel, 1)
             self.ledger.offer_again(self.server)
             verdict = self.ledger.settle(self.server)
             problem = verdict.fault(once=self.sink == "sqlite")
