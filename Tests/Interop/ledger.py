@@ -20,8 +20,9 @@ from protos import verdict as v
 from server import Server, query
 
 CALL_SECONDS = 10
-# A number of events that a text tells of.
-EVENTS = re.compile(r"([\d,]+) events?")
+# What a dead letter says of records that cannot be read.
+LOSS = re.compile(r"sequences? (\d+)(?: to (\d+))? of the journal, (?:(\d+)|an unknown number of)"
+                  r" events?")
 
 
 def hits_of(facts) -> set[bytes]:
@@ -45,13 +46,23 @@ def delivered(server: Server) -> collections.Counter:
     return times
 
 
+@dataclasses.dataclass(frozen=True)
+class Loss:
+    """Records that cannot be read: the first and last sequence, and the events in them; None where
+    nothing tells."""
+
+    first: int
+    last: int
+    events: int | None
+
+
 @dataclasses.dataclass
 class Told:
     """What a server has said that it cannot deliver."""
 
     hits: set[bytes] = dataclasses.field(default_factory=set)
     # Losses whose hits are not known, and the events that were in them.
-    losses: int = 0
+    losses: list[Loss] = dataclasses.field(default_factory=list)
     events: int = 0
 
 
@@ -63,16 +74,17 @@ def told(server: Server) -> Told:
     if path.exists():
         try:
             rows = [dict(row) for row in query(path, "SELECT * FROM dead_letters")]
-        except sqlite3.OperationalError:
+        except sqlite3.Error:
             pass
     for row in rows:
         if row["hit_id"] is not None:
             found.hits.add(bytes(row["hit_id"]))
             continue
-        found.losses += 1
-        number = EVENTS.search(row["reason"])
-        found.events += int(number[1].replace(",", "")) if number else 0
-    found.events = max(found.events, logged_events(server))
+        match = LOSS.search(row["reason"])
+        first, last, events = match.groups() if match else (0, 0, None)
+        found.losses.append(
+            Loss(int(first), int(last or first), None if events is None else int(events)))
+    found.events = max(sum(loss.events or 0 for loss in found.losses), logged_events(server))
     return found
 
 
@@ -141,9 +153,10 @@ class Ledger:
         """How many events these hits are of."""
         return sum(not hits.isdisjoint(fact.hits) for facts in self.requests for fact in facts)
 
-    def requests_of(self, hits: set[bytes]) -> int:
-        """How many requests these hits came in: each was a record of its own."""
-        return sum(not hits.isdisjoint(hits_of(facts)) for facts in self.requests)
+    def requests_of(self, hits: set[bytes]) -> list[int]:
+        """Which requests these hits came in, from 0: each was a record of its own."""
+        return [number for number, facts in enumerate(self.requests)
+                if not hits.isdisjoint(hits_of(facts))]
 
     def settle(self, server: Server, seconds: float = 10) -> "Verdict":
         """Waits until all that is owed has come or was told of as lost, and judges."""
@@ -172,10 +185,10 @@ class Verdict:
     """What the judge found."""
 
     owed: int
-    # Neither in the sink nor named by a dead letter; how many events, of how many requests.
+    # Neither in the sink nor named by a dead letter; how many events, and of which requests.
     missing: set[bytes]
     events: int
-    requests: int
+    requests: list[int]
     told: Told
     # Missing, and not told of either.
     lost: set[bytes]
@@ -186,7 +199,7 @@ class Verdict:
         """What promise is broken; "" for none. A sink of files may have a hit twice."""
         if self.lost:
             return (f"{len(self.lost)} of {self.owed} hits are lost ({self.events} events of"
-                    f" {self.requests} requests, and {self.told.events} were told of)")
+                    f" {len(self.requests)} requests, and {self.told.events} were told of)")
         if once and self.twice:
             return f"{len(self.twice)} hits are stored twice"
         if self.strange:
