@@ -220,7 +220,10 @@ let targets: [Target] = [
         swiftSettings: strict),
     .testTarget(
         name: "TrackingJournalTests",
-        dependencies: ["CCRC32C", "TrackingCore", "TrackingJournal"],
+        dependencies: [
+            "CCRC32C", "TrackingCore", "TrackingJournal",
+            .product(name: "GRDB", package: "GRDB.swift"),
+        ],
         swiftSettings: strict),
     .testTarget(
         name: "TrackingSinksTests",

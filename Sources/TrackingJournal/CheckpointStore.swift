@@ -26,7 +26,7 @@ struct Checkpoint: Sendable {
 
 /// The journal's SQLite file.
 final class CheckpointStore: Sendable {
-    private let database: DatabaseQueue
+    let database: DatabaseQueue
     /// Checkpoints are written on it.
     private let queue: any WorkQueue
 
@@ -37,8 +37,8 @@ final class CheckpointStore: Sendable {
         case failed(String)
     }
 
-    /// The form of the tables. Form 0 knew no totals of events.
-    private static let version = 1
+    /// The form of the tables. Form 0 knew no totals of events, form 1 no checksum.
+    private static let version = 2
 
     /// Opens the file at `path`; checkpoints will be written on a queue.
     ///
@@ -66,7 +66,8 @@ final class CheckpointStore: Sendable {
                 guard version <= Self.version else { throw NewerVersion(number: version) }
                 try database.inTransaction {
                     try database.execute(sql: Self.form0)
-                    if version == 0 { try database.execute(sql: Self.form1) }
+                    if version < 1 { try database.execute(sql: Self.form1) }
+                    if version < 2 { try database.execute(sql: Self.form2) }
                     return .commit
                 }
             }
@@ -99,7 +100,14 @@ final class CheckpointStore: Sendable {
         ALTER TABLE journal ADD COLUMN last_sequence INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE journal ADD COLUMN last_total INTEGER;
         UPDATE journal SET deleted_total = 0 WHERE deleted_through = 0;
-        PRAGMA user_version = 1;
+        """
+
+    /// A program that knows no checksum leaves none behind.
+    private static let form2 = """
+        ALTER TABLE journal ADD COLUMN checksum INTEGER;
+        CREATE TRIGGER forget_checksum AFTER UPDATE OF deleted_through ON journal
+            BEGIN UPDATE journal SET checksum = NULL; END;
+        PRAGMA user_version = 2;
         """
 
     /// What may be written over rests on these two: they are read back, never assumed.
@@ -180,64 +188,13 @@ final class CheckpointStore: Sendable {
             checkpoint.deletedThrough, checkpoint.deletedTotal, checkpoint.lastSequence,
             checkpoint.lastTotal,
         ])
+        try database.cachedStatement(sql: "UPDATE journal SET checksum = ?")
+            .execute(arguments: [Self.checksum(in: database)])
     }
 
     /// Closes the file, once nothing is left on the queue.
     func close() {
         // What was promised is in the log: a close that fails loses nothing.
         try? self.database.close()
-    }
-
-    // MARK: Reading
-
-    /// What a file holds when it is opened.
-    struct Contents {
-        var identity = ""
-        var deletedThrough: Int64 = 0
-        /// Events in all records up to `deletedThrough`; nil where nothing tells.
-        var deletedTotal: UInt32?
-        /// The newest record that the checkpoint's writer knew of.
-        var lastSequence: Int64 = 0
-        /// Events in all records up to `lastSequence`; nil where nothing tells.
-        var lastTotal: UInt32?
-        var cursors: [String: SinkCursor] = [:]
-        /// Each row of the window: sequence and number of new keys.
-        var recent: [(sequence: Int64, keys: Int)] = []
-
-        /// Records up to this one were on disk, and their keys are here.
-        var keysThrough: Int64 { self.recent.last?.sequence ?? 0 }
-    }
-
-    /// Reads what earlier runs left, and fills the window.
-    func contents(restoring window: RecentHits) throws(JournalError) -> Contents {
-        do {
-            return try self.database.inDatabase { database in
-                var contents = Contents()
-                if let row = try Row.fetchOne(database, sql: "SELECT * FROM journal") {
-                    contents.identity = row["identity"]
-                    contents.deletedThrough = row["deleted_through"]
-                    contents.deletedTotal = row["deleted_total"]
-                    contents.lastSequence = row["last_sequence"]
-                    contents.lastTotal = row["last_total"]
-                }
-                for row in try Row.fetchAll(database, sql: "SELECT * FROM cursor") {
-                    contents.cursors[row["sink"]] = SinkCursor(
-                        sequence: row["sequence"], place: row["place"])
-                }
-                let keys = try Row.fetchCursor(
-                    database, sql: "SELECT sequence, keys FROM recent ORDER BY sequence")
-                while let row = try keys.next() {
-                    try row.withUnsafeData(atIndex: 1) { data in
-                        contents.recent.append(
-                            (row[0], data?.withUnsafeBytes(window.restore(row:)) ?? 0))
-                    }
-                }
-                // Form 0 says it in no other place.
-                contents.lastSequence = max(contents.lastSequence, contents.keysThrough)
-                return contents
-            }
-        } catch {
-            throw .failed(reason: "cannot read what earlier runs left: \(error)")
-        }
     }
 }

@@ -1,6 +1,7 @@
 // What a journal makes of damaged, torn and foreign files, and of a disk that it does without.
 internal import CCRC32C
 internal import Foundation
+internal import GRDB
 internal import Testing
 internal import TrackingCore
 
@@ -129,6 +130,31 @@ struct JournalFaultTests {
         }
         mended.replaceSubrange(2056..<2060, with: [9, 0, 0, 0])
         try Data(mended).write(to: URL(filePath: path))
+    }
+
+    @Test("a checkpoint that has changed is refused, unless a program without checksums wrote it")
+    func checkpointChecksum() async throws {
+        let path = self.directory.journalFile("checkpoint.db").path
+        for (sql, isRead) in [
+            ("UPDATE cursor SET sequence = 7", false),
+            // As 6cb32c8 writes a checkpoint.
+            ("UPDATE cursor SET sequence = 2; UPDATE journal SET deleted_through = 0", true),
+        ] {
+            let journal = try Journal.open(self.directory)
+            await journal.commit(TestEvents.impression(1))
+            journal.advance(sink: "a", to: journal.lastSequence)
+            await journal.close()
+            let database = try DatabaseQueue(path: path)
+            try await database.writeWithoutTransaction { try $0.execute(sql: sql) }
+            try database.close()
+            if isRead {
+                await (try Journal.open(self.directory)).close()
+            } else {
+                let error = #expect(throws: JournalError.self) { try Journal.open(self.directory) }
+                #expect(error.map { "\($0)".contains("checkpoint.db is damaged") } == true)
+                try FileManager.default.removeItem(atPath: path)
+            }
+        }
     }
 
     @Test("the journal of a build before segments stops the start")

@@ -1,0 +1,101 @@
+// What a start reads of the checkpoint's file. SQLite has no checksums of its own: a flipped bit in a
+// cursor would let a sink pass over hits, and one in `deleted_through` would let their segments go.
+internal import CCRC32C
+internal import Foundation
+internal import GRDB
+
+extension CheckpointStore {
+    /// What a file holds when it is opened.
+    struct Contents {
+        var identity = ""
+        var deletedThrough: Int64 = 0
+        /// Events in all records up to `deletedThrough`; nil where nothing tells.
+        var deletedTotal: UInt32?
+        /// The newest record that the checkpoint's writer knew of.
+        var lastSequence: Int64 = 0
+        /// Events in all records up to `lastSequence`; nil where nothing tells.
+        var lastTotal: UInt32?
+        var cursors: [String: SinkCursor] = [:]
+        /// Each row of the window: sequence and number of new keys.
+        var recent: [(sequence: Int64, keys: Int)] = []
+
+        /// Records up to this one were on disk, and their keys are here.
+        var keysThrough: Int64 { self.recent.last?.sequence ?? 0 }
+    }
+
+    fileprivate struct Damage: Error, CustomStringConvertible {
+        let description =
+            "checkpoint.db is damaged: its checksum is not that of the cursors and sequences in it. "
+            + "Restore the data directory, or move checkpoint.db away: each sink is then given "
+            + "again all that the log holds"
+    }
+
+    /// Reads what earlier runs left, and fills the window.
+    func contents(restoring window: RecentHits) throws(JournalError) -> Contents {
+        do {
+            return try self.database.inDatabase { database in
+                var contents = Contents()
+                let isChecked = try contents.readProgress(in: database)
+                let keys = try Row.fetchCursor(
+                    database, sql: "SELECT sequence, keys FROM recent ORDER BY sequence")
+                while let row = try keys.next() {
+                    let sequence = try row.decode(Int64.self, atIndex: 0)
+                    try row.withUnsafeData(atIndex: 1) { data in
+                        contents.recent.append(
+                            (sequence, data?.withUnsafeBytes(window.restore(row:)) ?? 0))
+                    }
+                }
+                // Form 0 says it in no other place.
+                if !isChecked {
+                    contents.lastSequence = max(contents.lastSequence, contents.keysThrough)
+                }
+                if contents.keysThrough > contents.lastSequence { throw Damage() }
+                return contents
+            }
+        } catch {
+            throw .failed(reason: "cannot read what earlier runs left: \(error)")
+        }
+    }
+
+    /// The CRC-32C of all that says how far rows and sinks are: what is lost where it is wrong are
+    /// hits. Keys of the window are not in it: they are many, and a wrong one lets a duplicate in.
+    static func checksum(in database: Database) throws -> UInt32 {
+        let rows = try database.cachedStatement(
+            sql: """
+                SELECT 0, '', quote(identity) || quote(deleted_through) || quote(deleted_total)
+                    || quote(last_sequence) || quote(last_total) FROM journal
+                UNION ALL SELECT 1, sink, quote(sink) || quote(sequence) || quote(place) FROM cursor
+                ORDER BY 1, 2
+                """)
+        return try Row.fetchAll(rows).reduce(0) { checksum, row in
+            Array(try row.decode(String.self, atIndex: 2).utf8).withUnsafeBytes {
+                sightline_crc32c(checksum, $0.baseAddress, $0.count)
+            }
+        }
+    }
+}
+
+extension CheckpointStore.Contents {
+    /// Reads all but the window; whether there was a checksum. Nothing that a file can hold traps.
+    fileprivate mutating func readProgress(in database: Database) throws -> Bool {
+        guard let row = try Row.fetchOne(database, sql: "SELECT * FROM journal") else {
+            throw CheckpointStore.Damage()
+        }
+        // A file of an older form has none until its first checkpoint.
+        let checksum = try row.decode(Int64?.self, forColumn: "checksum")
+        if let checksum, try checksum != Int64(CheckpointStore.checksum(in: database)) {
+            throw CheckpointStore.Damage()
+        }
+        self.identity = try row.decode(String.self, forColumn: "identity")
+        self.deletedThrough = try row.decode(Int64.self, forColumn: "deleted_through")
+        self.deletedTotal = try row.decode(UInt32?.self, forColumn: "deleted_total")
+        self.lastSequence = try row.decode(Int64.self, forColumn: "last_sequence")
+        self.lastTotal = try row.decode(UInt32?.self, forColumn: "last_total")
+        for row in try Row.fetchAll(database, sql: "SELECT * FROM cursor") {
+            self.cursors[try row.decode(String.self, forColumn: "sink")] = SinkCursor(
+                sequence: try row.decode(Int64.self, forColumn: "sequence"),
+                place: try row.decode(String.self, forColumn: "place"))
+        }
+        return checksum != nil
+    }
+}
