@@ -20,6 +20,9 @@ extension ServiceError {
         case .timeout(let value):
             "\(CallTimeout.header): \"\(CallTimeout.shown(value))\" is no time: send it once, as "
                 + "1 to 8 digits and one of H, M, S, m, u, n"
+        case .deadlinePassed:
+            "the time of \(CallTimeout.header) is over: resend what was not acked, and give the "
+                + "call longer"
         case .credentialsMissing:
             "credentials are needed: send an API key or a token as "
                 + "\"authorization: Bearer …\", or use a client certificate"

@@ -22,6 +22,8 @@ enum ServiceError {
     case metadata(bytes: Int, maxBytes: Int)
     /// The call's grpc-timeout is none.
     case timeout(String)
+    /// The time that the call's client gave it is over; what was acked stays acked.
+    case deadlinePassed
     /// The server asks for credentials, and there are none.
     case credentialsMissing
     /// The credentials are not accepted; why is told to the logs alone.
@@ -54,6 +56,7 @@ enum ServiceError {
         case .quota: .quotaExceeded
         case .metadata: .metadataTooLarge
         case .timeout: .requestMalformed
+        case .deadlinePassed: .callEnded
         case .credentialsMissing: .credentialsMissing
         case .credentialsRefused: .credentialsRefused
         case .credentialsExpired: .credentialsExpired
@@ -76,7 +79,7 @@ enum ServiceError {
         case .credentialsMissing, .credentialsRefused, .credentialsExpired: .unauthenticated
         case .scopeMissing: .permissionDenied
         case .quota, .metadata, .messageTooLarge, .watchersExceeded: .resourceExhausted
-        case .messageUnfinished: .deadlineExceeded
+        case .messageUnfinished, .deadlinePassed: .deadlineExceeded
         case .serviceUnknown: .notFound
         }
     }
@@ -100,8 +103,8 @@ enum ServiceError {
         case .quota(let excess, let tenant):
             [self.quotaFailure("tenant:\(tenant)"), .retryInfo(delay: excess.wait)]
         case .watchersExceeded: [self.quotaFailure("server"), .retryInfo(delay: .seconds(30))]
-        case .messageCount, .messageUnfinished, .credentialsMissing, .credentialsRefused,
-            .credentialsExpired, .scopeMissing:
+        case .messageCount, .messageUnfinished, .deadlinePassed, .credentialsMissing,
+            .credentialsRefused, .credentialsExpired, .scopeMissing:
             []
         }
     }

@@ -200,6 +200,7 @@ STREAMS: dict[str, Stream] = {
     "an unknown method": answered(method="Nothing"),
     "a stream that is ended": streams_and_ends,
     "a deadline that has passed": answered(("grpc-timeout", "1n")),
+    "a deadline in eleven years": answered(("grpc-timeout", "99999H")),
     "a deadline that is wrong": answered(("grpc-timeout", "x")),
     "an unknown encoding": answered(("grpc-encoding", "snappy")),
     "gzip that is none": answered(("grpc-encoding", "gzip"), data=b"none", compressed=True),

@@ -46,6 +46,7 @@ struct ServiceErrorTests {
         Row(
             error: .timeout("-1S"), reason: "REQUEST_MALFORMED", code: .invalidArgument,
             field: "grpc-timeout"),
+        Row(error: .deadlinePassed, reason: "CALL_ENDED", code: .deadlineExceeded),
         Row(error: .credentialsMissing, reason: "CREDENTIALS_MISSING", code: .unauthenticated),
         Row(error: .credentialsRefused, reason: "CREDENTIALS_REFUSED", code: .unauthenticated),
         Row(error: .credentialsExpired, reason: "CREDENTIALS_EXPIRED", code: .unauthenticated),

@@ -32,6 +32,8 @@ final class StreamEdge: ChannelDuplexHandler {
     /// Since when the message has been coming that is not whole yet, and which one it is.
     var unfinished: (message: Int, since: NIODeadline)?
     var deadline: Scheduled<Void>?
+    /// Ends the call when its client no longer waits.
+    private var callEnd: Scheduled<Void>?
     /// Whether the client has ended its side, and whether the library is yet to be told.
     var isSent = false
     var endIsDue = false
@@ -74,11 +76,13 @@ final class StreamEdge: ChannelDuplexHandler {
     private func readHead(_ head: HTTP2Frame.FramePayload.Headers, _ context: ChannelHandlerContext)
     {
         var frame = head
-        let refusal =
-            self.metadataLimit.refusal(of: frame.headers) ?? CallTimeout.check(&frame.headers)
-        if let refusal {
-            self.refuse(refusal, context)
-            return
+        if let refusal = self.metadataLimit.refusal(of: frame.headers) {
+            return self.refuse(refusal, context)
+        }
+        switch CallTimeout.take(from: &frame.headers) {
+        case .none: break
+        case .after(let time): self.endCall(after: time, context)
+        case .malformed(let value): return self.refuse(.timeout(value), context)
         }
         self.waiting = self.rules.waiting.open(&frame.headers)
         self.isStream = frame.headers.first(name: ":path") == TrackingService.streamPath
@@ -99,6 +103,14 @@ final class StreamEdge: ChannelDuplexHandler {
         frame.endStream = false
         context.fireChannelRead(self.wrapInboundOut(.headers(frame)))
         if self.isSent { self.passEnd(context) }
+    }
+
+    /// Ends the call when the time that its client gives it is over.
+    private func endCall(after time: TimeAmount, _ context: ChannelHandlerContext) {
+        self.callEnd = context.eventLoop.assumeIsolated().scheduleTask(in: time) {
+            self.callEnd = nil
+            self.refuse(.deadlinePassed, context)
+        }
     }
 
     /// Hands on the end of what a client sends.
@@ -168,6 +180,8 @@ final class StreamEdge: ChannelDuplexHandler {
         self.inflater = nil
         self.deadline?.cancel()
         self.deadline = nil
+        self.callEnd?.cancel()
+        self.callEnd = nil
         self.waiting?.close()
         self.waiting = nil
     }

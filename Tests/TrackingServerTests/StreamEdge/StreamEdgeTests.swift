@@ -117,6 +117,35 @@ struct StreamEdgeTests {
         #expect(!channel.isActive)
     }
 
+    @Test("a call ends when its time is over, of which the library knows nothing")
+    func deadline() throws {
+        let channel = try self.channel()
+        try channel.writeInbound(self.headers([":path": "/a/b", "grpc-timeout": "2S"]))
+        guard case .headers(let head) = try channel.readInbound(as: Frame.self) else {
+            Issue.record("the library sees no call")
+            return
+        }
+        #expect(head.headers == [":path": "/a/b"])
+        channel.embeddedEventLoop.advanceTime(by: .milliseconds(1999))
+        #expect(try channel.readOutbound(as: Frame.self) == nil && channel.isActive)
+        channel.embeddedEventLoop.advanceTime(by: .milliseconds(1))
+        let trailers = try #require(try self.nextHeaders(channel))
+        #expect(trailers.first(name: "grpc-status") == "4")
+        let status = try self.status(trailers)
+        #expect(status.details.compactMap(\.errorInfo).map(\.reason) == ["CALL_ENDED"])
+        #expect(!channel.isActive)
+    }
+
+    @Test("nothing of a call that has ended waits for its time")
+    func noDeadline() throws {
+        let channel = try self.channel()
+        try channel.writeInbound(self.headers([":path": "/a/b", "grpc-timeout": "2S"]))
+        try channel.writeOutbound(self.headers(["grpc-status": "0"], isEnd: true))
+        #expect(try self.nextHeaders(channel) == ["grpc-status": "0"])
+        channel.embeddedEventLoop.advanceTime(by: .hours(1))
+        #expect(try channel.readOutbound(as: Frame.self) == nil && channel.isActive)
+    }
+
     @Test("a stream that is closed at another moment, or has ended, is left alone")
     func otherCloses() throws {
         let closed = try self.channel()
