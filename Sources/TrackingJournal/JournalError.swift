@@ -28,7 +28,8 @@ package enum JournalError: Error, CustomStringConvertible {
             "the data directory \(directory) is in use by \(holder): stop it, or choose another "
                 + "with --data-dir"
         case .unusable(let path, let reason):
-            "cannot use \(path): \(reason). The data directory has to be writable by this user"
+            "cannot use \(path): \(reason). It has to be whole, and writable by this user "
+                + "(docs/journal.md)"
         case .foreign(let path, let reason):
             "cannot use \(path): \(reason). Nothing of it was changed: start the program "
                 + "that wrote it, or move the file away (docs/upgrading.md)"
