@@ -40,14 +40,12 @@ struct StoredJournal: Sendable {
     init(_ end: End) async throws {
         let directory = try TemporaryDirectory(.memory)
         try await Self.makeCheckpoint(in: directory)
-        let journal = try Journal.open(directory) {
-            $0.segmentBytes = 1000
-            $0.checkpointMilliseconds = 3_600_000
-        }
         // Each has a segment of its own: of four spares three are used again.
+        var journal = try Self.open(directory)
         for first in [100, 200, 300, 400] { await Self.commit(first, 18, to: journal) }
         journal.advance(sink: "a", to: 4)
-        await journal.settle()
+        await journal.close()
+        journal = try Self.open(directory)
         for (first, count) in [(500, 1), (510, 2), (520, 3)] {
             await Self.commit(first, count, to: journal)
         }
@@ -67,6 +65,15 @@ struct StoredJournal: Sendable {
         if end == .closed { self.files = try Self.files(in: directory) }
         self.records = Self.records(in: self.files)
         self.checkpoint = try Self.contents(of: self.files)
+    }
+
+    private static func open(_ directory: TemporaryDirectory) throws -> Journal {
+        try Journal.open(directory) {
+            $0.segmentBytes = 1000
+            $0.checkpointMilliseconds = 3_600_000
+            // Few keys, for a short checkpoint.
+            $0.windowCapacity = 20
+        }
     }
 
     private static func commit(_ first: Int, _ count: Int, to journal: Journal) async {
@@ -117,6 +124,13 @@ struct StoredJournal: Sendable {
             path: directory.path + "/checkpoint.db", queue: DispatchWorkQueue("stored"))
         defer { store.close() }
         return try store.contents(restoring: RecentHits(capacity: 100))
+    }
+
+    /// The sequence of the record that a byte is in, where the sink has yet to get it.
+    func record(_ file: String, _ offset: Int) -> Int64? {
+        self.records.first {
+            $0.file == file && $0.bytes.contains(offset) && $0.sequence > self.cursor
+        }?.sequence
     }
 
     /// A file's bytes, with a bit of one byte flipped.
