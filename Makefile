@@ -3,7 +3,8 @@
 .NOTPARALLEL:
 .PHONY: help bootstrap build release generate check check-generated check-protos check-format \
 	check-scripts check-rules check-docs check-deploy docs format test test-swift test-interop \
-	clients test-clients test-nats cluster fuzz fuzz-short simulate simulate-short verify run demo bench bench-micro clean
+	clients test-clients test-nats cluster fuzz fuzz-short fuzz-stack fuzz-stack-short \
+	simulate simulate-short verify run demo bench bench-micro clean
 
 SIGHTLINE := .build/debug/sightline
 GENERATED := Sources/SightlineProtos/Generated
@@ -78,6 +79,14 @@ fuzz: bootstrap ## Fuzz what reads foreign bytes, 10 million runs each (or FUZZ_
 
 fuzz-short: bootstrap ## The same with 200,000 runs each, as CI does
 	FUZZ_RUNS=200000 Scripts/fuzz
+
+fuzz-stack: bootstrap ## Fuzz the whole stack with frames, 5 million connections (or FUZZ_RUNS=n)
+	FUZZ_RUNS=$(or $(FUZZ_RUNS),5000000) Scripts/fuzz WholeStack
+
+# The program is what the tests' build has made already.
+fuzz-stack-short: bootstrap ## The same with the debug program, the same 20,000 each time, as CI does
+	swift build --product wholestack
+	.build/debug/wholestack 20000 1
 
 SECONDS ?= 60
 simulate: bootstrap ## Search for lost acks on a simulated disk for SECONDS=60, or repeat SEED=n

@@ -7,6 +7,9 @@ internal import TrackingCore
 /// Serves such calls one after another, on a thread of their own. However many come at once, they
 /// take one core at most, and share it with the tasks' threads where there is no other.
 actor SideCalls {
+    /// What has to be done for these calls.
+    static let queue = DispatchQueue(label: "sightline.side")
+
     private static let executor = SideExecutor()
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -57,10 +60,8 @@ extension Ingest {
 
 /// The thread of these calls.
 private final class SideExecutor: SerialExecutor {
-    private let queue = DispatchQueue(label: "sightline.side")
-
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        self.queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+        SideCalls.queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 }

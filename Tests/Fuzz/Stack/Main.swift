@@ -14,8 +14,9 @@
             guard let runs = arguments.first.flatMap({ Int($0) }) else {
                 for path in arguments {
                     let input = [UInt8](try Data(contentsOf: URL(filePath: path)))
-                    try stack.serve { FrameProgram.run(input, on: $0) }
+                    try stack.serve(input)
                 }
+                try stack.finish()
                 return print("wholestack: \(arguments.count) inputs, no crash, nothing stays")
             }
             let first = arguments.dropFirst().first.flatMap { UInt64($0) } ?? 1
@@ -23,9 +24,9 @@
             for seed in first..<first &+ UInt64(max(runs, 0)) {
                 if isVerbose { print("seed \(seed)") }
                 var writer = ProgramWriter(seed: seed)
-                let input = writer.program()
-                try stack.serve { FrameProgram.run(input, on: $0) }
+                try stack.serve(writer.program())
             }
+            try stack.finish()
             print("wholestack: \(runs) programs from seed \(first), no crash, nothing stays")
         }
     }

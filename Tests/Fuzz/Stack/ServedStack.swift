@@ -1,6 +1,7 @@
 // The server's whole stack in one thread's memory: guard, joined frames, edge, NIO's HTTP/2
 // handler, grpc-swift's own handlers and the services behind them, with the configuration of a
 // real server. Only sockets, TLS, the journal's disk and the sinks are missing.
+internal import Foundation
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import Logging
@@ -19,7 +20,9 @@ final class ServedStack: @unchecked Sendable {
     private let journal: Journal
     private let ingest: Ingest
     private let connections = OpenConnections()
-    /// The streams of the connection that is served now.
+    /// The connection that was served last, and what its client sent.
+    private var last: (input: [UInt8], channel: WeakChannel)?
+    /// Its streams, or those of the connection that is served now.
     private var streams: [WeakChannel] = []
     private var delivered: Int64 = 0
     /// The journal's, which runs when the stack settles.
@@ -82,40 +85,50 @@ final class ServedStack: @unchecked Sendable {
         }
     }
 
-    /// Serves one connection until its client goes, and demands that nothing of it stays.
-    func serve(_ body: (ServedConnection) -> Void) throws {
+    /// Serves one connection until its client goes, and demands that nothing of the one before
+    /// stays: the transport's loop of accepted connections keeps hold of the last one.
+    func serve(_ input: [UInt8]) throws {
+        var channel = try self.connect()
+        if !self.isReleased {
+            // What a timer holds may stay until it fires, and it ends the new connection too.
+            self.pass(.hours(25))
+            guard self.isReleased else { self.reportLast() }
+            channel = try self.connect()
+        }
         self.streams.removeAll(keepingCapacity: true)
-        let connection = try self.serveUnchecked(body)
-        if self.isClean(connection) { return }
-        // The transport's loop of accepted connections keeps hold of the last one.
-        _ = try self.serveUnchecked { _ in }
-        if self.isClean(connection) { return }
-        // What a timer holds may stay until it fires.
-        self.pass(.hours(25))
-        guard !self.isClean(connection) else { return }
-        fatalError(
-            "memory stays: \(connection.channel == nil ? 0 : 1) connections and "
-                + "\(self.liveStreams) of \(self.streams.count) streams are not released, "
-                + "\(self.connections.count) are open, "
-                + "\(self.ingest.budget.bytesInFlight) bytes are counted as under way, and "
-                + "\(self.ingest.budget.waiting.count) as waiting")
-    }
-
-    private func serveUnchecked(_ body: (ServedConnection) -> Void) throws -> WeakChannel {
-        let channel = try self.listener.connect()
-        self.settle()
-        body(ServedConnection(channel: channel, stack: self))
+        FrameProgram.run(input, on: ServedConnection(channel: channel, stack: self))
         channel._channelCore.close0(error: ChannelError.eof, mode: .all, promise: nil)
         self.settle()
-        return WeakChannel(channel: channel)
+        self.last = (input, WeakChannel(channel: channel))
     }
 
-    private func isClean(_ connection: WeakChannel) -> Bool {
-        connection.channel == nil && self.liveStreams == 0 && self.connections.count == 0
+    /// Demands that nothing of the last connection stays.
+    func finish() throws { try self.serve([]) }
+
+    private func connect() throws -> EmbeddedChannel {
+        let channel = try self.listener.connect()
+        self.settle()
+        return channel
+    }
+
+    /// Whether nothing is left but the connection that has just been made.
+    private var isReleased: Bool {
+        self.last?.channel.channel == nil && self.liveStreams == 0 && self.connections.count <= 1
             && self.ingest.budget.bytesInFlight == 0 && self.ingest.budget.waiting.count == 0
     }
 
     private var liveStreams: Int { self.streams.count { $0.channel != nil } }
+
+    private func reportLast() -> Never {
+        fatalError(
+            "memory stays: \(self.last?.channel.channel == nil ? 0 : 1) connections and "
+                + "\(self.liveStreams) of \(self.streams.count) streams are not released, "
+                + "\(self.connections.count) are open, "
+                + "\(self.ingest.budget.bytesInFlight) bytes are counted as under way, and "
+                + "\(self.ingest.budget.waiting.count) as waiting; "
+                + "the input before this one, in base64: "
+                + Data(self.last?.input ?? []).base64EncodedString())
+    }
 
     /// Lets time go by, and all that it leads to happen.
     func pass(_ time: TimeAmount) {
@@ -129,6 +142,8 @@ final class ServedStack: @unchecked Sendable {
             _ = SerialTasks.run()
             self.listener.loop.run()
             self.deliver()
+            // Waits for the one thread that is not this one.
+            SideCalls.queue.sync {}
         } while !SerialTasks.isIdle
     }
 

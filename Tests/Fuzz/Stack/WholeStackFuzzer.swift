@@ -7,11 +7,18 @@
 
     private nonisolated(unsafe) let stack: ServedStack = {
         do {
-            return try ServedStack()
+            let stack = try ServedStack()
+            atexit { demandNothingStays() }
+            return stack
         } catch {
             fatalError("the stack cannot be made: \(error)")
         }
     }()
+
+    /// What the last input leaves is told by no input after it.
+    private func demandNothingStays() {
+        do { try stack.finish() } catch { fatalError("no connection: \(error)") }
+    }
 
     @_cdecl("LLVMFuzzerTestOneInput")
     func fuzzWholeStack(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
@@ -21,7 +28,7 @@
         case "JoinedFrames": JoinedFramesFuzzer.run(input)
         default:
             do {
-                try stack.serve { FrameProgram.run(input, on: $0) }
+                try stack.serve(input)
             } catch {
                 fatalError("no connection: \(error)")
             }
