@@ -8,11 +8,6 @@ internal import Synchronization
 enum SerialTasks {
     private typealias Enqueue = @convention(thin) (UnownedJob) -> Void
     private typealias EnqueueHook = @convention(thin) (UnownedJob, Enqueue) -> Void
-    private typealias DelayHook = @convention(thin) (UInt64, UnownedJob, UnsafeRawPointer) -> Void
-    private typealias DeadlineHook =
-        @convention(thin) (
-            Int64, Int64, Int64, Int64, CInt, UnownedJob, UnsafeRawPointer
-        ) -> Void
 
     private static let jobs = Mutex<[UnownedJob]>([])
     /// The executor of tasks that have none: both of its words are zero.
@@ -20,27 +15,15 @@ enum SerialTasks {
         unsafeBitCast((UInt(0), UInt(0)), to: UnownedSerialExecutor.self)
     }
 
-    /// Takes over all jobs from now on. No task of a call may sleep: what the runtime waits with
-    /// stays until the time is over, however soon the call ends.
+    /// Takes over all jobs from now on. A sleep that ends still puts its job here from a thread of
+    /// its own.
     static func takeOver() {
-        Self.hook("swift_task_enqueueGlobal_hook", EnqueueHook.self).pointee = { job, _ in
+        guard let symbol = dlsym(dlopen(nil, RTLD_NOW), "swift_task_enqueueGlobal_hook") else {
+            fatalError("the concurrency runtime has no swift_task_enqueueGlobal_hook")
+        }
+        symbol.assumingMemoryBound(to: EnqueueHook?.self).pointee = { job, _ in
             SerialTasks.jobs.withLock { $0.append(job) }
         }
-        Self.hook("swift_task_enqueueGlobalWithDelay_hook", DelayHook.self).pointee = { _, _, _ in
-            fatalError("a task sleeps for a delay")
-        }
-        Self.hook("swift_task_enqueueGlobalWithDeadline_hook", DeadlineHook.self).pointee = {
-            _, _, _, _, _, _, _ in fatalError("a task sleeps until a deadline")
-        }
-    }
-
-    private static func hook<Hook>(
-        _ name: String, _ type: Hook.Type
-    ) -> UnsafeMutablePointer<Hook?> {
-        guard let symbol = dlsym(dlopen(nil, RTLD_NOW), name) else {
-            fatalError("the concurrency runtime has no \(name)")
-        }
-        return symbol.assumingMemoryBound(to: Hook?.self)
     }
 
     /// Runs the jobs that wait, and those that come of them; whether there were any.

@@ -169,7 +169,8 @@ struct ServedConnection {
     func send(_ bytes: [UInt8]) {
         guard !bytes.isEmpty, self.channel.isActive else { return }
         self.channel.pipeline.fireChannelRead(ByteBuffer(bytes: bytes))
-        self.channel.pipeline.fireChannelReadComplete()
+        // A socket that is closed in the middle of a read does not end it.
+        if self.channel.isActive { self.channel.pipeline.fireChannelReadComplete() }
     }
 
     /// Reads answers, or no longer does.
