@@ -1,5 +1,6 @@
-// What a start reads of the checkpoint's file. SQLite has no checksums of its own: a flipped bit in a
-// cursor would let a sink pass over hits, and one in `deleted_through` would let their segments go.
+// What a start reads of the checkpoint's file. SQLite has no checksums of its own: a flipped bit in
+// a cursor would let a sink pass over hits, and one in `deleted_through` would let their segments
+// go.
 internal import CCRC32C
 internal import Foundation
 internal import GRDB
@@ -25,8 +26,8 @@ extension CheckpointStore {
 
     fileprivate struct Damage: Error, CustomStringConvertible {
         let description =
-            "checkpoint.db is damaged: its checksum is not that of the cursors and sequences in it. "
-            + "Restore the data directory, or move checkpoint.db away: each sink is then given "
+            "checkpoint.db is damaged: its checksum is not that of the cursors and sequences in "
+            + "it. Restore the data directory, or move checkpoint.db away: each sink is then given "
             + "again all that the log holds"
     }
 

@@ -4,7 +4,7 @@ internal import Synchronization
 internal import Testing
 internal import TrackingClient
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct TrackingClientTests {
     private let limits = RequestLimits(maxEvents: 2, maxUnacknowledgedRequests: 4)
 

@@ -4,7 +4,7 @@ internal import Testing
 internal import TrackingCore
 @testable internal import TrackingJournal
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct JournalLogTests {
     private let directory: TemporaryDirectory
 

@@ -5,7 +5,7 @@ internal import TrackingCore
 
 @testable internal import TrackingServer
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct AckQueueTests {
     private let queue = AckQueue(
         maxRequests: 2, maxBytes: 1 << 20,

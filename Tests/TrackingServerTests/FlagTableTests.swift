@@ -4,7 +4,7 @@ internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct FlagTableTests {
     /// One row: the flag as a client sends it, and what becomes of it.
     private struct Row {

@@ -7,7 +7,7 @@ internal import Synchronization
 internal import Testing
 internal import TrackingClient
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct JourneyTests {
     @Test("events are streamed, judged, made durable, and stand in hits.db with their trace")
     func journey() async throws {

@@ -8,7 +8,7 @@ internal import TrackingCore
 
 @testable internal import TrackingServer
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct StreamTests {
     private typealias Response = Sightline_V1_StreamEventsResponse
 

@@ -9,7 +9,7 @@ internal import TrackingCore
 
 @testable internal import TrackingServer
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct UnaryTests {
     private func run<Value: Sendable>(
         _ configure: (inout ServerConfiguration) -> Void = { _ in },

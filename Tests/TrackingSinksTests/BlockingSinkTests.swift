@@ -49,7 +49,7 @@ struct BlockingSinkTests {
 
     @Test(
         "while nobody reads standard output, a journal without a disk settles on",
-        .timeLimit(.minutes(1)))
+        .timeLimit(.minutes(10)))
     func unreadPipe() async throws {
         let pipe = Pipe()
         let (journal, forwarder) = try self.pair(

@@ -1,6 +1,6 @@
-// The bytes of calls that nobody has taken yet. Of what comes: messages that are cut, inflated ones,
-// and what a stream's reader leaves where it is, because of a quota or a full journal. Of what goes:
-// answers that their client does not read.
+// The bytes of calls that nobody has taken yet. Of what comes: messages that are cut, inflated
+// ones, and what a stream's reader leaves where it is, because of a quota or a full journal. Of
+// what goes: answers that their client does not read.
 internal import GRPCCore
 internal import NIOHPACK
 internal import Synchronization
@@ -63,8 +63,8 @@ final class WaitingBytes: Sendable {
 /// What waits of one call. The edge adds as bytes come, the reader takes, each on a thread of its
 /// own; what is left goes as the edge closes it. A call that is never read counts until its end.
 final class WaitingCall: Sendable {
-    /// Bytes of each call, and of each of its answers, that do not count: it has taken more by being
-    /// there, and who has no credentials can send no more.
+    /// Bytes of each call, and of each of its answers, that do not count: it has taken more by
+    /// being there, and who has no credentials can send no more.
     static let freeBytes = 16 << 10
 
     fileprivate let number: UInt64

@@ -13,7 +13,7 @@ internal import TrackingCore
 
 @testable internal import Telemetry
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SpanExporterTests {
     /// What a test holds while its exporter runs.
     private struct Running {

@@ -10,7 +10,7 @@ internal import TrackingClient
 
 @testable internal import TrackingServer
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct AuthenticationTests {
     /// Two tenants' keys in a file of their own.
     private struct Keys {

@@ -9,7 +9,7 @@ internal import TrackingJournal
 
 @testable internal import TrackingServer
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ExpiringStreamTests {
     private typealias Response = Sightline_V1_StreamEventsResponse
     private static let expiry: Int64 = 1_800_000_000_000_000

@@ -5,7 +5,7 @@ internal import TrackingCore
 
 @testable internal import TrackingServer
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct MemoryBudgetTests {
     private let budget = MemoryBudget(hardBytes: 1000, softPercent: 80)
 

@@ -8,7 +8,7 @@ internal import TrackingJournal
 
 @testable internal import TrackingServer
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ThrottlingTests {
     private func reasons(_ error: RPCError?) throws -> [String] {
         guard let error else { return [] }

@@ -8,7 +8,7 @@ internal import TrackingJournal
 
 @testable internal import TrackingServer
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ServerMetricsTests {
     /// The exposition's lines, by what stands before the value; those of buckets are left out.
     private static func lines(_ registry: MetricsRegistry) -> [String: Double] {

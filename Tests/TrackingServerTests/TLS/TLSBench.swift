@@ -81,7 +81,7 @@ struct TLSBench: Sendable {
                 (security.certificatePath, security.keyPath) = self.files.client(client)
             }
             let client = TrackingClient(
-                address: self.address, giveUpAfter: .seconds(3), security: security)
+                address: self.address, giveUpAfter: .seconds(60), security: security)
             _ = try await client.explain([])
             return true
         } catch {
