@@ -50,10 +50,8 @@ def test_what_is_held_is_bounded_for_each_stream(held, figure, tmp_path):
     assert each <= HELD[held], f"{each / KIB:.0f} KiB for each"
 
 
-# What is whole and waits: some hundred of these are as much as limits.bytes_waiting. The thread that
-# explains would take a minute for as many.
-WAITING = [name for name in INPUTS if name.endswith(("not ended", "unread answers"))
-           and "ExplainEvents" not in name]
+# What is whole and waits: some hundred of these are as much as limits.bytes_waiting.
+WAITING = ["hold: RecordEvents, whole, not ended", "hold: RecordEvents, unread answers"]
 
 
 @pytest.mark.timeout(120)

@@ -120,7 +120,7 @@ package struct ConfigurationKey: Sendable {
             "limits.bytes_in_flight_soft_percent", .number(80, 1...100),
             "share of limits.bytes_in_flight from which on new calls are refused"),
         .init(
-            "limits.bytes_waiting", .number(128 << 20, (1 << 20)...(1 << 40)),
+            "limits.bytes_waiting", .number(64 << 20, (1 << 20)...(1 << 40)),
             "bytes of messages and answers over 16 KiB that may wait to be read in all calls",
             unit: "bytes"),
         .init(

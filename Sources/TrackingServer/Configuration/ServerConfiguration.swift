@@ -39,7 +39,7 @@ package struct ServerConfiguration: Sendable {
     /// The share of them from which on new calls are refused.
     package var bytesInFlightSoftPercent = 80
     /// Bytes that have come in all calls, and that no call has taken yet.
-    package var bytesWaiting = 128 << 20
+    package var bytesWaiting = 64 << 20
     /// What tenants may send.
     package var quotas = QuotaConfiguration()
     /// How a stream behaves.

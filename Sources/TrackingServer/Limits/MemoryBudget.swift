@@ -31,7 +31,7 @@ package final class MemoryBudget: Sendable {
     ///   - hardBytes: bytes that may be under way.
     ///   - softPercent: the share of them from which on new calls are refused.
     ///   - waitingBytes: bytes that may wait to be taken, besides.
-    package init(hardBytes: Int, softPercent: Int, waitingBytes: Int = 128 << 20) {
+    package init(hardBytes: Int, softPercent: Int, waitingBytes: Int = 64 << 20) {
         self.hardBytes = hardBytes
         self.waiting = WaitingBytes(maxBytes: waitingBytes)
         self.softBytes = hardBytes / 100 * softPercent + hardBytes % 100 * softPercent / 100

@@ -5,15 +5,19 @@ internal import NIOHTTP2
 extension StreamEdge {
     /// Writes a frame of an answer. A large one counts until it has gone; where too much waits
     /// already, its call ends in its place, and its client sends it again. Of small ones the
-    /// library holds no more than a channel's high-water mark.
+    /// library holds no more than a channel's high-water mark. What counts is the memory: an answer
+    /// takes up to twice its bytes.
     func write(
-        _ byteCount: Int, _ frame: NIOAny, _ promise: EventLoopPromise<Void>?,
-        _ context: ChannelHandlerContext
+        _ frame: HTTP2Frame.FramePayload.Data, _ data: NIOAny,
+        _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
     ) {
-        guard byteCount > WaitingCall.freeBytes else {
-            context.write(frame, promise: promise)
+        guard case .byteBuffer(let bytes) = frame.data,
+            bytes.readableBytes > WaitingCall.freeBytes
+        else {
+            context.write(data, promise: promise)
             return
         }
+        let byteCount = bytes.storageCapacity
         let waiting = self.rules.waiting
         guard waiting.add(byteCount) <= waiting.maxBytes else {
             waiting.add(-byteCount)
@@ -23,6 +27,6 @@ extension StreamEdge {
         }
         let written = promise ?? context.eventLoop.makePromise()
         written.futureResult.whenComplete { _ in waiting.add(-byteCount) }
-        context.write(frame, promise: written)
+        context.write(data, promise: written)
     }
 }

@@ -157,7 +157,7 @@ final class StreamEdge: ChannelDuplexHandler {
             context.read()
             return
         case .data(let frame):
-            self.write(frame.data.readableBytes, data, promise, context)
+            self.write(frame, data, promise, context)
             return
         case .rstStream: self.becomeEnded()
         default: break

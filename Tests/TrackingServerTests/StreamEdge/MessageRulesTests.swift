@@ -211,7 +211,8 @@ struct MessageRulesTests {
         channel.flush()
         #expect(self.waiting.count == 0)
         for _ in 0..<2 { _ = try channel.readOutbound(as: Frame.self) }
-        _ = answer((1 << 20) - Self.freeBytes)
+        _ = answer((1 << 19) + 1)
+        #expect(self.waiting.count == 1 << 20, "the memory that it takes")
         let last = answer(Self.freeBytes + 1)
         #expect(throws: ChannelError.self) { try last.wait() }
         #expect(!channel.isActive && self.waiting.count == 0)
