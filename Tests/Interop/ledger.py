@@ -158,12 +158,14 @@ class Ledger:
         return [number for number, facts in enumerate(self.requests)
                 if not hits.isdisjoint(hits_of(facts))]
 
-    def settle(self, server: Server, seconds: float = 10) -> "Verdict":
-        """Waits until all that is owed has come or was told of as lost, and judges."""
+    def settle(self, server: Server, seconds: float = 10, is_good=None) -> "Verdict":
+        """Waits until all that is owed has come or was told of as lost, or else until a verdict is
+        as good as its caller wants it."""
+        is_good = is_good or (lambda verdict: not verdict.lost)
         deadline = time.monotonic() + seconds
         while True:
             verdict = self.judge(server)
-            if not verdict.lost or time.monotonic() > deadline:
+            if is_good(verdict) or time.monotonic() > deadline:
                 return verdict
             time.sleep(0.05)
 
