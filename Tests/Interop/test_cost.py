@@ -52,12 +52,14 @@ def test_what_is_held_is_bounded_for_each_stream(held, figure, tmp_path):
 
 # What is whole and waits: some hundred of these are as much as limits.bytes_waiting.
 WAITING = ["hold: RecordEvents, whole, not ended", "hold: RecordEvents, unread answers"]
+# Twice the limit, and what it takes to make answers side by side; 360 MiB and more without a limit.
+MOST_WAITING = 300 * MIB
 
 
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("waiting", WAITING)
 def test_what_waits_is_bounded_in_all(waiting, figure, tmp_path):
-    """As many streams as five connections may have: more than there is room for."""
-    cost = measure(waiting, INPUTS[waiting], tmp_path, 30, 5)
+    """As many streams as six connections may have: more than there is room for."""
+    cost = measure(waiting, INPUTS[waiting], tmp_path, 30, 6)
     figure(f"cost: {cost}")
-    assert cost.peak <= MOST, f"{cost.peak / MIB:.0f} MiB more than idle"
+    assert cost.peak <= MOST_WAITING, f"{cost.peak / MIB:.0f} MiB more than idle"
