@@ -38,7 +38,7 @@ package struct ServerConfiguration: Sendable {
     package var bytesInFlight = 256 << 20
     /// The share of them from which on new calls are refused.
     package var bytesInFlightSoftPercent = 80
-    /// Bytes that have come in all calls, and that no call has taken yet.
+    /// Bytes of messages and answers over 16 KiB that may wait to be read, in all calls.
     package var bytesWaiting = 64 << 20
     /// What tenants may send.
     package var quotas = QuotaConfiguration()

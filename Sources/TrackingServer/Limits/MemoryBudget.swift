@@ -12,7 +12,7 @@ package final class MemoryBudget: Sendable {
     package let softBytes: Int
     /// Bytes over which reading stops.
     package let hardBytes: Int
-    /// What has come, and is not under way yet.
+    /// What has come and is not under way yet, and answers that are not read.
     let waiting: WaitingBytes
 
     private let bytes = Atomic(0)
@@ -31,7 +31,9 @@ package final class MemoryBudget: Sendable {
     ///   - hardBytes: bytes that may be under way.
     ///   - softPercent: the share of them from which on new calls are refused.
     ///   - waitingBytes: bytes that may wait to be taken, besides.
-    package init(hardBytes: Int, softPercent: Int, waitingBytes: Int = 64 << 20) {
+    package init(
+        hardBytes: Int, softPercent: Int, waitingBytes: Int = ServerConfiguration().bytesWaiting
+    ) {
         self.hardBytes = hardBytes
         self.waiting = WaitingBytes(maxBytes: waitingBytes)
         self.softBytes = hardBytes / 100 * softPercent + hardBytes % 100 * softPercent / 100

@@ -21,7 +21,7 @@ final class WaitingBytes: Sendable {
     /// Bytes that wait now.
     var count: Int { self.bytes.load(ordering: .relaxed) }
 
-    /// Counts bytes that wait from now on, or no longer where there are less than none.
+    /// Counts bytes that wait from now on; a negative number counts them off.
     ///
     /// - Returns: those that wait then.
     @discardableResult
@@ -35,10 +35,8 @@ final class WaitingBytes: Sendable {
 
     /// A call that has just come. Where its reader takes messages one by one, the call's number is
     /// noted in its head, in the place of what a client may have put there.
-    func open(_ headers: inout HPACKHeaders) -> WaitingCall {
-        guard headers.first(name: ":path") == TrackingService.streamPath else {
-            return WaitingCall(of: self, number: 0)
-        }
+    func open(_ headers: inout HPACKHeaders, isStream: Bool) -> WaitingCall {
+        guard isStream else { return WaitingCall(of: self, number: 0) }
         let number = self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
         let call = WaitingCall(of: self, number: number)
         self.calls.withLock { $0[number] = call }
@@ -64,7 +62,8 @@ final class WaitingBytes: Sendable {
 /// own; what is left goes as the edge closes it. A call that is never read counts until its end.
 final class WaitingCall: Sendable {
     /// Bytes of each call, and of each of its answers, that do not count: it has taken more by
-    /// being there, and who has no credentials can send no more.
+    /// being there. A message to a method that asks for no credentials is as small by default, so
+    /// that strangers cannot use up what others wait for.
     static let freeBytes = 16 << 10
 
     fileprivate let number: UInt64

@@ -84,9 +84,10 @@ final class StreamEdge: ChannelDuplexHandler {
         case .after(let time): self.endCall(after: time, context)
         case .malformed(let value): return self.refuse(.timeout(value), context)
         }
-        self.waiting = self.rules.waiting.open(&frame.headers)
-        self.isStream = frame.headers.first(name: ":path") == TrackingService.streamPath
-        self.maxMessageBytes = self.rules.maxBytes(at: frame.headers.first(name: ":path"))
+        let path = frame.headers.first(name: ":path")
+        self.isStream = path == TrackingService.streamPath
+        self.maxMessageBytes = self.rules.maxBytes(at: path)
+        self.waiting = self.rules.waiting.open(&frame.headers, isStream: self.isStream)
         self.messages = MessageCounter(
             maxBytes: LengthPrefixedMessages.prefixBytes + self.maxMessageBytes)
         if let compressors = self.compressors {
