@@ -1,4 +1,4 @@
-"""The three servers of the benchmarks: how each is started, and stopped again."""
+"""The servers of the benchmarks: how each is started, and stopped again."""
 
 import os
 import pathlib
@@ -11,6 +11,8 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 START_SECONDS = 60
 STOP_SECONDS = 60
+# "before" is an older program, measured in turn with the one that is to replace it.
+SIGHTLINES = ("sightline", "before")
 
 
 class Server:
@@ -23,7 +25,7 @@ class Server:
         self.data.mkdir(parents=True)
         self.log_path = data / f"{name}-{mode}.stderr"
         environment = os.environ | (variables or {})
-        if name == "sightline":
+        if name in SIGHTLINES:
             command = [sightline, "serve", "--listen", "127.0.0.1:0", "--admin", admin,
                        "--data-dir", self.data, "--sink", sink]
             if mode == "discard":
