@@ -68,11 +68,8 @@ struct MessageCounter {
         while offset < bytes.count {
             if self.prefix < LengthPrefixedMessages.prefixBytes {
                 if self.prefix == 0, bytes[offset] != 0 { isFit = false }
-                // The first byte of the prefix shifts out of the length.
-                self.length = self.length << 8 | UInt32(bytes[offset])
-                self.prefix &+= 1
-                offset &+= 1
-                guard self.prefix == LengthPrefixedMessages.prefixBytes else { continue }
+                self.readPrefix(bytes, &offset)
+                guard self.prefix == LengthPrefixedMessages.prefixBytes else { return isFit }
                 self.remaining = Int(self.length)
                 if self.messageBytes > self.maxBytes {
                     self.hasTooLarge = true
@@ -88,5 +85,23 @@ struct MessageCounter {
             (self.prefix, self.length) = (0, 0)
         }
         return isFit
+    }
+
+    /// Reads as much of a prefix as there is: nearly always the whole of it, at once.
+    private mutating func readPrefix(_ bytes: UnsafeRawBufferPointer, _ offset: inout Int) {
+        let prefixBytes = LengthPrefixedMessages.prefixBytes
+        if self.prefix == 0, bytes.count &- offset >= prefixBytes {
+            let length = bytes.loadUnaligned(fromByteOffset: offset &+ 1, as: UInt32.self)
+            self.length = UInt32(bigEndian: length)
+            self.prefix = prefixBytes
+            offset &+= prefixBytes
+            return
+        }
+        while self.prefix < prefixBytes, offset < bytes.count {
+            // The first byte of the prefix shifts out of the length.
+            self.length = self.length << 8 | UInt32(bytes[offset])
+            self.prefix &+= 1
+            offset &+= 1
+        }
     }
 }
