@@ -6,6 +6,14 @@ internal import NIOHTTP2
 extension StreamEdge {
     /// Inflated bytes that are handed on at once. The reader's own queue holds some ten of these.
     private static let batchBytes = 64 << 10
+    /// What a message counts at least, as it is work to hand on an empty one too.
+    private static let leastBytes = 128
+    /// Bytes that one stream inflates, in about half a millisecond, before the event loop's others
+    /// have their turn.
+    static let turnBytes = 256 << 10
+    /// How long it rests then. What is due at once would run before the loop looks at its sockets
+    /// (swift-nio 2.101.2, `SelectableEventLoop.runOneLoopTick`).
+    static let rest = TimeAmount.microseconds(50)
 
     /// Reads a frame behind the head.
     func readBody(_ data: NIOAny, _ context: ChannelHandlerContext) {
@@ -45,7 +53,12 @@ extension StreamEdge {
         guard self.inflater != nil else { return context.read() }
         self.isWanted = true
         self.handOn(context)
-        if self.isWanted, !self.isHandingOn { context.read() }
+        self.readMore(context)
+    }
+
+    /// Reads from the connection where nothing is pending any more that the reader could have.
+    private func readMore(_ context: ChannelHandlerContext) {
+        if self.isWanted, !self.isHandingOn, !self.isResting { context.read() }
     }
 
     /// Counts bytes that wait from now on; ends the call where there is no room for them.
@@ -61,40 +74,59 @@ extension StreamEdge {
     /// Hands on inflated messages as long as the reader wants them. It says so by `read`, and is
     /// asked after each batch.
     private func handOn(_ context: ChannelHandlerContext) {
-        guard !self.isHandingOn else { return }
+        guard !self.isHandingOn, !self.isResting else { return }
         self.isHandingOn = true
         defer { self.isHandingOn = false }
-        while self.isWanted, let inflater = self.inflater, self.handOnBatch(of: inflater, context) {
+        var turnBytes = 0
+        while self.isWanted, let inflater = self.inflater,
+            let bytes = self.handOnBatch(of: inflater, context)
+        {
             self.isWanted = false
             context.fireChannelReadComplete()
             context.channel.read()
+            turnBytes &+= bytes
+            if turnBytes >= Self.turnBytes { return self.takeRest(context) }
         }
     }
 
-    /// Hands on some messages; false where none is whole.
+    /// Lets others have their turn, and then goes on.
+    private func takeRest(_ context: ChannelHandlerContext) {
+        self.isResting = true
+        context.eventLoop.assumeIsolated().scheduleTask(in: Self.rest) {
+            self.isResting = false
+            guard !self.hasEnded else { return }
+            self.handOn(context)
+            self.watch(context)
+            self.readMore(context)
+        }
+    }
+
+    /// Hands on some messages.
+    ///
+    /// - Returns: their bytes; nil where none is whole, or the call has ended.
     private func handOnBatch(
         of inflater: MessageInflater, _ context: ChannelHandlerContext
-    ) -> Bool {
+    ) -> Int? {
         var bytes = 0
         do throws(InflateFailure) {
             while bytes < Self.batchBytes, !self.hasEnded, let message = try self.next(inflater) {
-                guard self.checkRoom(message.readableBytes, context) else { return false }
-                bytes &+= message.readableBytes
+                guard self.checkRoom(message.readableBytes, context) else { return nil }
+                bytes &+= max(Self.leastBytes, message.readableBytes)
                 self.pass(self.wrapInboundOut(.data(.init(data: .byteBuffer(message)))), context)
             }
-            guard !self.hasEnded else { return false }
-            guard bytes == 0, self.endIsDue else { return bytes > 0 }
+            guard !self.hasEnded else { return nil }
+            guard bytes == 0, self.endIsDue else { return bytes > 0 ? bytes : nil }
             if inflater.hasRest { throw .malformed }
         } catch {
             let isTooLarge = error == .tooLarge
             self.refuse(
                 isTooLarge ? .messageTooLarge(limit: self.maxMessageBytes) : .messageNotInflated,
                 context)
-            return false
+            return nil
         }
         self.endIsDue = false
         self.passEnd(context)
-        return false
+        return nil
     }
 
     /// The next message, whose bytes no longer wait to be inflated.

@@ -42,6 +42,8 @@ final class StreamEdge: ChannelDuplexHandler {
     /// Whether the reader wants inflated messages, and they are being handed on.
     var isWanted = false
     var isHandingOn = false
+    /// Whether the event loop's other streams have their turn.
+    var isResting = false
 
     /// The edge of one stream.
     ///

@@ -263,4 +263,19 @@ struct MessageRulesTests {
         channel.pipeline.read()
         #expect(reader.messages == 5 && reader.hasEnded)
     }
+
+    @Test(
+        "a stream that has inflated its 256 KiB rests, so that others have their turn",
+        arguments: [(1 << 16, 5, 4), (0, 2049, 2048)])
+    func turns(_ bytes: Int, _ messages: Int, _ ofFirstTurn: Int) throws {
+        let reader = Reader()
+        let channel = try self.channel(encoding: "gzip", reader)
+        reader.wanted = .max
+        try self.send(bytes, of: bytes, to: channel, times: messages)
+        #expect(reader.messages == ofFirstTurn)
+        channel.embeddedEventLoop.advanceTime(by: StreamEdge.rest - .nanoseconds(1))
+        #expect(reader.messages == ofFirstTurn)
+        channel.embeddedEventLoop.advanceTime(by: .nanoseconds(1))
+        #expect(reader.messages == messages)
+    }
 }
