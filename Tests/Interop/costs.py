@@ -17,7 +17,7 @@ from certificates import Authority
 from connection_ends import raw
 from effects import resident
 from peer import Peer
-from server import Server, binary, wait_until
+from server import MANY_CONNECTIONS, Server, binary, wait_until
 
 WIDE, NARROW = (1 << 31) - 1, 65535
 DATA, HEADERS, RESET, SETTINGS, WINDOW_UPDATE = 0, 1, 3, 4, 8
@@ -224,8 +224,8 @@ def measure(name: str, row, folder: pathlib.Path, seconds: float, connections: i
     grounds = Grounds(folder)
     credentials = {"stranger": {}, "tenant": {"x-api-key": grounds.key},
                    "forger": {"authorization": f"Bearer {grounds.forged}"}}[row.sender]
-    server = Server(folder / "data", "--admin", "off", "--sink", "discard", *grounds.settings,
-                    *(grounds.tls() if row.is_tls else ()),
+    server = Server(folder / "data", "--admin", "off", "--sink", "discard", MANY_CONNECTIONS,
+                    *grounds.settings, *(grounds.tls() if row.is_tls else ()),
                     environment=os.environ | {"SWIFT_BACKTRACE": "enable=no"}).start()
     try:
         with contextlib.closing(Site(server, credentials, time.monotonic() + 0.2, 1)) as first:

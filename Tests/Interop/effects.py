@@ -41,11 +41,11 @@ class Effect:
                 f" ({self.attacked / self.quiet:.1f}x); {self.failures} calls failed")
 
 
-def measure(name: str, folder: pathlib.Path, seconds: float) -> Effect:
-    """Attacks a server that was started for it."""
+def measure(name: str, folder: pathlib.Path, seconds: float, *settings: str) -> Effect:
+    """Attacks a server that was started for it, with these settings besides the attack's own."""
     attack = ATTACKS[name]
     raise_limit()
-    server = Server(folder / name, "--admin", "off", "--sink", "discard", *attack.settings,
+    server = Server(folder / name, "--admin", "off", "--sink", "discard", *attack.settings, *settings,
                     environment=os.environ | {"SWIFT_BACKTRACE": "enable=no"})
     if attack.files:
         server.prefix = ["prlimit", f"--nofile={attack.files}:{max(attack.files, 4096)}"]

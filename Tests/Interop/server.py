@@ -16,6 +16,8 @@ from protos import ROOT, service_grpc
 
 START_SECONDS = 60
 STOP_SECONDS = 25
+# For tests that make connections faster than one address may.
+MANY_CONNECTIONS = "--set=connections.new_per_second=1000000"
 
 
 def binary() -> pathlib.Path:

@@ -199,6 +199,31 @@ def test_a_connection_beyond_the_cap_is_closed_at_once_and_no_other(serve, key):
             peer.socket.close()
 
 
+def ends(server) -> dict[str, str]:
+    """The connections that the server has ended, by their reasons, as its metrics say."""
+    with urllib.request.urlopen(server.admin + "metrics") as answer:
+        text = answer.read().decode()
+    return dict(re.findall(r'^sightline_connections_ended_total\{reason="(\w+)"\} (\d+)$', text,
+                           re.MULTILINE))
+
+
+def test_new_connections_of_one_address_come_no_faster_than_their_rate(serve):
+    server = serve(max_per_address=3, new_per_second=1)
+    for _ in range(3):
+        with Peer(server.target) as peer:
+            assert isinstance(peer.greet().frame(), SettingsFrame)
+    with Peer(server.target) as refused:
+        _, frames = refused.wait_for_close()
+        assert not frames
+    assert ends(server)["too_many_new"] == "1"
+
+    def is_taken():
+        with Peer(server.target) as peer:
+            return isinstance(peer.greet().frame(), SettingsFrame)
+
+    wait_until(is_taken, "one more is taken a second later")
+
+
 @pytest.mark.parametrize("proxies, taken, reason", [
     ("10.0.0.0/8, fd00::/8", 2, "too_many_of_address"), ("", 2, "too_many_of_address"),
     ("fd00::/8,127.0.0.0/8", 5, "too_many")])
@@ -211,10 +236,7 @@ def test_a_trusted_proxy_has_all_connections_but_no_more(serve, proxies, taken, 
         with Peer(server.target) as refused:
             seconds, frames = refused.wait_for_close()
             assert seconds < SERVED_SECONDS and not frames
-    with urllib.request.urlopen(server.admin + "metrics") as answer:
-        text = answer.read().decode()
-    ended = dict(re.findall(r'^sightline_connections_ended_total\{reason="(\w+)"\} (\d+)$', text,
-                            re.MULTILINE))
+    ended = ends(server)
     assert len(ended) > 5 and {name for name, count in ended.items() if count != "0"} == {reason}
     assert ended[reason] == "3"
     for peer in peers:

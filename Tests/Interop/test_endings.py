@@ -16,7 +16,7 @@ from hyperframe.frame import (ContinuationFrame, DataFrame, GoAwayFrame, Headers
 
 from certificates import Authority
 from peer import PREFACE, Peer
-from server import Server, wait_until
+from server import MANY_CONNECTIONS, Server, wait_until
 
 COUNT = 300
 WARM_UP = 100
@@ -199,7 +199,7 @@ def server():
     home = pathlib.Path(tempfile.mkdtemp(prefix="sightline-test-"))
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("SIGHTLINE_CONNECTIONS_MAX_PER_ADDRESS", "2000")
-        server = Server(home / "data", "--sink", "discard").start()
+        server = Server(home / "data", "--sink", "discard", MANY_CONNECTIONS).start()
     yield server
     server.close()
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from connection_ends import STREAMS, connection_ends, stream_rounds
-from server import Server, wait_until
+from server import MANY_CONNECTIONS, Server, wait_until
 
 CONNECTIONS = connection_ends()
 SAMPLE, WHOLE = 200, 20_000
@@ -26,7 +26,7 @@ MOST_KIB_EACH = 4
 # Ends that take a connection 600 streams or frames are repeated less often.
 FLOODS = 20
 AT_ONCE = 4
-SETTINGS = ["--admin", "off", "--sink", "discard", "--set=connections.max_per_address=1900",
+SETTINGS = ["--admin", "off", "--sink", "discard", "--set=connections.max_per_address=1900", MANY_CONNECTIONS,
             "--set=log.level=critical"]
 
 

@@ -29,7 +29,7 @@ from peer import ENHANCE_YOUR_CALM, PREFACE, Peer
 from protos import event as e
 from protos import service as s
 from protos import verdict as v
-from server import Server, wait_until
+from server import MANY_CONNECTIONS, Server, wait_until
 from stream import METHOD, field
 
 SERVED_SECONDS = 2
@@ -132,7 +132,7 @@ def target():
         environment.setenv("SIGHTLINE_STREAM_ACK_SECONDS", f"{ACK_SECONDS}")
         environment.setenv("SIGHTLINE_DRAIN_SECONDS", "1")
         environment.setenv("SIGHTLINE_CONNECTIONS_MAX_PER_ADDRESS", f"{2 * SILENT_CONNECTIONS}")
-        server = Server(home / "data", "--sink", "discard").start()
+        server = Server(home / "data", "--sink", "discard", MANY_CONNECTIONS).start()
     bystander = Bystander(server)
     try:
         bystander.ask()

@@ -10,9 +10,14 @@ extension ConfigurationKey {
             "connections.max_per_address", .number(64, 1...1_000_000),
             "connections of one IPv4 address, or of one IPv6 /64", unit: "connections"),
         .init(
+            "connections.new_per_second", .number(20, 1...1_000_000),
+            "new connections of one address in each second, after as many at once as it may have",
+            unit: "connections"),
+        .init(
             "connections.trusted_proxies", .text(""),
-            "addresses of balancers, apart by commas: connections.max_per_address does not hold "
-                + "for them, connections.max does", unit: "CIDRs"),
+            "addresses of balancers, apart by commas: connections.max_per_address and "
+                + "connections.new_per_second do not hold for them, connections.max does",
+            unit: "CIDRs"),
         .init(
             "connections.backlog", .number(1024, 1...65_535),
             "connections that the kernel holds until they are accepted", unit: "connections"),
@@ -61,6 +66,7 @@ extension ConnectionConfiguration {
         }
         self.maxCount = values.number("connections.max")
         self.maxPerAddress = values.number("connections.max_per_address")
+        self.newPerSecond = values.number("connections.new_per_second")
         self.backlog = values.number("connections.backlog")
         self.handshakeTimeout = .seconds(values.number("connections.handshake_seconds"))
         self.idleTimeout = .seconds(values.number("connections.idle_seconds"))

@@ -6,8 +6,11 @@ package struct ConnectionConfiguration: Sendable {
     package var maxCount = 2000
     /// Connections of one address; of IPv6, of one /64. Default 64.
     package var maxPerAddress = 64
-    /// Addresses of balancers, whose connections are those of many clients: `maxPerAddress` does
-    /// not hold for them. Default none.
+    /// New connections of one address in each second, after as many at once as it may have.
+    /// Default 20.
+    package var newPerSecond = 20
+    /// Addresses of balancers, whose connections are those of many clients: `maxPerAddress` and
+    /// `newPerSecond` do not hold for them. Default none.
     var trustedProxies: [AddressBlock] = []
     /// Connections that the kernel holds for us until they are accepted. Default 1,024.
     package var backlog = 1024

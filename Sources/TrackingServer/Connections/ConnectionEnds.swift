@@ -8,6 +8,8 @@ enum ConnectionEnd: String, CaseIterable, Sendable {
     case tooMany = "too many connections"
     /// There are as many of its address as `connections.max_per_address` already.
     case tooManyOfAddress = "too many connections of one address"
+    /// New ones of its address come faster than `connections.new_per_second`.
+    case tooManyNew = "too many new connections of one address"
     /// Preface and SETTINGS, or the TLS handshake before them, took too long.
     case handshake = "no handshake in time"
     /// More PINGs than the peer may send.
@@ -24,6 +26,7 @@ enum ConnectionEnd: String, CaseIterable, Sendable {
         switch self {
         case .tooMany: "too_many"
         case .tooManyOfAddress: "too_many_of_address"
+        case .tooManyNew: "too_many_new"
         case .handshake: "handshake"
         case .pings: "pings"
         case .idle: "idle"

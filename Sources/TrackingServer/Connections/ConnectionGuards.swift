@@ -13,7 +13,8 @@ struct ConnectionGuards: Sendable {
     init(_ configuration: ConnectionConfiguration, ends: ConnectionEnds) {
         self.configuration = configuration
         self.table = ConnectionTable(
-            maxCount: configuration.maxCount, maxPerAddress: configuration.maxPerAddress)
+            maxCount: configuration.maxCount, maxPerAddress: configuration.maxPerAddress,
+            newPerSecond: configuration.newPerSecond)
         self.ends = ends
     }
 

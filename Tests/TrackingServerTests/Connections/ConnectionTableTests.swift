@@ -1,5 +1,6 @@
 // The caps on connections, at the limit and one beyond, and what counts as one address.
 internal import NIOCore
+internal import Synchronization
 internal import Testing
 
 @testable internal import TrackingServer
@@ -9,9 +10,15 @@ struct ConnectionTableTests {
         PeerAddress(try SocketAddress(ipAddress: text, port: 1))
     }
 
+    /// A table to which new connections may come as fast as they like.
+    private func table(maxCount: Int, maxPerAddress: Int) -> ConnectionTable {
+        ConnectionTable(
+            maxCount: maxCount, maxPerAddress: maxPerAddress, newPerSecond: 1_000_000_000)
+    }
+
     @Test("as many as the cap in all, of whatever address; one beyond is not taken")
     func inAll() throws {
-        let table = ConnectionTable(maxCount: 3, maxPerAddress: 2)
+        let table = self.table(maxCount: 3, maxPerAddress: 2)
         #expect(table.admit(try self.address("10.0.0.1")) == nil)
         #expect(table.admit(try self.address("10.0.0.2")) == nil)
         #expect(table.admit(nil) == nil)
@@ -23,7 +30,7 @@ struct ConnectionTableTests {
 
     @Test("as many of one address as its cap; one beyond is not taken, and harms no other address")
     func perAddress() throws {
-        let table = ConnectionTable(maxCount: 100, maxPerAddress: 2)
+        let table = self.table(maxCount: 100, maxPerAddress: 2)
         let address = try self.address("10.0.0.1")
         #expect(table.admit(address) == nil)
         #expect(table.admit(address) == nil)
@@ -33,6 +40,48 @@ struct ConnectionTableTests {
         #expect(table.admit(address) == nil)
         #expect(table.admit(address) == .tooManyOfAddress)
         #expect(table.count == 3)
+    }
+
+    @Test("new ones of an address come at their rate, after as many at once as it may have")
+    func newOnes() throws {
+        let now = Mutex<UInt64>(5_000_000_000)
+        let table = ConnectionTable(maxCount: 100, maxPerAddress: 3, newPerSecond: 2) {
+            now.withLock { $0 }
+        }
+        let address = try self.address("10.0.0.1")
+        func comeAndGo() -> ConnectionEnd? {
+            let end = table.admit(address)
+            if end == nil { table.release(address) }
+            return end
+        }
+        for _ in 1...3 { #expect(comeAndGo() == nil) }
+        #expect(comeAndGo() == .tooManyNew)
+        #expect(table.admit(try self.address("10.0.0.2")) == nil)
+        now.withLock { $0 += 499_999_999 }
+        #expect(comeAndGo() == .tooManyNew)
+        now.withLock { $0 += 1 }
+        #expect(comeAndGo() == nil)
+        #expect(comeAndGo() == .tooManyNew)
+        now.withLock { $0 += 1_500_000_000 }
+        for _ in 1...3 { #expect(comeAndGo() == nil) }
+        #expect(comeAndGo() == .tooManyNew)
+    }
+
+    @Test("addresses that have gone are forgotten once they are twice what connections may be")
+    func forgotten() throws {
+        let table = ConnectionTable(maxCount: 2, maxPerAddress: 1, newPerSecond: 1) { 0 }
+        let stays = try self.address("10.0.1.1")
+        #expect(table.admit(stays) == nil)
+        for number in 1...3 {
+            let address = try self.address("10.0.0.\(number)")
+            #expect(table.admit(address) == nil)
+            table.release(address)
+        }
+        #expect(table.addressCount == 4)
+        #expect(table.admit(try self.address("10.0.0.1")) == .tooManyNew)
+        #expect(table.admit(try self.address("10.0.0.4")) == nil)
+        #expect(table.addressCount == 2)
+        #expect(table.admit(stays) == .tooMany)
     }
 
     @Test(
