@@ -36,6 +36,8 @@ final class ServedStack: @unchecked Sendable {
         var configuration = ServerConfiguration()
         configuration.journal.mode = .off
         configuration.journal.windowCapacity = 4096
+        // All connections come from one address, one after the other.
+        configuration.connections.newPerSecond = .max
         configuration.edge.maxWatchers = 3
         configuration.edge.maxCompressedStreams = 3
         self.journal = try Journal(
@@ -108,6 +110,7 @@ final class ServedStack: @unchecked Sendable {
     private func connect() throws -> EmbeddedChannel {
         let channel = try self.listener.connect()
         self.settle()
+        guard channel.isActive else { fatalError("a connection is refused") }
         return channel
     }
 
