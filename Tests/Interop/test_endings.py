@@ -239,7 +239,7 @@ def secured(make_server, tmp_path, monkeypatch):
     monkeypatch.setenv("SIGHTLINE_TLS_KEY", key)
     context = ssl.create_default_context(cadata=authority.pem.decode())
     context.set_alpn_protocols(["h2"])
-    return make_server("--sink", "discard").start(), context
+    return make_server("--sink", "discard", MANY_CONNECTIONS).start(), context
 
 
 @pytest.mark.timeout(240)

@@ -94,14 +94,15 @@ extension StreamEdge {
         self.isResting = true
         context.eventLoop.assumeIsolated().scheduleTask(in: Self.rest) {
             self.isResting = false
-            guard !self.hasEnded else { return }
+            // What is still sent has to be read, and is dropped.
+            guard !self.hasEnded else { return context.read() }
             self.handOn(context)
             self.watch(context)
             self.readMore(context)
         }
     }
 
-    /// Hands on some messages.
+    /// Hands on some messages, or the end behind the last one.
     ///
     /// - Returns: their bytes; nil where none is whole, or the call has ended.
     private func handOnBatch(
@@ -126,7 +127,7 @@ extension StreamEdge {
         }
         self.endIsDue = false
         self.passEnd(context)
-        return nil
+        return 0
     }
 
     /// The next message, whose bytes no longer wait to be inflated.
