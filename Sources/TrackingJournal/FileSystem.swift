@@ -3,8 +3,8 @@
 
 /// What keeps files. Its calls block.
 package protocol FileSystem: Sendable {
-    /// Opens a directory. One that is missing is made (0700) with its parents, and the entry of
-    /// each that was made is on disk when this returns.
+    /// Opens a directory. One that is missing is made (0700) with its parents, and its entry and
+    /// theirs are on disk when this returns.
     ///
     /// - Throws: `SystemError`.
     func directory(_ path: String) throws(SystemError) -> any Directory

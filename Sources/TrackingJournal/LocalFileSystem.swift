@@ -2,39 +2,29 @@
 internal import Glibc
 
 /// The files of this machine, through the system's calls.
-package struct LocalFileSystem: FileSystem {
+package struct LocalFileSystem: FileSystem, DirectoryTree {
     /// The system's files.
     package init() {}
 
-    /// Opens a directory, made with its parents where they are missing.
+    /// Opens a directory; nil where there is none of that path.
     ///
     /// - Throws: `SystemError`.
-    package func directory(_ path: String) throws(SystemError) -> any Directory {
-        if let descriptor = try Self.open(directory: path) {
-            return LocalDirectory(path, descriptor)
-        }
-        let parent = try self.directory(Self.parent(of: path))
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw SystemError("mkdir", path) }
-        try parent.sync()
-        guard let descriptor = try Self.open(directory: path) else {
-            throw SystemError("open", path, ENOENT)
-        }
-        return LocalDirectory(path, descriptor)
-    }
-
-    /// A directory's descriptor; nil where there is none of that path.
-    private static func open(directory path: String) throws(SystemError) -> CInt? {
+    package func existing(_ path: String) throws(SystemError) -> (any Directory)? {
         let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        if descriptor >= 0 { return descriptor }
+        if descriptor >= 0 { return LocalDirectory(path, descriptor) }
         guard errno == ENOENT else { throw SystemError("open", path) }
         return nil
     }
 
-    private static func parent(of path: String) -> String {
-        let trimmed = path.hasSuffix("/") ? String(path.dropLast()) : path
-        guard let slash = trimmed.lastIndex(of: "/") else { return "." }
-        return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
+    /// Makes a directory (0700) in one that is there.
+    ///
+    /// - Throws: `SystemError`.
+    package func make(_ path: String) throws(SystemError) {
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw SystemError("mkdir", path) }
     }
+
+    /// Whether this process may make something in a directory.
+    package func isWritable(_ path: String) -> Bool { access(path, W_OK | X_OK) == 0 }
 }
 
 /// A directory of this machine.

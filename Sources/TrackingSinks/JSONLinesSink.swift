@@ -26,11 +26,11 @@ package actor JSONLinesSink: Sink {
     ///   - maxFileBytes: a file that has reached this is followed by a new one. Default 128 MiB.
     /// - Throws: what the file system says.
     package init(directory: String, maxFileBytes: Int = 128 << 20) throws {
-        let isNew = !FileManager.default.fileExists(atPath: directory)
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
-        if isNew { try Self.sync(directory: directory + "/..") }
+        // Also of one that was there: who made it may have ended before this.
+        try Self.sync(directory: directory + "/..")
         let names = try FileManager.default.contentsOfDirectory(atPath: directory)
         let number = names.compactMap(Self.number(of:)).max() ?? 1
         let path = Self.path(directory, number)

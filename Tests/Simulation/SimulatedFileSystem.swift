@@ -3,23 +3,22 @@ internal import Glibc
 internal import TrackingJournal
 
 /// A process's view of a disk.
-struct SimulatedFileSystem: FileSystem {
+struct SimulatedFileSystem: FileSystem, DirectoryTree {
     let disk: SimulatedDisk
 
-    func directory(_ path: String) throws(SystemError) -> any Directory {
-        if let node = self.disk.node(path) { return SimulatedDirectory(path, node, self.disk) }
-        let parts = path.split(separator: "/")
-        let parentPath = "/" + parts.dropLast().joined(separator: "/")
-        let parent = try self.directory(parentPath)
-        try self.disk.call("mkdir", path)
-        guard let name = parts.last, let node = self.disk.node(parentPath) else {
-            throw SystemError("mkdir", path, ENOENT)
-        }
-        let directory = SimulatedDisk.Node(isDirectory: true)
-        self.disk.change(node, .add(String(name), directory))
-        try parent.sync()
-        return SimulatedDirectory(path, directory, self.disk)
+    func existing(_ path: String) -> (any Directory)? {
+        self.disk.node(path).map { SimulatedDirectory(path, $0, self.disk) }
     }
+
+    func make(_ path: String) throws(SystemError) {
+        try self.disk.call("mkdir", path)
+        let parts = path.split(separator: "/")
+        guard let name = parts.last, let parent = self.disk.node(String(path.dropLast(name.count)))
+        else { throw SystemError("mkdir", path, ENOENT) }
+        self.disk.change(parent, .add(String(name), SimulatedDisk.Node(isDirectory: true)))
+    }
+
+    func isWritable(_ path: String) -> Bool { true }
 }
 
 /// An open directory of a simulated disk.
