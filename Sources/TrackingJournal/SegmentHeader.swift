@@ -91,9 +91,15 @@ enum SegmentStart {
 }
 
 extension SegmentHeader {
-    /// Whether a page begins as a header does.
+    /// Whether one of the copies begins in a page, were it only with some bytes of its magic: a
+    /// write may have ended there, and of what it wrote a power cut leaves any sectors.
     fileprivate static func begins(_ page: ArraySlice<UInt8>) -> Bool {
-        page.starts(with: Self.magic.prefix(page.count))
+        Self.copyOffsets.contains { offset in
+            let start = page.dropFirst(offset).prefix(Self.magic.count)
+            let written = start.prefix { $0 != 0 }
+            return !written.isEmpty && Self.magic.starts(with: written)
+                && start.dropFirst(written.count).allSatisfy { $0 == 0 }
+        }
     }
 
     /// The copies in a page whose checksum is right.

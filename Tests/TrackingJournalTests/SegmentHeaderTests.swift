@@ -1,0 +1,38 @@
+// How a segment begins, and what a write of that leaves which never ended.
+internal import Testing
+@testable internal import TrackingJournal
+
+struct SegmentHeaderTests {
+    private static let sectorBytes = 512
+
+    @Test("a first write that ended anywhere is no other program's file, whatever sectors it left")
+    func torn() {
+        let page = SegmentHeader(salt: 7, program: "Sightline").encoded()
+        for written in 0...page.count {
+            // The two sectors with something in them, each there or not.
+            for kept in 0..<4 {
+                var left = [UInt8](repeating: 0, count: page.count)
+                left.replaceSubrange(0..<written, with: page[0..<written])
+                for (bit, start) in [0, page.count / 2].enumerated() where kept & 1 << bit == 0 {
+                    let sector = start..<start + Self.sectorBytes
+                    left.replaceSubrange(sector, with: repeatElement(0, count: sector.count))
+                }
+                if case .other = SegmentStart(left[...]) {
+                    Issue.record("\(written) bytes, sectors \(kept)")
+                }
+            }
+        }
+    }
+
+    @Test(
+        "a page that begins otherwise is another program's",
+        arguments: ["#!/bin/sh", "SIGHTLOG", "sight is not lost", "s\u{1}"])
+    func other(_ text: String) {
+        let bytes = Array(text.utf8)
+        let rest = [UInt8](repeating: 0, count: SegmentHeader.byteCount - bytes.count)
+        guard case .other = SegmentStart((bytes + rest)[...]) else {
+            Issue.record("\(text) is no segment")
+            return
+        }
+    }
+}
