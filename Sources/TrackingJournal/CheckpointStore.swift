@@ -70,6 +70,10 @@ final class CheckpointStore: Sendable {
                     if version < 2 { try database.execute(sql: Self.form2) }
                     return .commit
                 }
+                try database.inTransaction(.immediate) {
+                    try database.rewriteLog()
+                    return .rollback
+                }
             }
             for file in [path, path + "-wal"] { chmod(file, 0o600) }
         } catch let error as NewerVersion {

@@ -1,0 +1,40 @@
+// What SQLite cannot know when it opens a file: whether its log has reached the disk.
+package import GRDB
+internal import GRDBSQLite
+
+extension Database {
+    private static let chunkBytes = 1 << 16
+
+    /// Writes the log of a database in WAL mode once more, and waits until it is on disk. A process
+    /// that ended at a failed sync leaves frames in the system's memory only, where no sync finds
+    /// them again. SQLite would take them for written, and all that it writes behind them would be
+    /// lost with them at a power cut.
+    ///
+    /// Has to be called in a transaction that holds the write lock.
+    ///
+    /// - Throws: `DatabaseError`.
+    package func rewriteLog() throws {
+        var pointer: UnsafeMutablePointer<sqlite3_file>?
+        try Self.check(
+            sqlite3_file_control(
+                self.sqliteConnection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &pointer))
+        guard let file = pointer, let methods = file.pointee.pMethods?.pointee else { return }
+        var size: sqlite3_int64 = 0
+        try Self.check(methods.xFileSize?(file, &size) ?? SQLITE_MISUSE)
+        var chunk = [UInt8](repeating: 0, count: Self.chunkBytes)
+        var offset: sqlite3_int64 = 0
+        while offset < size {
+            let count = CInt(min(size - offset, sqlite3_int64(chunk.count)))
+            try Self.check(methods.xRead?(file, &chunk, count, offset) ?? SQLITE_MISUSE)
+            try Self.check(methods.xWrite?(file, chunk, count, offset) ?? SQLITE_MISUSE)
+            offset += sqlite3_int64(count)
+        }
+        if size > 0 { try Self.check(methods.xSync?(file, SQLITE_SYNC_NORMAL) ?? SQLITE_MISUSE) }
+    }
+
+    private static func check(_ code: CInt) throws {
+        guard code == SQLITE_OK else {
+            throw DatabaseError(resultCode: ResultCode(rawValue: code))
+        }
+    }
+}
