@@ -75,8 +75,11 @@ final class Checkpointer: @unchecked Sendable {
         switch outcome {
         case .durable: self.note { () throws(SystemError) in try self.writer.noteSaved(checkpoint) }
         case .noRoom:
-            self.note { () throws(SystemError) in try self.writer.noteUnsaved(checkpoint) }
-            self.changed()
+            self.note { () throws(SystemError) in
+                let hasMadeRoom = try self.writer.noteUnsaved(checkpoint)
+                // Who waits for the last checkpoint is given it, as long as anything can make room.
+                if hasMadeRoom, !self.waiting.isEmpty { self.isDue = true } else { self.changed() }
+            }
         case .failed(let reason): self.failure.note(.failed(reason: reason))
         }
         if self.isDue {

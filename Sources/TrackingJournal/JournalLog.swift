@@ -216,13 +216,18 @@ final class JournalLog {
 
     /// Gives up a spare, or else the ballast, so that a checkpoint has room: it is what lets
     /// delivered records go.
-    func makeRoom() throws(SystemError) {
+    ///
+    /// - Returns: whether there was one.
+    func makeRoom() throws(SystemError) -> Bool {
         if let spare = self.spares.popLast() {
             try self.directory.remove(spare.name)
         } else if self.ballast != nil {
             self.ballast = nil
             try self.directory.remove(Self.ballastName)
+        } else {
+            return false
         }
+        return true
     }
 
     /// Holds space back. Where there is none, no file gets longer.

@@ -226,6 +226,10 @@ extension JournalWriter {
             }
         }
         self.stored.subtract(bytes, ordering: .relaxed)
+        // Records of keys alone have no rows, and go with those before them.
+        let kept = self.rows.withLock { $0.first?.sequence }
+        self.deletedThrough = max(
+            self.deletedThrough, kept.map { $0 - 1 } ?? self.lastSequence)
     }
 }
 
@@ -260,9 +264,10 @@ extension JournalWriter {
 
     /// The disk had no room for a checkpoint: the next one gets some.
     ///
+    /// - Returns: whether there was any to give.
     /// - Throws: what the system says where a file cannot be removed.
-    func noteUnsaved(_ checkpoint: Checkpoint) throws(SystemError) {
+    func noteUnsaved(_ checkpoint: Checkpoint) throws(SystemError) -> Bool {
         self.windowRows.putBack(checkpoint)
-        try self.log?.makeRoom()
+        return try self.log?.makeRoom() ?? false
     }
 }

@@ -175,10 +175,15 @@ final class History: @unchecked Sendable {
 
     private func endProcess() {
         // What a disk damages is told where a checkpoint knows of it: of the last record of a
-        // process that was killed nobody can tell damage from a write that never ended.
+        // process that was killed nobody can tell damage from a write that never ended. One that
+        // could not start has made no checkpoint of what the one before it had written, nor has one
+        // without room.
         let isDamaging = !self.isCalm && self.dice.chance(self.plan.mediaFaults)
-        if isDamaging { self.process?.tearDown(self.scheduler) }
-        let isSound = isDamaging && !self.disk.isDead
+        if isDamaging {
+            self.disk.faults.capacity = .max
+            self.process?.tearDown(self.scheduler)
+        }
+        let isSound = isDamaging && self.process != nil && !self.disk.isDead
         self.disk.end()
         self.processes += 1
         self.process?.tearDown(self.scheduler)

@@ -97,12 +97,12 @@ struct JournalLogTests {
         for sequence in 1...3 { _ = try log.append(self.record(Int64(sequence))) }
         try log.release(through: 2)
         #expect(try self.files == ["segment-1", "segment-2", "segment-3", "ballast"])
-        try log.makeRoom()
-        try log.makeRoom()
+        #expect(try log.makeRoom())
+        #expect(try log.makeRoom())
         #expect(try self.files == ["segment-3", "ballast"])
-        try log.makeRoom()
+        #expect(try log.makeRoom())
         #expect(try self.files == ["segment-3"])
-        try log.makeRoom()
+        #expect(try !log.makeRoom())
         // The next record takes no space before the ballast is there again.
         _ = try log.append(self.record(4))
         #expect(try self.files == ["segment-3", "segment-4", "ballast"])
