@@ -1,0 +1,60 @@
+"""The documents: what they point to is there."""
+
+import pathlib
+import re
+
+import pytest
+
+from protos import ROOT
+
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "Deploy/README.md",
+                ROOT / "Benchmarks/README.md"])
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)")
+NAMES = re.compile(r"`([^`]+)`")
+
+
+def architecture() -> str:
+    """The page without its pictures."""
+    return re.sub(r"^```.*?^```$", "", (ROOT / "docs/architecture.md").read_text(),
+                  flags=re.DOTALL | re.MULTILINE)
+
+
+def sources(name: str) -> list[pathlib.Path]:
+    return [path for path in (ROOT / "Sources").rglob(pathlib.PurePath(name).name)
+            if path.as_posix().endswith("/" + name)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_each_link_leads_somewhere(page):
+    for path, anchor in LINK.findall(page.read_text()):
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), f"{page.name} links to {path}"
+        if anchor.startswith("d") and anchor[1:].isdigit():
+            assert f'id="{anchor}"' in target.read_text(), f"{page.name} links to #{anchor}"
+
+
+def test_each_page_is_in_the_index():
+    index = (ROOT / "docs/README.md").read_text()
+    missing = [page.name for page in ROOT.glob("docs/*.md")
+               if page.name != "README.md" and f"({page.name})" not in index]
+    assert not missing
+
+
+def test_what_the_architecture_names_is_in_the_sources():
+    files = {name for name in NAMES.findall(architecture())
+             if name.endswith(".swift") and "…" not in name}
+    assert len(files) > 25
+    assert not [name for name in files if not sources(name)]
+
+
+def test_each_answer_to_where_something_is_names_what_is_there():
+    rows = [line for line in architecture().splitlines() if line.startswith("| Where is a")]
+    assert len(rows) == 12
+    for row in rows:
+        names = NAMES.findall(row)
+        for file, place in zip(names, names[1:]):
+            if file.endswith(".swift") and not place.endswith(".swift"):
+                word = re.escape(place.split("(")[0].split(".")[-1])
+                found = [path for path in sources(file)
+                         if re.search(rf"(func|var) {word}\b", path.read_text())]
+                assert found, f"{file} has no {place}"
