@@ -42,7 +42,7 @@ check-format: bootstrap ## Check the format of hand-written Swift
 check-scripts: bootstrap ## Run shellcheck over the shell scripts
 	Scripts/check-scripts
 
-check-rules: bootstrap ## List the rules of the domain that no test names
+check-rules: bootstrap ## List the rules of docs/rules.md that no test names
 	python3 Scripts/check-rules
 
 check-docs: bootstrap ## List package declarations without a doc comment
@@ -59,10 +59,11 @@ test: build test-swift test-interop ## All tests, the Python client's last
 test-swift: bootstrap ## The Swift tests
 	swift test
 
+# Most of these tests wait: so there are more processes than cores. Tests of one file share servers.
 test-interop: build ## The Python client and the process tests (a tmpfs needs root, else skipped)
-	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop
+	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop --numprocesses 4 --dist loadfile
 
-test-nats: ## Build with NATS, and test its sink on real servers (8 minutes)
+test-nats: ## Build with NATS, all Swift tests, and its sink on real servers (10 minutes)
 	Scripts/test-nats
 
 cluster: ## Try it: three nats-servers, two ingest nodes and a balancer on this machine

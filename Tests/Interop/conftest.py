@@ -7,9 +7,10 @@ import tempfile
 
 import pytest
 
+import logs
 from server import Server
 
-FIGURES: list[str] = []
+FIGURE = "figure"
 
 
 def pytest_addoption(parser):
@@ -41,21 +42,27 @@ def seed(request, figure) -> int:
 
 
 @pytest.fixture
-def figure():
+def figure(record_property):
     """Takes a measured figure, for the end of the output."""
-    return FIGURES.append
-
-
-def pytest_collection_modifyitems(items):
-    """Tests that look back at the whole run come last, after the fixtures of all files."""
-    items.sort(key=lambda item: item.get_closest_marker("last") is not None)
+    return lambda line: record_property(FIGURE, line)
 
 
 def pytest_terminal_summary(terminalreporter):
-    if FIGURES:
+    lines = [line for reports in terminalreporter.stats.values() for report in reports
+             if getattr(report, "when", "") == "call"
+             for name, line in report.user_properties if name == FIGURE]
+    if lines:
         terminalreporter.section("figures")
-        for line in FIGURES:
+        for line in lines:
             terminalreporter.write_line(line)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def silent_logs():
+    """No log of any server of this run tells of a person or a secret: each is looked through as
+    its server ends, and this ends after all of them."""
+    yield
+    assert logs.found == []
 
 
 @pytest.fixture(scope="session")
