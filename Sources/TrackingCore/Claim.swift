@@ -67,7 +67,7 @@ package struct Claim: Sendable {
 /// What the window of recent hits keeps of a key: bit n for the HitKind with the number n, and two
 /// for the funnel.
 package struct Marks: OptionSet, Sendable, Equatable {
-    /// The bits.
+    /// One bit for each member, as the comment on the type assigns them.
     package let rawValue: UInt16
     /// The marks of these bits.
     package init(rawValue: UInt16) { self.rawValue = rawValue }

@@ -21,6 +21,6 @@ package struct Limits: Sendable, Equatable {
     /// Bytes of a map's value. Fixed by D42.
     package static let mapValueBytes = 1024
 
-    /// The defaults.
+    /// Every value at its default.
     package init() {}
 }

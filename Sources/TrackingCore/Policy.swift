@@ -7,6 +7,6 @@ package struct Policy: Sendable, Equatable {
     /// Whether test messages are recorded (D28).
     package var recordTestMessages = false
 
-    /// The defaults.
+    /// Every value at its default.
     package init() {}
 }

@@ -91,7 +91,7 @@ package enum HitKind: UInt8, Sendable, CaseIterable {
 /// Kinds of hits; bit n stands for the HitKind with the number n. In rising order they are in the
 /// order that D14 asks for: a click before its open.
 package struct HitKinds: OptionSet, Sendable, Equatable {
-    /// The bits.
+    /// One bit for each member, as the comment on the type assigns them.
     package let rawValue: UInt16
     /// The kinds of these bits.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -110,7 +110,7 @@ package struct HitKinds: OptionSet, Sendable, Equatable {
 
 /// What looks wrong in an accepted event; bit n stands for the proto enum's number n.
 package struct Warnings: OptionSet, Sendable, Equatable {
-    /// The bits.
+    /// One bit for each member, as the comment on the type assigns them.
     package let rawValue: UInt16
     /// The warnings of these bits.
     package init(rawValue: UInt16) { self.rawValue = rawValue }

@@ -20,7 +20,7 @@ struct Checkpoint: Sendable {
     /// up to it; nil where nothing tells.
     var deletedThrough: Int64
     var deletedTotal: UInt32?
-    /// The newest row of keys without which the window still is full.
+    /// The newest saved row of keys that can be dropped while the window stays full.
     var forgetThrough: Int64
 }
 
@@ -114,7 +114,7 @@ final class CheckpointStore: Sendable {
         PRAGMA user_version = 2;
         """
 
-    /// What may be written over rests on these two: they are read back, never assumed.
+    /// The reuse of segments depends on both settings, so they are read back.
     private func checkSettings() throws(JournalError) {
         for (name, needed) in [("journal_mode", "wal"), ("synchronous", "2")] {
             let value: String

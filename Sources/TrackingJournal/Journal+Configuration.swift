@@ -28,7 +28,7 @@ extension Journal {
         /// Keys that the window of recent hits remembers. Default 2,000,000.
         package var windowCapacity = 2_000_000
 
-        /// The defaults.
+        /// Every value at its default.
         package init() {}
     }
 

@@ -139,7 +139,8 @@ package final class Journal: Sendable {
     package var isNearlyFull: Bool { self.writer.storedBytes > self.writer.maxBytes / 5 * 4 }
 
     /// Whether it takes requests: its disk has not failed, it has room, and has refused nothing for
-    /// 5 s. A full disk shows in nothing else; who asks later finds out by sending.
+    /// 5 s. After those 5 s it counts as ready again, and the next append tells whether that is
+    /// true: a full disk shows in nothing else.
     package var isTaking: Bool {
         let (isOpen, refusal) = self.state.withLock { state in
             (!self.failure.hasHappened && !state.isClosed, state.lastRefusal)

@@ -1,6 +1,6 @@
 // The window's rows in the journal: 12 bytes per changed key, little-endian. Bit 0 of the marks,
-// which no hit has, says that the key was new: only new keys take a place, so that a window that is
-// read back forgets what the one before it had forgotten.
+// which no hit has, says that the key was new: only new keys take a place, so replaying the rows
+// evicts the same keys in the same order.
 internal import TrackingCore
 
 extension RecentHits {

@@ -85,7 +85,7 @@ final class Segment {
 
     // MARK: Writing
 
-    /// Whether a record goes where the file has its space already.
+    /// Whether a record fits in allocated space.
     func hasSpace(for record: Record) -> Bool {
         let end = self.endOffset + record.byteCount
         return end + Self.padding(after: end) <= self.fileBytes

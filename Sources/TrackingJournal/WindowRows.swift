@@ -42,7 +42,7 @@ struct WindowRows {
         return (self.unsaved, self.unsavedKeys)
     }
 
-    /// The newest row of a checkpoint without which the window still is full.
+    /// The newest saved row that can be dropped while the window stays full.
     var forgettableThrough: Int64 {
         var left = self.savedKeys
         let last = self.saved.prefix { row in

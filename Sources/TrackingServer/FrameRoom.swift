@@ -21,7 +21,7 @@ enum FrameRoom {
         withUnsafeTemporaryAllocation(byteCount: 1616, alignment: 16, Self.touch)
     }
 
-    /// Nobody can tell that the frame is not needed.
+    /// Keeps the optimizer from removing the buffer.
     @inline(never)
     private static func touch(_ frame: UnsafeMutableRawBufferPointer) {
         if frame.count > 0 { frame[0] = 0 }

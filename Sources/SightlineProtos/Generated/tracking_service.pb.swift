@@ -77,7 +77,7 @@ package nonisolated struct Sightline_V1_StreamEventsRequest: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The client's number of this request: rising, and kept when it is sent again.
+  /// Assigned by the client, strictly increasing; reuse it when resending.
   package var sequence: UInt64 = 0
 
   /// The events, at most the server's limit.

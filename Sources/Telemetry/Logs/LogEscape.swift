@@ -1,4 +1,5 @@
-// The escapes of RFC 8259, section 7: no text can end its string, its line or a terminal's mood.
+// The escapes of RFC 8259, section 7: no text can end its string or its line, or inject a terminal
+// escape.
 
 /// Escapes text for a log record.
 enum LogEscape {

@@ -11,6 +11,6 @@ package struct SpanLimits: Sendable, Equatable {
     /// Links of a span. Default 128.
     package var links = 128
 
-    /// The defaults.
+    /// Every value at its default.
     package init() {}
 }

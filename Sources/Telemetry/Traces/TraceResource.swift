@@ -10,7 +10,7 @@ package struct TraceResource: Sendable {
     /// Attributes of the operator's own, which come before what the process knows of itself.
     package var configured: [(name: String, value: String)] = []
 
-    /// The defaults.
+    /// Every value at its default.
     package init() {}
 
     /// The semantic conventions that names follow.

@@ -35,7 +35,7 @@ package struct BenchPlan: Sendable, Equatable {
     /// Which events are sent.
     package var mix = Mix.opened
 
-    /// The defaults.
+    /// Every value at its default.
     package init() {}
 
     /// Checks every value against its limit. Throws `BenchPlanError`.

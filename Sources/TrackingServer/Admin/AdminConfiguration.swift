@@ -40,7 +40,7 @@ package struct AdminConfiguration: Sendable {
         }
     }
 
-    /// The defaults.
+    /// Every value at its default.
     package init() {}
 
     /// Reads the keys.

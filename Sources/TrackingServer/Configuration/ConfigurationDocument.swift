@@ -60,8 +60,7 @@ package enum ConfigurationDocument {
 
         ## OpenTelemetry's variables
 
-        They set keys that nothing above them in the list sets: what is written for this server
-        comes before what is written for all programs of a machine. Of two in a row the first
+        They rank below this server's own variables and its file. Of two in a row the first
         holds. As their specification asks, an empty one counts as unset, and one that is malformed
         or beyond its key's range is told of in the log and passed over; so are
         `OTEL_EXPORTER_OTLP_PROTOCOL` where it is not `grpc`, and `OTEL_PROPAGATORS` where it is

@@ -157,7 +157,9 @@ package struct ConfigurationKey: Sendable {
         .init(
             "journal.mode", .choice("disk", of: ["disk", "off"]),
             "an ack means: on this node's disk, or (off) that the sink has it"),
-        .init("journal.max_bytes", .number(4 << 30, Self.bytes), "bytes that wait for a sink"),
+        .init(
+            "journal.max_bytes", .number(4 << 30, Self.bytes),
+            "undelivered bytes; beyond them events are refused"),
         .init("journal.group_bytes", .number(384 << 10, Self.bytes), "bytes of one commit"),
         .init(
             "journal.cache_bytes", .number(32 << 20, Self.bytes),
@@ -167,7 +169,7 @@ package struct ConfigurationKey: Sendable {
             "bytes after which the log goes on in another file; files are used again"),
         .init(
             "journal.checkpoint_milliseconds", .number(50, 1...60_000),
-            "milliseconds of cursors that a kill may lose: sinks are then given them once more"),
+            "milliseconds between checkpoints; after a crash so much is delivered again at most"),
         .init(
             "journal.retain_seconds", .number(0, 0...(30 * 86_400)),
             "seconds that a batch is kept after every sink has it, in at most half of max_bytes"),

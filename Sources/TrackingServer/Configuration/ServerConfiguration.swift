@@ -71,7 +71,7 @@ package struct ServerConfiguration: Sendable {
     /// Whether it may be open to the network without TLS or credentials.
     package var allowInsecure = false
 
-    /// The defaults.
+    /// Every value at its default.
     package init() {}
 
     /// Reads and checks every key.

@@ -11,6 +11,6 @@ package struct StreamConfiguration: Sendable {
     /// How long a closing stream is still read. Default 2 s.
     package var closingGrace = Duration.seconds(2)
 
-    /// The defaults.
+    /// Every value at its default.
     package init() {}
 }

@@ -37,6 +37,6 @@ package struct ConnectionConfiguration: Sendable {
     /// PINGs that it may send beyond that for each DATA or HEADERS frame from us. Default 1.
     package var pingsPerAnswer = 1
 
-    /// The defaults.
+    /// Every value at its default.
     package init() {}
 }

@@ -55,8 +55,7 @@ final class ConnectionEnds: Sendable {
 
     subscript(_ end: ConnectionEnd) -> Int { self.state.withLock { $0.counts[end, default: 0] } }
 
-    /// Counts one, and logs at most once a second for each reason: a flood of connections may not
-    /// become one of records.
+    /// Counts one. Logs at most one record a second for each reason, however many connections end.
     func count(_ end: ConnectionEnd) {
         self.onEnd(end)
         let now = ContinuousClock.now

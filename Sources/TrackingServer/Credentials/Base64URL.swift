@@ -1,6 +1,5 @@
 // Base 64 with the URL's alphabet and without padding (RFC 4648 section 5, RFC 7515 section 2).
-// Strict, so that each value has one spelling: a lax decoder lets a refused token come back in
-// another dress.
+// Strict: it rejects other encodings of the same token.
 
 /// Decodes and encodes base64url.
 enum Base64URL {

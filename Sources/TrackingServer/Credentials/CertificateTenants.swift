@@ -38,8 +38,8 @@ struct CertificateTenants: Sendable {
         self.tenants = tenants
     }
 
-    /// Who a certificate stands for. The transport has checked its chain and its dates; a stream
-    /// may outlive it by none of its time.
+    /// Who a certificate stands for. The transport has checked its chain and its dates. A stream
+    /// ends when its certificate expires.
     func principal(of certificate: Certificate, now: Int64) throws(CredentialRefusal) -> Principal {
         guard let tenant = Self.names(of: certificate).lazy.compactMap({ self.tenants[$0] }).first
         else { throw .certificate }

@@ -3,8 +3,8 @@ internal import GRPCNIOTransportHTTP2Posix
 internal import NIOCore
 internal import Synchronization
 
-/// Closes connections hard. The transport alone waits for each stream until its client has ended it
-/// too, which one that is stopped never does, and it waits so even when its task is cancelled.
+/// Closes connections hard. The transport waits until the client has closed each stream, even when
+/// its own task is cancelled, and a suspended client never closes its streams.
 final class OpenConnections: Sendable {
     private let channels = Mutex<[ObjectIdentifier: any Channel]>([:])
 

@@ -24,7 +24,7 @@ struct Allowance: Sendable {
         try self.refuse(self.quota?.take(events: events, bytes: bytes))
     }
 
-    /// Counts a request that was answered whatever it took.
+    /// Charges a request after it was answered.
     func count(events: Int) { _ = self.quota?.charge(events: events, bytes: 0) }
 
     /// Counts a stream's request, and waits until its tenant may send the next one. The stream is

@@ -11,7 +11,7 @@ package struct EdgeConfiguration: Sendable {
     /// Whether clients may ask what the server's services look like. Default true.
     package var isReflectionEnabled = true
 
-    /// The defaults.
+    /// Every value at its default.
     package init() {}
 
     /// Reads the keys.

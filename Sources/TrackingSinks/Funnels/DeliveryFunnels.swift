@@ -71,7 +71,7 @@ private struct State {
     /// one hash would share a counter; among 100,000 that happens once in four billion runs.
     private var places: [Int: Int] = [:]
     private var hashes: [Int] = []
-    /// No funnel weighs less than this, and none before the hand weighs just that.
+    /// A lower bound of all weights; funnels before `hand` exceed it.
     private var leastWeight = 0
     private var hand = 0
 

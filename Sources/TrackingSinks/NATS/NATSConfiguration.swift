@@ -39,6 +39,6 @@ package struct NATSConfiguration: Sendable, Equatable {
     /// The key of that certificate.
     package var tlsKey = ""
 
-    /// The defaults.
+    /// Every value at its default.
     package init() {}
 }
