@@ -214,19 +214,15 @@ final class JournalLog {
 
     // MARK: A full disk
 
-    /// Gives up a spare, or else the ballast, so that a checkpoint has room: it is what lets
-    /// delivered records go.
-    ///
-    /// - Returns: whether there was one.
+    /// Gives up a spare, or else the ballast, for a checkpoint. Returns whether there was one.
     func makeRoom() throws(SystemError) -> Bool {
         if let spare = self.spares.popLast() {
             try self.directory.remove(spare.name)
-        } else if self.ballast != nil {
-            self.ballast = nil
-            try self.directory.remove(Self.ballastName)
-        } else {
-            return false
+            return true
         }
+        guard self.ballast != nil else { return false }
+        self.ballast = nil
+        try self.directory.remove(Self.ballastName)
         return true
     }
 

@@ -293,13 +293,3 @@ final class History: @unchecked Sendable {
         }
     }
 }
-
-/// Told of requests.
-private final class Receiver: SettlementReceiver {
-    private let onSettled: @Sendable ([AdmittedRequest]) -> Void
-    init(_ onSettled: @escaping @Sendable ([AdmittedRequest]) -> Void) {
-        self.onSettled = onSettled
-    }
-    func settled(_ requests: [AdmittedRequest]) { self.onSettled(requests) }
-    func commitEnded() {}
-}

@@ -1,0 +1,13 @@
+// The client's end of a settlement.
+internal import TrackingCore
+internal import TrackingJournal
+
+/// Told of requests.
+final class Receiver: SettlementReceiver {
+    private let onSettled: @Sendable ([AdmittedRequest]) -> Void
+    init(_ onSettled: @escaping @Sendable ([AdmittedRequest]) -> Void) {
+        self.onSettled = onSettled
+    }
+    func settled(_ requests: [AdmittedRequest]) { self.onSettled(requests) }
+    func commitEnded() {}
+}
