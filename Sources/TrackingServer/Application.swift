@@ -215,15 +215,18 @@ package struct Application: Sendable {
     ) throws -> any Sink {
         let directory = configuration.dataDirectory
         switch configuration.sink {
-        case "jsonl":
+        case .sqlite: return try SQLiteSink(path: directory + "/hits.db", logger: logger)
+        case .jsonl:
             return try JSONLinesSink(
                 directory: directory + "/hits", maxFileBytes: configuration.jsonLinesFileBytes)
-        case "stdout": return StandardOutputSink()
-        case "discard": return DiscardSink()
-        #if NATS
-            case "nats": return NATSSink(configuration.nats)
-        #endif
-        default: return try SQLiteSink(path: directory + "/hits.db", logger: logger)
+        case .stdout: return StandardOutputSink()
+        case .discard: return DiscardSink()
+        case .nats:
+            #if NATS
+                return NATSSink(configuration.nats)
+            #else
+                throw ConfigurationError([NATSConfiguration.absence])
+            #endif
         }
     }
 

@@ -2,6 +2,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import TrackingServer
+internal import TrackingSinks
 
 /// Values of keys, from the command line.
 struct ConfigurationFlags: ParsableArguments {
@@ -14,7 +15,7 @@ struct ConfigurationFlags: ParsableArguments {
     @Option(help: "Directory of the journal and the sink's files.")
     var dataDir: String?
 
-    @Option(help: "Where hits go: sqlite, jsonl, stdout or discard.")
+    @Option(help: "Where hits go: \(SinkKind.names.joined(separator: ", ")).")
     var sink: String?
 
     @Flag(help: "Listen on the network even without TLS or credentials.")

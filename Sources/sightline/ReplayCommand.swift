@@ -75,7 +75,7 @@ struct ReplayCommand: AsyncParsableCommand {
         // Says where there is none; opened for writing it would be made.
         let file = try DatabaseFile.open(
             DeadLetterRow.fileName, in: directory, formatVersion: DeadLetterRow.formatVersion)
-        let refuser = self.from ?? configuration.sink
+        let refuser = self.from ?? configuration.sink.rawValue
         let count = try await file.read { try DeadLetters.count(of: refuser, in: $0) }
         var tally = Replay.Tally()
         if !self.dryRun {
@@ -93,7 +93,7 @@ struct ReplayCommand: AsyncParsableCommand {
         }
         try self.show(
             Summary(
-                refusedBy: refuser, sink: configuration.sink, letters: count,
+                refusedBy: refuser, sink: configuration.sink.rawValue, letters: count,
                 delivered: tally.delivered, refused: tally.refused, unreadable: tally.unreadable))
         if !self.dryRun, tally.delivered < count { throw ExitCode.failure }
     }

@@ -2,6 +2,7 @@
 internal import Foundation
 internal import Testing
 internal import TrackingCore
+internal import TrackingSinks
 
 @testable internal import TrackingServer
 
@@ -84,7 +85,7 @@ struct ConfigurationFileTests {
     @Test("a byte order mark is no part of the first key")
     func byteOrderMark() async throws {
         let text = Array("sink: jsonl\n".utf8)
-        #expect(try await Configurations.read(yaml: "\u{FEFF}sink: jsonl\n").sink == "jsonl")
+        #expect(try await Configurations.read(yaml: "\u{FEFF}sink: jsonl\n").sink == .jsonl)
         let wide: [UInt8] = [0xff, 0xfe] + text.flatMap { byte -> [UInt8] in [byte, 0] }
         let problems = try await self.problems(ofFile: wide)
         #expect(problems.first?.contains("is not UTF-8") == true)
@@ -95,7 +96,7 @@ struct ConfigurationFileTests {
         let text = Array("sink: jsonl\n#".utf8)
         let padding = Array(repeating: UInt8(ascii: "x"), count: (256 << 10) - text.count)
         let whole = String(decoding: text + padding, as: UTF8.self)
-        #expect(try await Configurations.read(yaml: whole).sink == "jsonl")
+        #expect(try await Configurations.read(yaml: whole).sink == .jsonl)
         let problems = try await self.problems(ofFile: text + padding + [0x78])
         #expect(problems.first?.contains("at most 262144") == true)
     }
@@ -152,6 +153,6 @@ struct ConfigurationFileTests {
     func quoted() async throws {
         let configuration = try await Configurations.read(
             yaml: "limits: {event_bytes: \"100\"}\nsink: 'jsonl'\n")
-        #expect(configuration.limits.eventBytes == 100 && configuration.sink == "jsonl")
+        #expect(configuration.limits.eventBytes == 100 && configuration.sink == .jsonl)
     }
 }

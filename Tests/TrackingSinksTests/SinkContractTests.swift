@@ -122,6 +122,15 @@ struct SinkContractTests {
         #expect((hits == nil) == (sink == .discard))
     }
 
+    @Test("every kind of sink that this program has is tested here")
+    func everyKind() {
+        var kinds = Set(SinkKind.names)
+        #if !NATS
+            kinds.remove(SinkKind.nats.rawValue)
+        #endif
+        #expect(Set(TestedSink.allCases.map { "\($0)" }) == kinds)
+    }
+
     @Test("hits come in the journal's order", arguments: TestedSink.allCases)
     func order(sink: TestedSink) async throws {
         let batches = try (0..<20).map { number in

@@ -1,5 +1,6 @@
 // Every key of the configuration, in one table: what reads them, checks them and documents them.
 internal import Telemetry
+internal import TrackingSinks
 
 /// One key: its name, its default, and what it means.
 package struct ConfigurationKey: Sendable {
@@ -78,8 +79,7 @@ package struct ConfigurationKey: Sendable {
             "data_dir", .text("./sightline-data"), "directory of the journal and the sinks' files",
             unit: "directory"),
         .init(
-            "sink", .choice("sqlite", of: ["sqlite", "jsonl", "stdout", "discard", "nats"]),
-            "where hits go"),
+            "sink", .choice(SinkKind.sqlite.rawValue, of: SinkKind.names), "where hits go"),
         .init(
             "log.level",
             .choice(

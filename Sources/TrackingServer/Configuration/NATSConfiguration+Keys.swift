@@ -70,12 +70,17 @@ extension NATSConfiguration {
         self.retention = .seconds(values.number("nats.retain_seconds"))
         self.tlsCertificate = values.text("nats.tls.certificate")
         self.tlsKey = values.text("nats.tls.key")
-        if values.text("sink") == "nats" { Self.check(&values) }
+        if values.text("sink") == SinkKind.nats.rawValue { Self.check(&values) }
     }
+
+    #if !NATS
+        /// Why a program that was built without the trait cannot have this sink.
+        static let absence = "this program was built without it: swift build --traits NATS"
+    #endif
 
     private static func check(_ values: inout ConfigurationValues) {
         #if !NATS
-            values.refuse("sink", "this program was built without it: swift build --traits NATS")
+            values.refuse("sink", Self.absence)
         #endif
         let retention = max(
             values.number("nats.retain_seconds"), values.number("journal.retain_seconds"))

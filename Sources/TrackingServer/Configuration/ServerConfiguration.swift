@@ -14,8 +14,8 @@ package struct ServerConfiguration: Sendable {
     package var port = 50051
     /// Directory of the journal and the sinks' files.
     package var dataDirectory = "./sightline-data"
-    /// The sink's name.
-    package var sink = "sqlite"
+    /// Where hits go.
+    package var sink = SinkKind.sqlite
     /// The least severe log record that is written.
     package var logLevel = Logger.Level.info
     /// How log records look.
@@ -82,7 +82,7 @@ package struct ServerConfiguration: Sendable {
         let listen = values.text("listen")
         (self.host, self.port) = values.address("listen", listen)
         self.dataDirectory = values.text("data_dir")
-        self.sink = values.text("sink")
+        self.sink = SinkKind(rawValue: values.text("sink")) ?? .sqlite
         self.logLevel = Logger.Level(rawValue: values.text("log.level")) ?? .info
         self.logFormat = LogFormat(rawValue: values.text("log.format")) ?? .auto
         self.logSummaryInterval = .seconds(values.number("log.summary_seconds"))
@@ -121,7 +121,7 @@ package struct ServerConfiguration: Sendable {
         // Streams are told of the end in time for it to come before the connections are cut.
         self.stream.closingGrace = min(self.stream.closingGrace, self.drainTimeout / 2)
         self.nats = NATSConfiguration(&values)
-        if self.sink == "nats" {
+        if self.sink == .nats {
             self.journal.retainSeconds = max(
                 self.journal.retainSeconds, Int(self.nats.retention.components.seconds))
         }
