@@ -29,8 +29,8 @@ class Client:
         self.stopped = threading.Event()
         self.thread = threading.Thread(target=self._run, daemon=True)
 
-    def _batches(self):
-        sequence = 0 if not self.pending else self.pending[-1].sequence
+    def _batches(self, sequence: int):
+        """New ones, after the sequence that was the last before this stream."""
         while not self.stopped.wait(self.interval):
             facts = [self.facts.accepted() for _ in range(REQUEST)]
             sequence += 1
@@ -48,7 +48,9 @@ class Client:
         self.streams += 1
         try:
             with self.server.channel() as channel:
-                Stream(channel, self.pending).run(self._batches(), self._take, 300)
+                # Now: what is pending may be acked before the first new one is asked for.
+                last = self.pending[-1].sequence if self.pending else 0
+                Stream(channel, self.pending).run(self._batches(last), self._take, 300)
         except grpc.RpcError as error:
             self.errors[f"{error.code().name}: {error.details()}"[:90]] += 1
             if error.code() not in AGAIN:
