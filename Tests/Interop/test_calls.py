@@ -6,7 +6,7 @@ import pytest
 from hyperframe.frame import HeadersFrame, RstStreamFrame
 
 from peer import Peer
-from server import Server
+from server import MANY_CONNECTIONS, Server
 
 METHODS = {
     "sightline.v1.TrackingService/StreamEvents": "0",
@@ -24,7 +24,8 @@ TIMEOUTS = ["-1S", "-99999H", "+1S", "", "S", "1", "1s", "123456789S", "1.5S", "
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    server = Server(tmp_path_factory.mktemp("calls") / "data", "--sink", "discard").start()
+    server = Server(tmp_path_factory.mktemp("calls") / "data", "--sink", "discard",
+                    MANY_CONNECTIONS).start()
     yield server
     server.close()
 
