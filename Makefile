@@ -61,7 +61,7 @@ test-swift: bootstrap ## The Swift tests
 
 # Most of these tests wait: so there are more processes than cores. Tests of one file share servers.
 test-interop: build ## The Python client and the process tests (a tmpfs needs root, else skipped)
-	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop --numprocesses 4 --dist loadfile
+	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop --numprocesses 3 --dist loadfile
 
 test-nats: ## Build with NATS, all Swift tests, and its sink on real servers (10 minutes)
 	Scripts/test-nats
