@@ -43,6 +43,20 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// A client or a server of gRPC.
+let grpc: [Target.Dependency] = [
+    .product(name: "GRPCCore", package: "grpc-swift-2"),
+    .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
+    .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf"),
+    .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+]
+
+/// Files of SQLite.
+let sqlite: [Target.Dependency] = [
+    .product(name: "GRDB", package: "GRDB.swift"),
+    .product(name: "GRDBSQLite", package: "GRDB.swift"),
+]
+
 let targets: [Target] = [
     .target(
         name: "SightlineProtos",
@@ -62,9 +76,7 @@ let targets: [Target] = [
         dependencies: [
             "CCRC32C", "TrackingCore",
             .product(name: "DequeModule", package: "swift-collections"),
-            .product(name: "GRDB", package: "GRDB.swift"),
-            .product(name: "GRDBSQLite", package: "GRDB.swift"),
-        ],
+        ] + sqlite,
         swiftSettings: strict),
     .systemLibrary(name: "CNats", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
     .target(
@@ -73,49 +85,37 @@ let targets: [Target] = [
             "SightlineProtos", "TrackingCore", "TrackingJournal",
             .target(name: "CNats", condition: .when(traits: ["NATS"])),
             .product(name: "CoreMetrics", package: "swift-metrics"),
-            .product(name: "GRDB", package: "GRDB.swift"),
-            .product(name: "GRDBSQLite", package: "GRDB.swift"),
             .product(name: "Instrumentation", package: "swift-distributed-tracing"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "ServiceContextModule", package: "swift-service-context"),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             .product(name: "Tracing", package: "swift-distributed-tracing"),
-        ],
+        ] + sqlite,
         swiftSettings: strict),
     .target(
         name: "TrackingClient",
         dependencies: [
             "SightlineProtos", "TrackingCore",
-            .product(name: "GRPCCore", package: "grpc-swift-2"),
-            .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
-            .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf"),
-            .product(name: "SwiftProtobuf", package: "swift-protobuf"),
-        ],
+        ] + grpc,
         swiftSettings: strict),
     .target(
         name: "Telemetry",
         dependencies: [
             "SightlineProtos", "TrackingCore",
             .product(name: "CoreMetrics", package: "swift-metrics"),
-            .product(name: "GRPCCore", package: "grpc-swift-2"),
-            .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
-            .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf"),
             .product(name: "Instrumentation", package: "swift-distributed-tracing"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "ServiceContextModule", package: "swift-service-context"),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             .product(name: "Tracing", package: "swift-distributed-tracing"),
-        ],
+        ] + grpc,
         swiftSettings: strict),
     .target(
         name: "TrackingReport",
         dependencies: [
             "TrackingClient", "TrackingCore",
-            .product(name: "GRDB", package: "GRDB.swift"),
-            .product(name: "GRDBSQLite", package: "GRDB.swift"),
-        ],
+        ] + sqlite,
         swiftSettings: strict),
     .target(
         name: "TrackingServer",
@@ -124,9 +124,6 @@ let targets: [Target] = [
             "TrackingSinks",
             .product(name: "Configuration", package: "swift-configuration"),
             .product(name: "DequeModule", package: "swift-collections"),
-            .product(name: "GRPCCore", package: "grpc-swift-2"),
-            .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
-            .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "CryptoExtras", package: "swift-crypto"),
@@ -145,13 +142,12 @@ let targets: [Target] = [
             .product(name: "SwiftASN1", package: "swift-asn1"),
             .product(name: "X509", package: "swift-certificates"),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             .product(name: "Instrumentation", package: "swift-distributed-tracing"),
             .product(name: "ServiceContextModule", package: "swift-service-context"),
             .product(name: "Tracing", package: "swift-distributed-tracing"),
             .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             .product(name: "Yams", package: "Yams"),
-        ],
+        ] + grpc,
         resources: [
             .embedInCode("Admin/Page/page.html"), .embedInCode("Admin/Page/page.css"),
             .embedInCode("Admin/Page/plots.js"), .embedInCode("Admin/Page/page.js"),
@@ -191,10 +187,8 @@ let targets: [Target] = [
         dependencies: [
             "TrackingCore", "TrackingJournal", "TrackingSinks",
             .product(name: "CoreMetrics", package: "swift-metrics"),
-            .product(name: "GRDB", package: "GRDB.swift"),
-            .product(name: "GRDBSQLite", package: "GRDB.swift"),
             .product(name: "Logging", package: "swift-log"),
-        ],
+        ] + sqlite,
         path: "Tests/Simulation",
         swiftSettings: strict),
     // In no product: `swift build --product wholestack`, or Scripts/fuzz with libFuzzer.
@@ -242,27 +236,19 @@ let targets: [Target] = [
         name: "TrackingClientTests",
         dependencies: [
             "SightlineProtos", "TrackingClient", "TrackingCore",
-            .product(name: "GRPCCore", package: "grpc-swift-2"),
-            .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
-            .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf"),
-            .product(name: "SwiftProtobuf", package: "swift-protobuf"),
-        ],
+        ] + grpc,
         swiftSettings: strict),
     .testTarget(
         name: "TelemetryTests",
         dependencies: [
             "SightlineProtos", "Telemetry", "TrackingCore",
             .product(name: "CoreMetrics", package: "swift-metrics"),
-            .product(name: "GRPCCore", package: "grpc-swift-2"),
-            .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
-            .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf"),
             .product(name: "Instrumentation", package: "swift-distributed-tracing"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "ServiceContextModule", package: "swift-service-context"),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             .product(name: "Tracing", package: "swift-distributed-tracing"),
-        ],
+        ] + grpc,
         swiftSettings: strict),
     .testTarget(
         name: "TrackingReportTests",
@@ -292,14 +278,10 @@ let targets: [Target] = [
             .product(name: "SwiftASN1", package: "swift-asn1"),
             .product(name: "X509", package: "swift-certificates"),
             .product(name: "GRDB", package: "GRDB.swift"),
-            .product(name: "GRPCCore", package: "grpc-swift-2"),
-            .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
-            .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf"),
             .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
             .product(name: "Logging", package: "swift-log"),
-            .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             .product(name: "Tracing", package: "swift-distributed-tracing"),
-        ],
+        ] + grpc,
         swiftSettings: strict),
 ]
 
