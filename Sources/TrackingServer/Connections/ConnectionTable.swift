@@ -5,10 +5,7 @@ internal import Synchronization
 final class ConnectionTable: Sendable {
     private let maxCount: Int
     private let maxPerAddress: Int
-    /// Nanoseconds that each new connection of an address uses up.
-    private let newInterval: UInt64
-    /// Nanoseconds that an address may have used up in advance.
-    private let maxAdvance: UInt64
+    private let newPerSecond: Int
     private let now: @Sendable () -> UInt64
     private let state = Mutex(State())
 
@@ -20,8 +17,8 @@ final class ConnectionTable: Sendable {
     /// What is known of one address.
     private struct Peer {
         var count = 0
-        /// The time that its new connections have used up, which may be still to come.
-        var usedUntil: UInt64 = 0
+        /// A token for each new connection.
+        var newOnes: TokenBucket
     }
 
     /// - Parameters:
@@ -35,8 +32,7 @@ final class ConnectionTable: Sendable {
     ) {
         self.maxCount = maxCount
         self.maxPerAddress = maxPerAddress
-        self.newInterval = 1_000_000_000 / UInt64(clamping: max(1, newPerSecond))
-        self.maxAdvance = UInt64(clamping: max(0, maxPerAddress - 1)) * self.newInterval
+        self.newPerSecond = newPerSecond
         self.now = now
     }
 
@@ -52,12 +48,13 @@ final class ConnectionTable: Sendable {
         return self.state.withLock { state in
             guard state.count < self.maxCount else { return .tooMany }
             if let address {
-                var peer = state.peers[address, default: Peer()]
+                let bucket = TokenBucket(
+                    rate: self.newPerSecond, capacity: self.maxPerAddress, now: now)
+                var peer = state.peers[address] ?? Peer(newOnes: bucket)
                 guard peer.count < self.maxPerAddress else { return .tooManyOfAddress }
-                let start = max(peer.usedUntil, now)
-                guard start - now <= self.maxAdvance else { return .tooManyNew }
+                guard peer.newOnes.wait(for: 1, now: now) == 0 else { return .tooManyNew }
                 peer.count += 1
-                peer.usedUntil = start + self.newInterval
+                peer.newOnes.charge(1, now: now)
                 state.peers[address] = peer
                 self.forgetSome(&state)
             }

@@ -25,8 +25,19 @@ struct TokenBucket: Sendable {
     ///   - burstSeconds: seconds of that rate that may come at once.
     ///   - now: nanoseconds of a monotonic clock.
     init(rate: Int, burstSeconds: Int, now: UInt64) {
+        self.init(
+            rate: rate, capacity: Self.capacity(rate: rate, burstSeconds: burstSeconds), now: now)
+    }
+
+    /// A full bucket.
+    ///
+    /// - Parameters:
+    ///   - rate: tokens per second, 0 for no limit.
+    ///   - capacity: tokens that may come at once.
+    ///   - now: nanoseconds of a monotonic clock.
+    init(rate: Int, capacity: Int, now: UInt64) {
         self.rate = max(0, rate)
-        self.capacity = Self.capacity(rate: rate, burstSeconds: burstSeconds)
+        self.capacity = capacity
         self.level = self.capacity
         self.refillTime = now
     }
