@@ -70,10 +70,7 @@ final class CheckpointStore: Sendable {
                     if version < 2 { try database.execute(sql: Self.form2) }
                     return .commit
                 }
-                try database.inTransaction(.immediate) {
-                    try database.rewriteLog()
-                    return .rollback
-                }
+                try database.rewriteLog()
             }
             for file in [path, path + "-wal"] { chmod(file, 0o600) }
         } catch let error as NewerVersion {

@@ -10,10 +10,17 @@ extension Database {
     /// them again. SQLite would take them for written, and all that it writes behind them would be
     /// lost with them at a power cut.
     ///
-    /// Has to be called in a transaction that holds the write lock.
+    /// Takes the write lock, so it is called outside of a transaction.
     ///
     /// - Throws: `DatabaseError`.
     package func rewriteLog() throws {
+        try self.inTransaction(.immediate) {
+            try self.rewriteLogFile()
+            return .rollback
+        }
+    }
+
+    private func rewriteLogFile() throws {
         var pointer: UnsafeMutablePointer<sqlite3_file>?
         try Self.check(
             sqlite3_file_control(

@@ -14,7 +14,8 @@ package protocol DirectoryTree {
     /// - Throws: `SystemError`.
     func make(_ path: String) throws(SystemError)
 
-    /// Whether this process may make something in a directory.
+    /// Whether this process may make something in a directory, and read it: a directory that cannot
+    /// be opened cannot be synced.
     func isWritable(_ path: String) -> Bool
 }
 
@@ -38,10 +39,10 @@ extension FileSystem where Self: DirectoryTree {
 
     /// The directory above; nil of the root and of the current directory.
     private static func parent(of path: String) -> String? {
-        let trimmed = path.reversed().drop { $0 == "/" }.reversed()
-        guard !trimmed.isEmpty, Array(trimmed) != ["."] else { return nil }
-        guard let slash = trimmed.lastIndex(of: "/") else { return "." }
-        let parent = trimmed[..<slash]
-        return parent.isEmpty ? "/" : String(parent)
+        var name = path[...]
+        while name.last == "/" { name.removeLast() }
+        if name.isEmpty || name == "." { return nil }
+        guard let slash = name.lastIndex(of: "/") else { return "." }
+        return slash == name.startIndex ? "/" : String(name[..<slash])
     }
 }

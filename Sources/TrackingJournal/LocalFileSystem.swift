@@ -23,8 +23,8 @@ package struct LocalFileSystem: FileSystem, DirectoryTree {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw SystemError("mkdir", path) }
     }
 
-    /// Whether this process may make something in a directory.
-    package func isWritable(_ path: String) -> Bool { access(path, W_OK | X_OK) == 0 }
+    /// Whether this process may make something in a directory, and read it.
+    package func isWritable(_ path: String) -> Bool { access(path, R_OK | W_OK | X_OK) == 0 }
 }
 
 /// A directory of this machine.

@@ -109,10 +109,7 @@ final class DataFile: Sendable {
         try database.writeWithoutTransaction { database in
             // Its level for WAL is GRDB's own before. Delivered, and kept, have to mean on disk.
             try database.execute(sql: "PRAGMA synchronous = FULL")
-            try database.inTransaction(.immediate) {
-                try database.rewriteLog()
-                return .rollback
-            }
+            try database.rewriteLog()
             try Self.migrate(database, at: path, to: format)
         }
         return database
