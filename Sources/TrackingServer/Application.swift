@@ -225,7 +225,7 @@ package struct Application: Sendable {
             #if NATS
                 return NATSSink(configuration.nats)
             #else
-                throw ConfigurationError([NATSConfiguration.absence])
+                throw ConfigurationError(["sink is \"nats\", but \(NATSConfiguration.absence)"])
             #endif
         }
     }

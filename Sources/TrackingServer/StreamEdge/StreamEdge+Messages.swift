@@ -8,8 +8,7 @@ extension StreamEdge {
     private static let batchBytes = 64 << 10
     /// What a message counts at least, as it is work to hand on an empty one too.
     private static let leastBytes = 128
-    /// Bytes that one stream inflates, in about half a millisecond, before the event loop's others
-    /// have their turn.
+    /// Bytes that one stream inflates before the event loop's others have their turn.
     static let turnBytes = 256 << 10
     /// How long it rests then. What is due at once would run before the loop looks at its sockets
     /// (swift-nio 2.101.2, `SelectableEventLoop.runOneLoopTick`).
