@@ -75,7 +75,7 @@ final class History: @unchecked Sendable {
         self.disk.faults.interruption = self.isCalm ? 0 : self.plan.faults.interruption
         self.disk.faults.shortening = self.isCalm ? 0 : self.plan.faults.shortening
         if !self.isCalm, self.dice.chance(self.plan.earlyEnd) {
-            self.disk.callsUntilEnd = self.dice.number(0...120)
+            self.disk.endSoon(maxCalls: 120)
         }
         let number = self.processes
         self.disk.onTrace?("process \(number) starts at \(self.scheduler.time)")
@@ -135,8 +135,8 @@ final class History: @unchecked Sendable {
                 self.dice.chance(0.5) ? .max : self.disk.usedBytes + self.dice.number(0...6000)
         case 3 where self.plan.runsOutOfDescriptors:
             self.disk.faults.isOutOfDescriptors = self.dice.chance(0.5)
-        case 4 where !self.isCalm && self.disk.callsUntilEnd == nil:
-            self.disk.callsUntilEnd = self.dice.number(0...60)
+        case 4...6 where !self.isCalm && self.disk.callsUntilEnd == nil:
+            self.disk.endSoon(maxCalls: 60)
         default: break
         }
     }

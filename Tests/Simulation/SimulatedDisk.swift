@@ -42,6 +42,9 @@ final class SimulatedDisk: @unchecked Sendable {
     private(set) var isDead = false
     /// Calls until the process ends; nil where it does not.
     var callsUntilEnd: Int?
+    /// Whether only writes and syncs of segments count for that: half of a record is there only
+    /// where a process ends between the two.
+    var endsAtSegment = false
     /// Calls so far.
     private(set) var calls = 0
     /// Told of every call, and of what happens besides.
@@ -67,7 +70,7 @@ final class SimulatedDisk: @unchecked Sendable {
     /// Counts one call of the process, and makes it fail where it shall.
     func call(_ name: String, _ path: String) throws(SystemError) {
         self.calls += 1
-        if let left = self.callsUntilEnd {
+        if let left = self.callsUntilEnd, !self.endsAtSegment || Self.changesSegment(name, path) {
             self.callsUntilEnd = left - 1
             if left <= 0 { self.isDead = true }
         }
@@ -77,6 +80,10 @@ final class SimulatedDisk: @unchecked Sendable {
             self.onTrace?("  fails: \(String(cString: strerror(code)))")
             throw SystemError(name, path, code)
         }
+    }
+
+    private static func changesSegment(_ name: String, _ path: String) -> Bool {
+        (name == "pwritev" || name == "fdatasync") && path.contains("/segment-")
     }
 
     func write(_ bytes: ArraySlice<UInt8>, to node: Node, at offset: Int) {
@@ -143,6 +150,12 @@ final class SimulatedDisk: @unchecked Sendable {
 
     // MARK: The end of a process
 
+    /// The process ends soon: after a number of calls, or of writes and syncs of segments.
+    func endSoon(maxCalls: Int) {
+        self.endsAtSegment = self.dice.chance(0.5)
+        self.callsUntilEnd = self.dice.number(0...(self.endsAtSegment ? 10 : maxCalls))
+    }
+
     /// The process ends: nothing it still does has an effect.
     func end() {
         self.isDead = true
@@ -153,6 +166,7 @@ final class SimulatedDisk: @unchecked Sendable {
     func restart() {
         self.isDead = false
         self.callsUntilEnd = nil
+        self.endsAtSegment = false
     }
 
     /// The power goes: of what was not synced any part may be there, sector by sector and entry by

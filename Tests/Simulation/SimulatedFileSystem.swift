@@ -91,7 +91,10 @@ private final class SimulatedFile: OpenFile {
             // What ends the process, or fails, may have come to the disk in part.
             let isLast = self.disk.callsUntilEnd == -1
             if isLast || error.code == EIO && !self.disk.isDead, !bytes.isEmpty {
-                let count = self.disk.dice.number(0...bytes.count)
+                // Where something stands: a write of a segment is zeros for the most part.
+                let end = (bytes.lastIndex { $0 != 0 } ?? 0) + 1
+                let start = self.disk.dice.chance(0.5) ? max(0, end - 600) : 0
+                let count = self.disk.dice.number(start...end)
                 self.disk.write(bytes.prefix(count), to: self.node, at: offset)
             }
             throw error
