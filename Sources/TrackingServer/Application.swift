@@ -72,7 +72,7 @@ package struct Application: Sendable {
         let ingest = Self.ingest(
             configuration, self.journal, quotas, metrics, observations?.rejections)
         let journal = self.journal
-        let board = HealthBoard(maxWatchers: configuration.edge.maxWatchers) { journal.isTaking }
+        let board = HealthBoard(maxWatchers: configuration.maxHealthWatchers) { journal.isTaking }
         let connections = OpenConnections()
         metrics.collect(journal, sink: sink.name)
         metrics.collect(version: version, budget: ingest.budget, connections: connections)
@@ -195,7 +195,7 @@ package struct Application: Sendable {
             budget: MemoryBudget(
                 hardBytes: configuration.bytesInFlight,
                 softPercent: configuration.bytesInFlightSoftPercent,
-                waitingBytes: configuration.bytesWaiting),
+                waitingBytes: configuration.edge.bytesWaiting),
             quotas: quotas, metrics: metrics, rejections: rejections)
     }
 

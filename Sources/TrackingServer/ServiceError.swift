@@ -44,6 +44,21 @@ enum ServiceError {
     /// All watches of health are taken.
     case watchersExceeded(limit: Int)
 
+    /// What the edge ends a call with.
+    init(_ refusal: CallRefusal) {
+        self =
+            switch refusal {
+            case .metadataTooLarge(let bytes, let maxBytes):
+                .metadata(bytes: bytes, maxBytes: maxBytes)
+            case .timeout(let value): .timeout(value)
+            case .deadlinePassed: .deadlinePassed
+            case .messageTooLarge(let maxBytes): .messageTooLarge(limit: maxBytes)
+            case .messageNotInflated: .messageNotInflated
+            case .messageUnfinished(let time): .messageUnfinished(after: time)
+            case .overloaded: .overloaded
+            }
+    }
+
     /// The reason that ErrorInfo carries, stable for ever.
     var reason: Reason {
         switch self {

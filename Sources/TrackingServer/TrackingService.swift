@@ -64,6 +64,13 @@ struct TrackingService: RegistrableRPCService {
     static let inspectPath =
         "/" + Sightline_V1_TrackingService.Method.InspectPayload.descriptor.fullyQualifiedMethod
 
+    /// Bytes of a message by its method's path: events, or a payload and the fields around it.
+    static let messageBytes = [
+        Self.streamPath: MessageRules.maxBytes, Self.recordPath: MessageRules.maxBytes,
+        Self.explainPath: MessageRules.maxBytes,
+        Self.inspectPath: JSONValue.maximumByteCount + 1024,
+    ]
+
     private func streamEvents(
         _ request: StreamingServerRequest<RequestRun>, of caller: Principal
     ) throws -> StreamingServerResponse<StreamAnswer> {

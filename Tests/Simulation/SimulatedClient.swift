@@ -50,7 +50,9 @@ struct RequestMaker {
     let messages: Int
 
     func request(_ number: Int) -> SimulatedRequest {
-        let events = (1...self.dice.number(1...(self.dice.chance(0.3) ? 16 : 4))).map { _ in self.event() }
+        let events = (1...self.dice.number(1...(self.dice.chance(0.3) ? 16 : 4))).map { _ in
+            self.event()
+        }
         let bytes =
             Self.field(1, number) + events.flatMap { Self.field(2, $0) }
         return SimulatedRequest(number: number, bytes: bytes)

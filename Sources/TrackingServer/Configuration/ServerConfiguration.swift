@@ -26,20 +26,10 @@ package struct ServerConfiguration: Sendable {
     package var policy = Policy()
     /// Limits of requests and events.
     package var limits = Limits()
-    /// Streams that one connection may have open.
-    package var streamsPerConnection = 100
-    /// Bytes of the names and values of a call's metadata.
-    package var metadataBytes = 8 << 10
-    /// Bytes of a message to a method that takes no events and no payload.
-    package var smallMessageBytes = 16 << 10
-    /// How long a message may take from its first byte to its last.
-    package var messageTimeout = Duration.seconds(30)
     /// Bytes of requests that may be under way in all streams.
     package var bytesInFlight = 256 << 20
     /// The share of them from which on new calls are refused.
     package var bytesInFlightSoftPercent = 80
-    /// Bytes of messages and answers over 16 KiB that may wait to be read, in all calls.
-    package var bytesWaiting = 64 << 20
     /// What tenants may send.
     package var quotas = QuotaConfiguration()
     /// How a stream behaves.
@@ -56,8 +46,12 @@ package struct ServerConfiguration: Sendable {
     package var drainTimeout = Duration.seconds(15)
     /// How many connections there may be, and what each may do.
     package var connections = ConnectionConfiguration()
-    /// How calls are compressed, and what the server tells of itself.
+    /// What stands in front of the services.
     package var edge = EdgeConfiguration()
+    /// Watches of health that may be open at once.
+    package var maxHealthWatchers = 100
+    /// Whether clients may ask what the server's services look like.
+    package var isReflectionEnabled = true
     /// Where a person looks at the server.
     package var admin = AdminConfiguration()
 
@@ -91,20 +85,20 @@ package struct ServerConfiguration: Sendable {
         self.limits.requestBytes = values.number("limits.request_bytes")
         self.limits.requestEvents = values.number("limits.request_events")
         self.limits.eventBytes = values.number("limits.event_bytes")
-        self.streamsPerConnection = values.number("limits.streams_per_connection")
-        self.metadataBytes = values.number("limits.metadata_bytes")
-        self.smallMessageBytes = values.number("limits.small_message_bytes")
-        self.messageTimeout = .seconds(values.number("limits.message_seconds"))
+        self.edge.streamsPerConnection = values.number("limits.streams_per_connection")
+        self.edge.metadataBytes = values.number("limits.metadata_bytes")
+        self.edge.smallMessageBytes = values.number("limits.small_message_bytes")
+        self.edge.messageTimeout = .seconds(values.number("limits.message_seconds"))
         self.bytesInFlight = values.number("limits.bytes_in_flight")
         self.bytesInFlightSoftPercent = values.number("limits.bytes_in_flight_soft_percent")
-        self.bytesWaiting = values.number("limits.bytes_waiting")
+        self.edge.bytesWaiting = values.number("limits.bytes_waiting")
         self.quotas.standard.eventsPerSecond = values.number("quotas.events_per_second")
         self.quotas.standard.bytesPerSecond = values.number("quotas.bytes_per_second")
         self.quotas.standard.burstSeconds = values.number("quotas.burst_seconds")
         self.quotas.file = values.text("quotas.file")
         self.quotas.maxTenants = values.number("quotas.max_tenants")
         self.quotas.maxStreamWait = .seconds(values.number("quotas.stream_wait_seconds"))
-        self.stream.answerTimeout = .seconds(values.number("stream.ack_seconds"))
+        self.edge.answerTimeout = .seconds(values.number("stream.ack_seconds"))
         self.stream.maxRequests = values.number("stream.max_requests")
         self.stream.maxBytes = values.number("stream.max_bytes")
         self.journal.mode = Journal.Mode(rawValue: values.text("journal.mode")) ?? .disk
@@ -126,7 +120,10 @@ package struct ServerConfiguration: Sendable {
                 self.journal.retainSeconds, Int(self.nats.retention.components.seconds))
         }
         self.connections = ConnectionConfiguration(&values)
-        self.edge = EdgeConfiguration(values)
+        self.edge.isCompressionEnabled = values.flag("compression.enabled")
+        self.edge.maxCompressedStreams = values.number("compression.max_streams")
+        self.maxHealthWatchers = values.number("health.max_watchers")
+        self.isReflectionEnabled = values.flag("reflection.enabled")
         self.traces = TracesConfiguration(&values)
         self.admin = AdminConfiguration(&values)
         self.tls = ServerTLSConfiguration(values)

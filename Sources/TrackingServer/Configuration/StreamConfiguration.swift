@@ -6,8 +6,6 @@ package struct StreamConfiguration: Sendable {
     package var maxRequests = 64
     /// Bytes that may be under way. Default 8 MiB.
     package var maxBytes = 8 << 20
-    /// For how long a client may leave its answers unread. Default 30 s.
-    package var answerTimeout = Duration.seconds(30)
     /// How long a closing stream is still read. Default 2 s.
     package var closingGrace = Duration.seconds(2)
 

@@ -1,9 +1,9 @@
 // Which connections the server has ended itself, and why.
-internal import Logging
+package import Logging
 internal import Synchronization
 
 /// Why the server ended a connection, or did not take it.
-enum ConnectionEnd: String, CaseIterable, Sendable {
+package enum ConnectionEnd: String, CaseIterable, Sendable {
     /// There are as many as `connections.max` already.
     case tooMany = "too many connections"
     /// There are as many of its address as `connections.max_per_address` already.
@@ -22,7 +22,7 @@ enum ConnectionEnd: String, CaseIterable, Sendable {
     case unanswered = "no end in time"
 
     /// The name in metrics.
-    var name: String {
+    package var name: String {
         switch self {
         case .tooMany: "too_many"
         case .tooManyOfAddress: "too_many_of_address"
@@ -37,7 +37,7 @@ enum ConnectionEnd: String, CaseIterable, Sendable {
 }
 
 /// Counts of the connections that the server has ended.
-final class ConnectionEnds: Sendable {
+package final class ConnectionEnds: Sendable {
     private let logger: Logger
     private let onEnd: @Sendable (ConnectionEnd) -> Void
     private let state = Mutex(State())
@@ -48,7 +48,7 @@ final class ConnectionEnds: Sendable {
     }
 
     /// - Parameter onEnd: called for each connection that the server has ended.
-    init(logger: Logger, onEnd: @escaping @Sendable (ConnectionEnd) -> Void = { _ in }) {
+    package init(logger: Logger, onEnd: @escaping @Sendable (ConnectionEnd) -> Void = { _ in }) {
         self.logger = logger
         self.onEnd = onEnd
     }

@@ -32,7 +32,7 @@ package final class MemoryBudget: Sendable {
     ///   - softPercent: the share of them from which on new calls are refused.
     ///   - waitingBytes: bytes that may wait to be taken, besides.
     package init(
-        hardBytes: Int, softPercent: Int, waitingBytes: Int = ServerConfiguration().bytesWaiting
+        hardBytes: Int, softPercent: Int, waitingBytes: Int = EdgeConfiguration().bytesWaiting
     ) {
         self.hardBytes = hardBytes
         self.waiting = WaitingBytes(maxBytes: waitingBytes)

@@ -9,9 +9,10 @@ struct MetadataLimit {
     let maxBytes: Int
 
     /// What a call with these headers is refused with; nil where it is not.
-    func refusal(of headers: HPACKHeaders) -> ServiceError? {
+    func refusal(of headers: HPACKHeaders) -> CallRefusal? {
         let bytes = Self.bytes(of: headers)
-        return bytes <= self.maxBytes ? nil : .metadata(bytes: bytes, maxBytes: self.maxBytes)
+        return bytes <= self.maxBytes
+            ? nil : .metadataTooLarge(bytes: bytes, maxBytes: self.maxBytes)
     }
 
     /// Bytes of the names and values as they are sent, binary ones in base64. What begins with a

@@ -1,21 +1,11 @@
 // The connections that are open now, so that a server which has to end can close them.
-internal import GRPCNIOTransportHTTP2Posix
 internal import NIOCore
 internal import Synchronization
 
 /// Closes connections hard. The transport waits until the client has closed each stream, even when
 /// its own task is cancelled, and a suspended client never closes its streams.
-final class OpenConnections: Sendable {
+package final class OpenConnections: Sendable {
     private let channels = Mutex<[ObjectIdentifier: any Channel]>([:])
-
-    /// Has the transport tell of each connection, after all else that is done as it is accepted.
-    func install(in config: inout HTTP2ServerTransport.Posix.Config) {
-        let earlier = config.channelDebuggingCallbacks.onAcceptTCPConnection
-        config.channelDebuggingCallbacks.onAcceptTCPConnection = { channel in
-            let accepted = earlier?(channel) ?? channel.eventLoop.makeSucceededVoidFuture()
-            return accepted.map { self.add(channel) }
-        }
-    }
 
     /// Keeps a connection until it is closed.
     func add(_ channel: any Channel) {
@@ -27,10 +17,10 @@ final class OpenConnections: Sendable {
     }
 
     /// Connections that are open.
-    var count: Int { self.channels.withLock { $0.count } }
+    package var count: Int { self.channels.withLock { $0.count } }
 
     /// Closes all, whatever their peers do.
-    func closeAll() {
+    package func closeAll() {
         let channels = self.channels.withLock { Array($0.values) }
         for channel in channels { channel.close(promise: nil) }
     }

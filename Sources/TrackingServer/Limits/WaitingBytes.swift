@@ -6,9 +6,9 @@ internal import NIOHPACK
 internal import Synchronization
 
 /// Counts what waits in front of the service, over all calls.
-final class WaitingBytes: Sendable {
+package final class WaitingBytes: Sendable {
     /// Bytes over which no call may keep more.
-    let maxBytes: Int
+    package let maxBytes: Int
 
     private let bytes = Atomic(0)
     private let lastNumber = Atomic<UInt64>(0)
@@ -16,10 +16,10 @@ final class WaitingBytes: Sendable {
     private let calls = Mutex<[UInt64: WaitingCall]>([:])
 
     /// A count of nothing.
-    init(maxBytes: Int) { self.maxBytes = maxBytes }
+    package init(maxBytes: Int) { self.maxBytes = maxBytes }
 
     /// Bytes that wait now.
-    var count: Int { self.bytes.load(ordering: .relaxed) }
+    package var count: Int { self.bytes.load(ordering: .relaxed) }
 
     /// Counts bytes that wait from now on; a negative number counts them off.
     ///

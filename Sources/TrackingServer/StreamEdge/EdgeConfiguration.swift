@@ -1,43 +1,26 @@
-// What stands around the service itself: compression, health and reflection.
+// What a server takes in front of its services.
 
-/// How calls are compressed, and what the server tells of itself.
+/// The bounds of what stands in front of the gRPC library. Bytes and times of a stream, of a call,
+/// and of compression.
 package struct EdgeConfiguration: Sendable {
+    /// Streams that one connection may have open; more wait. Default 100.
+    package var streamsPerConnection = 100
+    /// Bytes of the names and values of a call's metadata. Default 8 KiB.
+    package var metadataBytes = 8 << 10
+    /// Bytes of a message to a method that says nothing else. Default 16 KiB.
+    package var smallMessageBytes = 16 << 10
+    /// How long a message may take from its first byte to its last. Default 30 s.
+    package var messageTimeout = Duration.seconds(30)
+    /// Bytes of messages and answers over 16 KiB that may wait to be read, in all calls. Default
+    /// 64 MiB.
+    package var bytesWaiting = 64 << 20
+    /// For how long a client may leave its answers unread. Default 30 s.
+    package var answerTimeout = Duration.seconds(30)
     /// Whether requests may be compressed, and answers are for clients that ask. Default true.
     package var isCompressionEnabled = true
     /// Streams whose answers are compressed at once; others are answered plainly. Default 200.
     package var maxCompressedStreams = 200
-    /// Watches of health that may be open at once. Default 100.
-    package var maxWatchers = 100
-    /// Whether clients may ask what the server's services look like. Default true.
-    package var isReflectionEnabled = true
 
     /// Every value at its default.
     package init() {}
-
-    /// Reads the keys.
-    init(_ values: ConfigurationValues) {
-        self.isCompressionEnabled = values.flag("compression.enabled")
-        self.maxCompressedStreams = values.number("compression.max_streams")
-        self.maxWatchers = values.number("health.max_watchers")
-        self.isReflectionEnabled = values.flag("reflection.enabled")
-    }
-}
-
-extension ConfigurationKey {
-    /// The keys of compression, health and reflection.
-    static let edge: [ConfigurationKey] = [
-        .init(
-            "compression.enabled", .flag(true),
-            "whether requests may be compressed (gzip, deflate), and answers are where asked for"),
-        .init(
-            "compression.max_streams", .number(200, 0...100_000),
-            "streams whose answers are compressed at once, 270 KB each; others get them plain",
-            unit: "streams"),
-        .init(
-            "health.max_watchers", .number(100, 0...10_000),
-            "watches of health that may be open at once", unit: "watches"),
-        .init(
-            "reflection.enabled", .flag(true),
-            "whether clients may ask what the services look like"),
-    ]
 }

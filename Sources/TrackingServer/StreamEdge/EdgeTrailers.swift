@@ -9,13 +9,24 @@ internal import NIOHPACK
 enum EdgeTrailers {
     private static let details = "grpc-status-details-bin"
 
-    /// The trailers of an error; with the answer's head where that has not been sent.
-    static func trailers(_ error: ServiceError, withHead: Bool) -> HPACKHeaders {
-        var headers = HPACKHeaders()
-        if withHead {
-            headers.add(name: ":status", value: "200")
-            headers.add(name: "content-type", value: "application/grpc")
+    /// The words for the ends of calls.
+    ///
+    /// - Parameter onRefusal: told the reason of each call that ends with an error.
+    static func ending(
+        onRefusal: @escaping @Sendable (ServiceError.Reason) -> Void = { _ in }
+    ) -> CallEnding {
+        CallEnding { refusal in
+            let error = ServiceError(refusal)
+            onRefusal(error.reason)
+            return Self.trailers(error)
+        } complete: { headers in
+            if let reason = Self.addDetails(to: &headers) { onRefusal(reason) }
         }
+    }
+
+    /// The trailers of an error.
+    static func trailers(_ error: ServiceError) -> HPACKHeaders {
+        var headers = HPACKHeaders()
         let status = error.status
         headers.add(name: "grpc-status", value: "\(status.code.rawValue)")
         headers.add(name: "grpc-message", value: Self.percentEncoded(status.message))

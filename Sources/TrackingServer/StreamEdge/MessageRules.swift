@@ -1,17 +1,18 @@
 // What the edges of all streams have in common: how large a message may be, how long it may take,
 // and what may wait in memory until it is taken.
-internal import TrackingCore
 
 /// The rules of calls in front of the gRPC library.
-struct MessageRules: Sendable {
+package struct MessageRules: Sendable {
     /// The library's limit of one message, in bytes, and of what comes out of a compressed one. A
     /// request above the service's own limit and up to this one gets an answer of its own; one
     /// above this ends its call.
-    static let maxBytes = 1 << 20
-    /// Bytes of a message to InspectPayload: the payload that it takes, and the fields around it.
-    private static let payloadBytes = JSONValue.maximumByteCount + 1024
+    package static let maxBytes = 1 << 20
 
-    /// Bytes of a message to a method that takes neither events nor a payload.
+    /// The path of the method whose messages are read one by one, as long as its client sends.
+    let streamPath: String
+    /// Bytes of a message by its method's path.
+    let methodBytes: [String: Int]
+    /// Bytes of a message to any other method.
     let smallBytes: Int
     /// How long a message may take from its first byte to its last, and a client with all that it
     /// sends in a call that is no stream of events.
@@ -19,13 +20,27 @@ struct MessageRules: Sendable {
     /// Where bytes are counted until a call's reader takes them.
     let waiting: WaitingBytes
 
+    /// Rules of a service's methods.
+    ///
+    /// - Parameters:
+    ///   - streamPath: the method whose messages are read one by one, `/package.Service/Method`.
+    ///   - methodBytes: bytes of a message by its method's path, `maxBytes` at most.
+    ///   - smallBytes: bytes of a message to any other method.
+    ///   - timeout: how long a message may take, and all that a client sends in another call.
+    ///   - waiting: where the bytes are counted that wait for their reader.
+    package init(
+        streamPath: String, methodBytes: [String: Int], smallBytes: Int, timeout: Duration,
+        waiting: WaitingBytes
+    ) {
+        self.streamPath = streamPath
+        self.methodBytes = methodBytes
+        self.smallBytes = smallBytes
+        self.timeout = timeout
+        self.waiting = waiting
+    }
+
     /// Bytes of a message to the method at `path`.
     func maxBytes(at path: String?) -> Int {
-        switch path {
-        case TrackingService.streamPath, TrackingService.recordPath, TrackingService.explainPath:
-            Self.maxBytes
-        case TrackingService.inspectPath: Self.payloadBytes
-        default: self.smallBytes
-        }
+        path.flatMap { self.methodBytes[$0] } ?? self.smallBytes
     }
 }

@@ -34,7 +34,7 @@ extension StreamEdge {
         }
         _ = bytes.withUnsafeReadableBytes { self.messages.advance(over: $0) }
         guard !self.messages.hasTooLarge else {
-            return self.refuse(.messageTooLarge(limit: self.maxMessageBytes), context)
+            return self.refuse(.messageTooLarge(maxBytes: self.maxMessageBytes), context)
         }
         guard self.checkRoom(bytes.readableBytes, context) else { return }
         self.pass(data, context)
@@ -120,7 +120,7 @@ extension StreamEdge {
         } catch {
             let isTooLarge = error == .tooLarge
             self.refuse(
-                isTooLarge ? .messageTooLarge(limit: self.maxMessageBytes) : .messageNotInflated,
+                isTooLarge ? .messageTooLarge(maxBytes: self.maxMessageBytes) : .messageNotInflated,
                 context)
             return nil
         }

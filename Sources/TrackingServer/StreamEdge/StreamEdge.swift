@@ -16,7 +16,7 @@ final class StreamEdge: ChannelDuplexHandler {
     let rules: MessageRules
     private let metadataLimit: MetadataLimit
     private let compressors: CompressorBudget?
-    private let onRefusal: @Sendable (ServiceError.Reason) -> Void
+    private let ending: CallEnding
     private var hasCompressor = false
     private var hasHead = false
     private var hasAnswerHead = false
@@ -51,12 +51,12 @@ final class StreamEdge: ChannelDuplexHandler {
     ///   - rules: what its messages may be.
     ///   - metadataLimit: what calls may have of metadata.
     ///   - compressors: what may be taken of compressors; nil where answers are never compressed.
-    ///   - onRefusal: told the reason of each call that ends with an error.
+    ///   - ending: what its client reads as it ends.
     init(
         rules: MessageRules, metadataLimit: MetadataLimit, compressors: CompressorBudget?,
-        onRefusal: @escaping @Sendable (ServiceError.Reason) -> Void = { _ in }
+        ending: CallEnding
     ) {
-        self.onRefusal = onRefusal
+        self.ending = ending
         self.rules = rules
         self.metadataLimit = metadataLimit
         self.compressors = compressors
@@ -87,7 +87,7 @@ final class StreamEdge: ChannelDuplexHandler {
         case .malformed(let value): return self.refuse(.timeout(value), context)
         }
         let path = frame.headers.first(name: ":path")
-        self.isStream = path == TrackingService.streamPath
+        self.isStream = path == self.rules.streamPath
         self.maxMessageBytes = self.rules.maxBytes(at: path)
         self.waiting = self.rules.waiting.open(&frame.headers, isStream: self.isStream)
         self.messages = MessageCounter(
@@ -130,18 +130,19 @@ final class StreamEdge: ChannelDuplexHandler {
     }
 
     /// Ends the call with a status, and its stream.
-    func refuse(_ error: ServiceError, _ context: ChannelHandlerContext) {
+    func refuse(_ refusal: CallRefusal, _ context: ChannelHandlerContext) {
         guard !self.hasEnded else { return }
-        self.end(error, context)
+        self.end(refusal, context)
         context.close(promise: nil)
     }
 
     /// Ends the call with a status.
-    private func end(_ error: ServiceError, _ context: ChannelHandlerContext) {
+    private func end(_ refusal: CallRefusal, _ context: ChannelHandlerContext) {
         self.becomeEnded()
-        self.onRefusal(error.reason)
-        let trailers = EdgeTrailers.trailers(error, withHead: !self.hasAnswerHead)
-        let frame = HTTP2Frame.FramePayload.Headers(headers: trailers, endStream: true)
+        var headers: HPACKHeaders =
+            self.hasAnswerHead ? [:] : [":status": "200", "content-type": "application/grpc"]
+        headers.add(contentsOf: self.ending.trailers(refusal))
+        let frame = HTTP2Frame.FramePayload.Headers(headers: headers, endStream: true)
         context.write(self.wrapOutboundOut(.headers(frame)), promise: nil)
         // A client that is still sending may stop, and believe the status (RFC 9113, 8.1): the
         // CANCEL of a plain close would take its place.
@@ -154,7 +155,7 @@ final class StreamEdge: ChannelDuplexHandler {
             self.hasAnswerHead = true
             guard frame.endStream else { break }
             self.becomeEnded()
-            if let reason = EdgeTrailers.addDetails(to: &frame.headers) { self.onRefusal(reason) }
+            self.ending.complete(&frame.headers)
             context.write(self.wrapOutboundOut(.headers(frame)), promise: promise)
             // The library may have stopped reading.
             context.read()
@@ -172,7 +173,7 @@ final class StreamEdge: ChannelDuplexHandler {
         // While a client's data are being read, the library closes for one reason: a message that
         // it does not take.
         if mode == .all, self.isReadingData, !self.hasEnded {
-            self.end(.messageTooLarge(limit: self.maxMessageBytes), context)
+            self.end(.messageTooLarge(maxBytes: self.maxMessageBytes), context)
         }
         context.close(mode: mode, promise: promise)
     }

@@ -38,7 +38,7 @@ final class ServedStack: @unchecked Sendable {
         configuration.journal.windowCapacity = 4096
         // All connections come from one address, one after the other.
         configuration.connections.newPerSecond = .max
-        configuration.edge.maxWatchers = 3
+        configuration.maxHealthWatchers = 3
         configuration.edge.maxCompressedStreams = 3
         self.journal = try Journal(
             directory: "", sinks: [Self.sink], configuration: configuration.journal,
@@ -58,7 +58,7 @@ final class ServedStack: @unchecked Sendable {
 
     private func serve(_ configuration: ServerConfiguration) throws {
         let journal = self.journal
-        let board = HealthBoard(maxWatchers: configuration.edge.maxWatchers) { journal.isTaking }
+        let board = HealthBoard(maxWatchers: configuration.maxHealthWatchers) { journal.isTaking }
         board.beginListening()
         var config = Application.transportConfig(
             configuration, self.ingest, self.connections,

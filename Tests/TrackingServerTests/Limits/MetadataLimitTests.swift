@@ -23,7 +23,7 @@ struct MetadataLimitTests {
         let bytes = try await self.metadataBytes()
         for (limit, code) in [(bytes, nil), (bytes - 1, RPCError.Code.resourceExhausted)] {
             try await RunningServer.with {
-                $0.metadataBytes = limit
+                $0.edge.metadataBytes = limit
             } _: { server in
                 let outcome = try await WireClient.with(server) { client in
                     try await client.stream([try TestEvents.request(1)])
@@ -42,7 +42,7 @@ struct MetadataLimitTests {
     /// Bytes of the metadata that the client sends by itself, as the server tells.
     private func metadataBytes() async throws -> Int {
         let outcome = try await RunningServer.with {
-            $0.metadataBytes = 1
+            $0.edge.metadataBytes = 1
         } _: { server in
             try await WireClient.with(server) { try await $0.stream([]) }
         }

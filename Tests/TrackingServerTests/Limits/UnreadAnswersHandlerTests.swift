@@ -11,7 +11,8 @@ struct UnreadAnswersHandlerTests {
     private func channel(isWritable: Bool = true) throws -> EmbeddedChannel {
         let channel = EmbeddedChannel(loop: self.loop)
         channel.isWritable = isWritable
-        try UnreadAnswersHandler.add(to: channel, timeout: .seconds(30)).wait()
+        try channel.pipeline.syncOperations.addHandler(
+            UnreadAnswersHandler(timeout: .seconds(30)))
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         return channel
     }

@@ -49,8 +49,12 @@ struct MessageRulesTests {
     ) throws -> EmbeddedChannel {
         let channel = EmbeddedChannel()
         let edge = StreamEdge(
-            rules: MessageRules(smallBytes: 1000, timeout: .seconds(30), waiting: self.waiting),
-            metadataLimit: MetadataLimit(maxBytes: 1000), compressors: CompressorBudget(limit: 0))
+            rules: MessageRules(
+                streamPath: TrackingService.streamPath,
+                methodBytes: TrackingService.messageBytes, smallBytes: 1000,
+                timeout: .seconds(30), waiting: self.waiting),
+            metadataLimit: MetadataLimit(maxBytes: 1000), compressors: CompressorBudget(limit: 0),
+            ending: EdgeTrailers.ending())
         try channel.pipeline.syncOperations.addHandler(edge)
         try channel.pipeline.syncOperations.addHandlers(handlers)
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()

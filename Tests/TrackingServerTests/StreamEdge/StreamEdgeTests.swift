@@ -26,6 +26,7 @@ struct StreamEdgeTests {
 
     private static let metadataLimit = MetadataLimit(maxBytes: 1000)
     private static let rules = MessageRules(
+        streamPath: TrackingService.streamPath, methodBytes: TrackingService.messageBytes,
         smallBytes: 1000, timeout: .seconds(30),
         waiting: WaitingBytes(maxBytes: 1 << 20))
 
@@ -35,7 +36,8 @@ struct StreamEdgeTests {
         let channel = EmbeddedChannel()
         try channel.pipeline.syncOperations.addHandler(
             StreamEdge(
-                rules: Self.rules, metadataLimit: Self.metadataLimit, compressors: compressors))
+                rules: Self.rules, metadataLimit: Self.metadataLimit, compressors: compressors,
+                ending: EdgeTrailers.ending()))
         try channel.pipeline.syncOperations.addHandlers(handlers)
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         return channel
@@ -198,10 +200,10 @@ struct StreamEdgeTests {
             try channel.pipeline.syncOperations.addHandlers(
                 [
                     StreamEdge(
-                        rules: Self.rules, metadataLimit: Self.metadataLimit, compressors: nil
-                    ) { reason in
-                        reasons.withLock { $0.append(reason) }
-                    }
+                        rules: Self.rules, metadataLimit: Self.metadataLimit, compressors: nil,
+                        ending: EdgeTrailers.ending { reason in
+                            reasons.withLock { $0.append(reason) }
+                        })
                 ] + handlers)
             try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
             try channel.writeInbound(self.headers([":path": "/a/b"]))
@@ -211,7 +213,7 @@ struct StreamEdgeTests {
         }
         try end(["grpc-status": "0"])
         try end(["grpc-status": "12"])
-        try end(EdgeTrailers.trailers(.overloaded, withHead: false))
+        try end(EdgeTrailers.trailers(.overloaded))
         try end([:], Refuser())
         try end(["grpc-status": "8", "grpc-status-details-bin": "AAAA"])
         #expect(reasons.withLock { $0 } == [.unimplemented, .overloaded, .requestTooLarge])

@@ -1,0 +1,148 @@
+// What stands in front of the gRPC library, from the socket inwards, in one place: the handlers of
+// a connection and those of a stream. The transport has no way to add handlers but its callbacks
+// for debugging; they are used here alone.
+internal import GRPCCore
+package import GRPCNIOTransportHTTP2Posix
+internal import Glibc
+internal import NIOCore
+internal import NIOSSL
+
+/// The handlers of every connection and stream of one server, and what they share.
+package struct EdgePipeline: Sendable {
+    private let configuration: EdgeConfiguration
+    private let limits: ConnectionConfiguration
+    private let table: ConnectionTable
+    private let ends: ConnectionEnds
+    private let open: OpenConnections
+    private let rules: MessageRules
+    private let compressors: CompressorBudget?
+    private let ending: CallEnding
+
+    /// A pipeline with counts of its own.
+    ///
+    /// - Parameters:
+    ///   - connections: how many there may be, and what each may do.
+    ///   - ends: counts the connections that the server ends.
+    ///   - open: is told of every connection.
+    ///   - rules: what messages may be.
+    ///   - ending: what clients read as their calls end.
+    package init(
+        _ configuration: EdgeConfiguration, connections: ConnectionConfiguration,
+        ends: ConnectionEnds, open: OpenConnections, rules: MessageRules, ending: CallEnding
+    ) {
+        self.configuration = configuration
+        self.limits = connections
+        self.table = ConnectionTable(
+            maxCount: connections.maxCount, maxPerAddress: connections.maxPerAddress,
+            newPerSecond: connections.newPerSecond)
+        self.ends = ends
+        self.open = open
+        self.rules = rules
+        self.compressors =
+            configuration.isCompressionEnabled
+            ? CompressorBudget(limit: configuration.maxCompressedStreams) : nil
+        self.ending = ending
+    }
+
+    /// Sets the transport's options, and has it put the handlers in.
+    package func install(in config: inout HTTP2ServerTransport.Posix.Config) {
+        // Never left unset: the transport would end a connection at its 101st stream.
+        config.http2.maxConcurrentStreams = self.configuration.streamsPerConnection
+        config.http2.targetWindowSize = 1 << 20
+        config.http2.maxFrameSize = 1 << 16
+        config.rpc.maxRequestPayloadSize = MessageRules.maxBytes
+        // An answer tells all that is settled already, so it waits for no other stream's: only for
+        // what the event loop has at hand. Any delay takes a timer, which costs two system calls
+        // and a wake-up for each flush.
+        config.connection.flushCoalescing = .init(maxFlushDelay: .zero, maxBytes: 64 << 10)
+        // The transport's own idle time leaks a handler with every connection, as its timer is
+        // never let go: ConnectionGuard has one.
+        config.connection.keepalive = .init(
+            time: self.limits.keepaliveInterval, timeout: self.limits.keepaliveTimeout,
+            // The guard has taken the clients' PINGs out: this policy sees none.
+            clientBehavior: .init(
+                minPingIntervalWithoutCalls: .seconds(1), allowWithoutCalls: true))
+        // Without `.none` the library would refuse clients that say "identity".
+        config.compression.enabledAlgorithms =
+            self.compressors == nil ? .none : [.none, .gzip, .deflate]
+        config.channelDebuggingCallbacks.onBindTCPListener = { listener in
+            listener.setOption(.backlog, value: CInt(clamping: self.limits.backlog))
+        }
+        config.channelDebuggingCallbacks.onAcceptTCPConnection = { connection in
+            connection.eventLoop.makeCompletedFuture { try self.accept(connection) }
+        }
+        config.channelDebuggingCallbacks.onAcceptHTTP2Stream = { stream in
+            stream.eventLoop.makeCompletedFuture { try self.addHandlers(to: stream) }
+        }
+    }
+
+    // MARK: Connections
+
+    /// Takes a connection in, with the transport's handlers in it already, or has it closed.
+    private func accept(_ connection: any Channel) throws {
+        self.open.add(connection)
+        let address = self.countedAddress(of: connection)
+        if let refusal = self.table.admit(address) {
+            self.ends.count(refusal)
+            let pipeline = connection.pipeline.syncOperations
+            return try pipeline.addHandler(RefusingHandler(), position: .first)
+        }
+        connection.closeFuture.whenComplete { _ in self.table.release(address) }
+        // No socket option where it is no TCP socket, or already gone: nothing is lost by that.
+        try? connection.syncOptions?.setOption(
+            ChannelOptions.Types.SocketOption(
+                level: .tcp, name: .init(rawValue: TCP_USER_TIMEOUT)),
+            value: Int(TimeAmount(self.limits.userTimeout).milliseconds))
+        try self.addHandlers(toConnection: connection)
+    }
+
+    /// The handlers of a connection: TLS where there is any, the guard, the joiner, and then the
+    /// transport's own, HTTP/2 first.
+    private func addHandlers(toConnection connection: any Channel) throws {
+        let pipeline = connection.pipeline.syncOperations
+        let tls = try? pipeline.handler(type: NIOSSLServerHandler.self)
+        let handlers: [any ChannelHandler] = [
+            ConnectionGuard(self.limits, maxAge: self.drawnAge(), onEnd: self.ends.count),
+            DataFrameJoiningHandler(),
+        ]
+        try pipeline.addHandlers(handlers, position: tls.map { .after($0) } ?? .first)
+    }
+
+    /// What a connection is counted by; nil where it counts in all alone.
+    private func countedAddress(of connection: any Channel) -> PeerAddress? {
+        guard let address = connection.remoteAddress,
+            !self.limits.trustedProxies.contains(where: { $0.contains(address) })
+        else { return nil }
+        return PeerAddress(address)
+    }
+
+    /// The age at which a connection ends: drawn for each.
+    private func drawnAge() -> TimeAmount {
+        let age = TimeAmount(self.limits.maxAge).nanoseconds
+        let spread = age / 100 * Int64(self.limits.ageJitterPercent)
+        return .nanoseconds(age + Int64.random(in: -spread...spread))
+    }
+
+    // MARK: Streams
+
+    /// The handlers of a stream: its edge, the watch over unread answers, what joins requests, and
+    /// then the transport's own, gRPC's framing first.
+    private func addHandlers(to stream: any Channel) throws {
+        let handlers: [any ChannelHandler] = [
+            StreamEdge(
+                rules: self.rules,
+                metadataLimit: MetadataLimit(maxBytes: self.configuration.metadataBytes),
+                compressors: self.compressors, ending: self.ending),
+            UnreadAnswersHandler(timeout: TimeAmount(self.configuration.answerTimeout)),
+            RequestRunHandler(path: self.rules.streamPath),
+        ]
+        try stream.pipeline.syncOperations.addHandlers(handlers, position: .first)
+        // No guard where the connection has gone meanwhile: then nothing is to be counted.
+        let connection = stream.parent?.pipeline.syncOperations
+        try? connection?.handler(type: ConnectionGuard.self).streamOpened(stream)
+    }
+}
+
+extension TimeAmount {
+    fileprivate var milliseconds: Int64 { self.nanoseconds / 1_000_000 }
+}
