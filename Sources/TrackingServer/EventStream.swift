@@ -9,7 +9,7 @@ internal import TrackingJournal
 /// Thousands may be open and silent, and what each keeps then is mostly the frames of the functions
 /// that wait. So this is a class and not a value that lies in each of those frames; a function is
 /// inlined where its frame would only be one more, and is not where it is rarely needed or holds
-/// much; and `FrameRoom` sees to it that frames lie close together.
+/// much.
 final class EventStream: Sendable {
     typealias Writer = RPCWriter<StreamAnswer>
 
@@ -47,7 +47,6 @@ final class EventStream: Sendable {
     func serve(_ writer: Writer) async throws {
         self.ingest.metrics.streamBegan()
         defer { self.ingest.metrics.streamEnded() }
-        await FrameRoom.forWriter()
         try await writer.write(.limits)
         if self.caller.expiry == nil {
             try await self.pump(writer)
@@ -63,7 +62,7 @@ final class EventStream: Sendable {
         try await withRPCCancellationHandler {
             // A child of this kind lives in its parent's memory, which a task group's does not. As
             // this function ends it is cancelled and waited for, once the reader can wait no more.
-            async let _: Void = self.startReading()
+            async let _: Void = self.read()
             defer { self.acks.abandon() }
             try await self.answer(writer)
         } onCancelRPC: {
@@ -137,12 +136,6 @@ final class EventStream: Sendable {
         // Cut short where the stream ends first.
         try? await Task.sleep(for: self.configuration.closingGrace)
         self.acks.endReading(.closing)
-    }
-
-    @inline(__always)
-    private func startReading() async {
-        await FrameRoom.forReader()
-        await self.read()
     }
 
     /// Admits requests as they come, and hands them to the journal.
