@@ -3,6 +3,8 @@
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import Logging
+internal import HTTP2Edge
+internal import ServerConfiguration
 
 extension Application {
     /// Settings and handlers of the transport.

@@ -11,6 +11,10 @@ internal import TrackingCore
 package import TrackingJournal
 package import TrackingSinks
 internal import UnixSignals
+internal import HTTP2Edge
+internal import Credentials
+internal import AdminServer
+package import ServerConfiguration
 
 /// A server: journal, forwarder and gRPC service.
 package struct Application: Sendable {
@@ -98,12 +102,13 @@ package struct Application: Sendable {
         services += [JournalService(journal: self.journal), forwarder]
         if let reloader { services.append(reloader) }
         if let certificates {
-            reloader?.add(certificates.reloadable)
+            reloader?.add(Reloadable("certificates") { try certificates.prepare($0.tls) })
             services.append(certificates)
         }
         if let observations {
             services += observations.services(
-                version: version, registry: metrics.registry, board: board, logger: logger,
+                version: version, registry: metrics.registry, obstacles: { board.obstacles },
+                logger: logger,
                 onListening: { address in
                     onAdminListening(address)
                     adminBinding.finish()

@@ -4,6 +4,8 @@ internal import GRPCNIOTransportHTTP2Posix
 internal import Logging
 internal import NIOCore
 internal import ServiceLifecycle
+internal import HTTP2Edge
+internal import AdminServer
 
 /// Runs a gRPC server until shutdown. A graceful one lets clients finish within `drainTimeout`,
 /// then closes every connection hard: the transport alone would wait for a peer's PING for ever.

@@ -3,6 +3,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import TrackingServer
 internal import TrackingSinks
+internal import ServerConfiguration
 
 /// Values of keys, from the command line.
 struct ConfigurationFlags: ParsableArguments {

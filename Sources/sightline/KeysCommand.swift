@@ -3,6 +3,8 @@ internal import ArgumentParser
 internal import Foundation
 internal import TrackingClient
 internal import TrackingServer
+internal import Credentials
+internal import ServerConfiguration
 
 /// The commands about API keys.
 struct KeysCommand: ParsableCommand {

@@ -5,6 +5,7 @@ internal import GRDB
 internal import TrackingJournal
 internal import TrackingServer
 internal import TrackingSinks
+internal import ServerConfiguration
 
 /// Delivers dead letters again, and forgets those that the sink has taken.
 struct ReplayCommand: AsyncParsableCommand {

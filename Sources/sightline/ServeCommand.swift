@@ -6,6 +6,9 @@ internal import Telemetry
 internal import TrackingJournal
 internal import TrackingServer
 internal import TrackingSinks
+internal import TrackingCore
+internal import AdminServer
+internal import ServerConfiguration
 
 /// Runs the service until SIGTERM or SIGINT.
 struct ServeCommand: AsyncParsableCommand {

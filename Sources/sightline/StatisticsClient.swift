@@ -5,6 +5,7 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import TrackingClient
 internal import TrackingServer
+internal import AdminServer
 
 /// Reads `/stats.json`.
 struct StatisticsClient {

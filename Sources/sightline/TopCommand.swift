@@ -3,6 +3,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import TrackingClient
 internal import TrackingServer
+internal import AdminServer
 
 /// Shows a server's figures, again and again.
 struct TopCommand: AsyncParsableCommand {

@@ -2,6 +2,7 @@
 internal import Foundation
 internal import TrackingClient
 internal import TrackingServer
+internal import AdminServer
 
 /// One screen.
 struct TopScreen {

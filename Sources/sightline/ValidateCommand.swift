@@ -2,6 +2,8 @@
 internal import ArgumentParser
 internal import TrackingClient
 internal import TrackingServer
+internal import TrackingCore
+internal import ServerConfiguration
 
 /// Lists all problems of a configuration.
 struct ValidateCommand: ParsableCommand {

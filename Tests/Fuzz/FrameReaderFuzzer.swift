@@ -3,7 +3,7 @@
 // However it is cut, the same has to come of it, and what that is a second walk over the whole of
 // it says.
 
-@testable internal import TrackingServer
+@testable internal import HTTP2Edge
 
 @_cdecl("LLVMFuzzerTestOneInput")
 func fuzzFrameReader(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

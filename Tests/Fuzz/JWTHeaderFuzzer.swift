@@ -4,7 +4,7 @@
 
 internal import Foundation
 internal import TrackingCore
-@testable internal import TrackingServer
+@testable internal import Credentials
 
 @_cdecl("LLVMFuzzerTestOneInput")
 func fuzzJWTHeader(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

@@ -3,6 +3,8 @@ internal import Foundation
 internal import Testing
 
 @testable internal import TrackingServer
+internal import TrackingCore
+@testable internal import ServerConfiguration
 
 struct ConfigurationCheckTests {
     private func problem(_ unit: String, _ path: String) -> String? {

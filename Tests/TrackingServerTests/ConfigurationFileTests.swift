@@ -5,6 +5,7 @@ internal import TrackingCore
 internal import TrackingSinks
 
 @testable internal import TrackingServer
+@testable internal import ServerConfiguration
 
 struct ConfigurationFileTests {
     private func problems(ofFile bytes: [UInt8]) async throws -> [String] {

@@ -3,6 +3,7 @@ internal import Foundation
 internal import Testing
 
 @testable internal import TrackingServer
+@testable internal import ServerConfiguration
 
 struct ConfigurationKeyTests {
     @Test("no two keys have one name, or one variable, and none is another's section")

@@ -4,6 +4,7 @@ internal import Testing
 internal import TrackingJournal
 
 @testable internal import TrackingServer
+@testable internal import ServerConfiguration
 
 struct ConfigurationProblemTests {
     private func key(_ name: String) throws -> ConfigurationKey {

@@ -3,6 +3,8 @@ internal import Foundation
 internal import Testing
 
 @testable internal import TrackingServer
+@testable internal import ServerConfiguration
+internal import TrackingCore
 
 struct ConfigurationTests {
     private static let numbers = ConfigurationKey.all.compactMap { key in

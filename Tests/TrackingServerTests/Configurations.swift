@@ -2,6 +2,8 @@
 internal import Foundation
 
 @testable internal import TrackingServer
+internal import TrackingCore
+@testable internal import ServerConfiguration
 
 enum Configurations {
     /// Loads the configuration from these sources; `yaml` becomes a file.

@@ -5,6 +5,8 @@ internal import Synchronization
 internal import Testing
 
 @testable internal import TrackingServer
+internal import TrackingCore
+@testable internal import ServerConfiguration
 
 struct ReloaderTests {
     /// A reloader on a file that the test rewrites, with a log that it reads.

@@ -5,6 +5,9 @@ internal import TrackingCore
 internal import TrackingJournal
 
 @testable internal import TrackingServer
+@testable internal import HTTP2Edge
+@testable internal import ServerConfiguration
+@testable internal import Credentials
 
 struct RequestIntakeTests {
     /// An intake in front of a journal that keeps nothing on disk, with room for 10,000 requests.

@@ -5,6 +5,8 @@ internal import TrackingClient
 internal import TrackingJournal
 
 @testable internal import TrackingServer
+@testable internal import ServerConfiguration
+@testable internal import AdminServer
 
 /// A server that runs while a test does.
 struct RunningServer: Sendable {

@@ -5,6 +5,7 @@ internal import Testing
 internal import TrackingCore
 
 @testable internal import TrackingServer
+@testable internal import Credentials
 
 struct ServiceErrorTests {
     /// One error, and what it has to look like.

@@ -74,20 +74,34 @@ enum SourceRules {
         "TrackingReport": Self.system.union([
             "TrackingClient", "TrackingCore", "GRDB", "GRDBSQLite",
         ]),
+        "HTTP2Edge": Self.system.union(["CInflate"]).union(Self.grpc.subtracting(["GRPCProtobuf"]))
+            .union(["Logging", "NIOCore", "NIOHPACK", "NIOHTTP2", "NIOSSL"]),
+        "Credentials": Self.system.union(Self.grpc.subtracting(["GRPCProtobuf"])).union([
+            "Crypto", "CryptoExtras", "JWTKit", "Logging", "NIOCertificateReloading", "NIOCore",
+            "NIOSSL", "ServiceLifecycle", "SwiftASN1", "TrackingCore", "X509", "Yams",
+        ]),
+        "AdminServer": Self.system.union([
+            "Crypto", "DequeModule", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging",
+            "NIOCore", "NIOHTTPTypes", "ServiceLifecycle", "Telemetry", "TrackingCore",
+            "TrackingSinks",
+        ]),
+        "ServerConfiguration": Self.system.union([
+            "AdminServer", "Configuration", "Credentials", "HTTP2Edge", "Logging", "NIOCore",
+            "ServiceLifecycle", "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks",
+            "UnixSignals", "Yams",
+        ]),
         "TrackingServer": Self.system.union(Self.grpc).union(Self.tracing).union([
-            "CInflate", "TrackingSinks", "TrackingJournal", "TrackingCore", "Telemetry",
-            "SightlineProtos", "SwiftProtobuf", "Configuration", "Crypto", "CryptoExtras",
-            "CoreMetrics", "DequeModule", "HTTPTypes", "Hummingbird", "HummingbirdCore", "JWTKit",
-            "Logging", "NIOCertificateReloading", "NIOCore", "NIOHPACK", "NIOHTTP2",
-            "NIOHTTPTypes", "NIOPosix", "NIOSSL",
-            "ServiceLifecycle", "SwiftASN1",
-            "SystemPackage", "UnixSignals", "X509", "Yams",
+            "AdminServer", "CoreMetrics", "Credentials", "DequeModule", "HTTP2Edge", "Logging",
+            "NIOCore", "NIOHPACK", "ServerConfiguration", "ServiceLifecycle", "SightlineProtos",
+            "SwiftProtobuf", "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks",
+            "UnixSignals", "X509",
         ]),
         "sightline": Self.system.union(Self.grpc).union(Self.tracing).union([
-            "CMalloc", "TrackingServer", "TrackingReport", "TrackingClient", "Telemetry",
-            "TrackingSinks", "TrackingJournal", "TrackingCore", "SightlineProtos", "SwiftProtobuf",
-            "ArgumentParser", "AsyncHTTPClient", "Crypto", "GRDB", "Histogram", "Logging",
-            "NIOCore", "NIOHTTP1", "ServiceLifecycle", "SwiftASN1", "X509",
+            "AdminServer", "ArgumentParser", "AsyncHTTPClient", "CMalloc", "Credentials", "Crypto",
+            "GRDB", "Histogram", "Logging", "NIOCore", "NIOHTTP1", "ServerConfiguration",
+            "ServiceLifecycle", "SightlineProtos", "SwiftASN1", "SwiftProtobuf", "Telemetry",
+            "TrackingClient", "TrackingCore", "TrackingJournal", "TrackingReport",
+            "TrackingServer", "TrackingSinks", "X509",
         ]),
     ]
 

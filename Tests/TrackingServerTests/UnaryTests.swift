@@ -8,6 +8,7 @@ internal import Testing
 internal import TrackingCore
 
 @testable internal import TrackingServer
+@testable internal import ServerConfiguration
 
 @Suite(.timeLimit(.minutes(10)))
 struct UnaryTests {

@@ -3,6 +3,8 @@ internal import Foundation
 internal import CoreMetrics
 internal import Telemetry
 internal import TrackingJournal
+internal import HTTP2Edge
+internal import Credentials
 
 extension ServerMetrics {
     /// Tells of the version, the memory and the connections.

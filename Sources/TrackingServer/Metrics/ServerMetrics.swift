@@ -4,6 +4,7 @@ internal import CoreMetrics
 internal import Telemetry
 internal import TrackingCore
 internal import TrackingSinks
+internal import HTTP2Edge
 
 /// The server's metrics, each made once and then only added to.
 final class ServerMetrics: Sendable {

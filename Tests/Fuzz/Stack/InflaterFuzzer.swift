@@ -3,7 +3,7 @@
 // over the limit, and one that came plain goes on as it came.
 internal import NIOCore
 
-@testable internal import TrackingServer
+@testable internal import HTTP2Edge
 
 /// One stream's compressed messages.
 enum InflaterFuzzer {

@@ -3,7 +3,7 @@
 // after the other gets the same bytes, and all other frames stay where they are.
 internal import NIOCore
 
-@testable internal import TrackingServer
+@testable internal import HTTP2Edge
 
 /// The frames of one connection.
 enum JoinedFramesFuzzer {

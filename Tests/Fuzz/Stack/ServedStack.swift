@@ -11,6 +11,8 @@ internal import TrackingCore
 
 @testable internal import TrackingJournal
 @testable internal import TrackingServer
+@testable internal import HTTP2Edge
+@testable internal import ServerConfiguration
 
 /// Serves connections one after the other. `@unchecked Sendable`: everything happens on one thread.
 final class ServedStack: @unchecked Sendable {

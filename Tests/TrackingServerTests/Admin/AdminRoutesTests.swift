@@ -9,6 +9,7 @@ internal import Testing
 internal import TrackingSinks
 
 @testable internal import TrackingServer
+@testable internal import AdminServer
 
 struct AdminRoutesTests {
     private let isTaking = Flag()
@@ -23,10 +24,12 @@ struct AdminRoutesTests {
         let board = HealthBoard(maxWatchers: 1) { isTaking.value.withLock { $0 } }
         let metrics = ServerMetrics()
         let statistics = StatisticsService(
-            version: "1.2.3", historySeconds: 10, registry: metrics.registry, board: board,
+            version: "1.2.3", historySeconds: 10, registry: metrics.registry,
+            obstacles: { board.obstacles },
             funnels: DeliveryFunnels(capacity: 10), rejections: RejectionLog(maxRows: 10))
         let routes = AdminRoutes(
-            version: "1.2.3", registry: metrics.registry, board: board, statistics: statistics,
+            version: "1.2.3", registry: metrics.registry, obstacles: { board.obstacles },
+            statistics: statistics,
             page: AdminPage(), hostNames: [])
         return (routes, board)
     }

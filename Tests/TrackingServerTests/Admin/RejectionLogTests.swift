@@ -5,6 +5,7 @@ internal import Testing
 internal import TrackingCore
 
 @testable internal import TrackingServer
+@testable internal import AdminServer
 
 struct RejectionLogTests {
     private func request(_ events: [Sightline_V1_TrackingEvent]) throws -> AdmittedRequest {

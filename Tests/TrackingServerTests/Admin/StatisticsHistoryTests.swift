@@ -3,6 +3,7 @@ internal import Telemetry
 internal import Testing
 
 @testable internal import TrackingServer
+@testable internal import AdminServer
 
 struct StatisticsHistoryTests {
     private func reading(accepted: Int, acks: [Int] = [0, 0, 0]) -> StatisticsReading {

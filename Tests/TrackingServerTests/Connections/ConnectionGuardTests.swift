@@ -3,6 +3,7 @@ internal import NIOCore
 internal import Testing
 
 @testable internal import TrackingServer
+@testable internal import HTTP2Edge
 
 struct ConnectionGuardTests {
     private typealias Kind = HTTP2FrameHeader.Kind

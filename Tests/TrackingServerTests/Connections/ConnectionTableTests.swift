@@ -4,6 +4,7 @@ internal import Synchronization
 internal import Testing
 
 @testable internal import TrackingServer
+@testable internal import HTTP2Edge
 
 struct ConnectionTableTests {
     private func address(_ text: String) throws -> PeerAddress? {

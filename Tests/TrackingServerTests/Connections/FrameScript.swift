@@ -2,6 +2,7 @@
 internal import NIOCore
 
 @testable internal import TrackingServer
+@testable internal import HTTP2Edge
 
 /// Bytes of a client, those of them that go on, and the PINGs that are taken out.
 struct FrameScript {

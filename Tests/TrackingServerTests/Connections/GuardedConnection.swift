@@ -3,6 +3,7 @@ internal import NIOCore
 internal import NIOEmbedded
 
 @testable internal import TrackingServer
+@testable internal import HTTP2Edge
 
 /// A guard, the peer before it, and a transport behind it that only listens.
 final class GuardedConnection {

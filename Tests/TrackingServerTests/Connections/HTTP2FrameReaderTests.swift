@@ -2,6 +2,7 @@
 internal import Testing
 
 @testable internal import TrackingServer
+@testable internal import HTTP2Edge
 
 struct HTTP2FrameReaderTests {
     private typealias Kind = HTTP2FrameHeader.Kind

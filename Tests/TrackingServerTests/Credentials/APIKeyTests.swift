@@ -3,6 +3,7 @@ internal import Foundation
 internal import Testing
 
 @testable internal import TrackingServer
+@testable internal import Credentials
 
 struct APIKeyTests {
     private static let now = Date(timeIntervalSince1970: 1_800_000_000)

@@ -9,6 +9,8 @@ internal import Testing
 internal import TrackingClient
 
 @testable internal import TrackingServer
+@testable internal import Credentials
+@testable internal import ServerConfiguration
 
 @Suite(.timeLimit(.minutes(10)))
 struct AuthenticationTests {

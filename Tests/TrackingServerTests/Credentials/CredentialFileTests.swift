@@ -6,6 +6,9 @@ internal import Testing
 internal import X509
 
 @testable internal import TrackingServer
+@testable internal import Credentials
+@testable internal import ServerConfiguration
+internal import TrackingCore
 
 struct CredentialFileTests {
     private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

@@ -4,6 +4,7 @@ internal import Testing
 internal import TrackingCore
 
 @testable internal import TrackingServer
+@testable internal import Credentials
 
 struct CredentialFormTests {
     @Test(

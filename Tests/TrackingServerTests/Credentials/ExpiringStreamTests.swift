@@ -8,6 +8,9 @@ internal import TrackingCore
 internal import TrackingJournal
 
 @testable internal import TrackingServer
+@testable internal import HTTP2Edge
+@testable internal import Credentials
+@testable internal import ServerConfiguration
 
 @Suite(.timeLimit(.minutes(10)))
 struct ExpiringStreamTests {

@@ -2,6 +2,7 @@
 internal import Synchronization
 
 @testable internal import TrackingServer
+@testable internal import Credentials
 
 /// Microseconds since 1970, moved by hand.
 final class ManualCredentialClock: Sendable {

@@ -3,6 +3,7 @@ internal import Foundation
 internal import JWTKit
 
 @testable internal import TrackingServer
+@testable internal import Credentials
 
 /// Signs tokens as a good issuer does, or as an attacker might.
 struct TestIssuer: Sendable {

@@ -3,6 +3,7 @@
 internal import Testing
 
 @testable internal import TrackingServer
+@testable internal import Credentials
 
 /// One token, and why it is refused; nil where it is taken.
 struct TokenRow: Sendable, CustomTestStringConvertible {

@@ -7,6 +7,7 @@ internal import Testing
 internal import TrackingCore
 
 @testable internal import TrackingServer
+@testable internal import Credentials
 
 struct TokenTests {
     private static let now = TestIssuer.now
@@ -20,7 +21,7 @@ struct TokenTests {
         let token = row.damage(
             try issuer.token(header: row.header, payload: row.payload, signer: row.signer))
         #expect(self.refusal(of: token, verifier) == row.refusal)
-        #expect(row.refusal.map { $0.error.code } ?? .unauthenticated == .unauthenticated)
+        #expect(row.refusal.map { ServiceError($0).code } ?? .unauthenticated == .unauthenticated)
     }
 
     @Test("HS256 over the public key's own text is refused, and so is a key to make it with")
@@ -122,7 +123,7 @@ struct TokenTests {
             header: #"{"alg":"ES256","kid":"ec"}"#,
             payload: TestIssuer.payload(["scope": row.scope, "exp": row.expiry]), signer: "ec")
         #expect(self.refusal(of: token, verifier) == row.refusal)
-        #expect(CredentialRefusal.scope.error.code == .permissionDenied)
+        #expect(ServiceError(CredentialRefusal.scope).code == .permissionDenied)
     }
 
     @Test("a token of random bytes is refused, and never ends the process", arguments: 1...20)

@@ -6,6 +6,8 @@ internal import SightlineProtos
 internal import Testing
 
 @testable internal import TrackingServer
+@testable internal import HTTP2Edge
+@testable internal import ServerConfiguration
 
 struct MetadataLimitTests {
     @Test("names and values count as they are sent, repeated ones each time, HTTP's own never")

@@ -4,6 +4,7 @@ internal import NIOEmbedded
 internal import Testing
 
 @testable internal import TrackingServer
+@testable internal import HTTP2Edge
 
 struct OpenConnectionsTests {
     @Test("all that are open are closed, and those that have gone are not kept")

@@ -7,6 +7,9 @@ internal import TrackingCore
 internal import TrackingJournal
 
 @testable internal import TrackingServer
+@testable internal import HTTP2Edge
+@testable internal import ServerConfiguration
+@testable internal import Credentials
 
 @Suite(.timeLimit(.minutes(10)))
 struct ThrottlingTests {

@@ -4,6 +4,7 @@ internal import NIOEmbedded
 internal import Testing
 
 @testable internal import TrackingServer
+@testable internal import HTTP2Edge
 
 struct UnreadAnswersHandlerTests {
     private let loop = EmbeddedEventLoop()

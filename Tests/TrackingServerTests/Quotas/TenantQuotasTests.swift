@@ -3,6 +3,9 @@ internal import Foundation
 internal import Testing
 
 @testable internal import TrackingServer
+@testable internal import Credentials
+internal import TrackingCore
+@testable internal import ServerConfiguration
 
 struct TenantQuotasTests {
     private let time = TestTime()

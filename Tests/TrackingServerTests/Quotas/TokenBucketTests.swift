@@ -2,6 +2,7 @@
 internal import Testing
 
 @testable internal import TrackingServer
+@testable internal import HTTP2Edge
 
 struct TokenBucketTests {
     private static let second: UInt64 = 1_000_000_000

@@ -3,6 +3,7 @@ internal import NIOHPACK
 internal import Testing
 
 @testable internal import TrackingServer
+@testable internal import HTTP2Edge
 
 struct AnswerEncodingTests {
     /// What a client says, and what it gets.

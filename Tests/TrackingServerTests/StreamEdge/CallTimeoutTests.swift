@@ -6,6 +6,7 @@ internal import NIOHPACK
 internal import Testing
 
 @testable internal import TrackingServer
+@testable internal import HTTP2Edge
 
 struct CallTimeoutTests {
     @Test(

@@ -3,6 +3,7 @@ internal import NIOCore
 internal import Testing
 
 @testable internal import TrackingServer
+@testable internal import HTTP2Edge
 
 struct MessageInflaterTests {
     /// "hello hello hello hello" by Python's gzip (no time) and zlib.

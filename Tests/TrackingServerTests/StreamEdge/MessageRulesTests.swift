@@ -8,6 +8,7 @@ internal import NIOHTTP2
 internal import Testing
 
 @testable internal import TrackingServer
+@testable internal import HTTP2Edge
 
 struct MessageRulesTests {
     private typealias Frame = HTTP2Frame.FramePayload

@@ -10,6 +10,7 @@ internal import Synchronization
 internal import Testing
 
 @testable internal import TrackingServer
+@testable internal import HTTP2Edge
 
 struct StreamEdgeTests {
     private typealias Frame = HTTP2Frame.FramePayload

@@ -6,6 +6,7 @@ internal import Testing
 internal import X509
 
 @testable internal import TrackingServer
+@testable internal import Credentials
 
 struct ClientCertificateVerifierTests {
     @Test(

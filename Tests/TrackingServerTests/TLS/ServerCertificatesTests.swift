@@ -12,6 +12,9 @@ internal import TrackingClient
 internal import X509
 
 @testable internal import TrackingServer
+@testable internal import ServerConfiguration
+internal import TrackingCore
+@testable internal import Credentials
 
 struct ServerCertificatesTests {
     @Test(
@@ -62,16 +65,15 @@ struct ServerCertificatesTests {
         try await TLSBench.with(.tls) { bench in
             let second = try TestAuthority("second")
             try bench.files.writeClient("other", try second.identity())
-            var next = ServerConfiguration()
-            next.tls.mode = .tls
-            (next.tls.certificatePath, next.tls.keyPath) = bench.files.client("other")
-            let part = bench.certificates.reloadable
-            let change = try await part.prepare(next)
+            var next = ServerTLSConfiguration()
+            next.mode = .tls
+            (next.certificatePath, next.keyPath) = bench.files.client("other")
+            let change = try bench.certificates.prepare(next)
             #expect(await bench.isServed(trusting: bench.authority), "prepared is not in force")
             change()
             #expect(await bench.isServed(trusting: second))
-            next.tls.keyPath = "/nowhere"
-            await #expect(throws: ConfigurationError.self) { _ = try await part.prepare(next) }
+            next.keyPath = "/nowhere"
+            #expect(throws: ConfigurationError.self) { _ = try bench.certificates.prepare(next) }
             #expect(await bench.isServed(trusting: second))
         }
     }

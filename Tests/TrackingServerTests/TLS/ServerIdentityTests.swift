@@ -6,6 +6,9 @@ internal import Testing
 internal import X509
 
 @testable internal import TrackingServer
+@testable internal import Credentials
+internal import TrackingCore
+@testable internal import ServerConfiguration
 
 struct ServerIdentityTests {
     /// A fault, as it is put into files that are good, and the start of what is said of it.

@@ -9,6 +9,7 @@ internal import TrackingClient
 internal import X509
 
 @testable internal import TrackingServer
+@testable internal import Credentials
 
 struct TLSBench: Sendable {
     let files: TestTLSFiles

@@ -3,6 +3,7 @@ internal import Telemetry
 internal import Testing
 
 @testable internal import TrackingServer
+@testable internal import ServerConfiguration
 
 struct OpenTelemetryVariablesTests {
     struct Row: Sendable, CustomStringConvertible {

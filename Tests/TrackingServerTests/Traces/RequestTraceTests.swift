@@ -8,6 +8,7 @@ internal import TrackingCore
 
 @testable internal import Telemetry
 @testable internal import TrackingServer
+@testable internal import HTTP2Edge
 
 struct RequestTraceTests {
     private static let method = "a.B/C"

@@ -1,0 +1,68 @@
+// What holds of every answer of the admin server, whatever route gives it.
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+/// Lets through what may be asked, and puts the security headers on every answer.
+struct AdminGate<Context: RequestContext>: RouterMiddleware {
+    /// Names by which the server may be asked, lower case, besides localhost and IP addresses.
+    let hostNames: [String]
+    /// The Content-Security-Policy of the page.
+    let contentSecurityPolicy: String
+
+    func handle(
+        _ request: Request, context: Context,
+        next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        var response: Response
+        if let refusal = self.refusal(of: request) {
+            response = refusal
+        } else {
+            do {
+                response = try await next(request, context)
+            } catch let error as any HTTPResponseError {
+                response = AdminAnswer.text(error.status, "\(error.status)\n")
+            }
+        }
+        response.headers[.cacheControl] = "no-store"
+        response.headers[.xContentTypeOptions] = "nosniff"
+        response.headers[.contentSecurityPolicy] = self.contentSecurityPolicy
+        response.headers[.referrerPolicy] = "no-referrer"
+        response.headers[.crossOriginResourcePolicy] = "same-origin"
+        return response
+    }
+
+    private func refusal(of request: Request) -> Response? {
+        guard self.isOwnName(request.head.authority ?? "") else {
+            return AdminAnswer.text(
+                .misdirectedRequest,
+                "421: this server is not asked by that name: ask for it by its IP address or as "
+                    + "localhost, or put the name into admin.host_names\n")
+        }
+        guard request.method == .get || request.method == .head else {
+            var answer = AdminAnswer.text(
+                .methodNotAllowed, "405: nothing is changed here: send GET or HEAD\n")
+            answer.headers[.allow] = "GET, HEAD"
+            return answer
+        }
+        return nil
+    }
+
+    /// Whether a Host names this server. A page of another site can have its own name lead here
+    /// (DNS rebinding), and could then read what is answered; it cannot do that with an IP address.
+    func isOwnName(_ authority: String) -> Bool {
+        let port = authority.lastIndex { !$0.isASCII || !$0.isNumber } ?? authority.startIndex
+        let hasPort = port < authority.endIndex && authority[port] == ":"
+        var host = hasPort ? authority[..<port] : authority[...]
+        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        let name = host.lowercased()
+        return name == "localhost" || self.hostNames.contains(name)
+            || (try? SocketAddress(ipAddress: name, port: 0)) != nil
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let referrerPolicy = Self("Referrer-Policy").unsafelyUnwrapped
+    fileprivate static let crossOriginResourcePolicy = Self("Cross-Origin-Resource-Policy")
+        .unsafelyUnwrapped
+}

@@ -1,0 +1,49 @@
+// What is kept for those who look at the server: made before what it observes, shown after it.
+package import Logging
+package import ServiceLifecycle
+package import Telemetry
+package import TrackingSinks
+
+/// The funnels and rejections that the admin server shows; without one nobody keeps any.
+package struct AdminObservations {
+    /// Funnels of deliveries, by the hits that the sink got.
+    package let funnels: DeliveryFunnels
+    /// The last rejections.
+    package let rejections: RejectionLog
+    private let configuration: AdminConfiguration
+    private let address: AdminConfiguration.Address
+
+    /// Empty ones; nil where there is no admin server.
+    package init?(_ configuration: AdminConfiguration) {
+        guard let address = configuration.address else { return nil }
+        self.configuration = configuration
+        self.address = address
+        self.funnels = DeliveryFunnels(capacity: configuration.maxDeliveries)
+        self.rejections = RejectionLog(maxRows: configuration.maxRejections)
+    }
+
+    /// The services that show them, in the order of start.
+    ///
+    /// - Parameters:
+    ///   - version: the program's.
+    ///   - registry: what the server counts.
+    ///   - obstacles: what stands in the way of taking events now, for a person.
+    ///   - onListening: called with the page's address once the port is bound.
+    package func services(
+        version: String, registry: MetricsRegistry,
+        obstacles: @escaping @Sendable () -> [String], logger: Logger,
+        onListening: @escaping @Sendable (String) -> Void
+    ) -> [any Service] {
+        let statistics = StatisticsService(
+            version: version, historySeconds: self.configuration.historySeconds,
+            registry: registry, obstacles: obstacles, funnels: self.funnels,
+            rejections: self.rejections)
+        let routes = AdminRoutes(
+            version: version, registry: registry, obstacles: obstacles, statistics: statistics,
+            page: AdminPage(), hostNames: self.configuration.hostNames)
+        let server = AdminService(
+            configuration: self.configuration, address: self.address, routes: routes,
+            logger: logger, onListening: onListening)
+        return [statistics, server]
+    }
+}

@@ -1,0 +1,59 @@
+// What the admin server answers: six paths, nothing that changes anything.
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+internal import Telemetry
+
+/// The routes over what they tell of.
+struct AdminRoutes: Sendable {
+    let version: String
+    let registry: MetricsRegistry
+    /// What stands in the way of taking events now, for a person.
+    let obstacles: @Sendable () -> [String]
+    let statistics: StatisticsService
+    let page: AdminPage
+    /// Names by which the server may be asked, besides localhost and IP addresses.
+    let hostNames: [String]
+
+    /// Whether the server takes events, and what is in the way.
+    private struct Readiness: Encodable {
+        let isReady: Bool
+        let notReady: [String]
+    }
+
+    private struct Build: Encodable {
+        let version: String
+    }
+
+    /// The router, the gate before everything in it.
+    var router: Router<BasicRequestContext> {
+        let router = Router(options: .autoGenerateHeadEndpoints)
+        router.add(
+            middleware: AdminGate(
+                hostNames: self.hostNames, contentSecurityPolicy: self.page.contentSecurityPolicy))
+        router.get("/") { _, _ in
+            AdminAnswer.bytes(.ok, "text/html; charset=utf-8", self.page.bytes)
+        }
+        // Whoever can be answered is alive.
+        router.get("/healthz") { _, _ in AdminAnswer.text(.ok, "alive\n") }
+        router.get("/readyz") { _, _ in
+            let obstacles = self.obstacles()
+            return try AdminAnswer.json(
+                obstacles.isEmpty ? .ok : .serviceUnavailable,
+                Readiness(isReady: obstacles.isEmpty, notReady: obstacles))
+        }
+        router.get("/version") { _, _ in
+            try AdminAnswer.json(.ok, Build(version: self.version))
+        }
+        router.get("/metrics") { _, _ in
+            AdminAnswer.bytes(
+                .ok, PrometheusText.contentType,
+                ByteBuffer(string: PrometheusText.text(self.registry.families())))
+        }
+        router.get("/stats.json") { _, _ in
+            AdminAnswer.bytes(
+                .ok, "application/json", ByteBuffer(bytes: try self.statistics.document()))
+        }
+        return router
+    }
+}

@@ -1,0 +1,140 @@
+// Reads the metrics once a second, so that nobody who counts pays for those who look.
+internal import Foundation
+internal import ServiceLifecycle
+internal import Synchronization
+internal import Telemetry
+internal import TrackingCore
+internal import TrackingSinks
+
+/// Keeps the history, and makes the document that the page and `sightline top` read.
+struct StatisticsService: Service {
+    /// Funnels in the document.
+    static let busiestDeliveries = 10
+    private static let interval = Duration.seconds(1)
+
+    private let version: String
+    private let registry: MetricsRegistry
+    private let obstacles: @Sendable () -> [String]
+    private let funnels: DeliveryFunnels
+    private let rejections: RejectionLog
+    private let clock: any Clock<Duration>
+    private let state: SharedState
+
+    private final class SharedState: Sendable {
+        let history: Mutex<StatisticsHistory>
+        /// The document of the newest reading, once somebody has asked for it.
+        let document = Mutex<Data?>(nil)
+
+        init(capacity: Int) { self.history = Mutex(StatisticsHistory(capacity: capacity)) }
+    }
+
+    /// A service that has read nothing yet.
+    ///
+    /// - Parameter clock: waits between two readings; tests give their own.
+    init(
+        version: String, historySeconds: Int, registry: MetricsRegistry,
+        obstacles: @escaping @Sendable () -> [String],
+        funnels: DeliveryFunnels, rejections: RejectionLog,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.version = version
+        self.registry = registry
+        self.obstacles = obstacles
+        self.funnels = funnels
+        self.rejections = rejections
+        self.clock = clock
+        self.state = SharedState(capacity: historySeconds)
+        self.read(elapsed: .zero)
+    }
+
+    /// Reads until shutdown, which ends the wait for the next reading.
+    func run() async throws {
+        await self.readAll(self.clock)
+    }
+
+    private func readAll<C: Clock>(_ clock: C) async where C.Duration == Duration {
+        var last = clock.now
+        while (try? await cancelWhenGracefulShutdown({ try await clock.sleep(for: Self.interval) }))
+            != nil
+        {
+            let now = clock.now
+            self.read(elapsed: last.duration(to: now))
+            last = now
+        }
+    }
+
+    /// Takes one reading.
+    func read(elapsed: Duration) {
+        let reading = StatisticsReading(self.registry.families())
+        self.state.history.withLock { history in
+            history.append(
+                reading, time: Date().timeIntervalSince1970, elapsed: elapsed / .seconds(1))
+        }
+        self.state.document.withLock { $0 = nil }
+    }
+
+    /// The newest reading with its history.
+    var statistics: Statistics {
+        let (last, columns) = self.state.history.withLock { ($0.last, $0.columns) }
+        var statistics = Statistics()
+        statistics.version = self.version
+        statistics.notReady = self.obstacles()
+        statistics.isReady = statistics.notReady.isEmpty
+        statistics.history = columns
+        statistics.rejections = self.rejections.latest.map(Statistics.Rejection.init)
+        statistics.deliveries = Statistics.Deliveries(
+            count: self.funnels.count, capacity: self.funnels.capacity,
+            busiest: self.funnels.busiest(Self.busiestDeliveries).map(Statistics.Funnel.init))
+        guard let last else { return statistics }
+        statistics.time = last.time
+        statistics.startTime = last.reading.startTime
+        statistics.events = last.reading.events
+        statistics.requests = last.reading.requests
+        statistics.receivedBytes = last.reading.receivedBytes
+        statistics.streams = last.reading.streams
+        statistics.connections = last.reading.connections
+        statistics.refusals = last.reading.refusals
+        statistics.memory = last.reading.memory
+        statistics.journal = last.reading.journal
+        statistics.sinks = last.reading.sinks
+        return statistics
+    }
+
+    /// The statistics as JSON, made once for all who ask before the next reading.
+    ///
+    /// - Throws: `EncodingError`, which finite numbers do not give.
+    func document() throws -> Data {
+        try self.state.document.withLock { document in
+            if let document { return document }
+            let encoder = JSONEncoder()
+            encoder.keyEncodingStrategy = .convertToSnakeCase
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            let made = try encoder.encode(self.statistics)
+            document = made
+            return made
+        }
+    }
+}
+
+extension Statistics.Rejection {
+    fileprivate init(_ row: RejectionLog.Row) {
+        self.init(
+            field: row.field, rule: "\(row.code.name)".uppercased(), count: row.count,
+            firstTime: Double(row.firstTime) / 1e6, lastTime: Double(row.lastTime) / 1e6)
+    }
+}
+
+extension Statistics.Funnel {
+    fileprivate init(_ funnel: DeliveryFunnel) {
+        self.init(
+            tenant: funnel.tenant, deliveryId: funnel.deliveryID, isInApp: funnel.isInApp,
+            impressions: funnel.impressions.other, impressionsIos: funnel.impressions.ios,
+            clicks: funnel.clicks.other, clicksIos: funnel.clicks.ios,
+            opens: funnel.opens.other, opensIos: funnel.opens.ios, missed: funnel.missed)
+    }
+}
+
+extension StatisticsService: CustomStringConvertible {
+    /// Its name: service groups log their services whole, and this one has a history in it.
+    var description: String { "StatisticsService" }
+}

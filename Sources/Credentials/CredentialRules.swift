@@ -1,0 +1,65 @@
+// The files of credentials, as they were read: what a reload replaces as a whole.
+internal import X509
+internal import TrackingCore
+
+/// Everything that credentials are judged by. A value, so that each RPC sees one state of it.
+struct CredentialRules: Sendable {
+    private let keys: KeyTable?
+    private let tokens: TokenVerifier?
+    private let certificates: CertificateTenants?
+
+    /// Reads every file that the configured kinds of credentials need.
+    ///
+    /// - Throws: `ConfigurationError`, a problem for each key that is wrong.
+    init(_ configuration: AuthConfiguration) async throws(ConfigurationError) {
+        var problems: [String] = []
+        let modes = configuration.modes
+        self.keys = await Self.read("auth.keys_file", modes.contains(.keys), &problems) {
+            KeyTable(
+                try KeysFile(path: configuration.keysFile).records(),
+                requiredScope: configuration.requiredScope)
+        }
+        self.tokens = await Self.read("auth.jwks_file", modes.contains(.jwt), &problems) {
+            let keys = try await JWTKeySet(
+                path: configuration.jwksFile, algorithms: configuration.jwtAlgorithms)
+            return TokenVerifier(keys: keys, configuration: configuration)
+        }
+        self.certificates = await Self.read(
+            "auth.mtls_tenants_file", modes.contains(.mtls), &problems
+        ) { try CertificateTenants(path: configuration.mtlsTenantsFile) }
+        guard problems.isEmpty else { throw ConfigurationError(problems) }
+    }
+
+    /// Who a credential stands for. One in the metadata is judged alone: where it is refused, the
+    /// certificate of the connection does not help it.
+    ///
+    /// - Parameter now: microseconds since 1970.
+    func principal(
+        of credential: PresentedCredential, certificate: Certificate?, now: Int64
+    ) throws(CredentialRefusal) -> Principal {
+        switch credential {
+        case .key(let key):
+            guard let keys = self.keys else { throw .malformed }
+            return try keys.principal(of: key, now: now)
+        case .token(let token):
+            guard let tokens = self.tokens else { throw .malformed }
+            return try tokens.principal(of: token, now: now)
+        case .none:
+            guard let certificates = self.certificates, let certificate else { throw .missing }
+            return try certificates.principal(of: certificate, now: now)
+        }
+    }
+
+    private static func read<Value>(
+        _ key: String, _ isNeeded: Bool, _ problems: inout [String],
+        _ body: () async throws -> Value
+    ) async -> Value? {
+        guard isNeeded else { return nil }
+        do {
+            return try await body()
+        } catch {
+            problems.append("\(key): \(error)")
+            return nil
+        }
+    }
+}

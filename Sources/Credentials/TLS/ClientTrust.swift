@@ -1,0 +1,94 @@
+// The client certificates that are taken now, from the roots that hold now.
+package import Foundation
+internal import NIOSSL
+internal import SwiftASN1
+internal import Synchronization
+package import X509
+
+/// Judges certificates in handshakes, and once more at each call.
+///
+/// A handshake is not enough. A client that resumes a session (for 2 hours, by a ticket that the
+/// TLS library hands out) shows no certificate again, and a connection outlives both its
+/// certificate and a change of the roots. A call costs a look into a set, and no signature.
+package final class ClientTrust: Sendable {
+    /// Certificates that are remembered as taken; beyond that all are judged anew.
+    static let maxRemembered = 4096
+    /// Intermediate authorities that are remembered for sessions that are resumed.
+    static let maxIntermediates = 64
+
+    private struct State {
+        var roots: [Certificate]
+        /// Raised when the roots change, so that an older judgement is not remembered.
+        var generation = 0
+        var taken: Set<Certificate> = []
+        var intermediates: Set<Certificate> = []
+    }
+
+    private let state: Mutex<State>
+
+    init(roots: [Certificate]) { self.state = Mutex(State(roots: roots)) }
+
+    var roots: [Certificate] { self.state.withLock { $0.roots } }
+
+    /// Takes other roots, and forgets what the old ones had vouched for.
+    func replace(roots: [Certificate]) {
+        self.state.withLock { state in
+            guard state.roots != roots else { return }
+            state.roots = roots
+            state.generation &+= 1
+            state.taken = []
+        }
+    }
+
+    /// The chain of what a client presents in its handshake, leaf first. Throws
+    /// `ClientCertificateVerifier.Refusal`.
+    func chain(of presented: [NIOSSLCertificate]) async throws -> [Certificate] {
+        guard presented.count <= ClientCertificateVerifier.maxChainLength else {
+            throw ClientCertificateVerifier.Refusal(
+                reason: "\(presented.count) certificates, the limit is "
+                    + "\(ClientCertificateVerifier.maxChainLength)")
+        }
+        let certificates: [Certificate]
+        do {
+            certificates = try presented.map { try Certificate(derEncoded: $0.toDERBytes()) }
+        } catch {
+            throw ClientCertificateVerifier.Refusal(reason: "a certificate cannot be read")
+        }
+        guard let leaf = certificates.first else {
+            throw ClientCertificateVerifier.Refusal(reason: "no certificate")
+        }
+        return try await self.judge(leaf, Array(certificates.dropFirst()))
+    }
+
+    /// Whether the certificate of a connection is still taken at `now`.
+    package func isTaken(_ leaf: Certificate, at now: Date) async -> Bool {
+        guard CertificateRules.invalidity(of: leaf, at: now) == nil else { return false }
+        let (isKnown, intermediates) = self.state.withLock { state in
+            (state.taken.contains(leaf), state.intermediates)
+        }
+        if isKnown { return true }
+        do {
+            _ = try await self.judge(leaf, Array(intermediates))
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private func judge(
+        _ leaf: Certificate, _ intermediates: [Certificate]
+    ) async throws -> [Certificate] {
+        let (roots, generation) = self.state.withLock { ($0.roots, $0.generation) }
+        let chain = try await ClientCertificateVerifier(roots: roots).chain(of: leaf, intermediates)
+        self.state.withLock { state in
+            guard state.generation == generation else { return }
+            if state.taken.count >= Self.maxRemembered { state.taken = [] }
+            state.taken.insert(leaf)
+            for intermediate in chain.dropFirst().dropLast() {
+                if state.intermediates.count >= Self.maxIntermediates { state.intermediates = [] }
+                state.intermediates.insert(intermediate)
+            }
+        }
+        return chain
+    }
+}

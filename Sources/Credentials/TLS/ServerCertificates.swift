@@ -1,0 +1,210 @@
+// The server's certificates while it runs: read at start, read again by time and at SIGHUP, and
+// swapped only for ones that are good.
+package import Foundation
+package import GRPCNIOTransportHTTP2Posix
+package import Logging
+internal import NIOCertificateReloading
+internal import NIOCore
+package import NIOSSL
+internal import ServiceLifecycle
+internal import SwiftASN1
+internal import Synchronization
+internal import X509
+package import TrackingCore
+
+/// What the transport shows to new connections, and what it takes from clients. Connections that
+/// are open keep what they were made with.
+///
+/// All files are read and judged as one. So a certificate whose key has not been written yet, or
+/// whose date has passed, changes nothing: the old ones stay.
+package final class ServerCertificates: CertificateReloader, Service {
+    private struct State {
+        var configuration: ServerTLSConfiguration
+        var identity: ServerIdentity
+        var lastFailure: String?
+        var warnedDays: Int?
+    }
+
+    /// Under so many days, the log warns each day.
+    static let warningDays = 14
+
+    private let mode: ServerTLSConfiguration.Mode
+    private let logger: Logger
+    /// Which clients are taken; without mTLS nobody asks.
+    package let clients: ClientTrust
+    private let state: Mutex<State>
+    /// One reads at a time, so that what was read last is what stays.
+    private let reading = Mutex(())
+
+    /// Reads the files; what is wrong with them stops the start. Nothing listens yet.
+    ///
+    /// - Throws: `ConfigurationError` with every problem, each naming its key.
+    package init(_ configuration: ServerTLSConfiguration, logger: Logger) throws(ConfigurationError)
+    {
+        self.mode = configuration.mode
+        self.logger = logger
+        let identity = try ServerIdentity(configuration, at: Date())
+        self.clients = ClientTrust(roots: identity.clientRoots)
+        self.state = Mutex(State(configuration: configuration, identity: identity))
+        self.report(identity, "certificate loaded")
+    }
+
+    /// Whole days until the server's certificate expires; negative once it has.
+    package var certificateDaysLeft: Int {
+        CertificateRules.daysLeft(of: self.state.withLock { $0.identity.certificate }, at: Date())
+    }
+
+    /// When the server's certificate expires.
+    package var expiry: Date { self.state.withLock { $0.identity.certificate.notValidAfter } }
+
+    /// The chain and the key for the next handshake; the transport asks at each.
+    package var sslContextConfigurationOverride: NIOSSLContextConfigurationOverride {
+        self.state.withLock { $0.identity.override }
+    }
+
+    /// Reads the files again. Broken ones are logged, and change nothing.
+    ///
+    /// - Returns: whether the files are good.
+    @discardableResult
+    package func reload() -> Bool { self.read(isAsked: true) }
+
+    /// The part of a SIGHUP: the files are read again, also where they have new paths; the mode
+    /// stays. Broken files fail the whole reload.
+    ///
+    /// - Returns: what puts them in force.
+    /// - Throws: `ConfigurationError`.
+    package func prepare(
+        _ configuration: ServerTLSConfiguration
+    ) throws(ConfigurationError) -> @Sendable () -> Void {
+        var configuration = configuration
+        configuration.mode = self.mode
+        let read = (configuration, try ServerIdentity(configuration, at: Date()))
+        return { self.replace(with: read.1, of: read.0, isAsked: true) }
+    }
+
+    /// Reads the files again every `tls.reload_seconds`, until the server stops.
+    package func run() async throws {
+        do {
+            try await cancelWhenGracefulShutdown {
+                while true {
+                    let interval = self.state.withLock { $0.configuration.reloadInterval }
+                    try await Task.sleep(for: interval)
+                    self.read(isAsked: false)
+                }
+            }
+        } catch is CancellationError {
+            // The shutdown that ends the wait.
+        }
+    }
+
+    /// How the transport is secured. Without ALPN a client cannot mean HTTP/2: it is refused.
+    ///
+    /// With mTLS a handler finds the client's certificate, verified, in
+    /// `(context.transportSpecific as? HTTP2ServerTransport.Posix.Context)?.peerCertificate`.
+    package func transportSecurity() throws -> HTTP2ServerTransport.Posix.TransportSecurity {
+        switch self.mode {
+        case .off:
+            return .plaintext
+        case .tls:
+            return try .tls(certificateReloader: self) { $0.requireALPN = true }
+        case .mtls:
+            let roots = try self.clients.roots.map { root in
+                TLSConfig.CertificateSource.bytes(
+                    try root.serializeAsPEM().derBytes, format: .der)
+            }
+            return try .mTLS(certificateReloader: self) { config in
+                config.requireALPN = true
+                config.trustRoots = .certificates(roots)
+                config.customVerificationCallback = { presented, promise in
+                    promise.completeWithTask { await self.verify(presented) }
+                }
+            }
+        }
+    }
+
+    private func verify(
+        _ presented: [NIOSSLCertificate]
+    ) async -> NIOSSLVerificationResultWithMetadata {
+        do {
+            let chain = try await self.clients.chain(of: presented)
+            return .certificateVerified(
+                VerificationMetadata(
+                    NIOSSL.ValidatedCertificateChain(try chain.map { try NIOSSLCertificate($0) })))
+        } catch {
+            let reason = (error as? ClientCertificateVerifier.Refusal)?.reason ?? "\(error)"
+            // Anybody can cause it, as often as they like, so it is no warning.
+            self.logger.debug("client certificate refused", metadata: ["reason": "\(reason)"])
+            return .failed
+        }
+    }
+
+    @discardableResult
+    private func read(isAsked: Bool) -> Bool {
+        self.reading.withLock { _ in
+            do throws(ConfigurationError) {
+                let configuration = self.state.withLock { $0.configuration }
+                let identity = try ServerIdentity(configuration, at: Date())
+                self.replace(with: identity, of: configuration, isAsked: isAsked)
+                return true
+            } catch {
+                self.report(error, isAsked: isAsked)
+                return false
+            }
+        }
+    }
+
+    private func replace(
+        with identity: ServerIdentity, of configuration: ServerTLSConfiguration, isAsked: Bool
+    ) {
+        let old = self.state.withLock { state in
+            defer { state.identity = identity }
+            state.configuration = configuration
+            state.lastFailure = nil
+            return state.identity
+        }
+        self.clients.replace(roots: identity.clientRoots)
+        let isNew =
+            old.certificate != identity.certificate || old.clientRoots != identity.clientRoots
+        if isNew || isAsked {
+            self.report(identity, "certificate reloaded")
+        } else {
+            self.warn(identity)
+        }
+    }
+
+    /// Says once what is wrong, however often it is found, until something else is.
+    private func report(_ error: ConfigurationError, isAsked: Bool) {
+        let problems = error.problems.joined(separator: "; ")
+        let isKnown = self.state.withLock { state in
+            defer { state.lastFailure = problems }
+            return state.lastFailure == problems
+        }
+        guard isAsked || !isKnown else { return }
+        self.logger.warning(
+            "certificates not reloaded, the old ones stay",
+            metadata: ["problems": "\(problems)", "days_left": "\(self.certificateDaysLeft)"])
+    }
+
+    private func report(_ identity: ServerIdentity, _ message: Logger.Message) {
+        self.logger.info(
+            message,
+            metadata: [
+                "mode": "\(self.mode.rawValue)",
+                "days_left": "\(CertificateRules.daysLeft(of: identity.certificate, at: Date()))",
+            ])
+        self.warn(identity)
+    }
+
+    /// Warns of a certificate that is about to expire, once for each number of days.
+    private func warn(_ identity: ServerIdentity) {
+        let days = CertificateRules.daysLeft(of: identity.certificate, at: Date())
+        guard days < Self.warningDays else { return }
+        let isSaid = self.state.withLock { state in
+            defer { state.warnedDays = days }
+            return state.warnedDays == days
+        }
+        guard !isSaid else { return }
+        self.logger.warning(
+            "the server's certificate expires soon", metadata: ["days_left": "\(days)"])
+    }
+}

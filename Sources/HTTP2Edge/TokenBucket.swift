@@ -1,0 +1,107 @@
+// A token bucket in whole numbers. Nothing in it can overflow, whatever rate, amount or time it is
+// given: what would not fit is cut off at the end of the range.
+
+/// Tokens that come in at a steady rate up to a capacity, and go out in amounts. A value without a
+/// clock: whoever asks brings the time.
+package struct TokenBucket: Sendable {
+    /// Tokens per second; 0 is no limit at all.
+    package private(set) var rate: Int
+    /// Tokens that a full bucket holds: what may come at once.
+    private(set) var capacity: Int
+
+    /// Negative while what was charged has yet to come in.
+    private var level: Int
+    /// Billionths of a token that have come in beyond `level`.
+    private var fraction: UInt64 = 0
+    /// Nanoseconds of a monotonic clock.
+    private var refillTime: UInt64
+
+    private static let billion: UInt64 = 1_000_000_000
+
+    /// A full bucket.
+    ///
+    /// - Parameters:
+    ///   - rate: tokens per second, 0 for no limit.
+    ///   - burstSeconds: seconds of that rate that may come at once.
+    ///   - now: nanoseconds of a monotonic clock.
+    package init(rate: Int, burstSeconds: Int, now: UInt64) {
+        self.init(
+            rate: rate, capacity: Self.capacity(rate: rate, burstSeconds: burstSeconds), now: now)
+    }
+
+    /// A full bucket.
+    ///
+    /// - Parameters:
+    ///   - rate: tokens per second, 0 for no limit.
+    ///   - capacity: tokens that may come at once.
+    ///   - now: nanoseconds of a monotonic clock.
+    package init(rate: Int, capacity: Int, now: UInt64) {
+        self.rate = max(0, rate)
+        self.capacity = capacity
+        self.level = self.capacity
+        self.refillTime = now
+    }
+
+    /// Changes the rate from now on. What was charged stays charged.
+    package mutating func change(rate: Int, burstSeconds: Int, now: UInt64) {
+        let wasUnlimited = self.rate == 0
+        self.refill(now: now)
+        self.rate = max(0, rate)
+        self.capacity = Self.capacity(rate: rate, burstSeconds: burstSeconds)
+        self.level = wasUnlimited ? self.capacity : min(self.level, self.capacity)
+        self.fraction = 0
+    }
+
+    /// Nanoseconds until an amount can be taken; 0 where it can be now. An amount above the
+    /// capacity can be taken from a full bucket, or it never could.
+    package mutating func wait(for amount: Int, now: UInt64) -> UInt64 {
+        guard self.rate > 0 else { return 0 }
+        self.refill(now: now)
+        let (missing, isTooMuch) = min(amount, self.capacity).subtractingReportingOverflow(
+            self.level)
+        if isTooMuch { return .max }
+        guard missing > 0 else { return 0 }
+        let rate = UInt64(self.rate)
+        let (needed, isBeyond) = UInt64(missing).multipliedReportingOverflow(by: Self.billion)
+        if isBeyond { return .max }
+        let billionths = needed &- min(needed, self.fraction)
+        return billionths / rate &+ (billionths % rate == 0 ? 0 : 1)
+    }
+
+    /// Takes an amount, on credit where there is not enough.
+    package mutating func charge(_ amount: Int, now: UInt64) {
+        guard self.rate > 0 else { return }
+        self.refill(now: now)
+        let (level, isTooLow) = self.level.subtractingReportingOverflow(max(0, amount))
+        self.level = isTooLow ? .min : level
+    }
+
+    /// Whether nothing is missing: such a bucket is as good as a new one.
+    package mutating func isFull(now: UInt64) -> Bool {
+        self.wait(for: self.capacity, now: now) == 0
+    }
+
+    private mutating func refill(now: UInt64) {
+        // A clock that stands still, or that another thread has read earlier, brings nothing.
+        guard now > self.refillTime else { return }
+        let product = (now &- self.refillTime).multipliedFullWidth(by: UInt64(self.rate))
+        let (low, carries) = product.low.addingReportingOverflow(self.fraction)
+        let high = product.high &+ (carries ? 1 : 0)
+        self.refillTime = now
+        guard high < Self.billion else {
+            self.level = self.capacity
+            self.fraction = 0
+            return
+        }
+        let (tokens, rest) = Self.billion.dividingFullWidth((high, low))
+        let (level, isTooHigh) = self.level.addingReportingOverflow(Int(clamping: tokens))
+        self.level = isTooHigh ? self.capacity : min(level, self.capacity)
+        self.fraction = self.level == self.capacity ? 0 : rest
+    }
+
+    private static func capacity(rate: Int, burstSeconds: Int) -> Int {
+        let (capacity, isTooHigh) = max(0, rate).multipliedReportingOverflow(
+            by: max(1, burstSeconds))
+        return isTooHigh ? .max : capacity
+    }
+}

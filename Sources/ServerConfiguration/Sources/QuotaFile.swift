@@ -1,0 +1,115 @@
+// The YAML file of single tenants' quotas, read whole and checked whole.
+internal import Foundation
+internal import Yams
+package import TrackingCore
+package import Credentials
+
+/// Reads `quotas.file`: `tenants:`, then a name a line, and below it the keys that differ from the
+/// standard: `events_per_second`, `bytes_per_second`, `burst_seconds`.
+package struct QuotaFile {
+    private let path: String
+    private let standard: Quota
+    private var quotas: [Tenant: Quota] = [:]
+    private var problems: [String] = []
+
+    private static let keys = [
+        "events_per_second": (\Quota.eventsPerSecond, 0...ConfigurationKey.maxQuota),
+        "bytes_per_second": (\Quota.bytesPerSecond, 0...ConfigurationKey.maxQuota),
+        "burst_seconds": (\Quota.burstSeconds, 1...ConfigurationKey.maxBurstSeconds),
+    ]
+
+    /// The quotas of the tenants that the file names; none where no file is configured.
+    ///
+    /// - Throws: `ConfigurationError` with every problem and its place.
+    package static func quotas(
+        _ configuration: QuotaConfiguration
+    ) throws(ConfigurationError) -> [Tenant: Quota] {
+        guard !configuration.file.isEmpty else { return [:] }
+        var file = QuotaFile(path: configuration.file, standard: configuration.standard)
+        file.read()
+        guard file.problems.isEmpty else { throw ConfigurationError(file.problems) }
+        return file.quotas
+    }
+
+    private init(path: String, standard: Quota) {
+        self.path = path
+        self.standard = standard
+    }
+
+    private mutating func read() {
+        let text: String
+        do {
+            text = try String(contentsOfFile: self.path, encoding: .utf8)
+        } catch {
+            self.problems = [
+                "quotas.file is \"\(self.path)\", which cannot be read: check that it is there, "
+                    + "and UTF-8"
+            ]
+            return
+        }
+        do {
+            guard let root = try Yams.compose(yaml: text), root.null == nil else { return }
+            self.read(root)
+        } catch let error as YamlError {
+            self.problems = error.problems(ofFile: self.path)
+        } catch {
+            self.problems = ["\(self.path) is not YAML: \(error)"]
+        }
+    }
+
+    private mutating func read(_ root: Node) {
+        guard let mapping = root.mapping else {
+            self.complain(root, "it has to begin with \"tenants:\"")
+            return
+        }
+        for (key, value) in mapping {
+            guard key.scalar?.string == "tenants" else {
+                self.complain(key, "\(key.scalar?.string ?? "?") is no key; use \"tenants\"")
+                continue
+            }
+            guard let tenants = value.mapping else {
+                self.complain(key, "tenants holds names, a line each, with keys below them")
+                continue
+            }
+            for (name, keys) in tenants { self.read(name, keys) }
+        }
+    }
+
+    private mutating func read(_ name: Node, _ value: Node) {
+        guard let tenant = Tenant(name.scalar?.string ?? "") else {
+            self.complain(name, "a tenant's name has \(Tenant.rule)")
+            return
+        }
+        guard let keys = value.mapping else {
+            self.complain(name, "\(tenant) holds keys, as in \"events_per_second: 1000\"")
+            return
+        }
+        var quota = self.standard
+        for (key, value) in keys { self.read(key, value, into: &quota) }
+        self.quotas[tenant] = quota
+    }
+
+    private mutating func read(_ key: Node, _ value: Node, into quota: inout Quota) {
+        let name = key.scalar?.string ?? "?"
+        guard let (path, range) = Self.keys[name] else {
+            let known = Self.keys.keys.sorted()
+            let suggestion = NearestName.suggestion(for: name, among: known)
+            self.complain(key, "\(name) is no key of a tenant's quota\(suggestion)")
+            return
+        }
+        let text = value.scalar?.string ?? "?"
+        guard let number = Int(text), range.contains(number) else {
+            self.complain(
+                key,
+                "\(name) is \"\(text)\", but has to be a whole number from \(range.lowerBound) to "
+                    + "\(range.upperBound)")
+            return
+        }
+        quota[keyPath: path] = number
+    }
+
+    private mutating func complain(_ node: Node, _ problem: String) {
+        let place = node.mark.map { ":\($0.line):\($0.column)" } ?? ""
+        self.problems.append("\(self.path)\(place): \(problem)")
+    }
+}

@@ -1,0 +1,132 @@
+// Every metric of the server: its name, its labels and its meaning, here and nowhere else.
+// docs/metrics.md is made from this.
+
+extension MetricDescription {
+    /// `sightline_build_info`.
+    package static let buildInfo = MetricDescription.gauge(
+        "sightline_build_info", "1, with the version that runs", labels: "version")
+
+    // MARK: What comes in
+
+    /// `sightline_requests_total`.
+    package static let requests = MetricDescription.counter(
+        "sightline_requests_total",
+        "Requests that were admitted, by what became of them as a whole",
+        labels: "method", "outcome")
+    /// `sightline_events_total`.
+    package static let events = MetricDescription.counter(
+        "sightline_events_total",
+        "Events by verdict; the reason is the first violation of a rejected one",
+        labels: "verdict", "reason")
+    /// `sightline_hits_total`.
+    package static let hits = MetricDescription.counter(
+        "sightline_hits_total", "Hits that accepted events gave", labels: "kind")
+    /// `sightline_received_bytes_total`.
+    package static let receivedBytes = MetricDescription.counter(
+        "sightline_received_bytes_total", "Bytes of the requests that were admitted")
+    /// `sightline_refusals_total`.
+    package static let refusals = MetricDescription.counter(
+        "sightline_refusals_total", "RPCs that ended with an error, by the reason that it carries",
+        labels: "reason")
+    /// `sightline_streams`.
+    package static let streams = MetricDescription.gauge(
+        "sightline_streams", "StreamEvents calls that are open")
+    /// `sightline_connections`.
+    package static let connections = MetricDescription.gauge(
+        "sightline_connections", "Connections that are open")
+    /// `sightline_connections_ended_total`.
+    package static let connectionsEnded = MetricDescription.counter(
+        "sightline_connections_ended_total", "Connections that the server ended, or did not take",
+        labels: "reason")
+    /// `sightline_memory_in_flight_bytes`.
+    package static let memoryInFlight = MetricDescription.gauge(
+        "sightline_memory_in_flight_bytes", "Bytes of requests between arrival and answer")
+    /// `sightline_memory_in_flight_limit_bytes`.
+    package static let memoryInFlightLimit = MetricDescription.gauge(
+        "sightline_memory_in_flight_limit_bytes", "Bytes in flight at which reading stops")
+
+    // MARK: How long it takes
+
+    /// `sightline_admission_duration_seconds`.
+    package static let admissionDuration = MetricDescription.histogram(
+        "sightline_admission_duration_seconds",
+        "Time that judging took, for the requests that were read together",
+        bounds: [
+            1e-6, 2e-6, 5e-6, 10e-6, 20e-6, 50e-6, 100e-6, 200e-6, 500e-6, 1e-3, 2e-3, 5e-3, 10e-3,
+        ])
+    /// `sightline_commit_duration_seconds`.
+    package static let commitDuration = MetricDescription.histogram(
+        "sightline_commit_duration_seconds", "Time that making a group durable took",
+        bounds: Self.diskBounds)
+    /// `sightline_ack_duration_seconds`.
+    package static let ackDuration = MetricDescription.histogram(
+        "sightline_ack_duration_seconds", "Time from a request's arrival until it was settled",
+        bounds: Self.diskBounds)
+    /// `sightline_delivery_duration_seconds`.
+    package static let deliveryDuration = MetricDescription.histogram(
+        "sightline_delivery_duration_seconds", "Time that a sink took for a batch that it has",
+        labels: "sink", bounds: Self.diskBounds + [10, 30])
+
+    /// From a fast SSD's sync to a disk that is about to fail.
+    private static let diskBounds = [
+        100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25, 0.5, 1, 2.5, 5,
+    ]
+
+    // MARK: Journal and sinks
+
+    /// `sightline_journal_bytes`.
+    package static let journalBytes = MetricDescription.gauge(
+        "sightline_journal_bytes", "Bytes of payload that the journal keeps")
+    /// `sightline_journal_limit_bytes`.
+    package static let journalLimit = MetricDescription.gauge(
+        "sightline_journal_limit_bytes", "Bytes of payload at which the journal refuses")
+    /// `sightline_journal_oldest_age_seconds`.
+    package static let journalOldestAge = MetricDescription.gauge(
+        "sightline_journal_oldest_age_seconds", "Age of the oldest group that the journal keeps")
+    /// `sightline_journal_groups_total`.
+    package static let journalGroups = MetricDescription.counter(
+        "sightline_journal_groups_total", "Groups that were made durable")
+    /// `sightline_sink_lag_groups`.
+    package static let sinkLagGroups = MetricDescription.gauge(
+        "sightline_sink_lag_groups", "Groups that the sink has yet to take", labels: "sink")
+    /// `sightline_sink_lag_seconds`.
+    package static let sinkLag = MetricDescription.gauge(
+        "sightline_sink_lag_seconds", "Age of the oldest group that the sink has yet to take",
+        labels: "sink")
+    /// `sightline_sink_delivered_hits_total`.
+    package static let deliveredHits = MetricDescription.counter(
+        "sightline_sink_delivered_hits_total", "Hits that the sink has taken", labels: "sink")
+    /// `sightline_sink_retries_total`.
+    package static let sinkRetries = MetricDescription.counter(
+        "sightline_sink_retries_total", "Deliveries for which the sink was unavailable",
+        labels: "sink")
+    /// `sightline_dead_letters_total`.
+    package static let deadLetters = MetricDescription.counter(
+        "sightline_dead_letters_total", "Hits that the sink refused for good and that were kept",
+        labels: "sink")
+
+    // MARK: The server itself
+
+    /// `sightline_certificate_expiry_timestamp_seconds`.
+    package static let certificateExpiry = MetricDescription.gauge(
+        "sightline_certificate_expiry_timestamp_seconds",
+        "When the server's certificate expires, since 1970; absent without TLS")
+    /// `sightline_spans_total`.
+    package static let spans = MetricDescription.counter(
+        "sightline_spans_total", "Recorded spans by what became of them", labels: "outcome")
+    /// `sightline_metrics_dropped_series_total`.
+    package static let droppedSeries = MetricDescription.counter(
+        "sightline_metrics_dropped_series_total",
+        "Series that are missing here because they were not declared or were too many")
+
+    /// All of them, in the order of the exposition.
+    package static let server: [MetricDescription] =
+        [
+            .buildInfo, .requests, .events, .hits, .receivedBytes, .refusals, .streams,
+            .connections, .connectionsEnded, .memoryInFlight, .memoryInFlightLimit,
+            .admissionDuration, .commitDuration, .ackDuration, .deliveryDuration, .journalBytes,
+            .journalLimit, .journalOldestAge, .journalGroups, .sinkLagGroups, .sinkLag,
+            .deliveredHits, .sinkRetries, .deadLetters, .certificateExpiry, .spans,
+            .droppedSeries,
+        ] + ProcessMetrics.descriptions
+}

@@ -1,0 +1,68 @@
+// Calls that record nothing: what they cost is theirs to wait for, and not the streams'.
+internal import Foundation
+internal import SightlineProtos
+internal import SwiftProtobuf
+internal import TrackingCore
+internal import HTTP2Edge
+
+/// Serves such calls one after another, on a thread of their own. However many come at once, they
+/// take one core at most, and share it with the tasks' threads where there is no other.
+actor SideCalls {
+    /// What has to be done for these calls.
+    static let queue = DispatchQueue(label: "sightline.side")
+
+    private static let executor = SideExecutor()
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        Self.executor.asUnownedSerialExecutor()
+    }
+
+    /// Explains the events of a request.
+    ///
+    /// - Throws: the status for a request that is refused as a whole.
+    func explain(
+        _ request: RequestBytes, _ explainer: Explainer
+    ) async throws -> Sightline_V1_ExplainEventsResponse {
+        try await explainer.explain(request)
+    }
+
+    /// Inspects the payload of a request.
+    ///
+    /// - Throws: the status for what cannot be read.
+    func inspect(_ request: RequestBytes) throws -> Sightline_V1_InspectPayloadResponse {
+        let message: Sightline_V1_InspectPayloadRequest
+        do {
+            message = try request.withUnsafeBytes { try .init(serializedBytes: Array($0)) }
+        } catch {
+            throw ServiceError.request(
+                Violation(
+                    "request", .malformed, "not a protobuf message (\(error)): encode it anew")
+            ).status
+        }
+        return try PayloadInspector().inspect(message)
+    }
+}
+
+extension Ingest {
+    /// Serves a call that records nothing: takes it from its tenant's quota, and counts its bytes
+    /// until it is answered.
+    ///
+    /// - Throws: the status for a quota that is used up, or what `answer` throws.
+    func aside<Answer: Sendable>(
+        _ request: RequestBytes, events: Int, _ allowance: Allowance,
+        _ answer: @Sendable (SideCalls) async throws -> Answer
+    ) async throws -> Answer {
+        try allowance.take(events: events, bytes: request.count)
+        self.budget.add(request.count)
+        defer { self.budget.remove(request.count) }
+        return try await answer(self.sideCalls)
+    }
+}
+
+/// The thread of these calls.
+private final class SideExecutor: SerialExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        SideCalls.queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+}

@@ -1,0 +1,83 @@
+// What a stream says to its client, and how that becomes messages.
+internal import GRPCCore
+internal import GRPCProtobuf
+internal import SightlineProtos
+internal import SwiftProtobuf
+internal import TrackingCore
+internal import ServerConfiguration
+
+/// One thing that a stream says. It is much smaller than the message that says it, which would lie
+/// in each frame between a stream and its socket.
+enum StreamAnswer: Sendable {
+    /// The first: the server's limits, before anything is sent against them.
+    case limits
+    /// What has been settled since the last answer.
+    case settled(AckLedger.Answer, reportsAccepted: Bool)
+    /// The announcement that the stream ends soon.
+    case closing(durableSequence: UInt64)
+}
+
+/// Makes responses of answers.
+struct StreamAnswerSerializer: MessageSerializer {
+    typealias Response = Sightline_V1_StreamEventsResponse
+
+    let limits: Limits
+    let configuration: StreamConfiguration
+
+    func serialize<Bytes: GRPCContiguousBytes>(_ answer: StreamAnswer) throws -> Bytes {
+        try ProtobufSerializer<Response>().serialize(self.response(answer))
+    }
+
+    /// The response that tells an answer.
+    func response(_ answer: StreamAnswer) -> Response {
+        switch answer {
+        case .limits: self.greeting
+        case .settled(let answer, let reportsAccepted): self.settled(answer, reportsAccepted)
+        case .closing(let durableSequence): self.closing(durableSequence)
+        }
+    }
+
+    private var greeting: Response {
+        .with { response in
+            response.limits = .with { proto in
+                proto.maxEvents = UInt32(clamping: self.limits.requestEvents)
+                proto.maxRequestBytes = UInt32(clamping: self.limits.requestBytes)
+                proto.maxEventBytes = UInt32(clamping: self.limits.eventBytes)
+                proto.maxUnacknowledgedRequests = UInt32(clamping: self.configuration.maxRequests)
+            }
+        }
+    }
+
+    private func closing(_ durableSequence: UInt64) -> Response {
+        .with { response in
+            response.durableSequence = durableSequence
+            response.closing = .with { proto in
+                proto.grace = Google_Protobuf_Duration(self.configuration.closingGrace)
+            }
+        }
+    }
+
+    private func settled(_ answer: AckLedger.Answer, _ reportsAccepted: Bool) -> Response {
+        var tally = Tally()
+        var response = Response()
+        response.durableSequence = answer.durableSequence
+        for request in answer.requests {
+            let counts = request.tally
+            tally += counts
+            // Mostly all is accepted, and nothing of it has to be told.
+            if reportsAccepted || request.violation != nil || counts.accepted < request.eventCount {
+                response.results += request.results(includesAccepted: reportsAccepted)
+            }
+        }
+        response.tally = Sightline_V1_Tally(tally)
+        if tally.retryLater > 0 { response.retryDelay = .init(RetryDelay.duration) }
+        return response
+    }
+}
+
+extension Google_Protobuf_Duration {
+    init(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        self.init(seconds: seconds, nanos: Int32(attoseconds / 1_000_000_000))
+    }
+}

@@ -1,0 +1,28 @@
+// Asks at each call whether the connection's client certificate still holds (mTLS).
+internal import Foundation
+internal import GRPCCore
+internal import GRPCNIOTransportHTTP2Posix
+internal import Credentials
+
+/// Refuses calls on connections whose certificate has expired, or whose authority is no longer one
+/// of the roots; see `ClientTrust`.
+struct ClientCertificateInterceptor: ServerInterceptor {
+    let trust: ClientTrust
+
+    func intercept<Input: Sendable, Output: Sendable>(
+        request: StreamingServerRequest<Input>, context: ServerContext,
+        next:
+            @Sendable (
+                StreamingServerRequest<Input>, ServerContext
+            ) async throws -> StreamingServerResponse<Output>
+    ) async throws -> StreamingServerResponse<Output> {
+        let transport = context.transportSpecific as? HTTP2ServerTransport.Posix.Context
+        guard let certificate = transport?.peerCertificate else {
+            throw ServiceError.credentialsMissing.status
+        }
+        guard await self.trust.isTaken(certificate, at: Date()) else {
+            throw ServiceError.credentialsRefused.status
+        }
+        return try await next(request, context)
+    }
+}

@@ -1,0 +1,83 @@
+// ExplainEvents: the verdict and the steps that led to it, in words. Forwards and claims nothing.
+package import SightlineProtos
+internal import SwiftProtobuf
+internal import TrackingCore
+internal import TrackingJournal
+internal import HTTP2Edge
+internal import Credentials
+
+/// Explains events: offline by the rules alone, in a server with the window of recent hits too
+/// (D52).
+package struct Explainer: Sendable {
+    private let admission: Admission
+    private let tenant: Tenant
+    private let journal: Journal?
+
+    /// An explainer that knows the default rules and no earlier hits.
+    package init() { self.init(admission: Admission(), tenant: .standard, journal: nil) }
+
+    init(admission: Admission, tenant: Tenant, journal: Journal?) {
+        self.admission = admission
+        self.tenant = tenant
+        self.journal = journal
+    }
+
+    /// Explains events offline.
+    ///
+    /// - Throws: `BinaryEncodingError`, or the status that a server would answer with.
+    package func explain(
+        _ events: [Sightline_V1_TrackingEvent]
+    ) async throws -> Sightline_V1_ExplainEventsResponse {
+        let request = Sightline_V1_ExplainEventsRequest.with { $0.events = events }
+        let bytes: [UInt8] = try request.serializedBytes()
+        return try await self.explain(RequestBytes(bytes))
+    }
+
+    /// Explains the events of a request, where its caller is.
+    ///
+    /// - Throws: the status for a request that is refused as a whole.
+    func explain(
+        _ bytes: RequestBytes, isolation: isolated (any Actor)? = #isolation
+    ) async throws -> Sightline_V1_ExplainEventsResponse {
+        let receiveTime = WallClock.microseconds()
+        let (admitted, steps) = try bytes.withUnsafeBytes { buffer in
+            let reader = self.admission.read(buffer, shape: .unary)
+            let admitted = self.admission.admit(
+                reader, bytes: buffer.count, tenant: self.tenant.name, receiveTime: receiveTime)
+            if let violation = admitted.violation { throw ServiceError.request(violation).status }
+            return (admitted, reader.events.map { self.steps(of: $0, receiveTime: receiveTime) })
+        }
+        if let journal = self.journal { admitted.claims = await journal.preview(admitted.claims) }
+        return .with { response in
+            response.results = admitted.results(includesAccepted: true)
+            for index in response.results.indices {
+                response.results[index].explanation =
+                    steps[index] + [self.windowStep(response, index)]
+            }
+        }
+    }
+
+    private func steps(of event: Bytes, receiveTime: Int64) -> [String] {
+        var steps = RecordedSteps()
+        do throws(WireError) {
+            let event = try EventView(event, remainingDepth: WireReader.maxDepth - 1)
+            _ = self.admission.rules.judge(event, receiveTime: receiveTime, steps: &steps)
+        } catch {
+            steps.note("form: the bytes are no TrackingEvent (\(error))")
+        }
+        return steps.steps
+    }
+
+    private func windowStep(
+        _ response: Sightline_V1_ExplainEventsResponse, _ index: Int
+    ) -> String {
+        switch response.results[index].verdict {
+        case .duplicate: "duplicate: every hit of it is known already (D47)"
+        case .accepted:
+            self.journal == nil
+                ? "duplicate: not looked at, a server's window of recent hits is needed"
+                : "duplicate: no, at least one hit is new"
+        default: "verdict: \(response.results[index].verdict)"
+        }
+    }
+}

@@ -1,0 +1,192 @@
+// The four methods of sightline.v1.TrackingService, each with a handler of its own.
+internal import GRPCCore
+internal import GRPCProtobuf
+internal import ServiceContextModule
+internal import SightlineProtos
+internal import SwiftProtobuf
+internal import TrackingCore
+internal import TrackingJournal
+internal import HTTP2Edge
+internal import Credentials
+internal import ServerConfiguration
+
+/// Registers the service's methods so that requests that carry events arrive as bytes.
+struct TrackingService: RegistrableRPCService {
+    let ingest: Ingest
+    let stream: StreamConfiguration
+
+    func registerMethods(with router: inout RPCRouter<some ServerTransport>) {
+        typealias Method = Sightline_V1_TrackingService.Method
+        router.registerHandler(
+            forMethod: Method.StreamEvents.descriptor, deserializer: RequestRunDeserializer(),
+            serializer: StreamAnswerSerializer(
+                limits: self.ingest.limits, configuration: self.stream)
+        ) { request, context in try self.streamEvents(request, of: context.principal) }
+        router.registerHandler(
+            forMethod: Method.RecordEvents.descriptor, deserializer: RequestBytesDeserializer(),
+            serializer: ProtobufSerializer<Method.RecordEvents.Output>()
+        ) { request, context in
+            try await self.counted(.recordEvents) {
+                try await self.recordEvents(request, of: context.principal)
+            }
+        }
+        router.registerHandler(
+            forMethod: Method.ExplainEvents.descriptor, deserializer: RequestBytesDeserializer(),
+            serializer: ProtobufSerializer<Method.ExplainEvents.Output>()
+        ) { request, context in
+            try await self.counted(.explainEvents) {
+                try await Self.traced(Method.ExplainEvents.descriptor, request.metadata) {
+                    try await self.explainEvents(request, of: context.principal)
+                }
+            }
+        }
+        router.registerHandler(
+            forMethod: Method.InspectPayload.descriptor, deserializer: RequestBytesDeserializer(),
+            serializer: ProtobufSerializer<Method.InspectPayload.Output>()
+        ) { request, context in
+            try await self.counted(.inspectPayload) {
+                try await Self.traced(Method.InspectPayload.descriptor, request.metadata) {
+                    try await self.inspectPayload(request, of: context.principal)
+                }
+            }
+        }
+    }
+
+    /// The full names of the two methods that record: made once, not for each call.
+    static let streamEventsName =
+        Sightline_V1_TrackingService.Method.StreamEvents.descriptor.fullyQualifiedMethod
+    private static let recordEventsName =
+        Sightline_V1_TrackingService.Method.RecordEvents.descriptor.fullyQualifiedMethod
+
+    /// Where clients find StreamEvents over HTTP/2.
+    static let streamPath = "/" + Self.streamEventsName
+    /// Where they find the other methods.
+    static let recordPath = "/" + Self.recordEventsName
+    static let explainPath =
+        "/" + Sightline_V1_TrackingService.Method.ExplainEvents.descriptor.fullyQualifiedMethod
+    static let inspectPath =
+        "/" + Sightline_V1_TrackingService.Method.InspectPayload.descriptor.fullyQualifiedMethod
+
+    /// Bytes of a message by its method's path: events, or a payload and the fields around it.
+    static let messageBytes = [
+        Self.streamPath: MessageRules.maxBytes, Self.recordPath: MessageRules.maxBytes,
+        Self.explainPath: MessageRules.maxBytes,
+        Self.inspectPath: JSONValue.maximumByteCount + 1024,
+    ]
+
+    private func streamEvents(
+        _ request: StreamingServerRequest<RequestRun>, of caller: Principal
+    ) throws -> StreamingServerResponse<StreamAnswer> {
+        let stream = EventStream(
+            ingest: self.ingest, configuration: self.stream, caller: caller,
+            allowance: try self.ingest.allowance(of: caller.tenant), requests: request)
+        return StreamingServerResponse { writer in
+            try await stream.serve(writer)
+            return [:]
+        }
+    }
+
+    private func recordEvents(
+        _ request: StreamingServerRequest<RequestBytes>, of caller: Principal
+    ) async throws -> StreamingServerResponse<Sightline_V1_RecordEventsResponse> {
+        let allowance = try self.ingest.allowance(of: caller.tenant)
+        let bytes = try await Self.onlyMessage(of: request)
+        var trace = RequestTrace(method: Self.recordEventsName, metadata: request.metadata)
+        let start = MonotonicClock.nanoseconds()
+        let (admitted, span, _) = self.ingest.admit(
+            bytes, shape: .unary, tenant: caller.tenant, trace: &trace)
+        self.ingest.metrics.countAdmission(
+            bytes: bytes.count, nanoseconds: MonotonicClock.nanoseconds() &- start)
+        let heldBytes = admitted.heldBytes(requestBytes: bytes.count)
+        self.ingest.budget.add(heldBytes)
+        defer { self.ingest.budget.remove(heldBytes) }
+        do {
+            try allowance.take(events: admitted.eventCount, bytes: bytes.count)
+            if let violation = admitted.violation { throw ServiceError.request(violation).status }
+        } catch {
+            span?.end(Status.Code(error))
+            throw error
+        }
+        await RecordedRequest.settle(admitted, in: self.ingest.journal)
+        self.ingest.metrics.count([admitted], of: .recordEvents)
+        span?.end(admitted, isUnary: true)
+        let answer = Sightline_V1_RecordEventsResponse.with { response in
+            response.results = admitted.results(includesAccepted: true)
+            response.tally = Sightline_V1_Tally(admitted.tally)
+            if admitted.isToRetry { response.retryDelay = .init(RetryDelay.duration) }
+        }
+        return StreamingServerResponse(single: ServerResponse(message: answer))
+    }
+
+    private func explainEvents(
+        _ request: StreamingServerRequest<RequestBytes>, of caller: Principal
+    ) async throws -> StreamingServerResponse<Sightline_V1_ExplainEventsResponse> {
+        let allowance = try self.ingest.allowance(of: caller.tenant)
+        let bytes = try await Self.onlyMessage(of: request)
+        let explainer = Explainer(
+            admission: self.ingest.admission, tenant: caller.tenant,
+            journal: self.ingest.journal)
+        let answer = try await self.ingest.aside(bytes, events: 0, allowance) { sideCalls in
+            try await sideCalls.explain(bytes, explainer)
+        }
+        allowance.count(events: answer.results.count)
+        return StreamingServerResponse(single: ServerResponse(message: answer))
+    }
+
+    /// A payload counts as an event, whatever is found in it.
+    private func inspectPayload(
+        _ request: StreamingServerRequest<RequestBytes>, of caller: Principal
+    ) async throws -> StreamingServerResponse<Sightline_V1_InspectPayloadResponse> {
+        let allowance = try self.ingest.allowance(of: caller.tenant)
+        let bytes = try await Self.onlyMessage(of: request)
+        let answer = try await self.ingest.aside(bytes, events: 1, allowance) { sideCalls in
+            try await sideCalls.inspect(bytes)
+        }
+        return StreamingServerResponse(single: ServerResponse(message: answer))
+    }
+
+    /// Counts the requests that end with an error, and those that no journal settles.
+    private func counted<Answer>(
+        _ method: RequestMethod, _ answer: () async throws -> Answer
+    ) async throws -> Answer {
+        do {
+            let answer = try await answer()
+            if method != .recordEvents { self.ingest.metrics.count(method, .answered) }
+            return answer
+        } catch {
+            self.ingest.metrics.count(method, .refused)
+            throw error
+        }
+    }
+
+    /// Serves a call that records nothing within a span of its own.
+    private static func traced<Answer>(
+        _ method: MethodDescriptor, _ metadata: Metadata,
+        _ serve: () async throws -> StreamingServerResponse<Answer>
+    ) async throws -> StreamingServerResponse<Answer> {
+        var trace = RequestTrace(method: method.fullyQualifiedMethod, metadata: metadata)
+        let (_, span) = trace.begin(nil, receiveTime: WallClock.microseconds())
+        guard let span else { return try await serve() }
+        do {
+            let answer = try await ServiceContext.withValue(span.serviceContext) {
+                try await serve()
+            }
+            span.end(.ok)
+            return answer
+        } catch {
+            span.end(Status.Code(error))
+            throw error
+        }
+    }
+
+    /// The one message of a unary request.
+    private static func onlyMessage<Message>(
+        of request: StreamingServerRequest<Message>
+    ) async throws -> Message {
+        var messages = request.messages.makeAsyncIterator()
+        guard let message = try await messages.next(), try await messages.next() == nil else {
+            throw ServiceError.messageCount.status
+        }
+        return message
+    }
+}
