@@ -96,7 +96,7 @@ simulate: bootstrap ## Search for lost acks on a simulated disk for SECONDS=60, 
 
 simulate-short: bootstrap ## The same with the debug program, the same histories each time, as CI does
 	swift build --product simulate
-	.build/debug/simulate --seconds 30 --from 1
+	.build/debug/simulate --seconds 60 --from 1
 
 verify: build ## All that searches for long: kills, power cuts, faults, attacks… (hours)
 	@Scripts/verify

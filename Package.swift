@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-let products: [Product] = [
+let executables: [Product] = [
     .executable(name: "sightline", targets: ["sightline"])
 ]
 
@@ -28,7 +28,6 @@ let dependencies: [Package.Dependency] = [
     .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -43,28 +42,53 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// A client or a server of gRPC.
-let grpc: [Target.Dependency] = [
-    .product(name: "GRPCCore", package: "grpc-swift-2"),
-    .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
-    .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf"),
-    .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+/// Products by their package.
+let products: [String: [String]] = [
+    "async-http-client": ["AsyncHTTPClient"],
+    "GRDB.swift": ["GRDB", "GRDBSQLite"],
+    "grpc-swift-2": ["GRPCCore"],
+    "grpc-swift-nio-transport": ["GRPCNIOTransportHTTP2Posix"],
+    "grpc-swift-protobuf": ["GRPCProtobuf"],
+    "hdrhistogram-swift": ["Histogram"],
+    "hummingbird": ["Hummingbird", "HummingbirdCore", "HummingbirdTesting"],
+    "jwt-kit": ["JWTKit"],
+    "swift-argument-parser": ["ArgumentParser"],
+    "swift-asn1": ["SwiftASN1"],
+    "swift-certificates": ["X509"],
+    "swift-collections": ["DequeModule"],
+    "swift-crypto": ["Crypto", "CryptoExtras"],
+    "swift-distributed-tracing": ["InMemoryTracing", "Instrumentation", "Tracing"],
+    "swift-http-types": ["HTTPTypes"],
+    "swift-log": ["Logging"],
+    "swift-metrics": ["CoreMetrics", "MetricsTestKit"],
+    "swift-nio": ["NIOCore", "NIOEmbedded", "NIOHTTP1"],
+    "swift-nio-extras": ["NIOCertificateReloading", "NIOHTTPTypes"],
+    "swift-nio-http2": ["NIOHPACK", "NIOHTTP2"],
+    "swift-nio-ssl": ["NIOSSL"],
+    "swift-protobuf": ["SwiftProtobuf"],
+    "swift-service-context": ["ServiceContextModule"],
+    "swift-service-lifecycle": ["ServiceLifecycle", "UnixSignals"],
+    "Yams": ["Yams"],
 ]
 
+/// Products by their names, from whatever package has them.
+func libraries(_ names: String...) -> [Target.Dependency] {
+    names.map { name in
+        let package = products.first { $0.value.contains(name) }?.key
+        return .product(name: name, package: package ?? "unknown: add it to the table")
+    }
+}
+
+/// A client or a server of gRPC.
+let grpc = libraries("GRPCCore", "GRPCNIOTransportHTTP2Posix", "GRPCProtobuf", "SwiftProtobuf")
+
 /// Files of SQLite.
-let sqlite: [Target.Dependency] = [
-    .product(name: "GRDB", package: "GRDB.swift"),
-    .product(name: "GRDBSQLite", package: "GRDB.swift"),
-]
+let sqlite = libraries("GRDB", "GRDBSQLite")
 
 let targets: [Target] = [
     .target(
         name: "SightlineProtos",
-        dependencies: [
-            .product(name: "GRPCCore", package: "grpc-swift-2"),
-            .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf"),
-            .product(name: "SwiftProtobuf", package: "swift-protobuf"),
-        ]),
+        dependencies: libraries("GRPCCore", "GRPCProtobuf", "SwiftProtobuf")),
     .systemLibrary(
         name: "CLibcrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CMalloc"),
@@ -73,10 +97,7 @@ let targets: [Target] = [
     .target(name: "CCRC32C"),
     .target(
         name: "TrackingJournal",
-        dependencies: [
-            "CCRC32C", "TrackingCore",
-            .product(name: "DequeModule", package: "swift-collections"),
-        ] + sqlite,
+        dependencies: ["CCRC32C", "TrackingCore"] + libraries("DequeModule") + sqlite,
         swiftSettings: strict),
     .systemLibrary(name: "CNats", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
     .target(
@@ -84,85 +105,47 @@ let targets: [Target] = [
         dependencies: [
             "SightlineProtos", "TrackingCore", "TrackingJournal",
             .target(name: "CNats", condition: .when(traits: ["NATS"])),
-            .product(name: "CoreMetrics", package: "swift-metrics"),
-            .product(name: "Instrumentation", package: "swift-distributed-tracing"),
-            .product(name: "Logging", package: "swift-log"),
-            .product(name: "ServiceContextModule", package: "swift-service-context"),
-            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            .product(name: "SwiftProtobuf", package: "swift-protobuf"),
-            .product(name: "Tracing", package: "swift-distributed-tracing"),
-        ] + sqlite,
+        ]
+            + libraries(
+                "CoreMetrics", "Instrumentation", "Logging", "ServiceContextModule",
+                "ServiceLifecycle", "SwiftProtobuf", "Tracing") + sqlite,
         swiftSettings: strict),
     .target(
         name: "TrackingClient",
-        dependencies: [
-            "SightlineProtos", "TrackingCore",
-        ] + grpc,
+        dependencies: ["SightlineProtos", "TrackingCore"] + grpc,
         swiftSettings: strict),
     .target(
         name: "Telemetry",
-        dependencies: [
-            "SightlineProtos", "TrackingCore",
-            .product(name: "CoreMetrics", package: "swift-metrics"),
-            .product(name: "Instrumentation", package: "swift-distributed-tracing"),
-            .product(name: "Logging", package: "swift-log"),
-            .product(name: "ServiceContextModule", package: "swift-service-context"),
-            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            .product(name: "Tracing", package: "swift-distributed-tracing"),
-        ] + grpc,
+        dependencies: ["SightlineProtos", "TrackingCore"]
+            + libraries(
+                "CoreMetrics", "Instrumentation", "Logging", "ServiceContextModule",
+                "ServiceLifecycle", "Tracing") + grpc,
         swiftSettings: strict),
     .target(
         name: "Credentials",
-        dependencies: [
-            "TrackingCore",
-            .product(name: "Crypto", package: "swift-crypto"),
-            .product(name: "CryptoExtras", package: "swift-crypto"),
-            .product(name: "GRPCCore", package: "grpc-swift-2"),
-            .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
-            .product(name: "JWTKit", package: "jwt-kit"),
-            .product(name: "Logging", package: "swift-log"),
-            .product(name: "NIOCertificateReloading", package: "swift-nio-extras"),
-            .product(name: "NIOCore", package: "swift-nio"),
-            .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            .product(name: "SwiftASN1", package: "swift-asn1"),
-            .product(name: "X509", package: "swift-certificates"),
-            .product(name: "Yams", package: "Yams"),
-        ],
+        dependencies: ["TrackingCore"]
+            + libraries(
+                "Crypto", "CryptoExtras", "GRPCCore", "GRPCNIOTransportHTTP2Posix", "JWTKit",
+                "Logging", "NIOCertificateReloading", "NIOCore", "NIOSSL", "ServiceLifecycle",
+                "SwiftASN1", "X509", "Yams"),
         swiftSettings: strict),
     .target(
         name: "HTTP2Edge",
-        dependencies: [
-            "CInflate",
-            .product(name: "GRPCCore", package: "grpc-swift-2"),
-            .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
-            .product(name: "Logging", package: "swift-log"),
-            .product(name: "NIOCore", package: "swift-nio"),
-            .product(name: "NIOHPACK", package: "swift-nio-http2"),
-            .product(name: "NIOHTTP2", package: "swift-nio-http2"),
-            .product(name: "NIOSSL", package: "swift-nio-ssl"),
-        ],
+        dependencies: ["CInflate"]
+            + libraries(
+                "GRPCCore", "GRPCNIOTransportHTTP2Posix", "Logging", "NIOCore", "NIOHPACK",
+                "NIOHTTP2", "NIOSSL"),
         swiftSettings: strict),
     .target(
         name: "TrackingReport",
-        dependencies: [
-            "TrackingClient", "TrackingCore",
-        ] + sqlite,
+        dependencies: ["TrackingClient", "TrackingCore"] + sqlite,
         swiftSettings: strict),
     .target(
         name: "AdminServer",
-        dependencies: [
-            "Telemetry", "TrackingCore", "TrackingSinks",
-            .product(name: "DequeModule", package: "swift-collections"),
-            .product(name: "HTTPTypes", package: "swift-http-types"),
-            .product(name: "Hummingbird", package: "hummingbird"),
-            .product(name: "HummingbirdCore", package: "hummingbird"),
-            .product(name: "Logging", package: "swift-log"),
-            .product(name: "Crypto", package: "swift-crypto"),
-            .product(name: "NIOCore", package: "swift-nio"),
-            .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
-            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-        ],
+        dependencies: ["Telemetry", "TrackingCore", "TrackingSinks"]
+            + libraries(
+                "DequeModule", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "Crypto",
+                "NIOCore", "NIOHTTPTypes", "ServiceLifecycle"),
         resources: [
             .embedInCode("Page/page.html"), .embedInCode("Page/page.css"),
             .embedInCode("Page/plots.js"), .embedInCode("Page/page.js"),
@@ -173,31 +156,18 @@ let targets: [Target] = [
         dependencies: [
             "AdminServer", "Credentials", "HTTP2Edge", "Telemetry", "TrackingCore",
             "TrackingJournal", "TrackingSinks",
-            .product(name: "Configuration", package: "swift-configuration"),
-            .product(name: "Logging", package: "swift-log"),
-            .product(name: "NIOCore", package: "swift-nio"),
-            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            .product(name: "Yams", package: "Yams"),
-        ],
+        ] + libraries("Logging", "NIOCore", "ServiceLifecycle", "UnixSignals", "Yams"),
         swiftSettings: strict),
     .target(
         name: "TrackingServer",
         dependencies: [
             "AdminServer", "Credentials", "HTTP2Edge", "ServerConfiguration", "SightlineProtos",
             "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks",
-            .product(name: "CoreMetrics", package: "swift-metrics"),
-            .product(name: "DequeModule", package: "swift-collections"),
-            .product(name: "Instrumentation", package: "swift-distributed-tracing"),
-            .product(name: "Logging", package: "swift-log"),
-            .product(name: "NIOCore", package: "swift-nio"),
-            .product(name: "NIOHPACK", package: "swift-nio-http2"),
-            .product(name: "ServiceContextModule", package: "swift-service-context"),
-            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            .product(name: "Tracing", package: "swift-distributed-tracing"),
-            .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            .product(name: "X509", package: "swift-certificates"),
-        ] + grpc,
+        ]
+            + libraries(
+                "CoreMetrics", "DequeModule", "Instrumentation", "Logging", "NIOCore", "NIOHPACK",
+                "ServiceContextModule", "ServiceLifecycle", "Tracing", "UnixSignals", "X509")
+            + grpc,
         swiftSettings: strict),
     .executableTarget(
         name: "sightline",
@@ -205,21 +175,11 @@ let targets: [Target] = [
             "AdminServer", "CMalloc", "Credentials", "HTTP2Edge", "ServerConfiguration",
             "SightlineProtos", "Telemetry", "TrackingClient", "TrackingCore", "TrackingJournal",
             "TrackingReport", "TrackingServer", "TrackingSinks",
-            .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            .product(name: "AsyncHTTPClient", package: "async-http-client"),
-            .product(name: "Logging", package: "swift-log"),
-            .product(name: "Crypto", package: "swift-crypto"),
-            .product(name: "GRDB", package: "GRDB.swift"),
-            .product(name: "GRPCCore", package: "grpc-swift-2"),
-            .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
-            .product(name: "Histogram", package: "hdrhistogram-swift"),
-            .product(name: "NIOCore", package: "swift-nio"),
-            .product(name: "NIOHTTP1", package: "swift-nio"),
-            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            .product(name: "SwiftASN1", package: "swift-asn1"),
-            .product(name: "SwiftProtobuf", package: "swift-protobuf"),
-            .product(name: "X509", package: "swift-certificates"),
-        ],
+        ]
+            + libraries(
+                "ArgumentParser", "AsyncHTTPClient", "Logging", "Crypto", "GRDB", "GRPCCore",
+                "GRPCNIOTransportHTTP2Posix", "Histogram", "NIOCore", "NIOHTTP1",
+                "ServiceLifecycle", "SwiftASN1", "SwiftProtobuf", "X509"),
         swiftSettings: strict),
     // In no product: built where it is named, `swift build --product microbench`.
     .executableTarget(
@@ -231,11 +191,8 @@ let targets: [Target] = [
     // In no product either: `make simulate`.
     .executableTarget(
         name: "simulate",
-        dependencies: [
-            "TrackingCore", "TrackingJournal", "TrackingSinks",
-            .product(name: "CoreMetrics", package: "swift-metrics"),
-            .product(name: "Logging", package: "swift-log"),
-        ] + sqlite,
+        dependencies: ["TrackingCore", "TrackingJournal", "TrackingSinks"]
+            + libraries("CoreMetrics", "Logging") + sqlite,
         path: "Tests/Simulation",
         swiftSettings: strict),
     // In no product: `swift build --product wholestack`, or Scripts/fuzz with libFuzzer.
@@ -244,67 +201,44 @@ let targets: [Target] = [
         dependencies: [
             "HTTP2Edge", "ServerConfiguration", "SightlineProtos", "TrackingCore",
             "TrackingJournal", "TrackingServer",
-            .product(name: "GRPCCore", package: "grpc-swift-2"),
-            .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
-            .product(name: "Logging", package: "swift-log"),
-            .product(name: "NIOCore", package: "swift-nio"),
-            .product(name: "NIOEmbedded", package: "swift-nio"),
-            .product(name: "SwiftProtobuf", package: "swift-protobuf"),
-        ],
+        ]
+            + libraries(
+                "GRPCCore", "GRPCNIOTransportHTTP2Posix", "Logging", "NIOCore", "NIOEmbedded",
+                "SwiftProtobuf"),
         path: "Tests/Fuzz/Stack",
         swiftSettings: strict),
     .testTarget(
         name: "TrackingCoreTests",
-        dependencies: [
-            "SightlineProtos", "TrackingCore",
-            .product(name: "SwiftProtobuf", package: "swift-protobuf"),
-        ],
+        dependencies: ["SightlineProtos", "TrackingCore"] + libraries("SwiftProtobuf"),
         swiftSettings: strict),
     .testTarget(
         name: "TrackingJournalTests",
-        dependencies: [
-            "CCRC32C", "TrackingCore", "TrackingJournal",
-            .product(name: "GRDB", package: "GRDB.swift"),
-        ],
+        dependencies: ["CCRC32C", "TrackingCore", "TrackingJournal"] + libraries("GRDB"),
         swiftSettings: strict),
     .testTarget(
         name: "TrackingSinksTests",
         dependencies: [
             "SightlineProtos", "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks",
             .target(name: "CNats", condition: .when(traits: ["NATS"])),
-            .product(name: "CoreMetrics", package: "swift-metrics"),
-            .product(name: "GRDB", package: "GRDB.swift"),
-            .product(name: "Logging", package: "swift-log"),
-            .product(name: "MetricsTestKit", package: "swift-metrics"),
-            .product(name: "SwiftProtobuf", package: "swift-protobuf"),
-            .product(name: "Tracing", package: "swift-distributed-tracing"),
-        ],
+        ]
+            + libraries(
+                "CoreMetrics", "GRDB", "Logging", "MetricsTestKit", "SwiftProtobuf", "Tracing"),
         swiftSettings: strict),
     .testTarget(
         name: "TrackingClientTests",
-        dependencies: [
-            "SightlineProtos", "TrackingClient", "TrackingCore",
-        ] + grpc,
+        dependencies: ["SightlineProtos", "TrackingClient", "TrackingCore"] + grpc,
         swiftSettings: strict),
     .testTarget(
         name: "TelemetryTests",
-        dependencies: [
-            "SightlineProtos", "Telemetry", "TrackingCore",
-            .product(name: "CoreMetrics", package: "swift-metrics"),
-            .product(name: "Instrumentation", package: "swift-distributed-tracing"),
-            .product(name: "Logging", package: "swift-log"),
-            .product(name: "ServiceContextModule", package: "swift-service-context"),
-            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            .product(name: "Tracing", package: "swift-distributed-tracing"),
-        ] + grpc,
+        dependencies: ["SightlineProtos", "Telemetry", "TrackingCore"]
+            + libraries(
+                "CoreMetrics", "Instrumentation", "Logging", "ServiceContextModule",
+                "ServiceLifecycle", "Tracing") + grpc,
         swiftSettings: strict),
     .testTarget(
         name: "TrackingReportTests",
-        dependencies: [
-            "SightlineProtos", "TrackingCore", "TrackingReport", "TrackingSinks",
-            .product(name: "GRDB", package: "GRDB.swift"),
-            .product(name: "SwiftProtobuf", package: "swift-protobuf"),
-        ],
+        dependencies: ["SightlineProtos", "TrackingCore", "TrackingReport", "TrackingSinks"]
+            + libraries("GRDB", "SwiftProtobuf"),
         swiftSettings: strict),
     .testTarget(
         name: "TrackingServerTests",
@@ -312,31 +246,17 @@ let targets: [Target] = [
             "AdminServer", "Credentials", "HTTP2Edge", "ServerConfiguration", "SightlineProtos",
             "Telemetry", "TrackingClient", "TrackingCore", "TrackingJournal", "TrackingServer",
             "TrackingSinks",
-            .product(name: "Configuration", package: "swift-configuration"),
-            .product(name: "Crypto", package: "swift-crypto"),
-            .product(name: "HTTPTypes", package: "swift-http-types"),
-            .product(name: "Hummingbird", package: "hummingbird"),
-            .product(name: "HummingbirdTesting", package: "hummingbird"),
-            .product(name: "JWTKit", package: "jwt-kit"),
-            .product(name: "CoreMetrics", package: "swift-metrics"),
-            .product(name: "NIOCore", package: "swift-nio"),
-            .product(name: "NIOEmbedded", package: "swift-nio"),
-            .product(name: "NIOHPACK", package: "swift-nio-http2"),
-            .product(name: "NIOHTTP2", package: "swift-nio-http2"),
-            .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            .product(name: "SwiftASN1", package: "swift-asn1"),
-            .product(name: "X509", package: "swift-certificates"),
-            .product(name: "GRDB", package: "GRDB.swift"),
-            .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
-            .product(name: "Logging", package: "swift-log"),
-            .product(name: "Tracing", package: "swift-distributed-tracing"),
-        ] + grpc,
+        ]
+            + libraries(
+                "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdTesting", "JWTKit", "CoreMetrics",
+                "NIOCore", "NIOEmbedded", "NIOHPACK", "NIOHTTP2", "NIOSSL", "SwiftASN1", "X509",
+                "GRDB", "InMemoryTracing", "Logging", "Tracing") + grpc,
         swiftSettings: strict),
 ]
 
 let package = Package(
     name: "sightline",
-    products: products,
+    products: executables,
     traits: [
         .trait(name: "NATS", description: "The sink for NATS JetStream; links libnats.")
     ],

@@ -86,7 +86,7 @@ enum SourceRules {
             "TrackingSinks",
         ]),
         "ServerConfiguration": Self.system.union([
-            "AdminServer", "Configuration", "Credentials", "HTTP2Edge", "Logging", "NIOCore",
+            "AdminServer", "Credentials", "HTTP2Edge", "Logging", "NIOCore",
             "ServiceLifecycle", "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks",
             "UnixSignals", "Yams",
         ]),

@@ -1,5 +1,5 @@
-// A YAML file, taken apart here and not by swift-configuration, which passes over keys that it does
-// not know, lists, and values that are missing.
+// A YAML file, taken apart by hand: a decoder would pass over keys that it does not know, and would
+// not tell where a value stands.
 internal import Foundation
 internal import Yams
 

@@ -1,6 +1,5 @@
 // Where values come from: flags over the environment over a YAML file over OpenTelemetry's
 // variables over the defaults.
-internal import Configuration
 package import TrackingCore
 
 /// The five sources, read once at start, and again at each reload.
@@ -42,17 +41,18 @@ package struct ConfigurationSource: Sendable {
         problems += file?.problems ?? []
         let standard = OpenTelemetryVariables(self.environment)
         let layers: [Layer] = [
-            Layer(texts: self.flags) { .flag(Self.flag(of: $0)) },
-            Layer(texts: set) { _ in .flag("--set") },
+            Layer(text: { self.flags[$0.name] }, origin: { .flag(Self.flag(of: $0)) }),
+            Layer(text: { set[$0.name] }, origin: { _ in .flag("--set") }),
             Layer(
-                reader: ConfigReader(
-                    provider: EnvironmentVariablesProvider(environmentVariables: self.environment)
-                        .prefixKeys(with: "sightline"))
-            ) { .environment($0.environmentVariable) },
-            Layer(texts: file?.texts ?? [:]) { file?.places[$0.name] ?? .standard },
-            Layer(texts: standard.values.mapValues(\.text)) { key in
-                standard.values[key.name].map { .environment($0.variable) } ?? .standard
-            },
+                text: { self.environment[$0.environmentVariable] },
+                origin: { .environment($0.environmentVariable) }),
+            Layer(
+                text: { file?.texts[$0.name] }, origin: { file?.places[$0.name] ?? .standard }),
+            Layer(
+                text: { standard.values[$0.name]?.text },
+                origin: { key in
+                    standard.values[key.name].map { .environment($0.variable) } ?? .standard
+                }),
         ]
         let settings = ConfigurationKey.all.map { key in
             layers.lazy.compactMap { $0.setting(key) }.first
@@ -64,26 +64,11 @@ package struct ConfigurationSource: Sendable {
 
     /// One source: what it has set, and where.
     private struct Layer {
-        let reader: ConfigReader
+        let text: (ConfigurationKey) -> String?
         let origin: (ConfigurationKey) -> ConfigurationOrigin
 
-        init(reader: ConfigReader, origin: @escaping (ConfigurationKey) -> ConfigurationOrigin) {
-            self.reader = reader
-            self.origin = origin
-        }
-
-        init(texts: [String: String], origin: @escaping (ConfigurationKey) -> ConfigurationOrigin) {
-            var values: [AbsoluteConfigKey: ConfigValue] = [:]
-            for (name, text) in texts {
-                values[AbsoluteConfigKey(ConfigKey(name))] = ConfigValue(
-                    .string(text), isSecret: false)
-            }
-            self.init(
-                reader: ConfigReader(provider: InMemoryProvider(values: values)), origin: origin)
-        }
-
         func setting(_ key: ConfigurationKey) -> ConfigurationSetting? {
-            self.reader.string(forKey: ConfigKey(key.name)).map {
+            self.text(key).map {
                 ConfigurationSetting(key: key, text: $0, origin: self.origin(key))
             }
         }
