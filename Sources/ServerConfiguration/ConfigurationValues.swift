@@ -1,5 +1,4 @@
-// Typed values of every key. swift-configuration's typed getters pass over a value of the wrong
-// type, so every value is read as text, and checked here.
+// Typed values of every key: each is read as text, and checked here.
 internal import NIOCore
 
 /// Values by key, with the problems found on the way.

@@ -76,62 +76,23 @@ package struct ServerConfiguration: Sendable {
     /// - Throws: `ConfigurationError` with every problem that was found.
     init(_ source: ConfigurationValues) throws(ConfigurationError) {
         var values = source
+        for setting in values.settings where setting.key.takes(setting.text) {
+            setting.key.set(setting.text, &self)
+        }
         let listen = values.text("listen")
         (self.host, self.port) = values.address("listen", listen)
-        self.dataDirectory = values.text("data_dir")
-        self.sink = SinkKind(rawValue: values.text("sink")) ?? .sqlite
-        self.logLevel = Logger.Level(rawValue: values.text("log.level")) ?? .info
-        self.logFormat = LogFormat(rawValue: values.text("log.format")) ?? .auto
-        self.logSummaryInterval = .seconds(values.number("log.summary_seconds"))
         self.policy.trackUnspecifiedConsent = values.text("rules.default_consent") == "opted_in"
-        self.policy.recordTestMessages = values.flag("rules.record_test_messages")
-        self.limits.requestBytes = values.number("limits.request_bytes")
-        self.limits.requestEvents = values.number("limits.request_events")
-        self.limits.eventBytes = values.number("limits.event_bytes")
-        self.edge.streamsPerConnection = values.number("limits.streams_per_connection")
-        self.edge.metadataBytes = values.number("limits.metadata_bytes")
-        self.edge.smallMessageBytes = values.number("limits.small_message_bytes")
-        self.edge.messageTimeout = .seconds(values.number("limits.message_seconds"))
-        self.bytesInFlight = values.number("limits.bytes_in_flight")
-        self.bytesInFlightSoftPercent = values.number("limits.bytes_in_flight_soft_percent")
-        self.edge.bytesWaiting = values.number("limits.bytes_waiting")
-        self.quotas.standard.eventsPerSecond = values.number("quotas.events_per_second")
-        self.quotas.standard.bytesPerSecond = values.number("quotas.bytes_per_second")
-        self.quotas.standard.burstSeconds = values.number("quotas.burst_seconds")
-        self.quotas.file = values.text("quotas.file")
-        self.quotas.maxTenants = values.number("quotas.max_tenants")
-        self.quotas.maxStreamWait = .seconds(values.number("quotas.stream_wait_seconds"))
-        self.edge.answerTimeout = .seconds(values.number("stream.ack_seconds"))
-        self.stream.maxRequests = values.number("stream.max_requests")
-        self.stream.maxBytes = values.number("stream.max_bytes")
-        self.journal.mode = Journal.Mode(rawValue: values.text("journal.mode")) ?? .disk
-        self.journal.maxBytes = values.number("journal.max_bytes")
-        self.journal.maxGroupBytes = values.number("journal.group_bytes")
-        self.journal.maxCachedBytes = values.number("journal.cache_bytes")
-        self.journal.segmentBytes = values.number("journal.segment_bytes")
-        self.journal.checkpointMilliseconds = values.number("journal.checkpoint_milliseconds")
-        self.journal.retainSeconds = values.number("journal.retain_seconds")
-        self.journal.windowCapacity = values.number("journal.recent_hits")
-        self.jsonLinesFileBytes = values.number("jsonl.file_bytes")
-        self.maxDeadLetters = values.number("dead_letters.max_rows")
-        self.drainTimeout = .seconds(values.number("drain.seconds"))
         // Streams are told of the end in time for it to come before the connections are cut.
         self.stream.closingGrace = min(self.stream.closingGrace, self.drainTimeout / 2)
-        self.nats = NATSConfiguration(&values)
+        self.nats.read(&values)
         if self.sink == .nats {
             self.journal.retainSeconds = max(
                 self.journal.retainSeconds, Int(self.nats.retention.components.seconds))
         }
-        self.connections = ConnectionConfiguration(&values)
-        self.edge.isCompressionEnabled = values.flag("compression.enabled")
-        self.edge.maxCompressedStreams = values.number("compression.max_streams")
-        self.maxHealthWatchers = values.number("health.max_watchers")
-        self.isReflectionEnabled = values.flag("reflection.enabled")
-        self.traces = TracesConfiguration(&values)
-        self.admin = AdminConfiguration(&values)
-        self.tls = ServerTLSConfiguration(values)
-        self.auth = AuthConfiguration(values)
-        self.allowInsecure = values.flag("allow_insecure")
+        self.connections.read(&values)
+        self.traces.read(&values)
+        self.admin.read(&values)
+        self.auth.read(values)
         if let exposure = self.exposure { values.refuse("listen", exposure) }
         guard values.problems.isEmpty else { throw ConfigurationError(values.problems) }
     }

@@ -33,7 +33,7 @@ extension Journal {
     }
 
     /// What has to be true of a request before its client is told.
-    package enum Mode: String, Sendable {
+    package enum Mode: String, CaseIterable, Sendable {
         /// It is on this node's disk.
         case disk
         /// Every sink has it: for nodes without a disk. What waits is kept in memory, at most

@@ -8,68 +8,49 @@ extension ConfigurationKey {
         .init(
             "auth.mode", .choice("none", of: AuthConfiguration.modeChoices),
             "credentials that are taken: API keys, signed tokens, client certificates"),
-        .init(
-            "auth.keys_file", .text(""), "API keys, as `sightline keys` writes them",
+        .text(
+            "auth.keys_file", \.auth.keysFile, "API keys, as `sightline keys` writes them",
             isReloadable: true),
-        .init(
-            "auth.jwks_file", .text(""), "public keys that sign tokens (JWKS, RFC 7517)",
+        .text(
+            "auth.jwks_file", \.auth.jwksFile, "public keys that sign tokens (JWKS, RFC 7517)",
             isReloadable: true),
-        .init(
-            "auth.jwt_audience", .text(""), "what a token's aud has to name", isReloadable: true),
-        .init("auth.jwt_issuer", .text(""), "what a token's iss has to be", isReloadable: true),
-        .init(
-            "auth.jwt_tenant_claim", .text("tenant"), "the claim of a token that holds its tenant",
+        .text(
+            "auth.jwt_audience", \.auth.jwtAudience, "what a token's aud has to name",
+            isReloadable: true),
+        .text(
+            "auth.jwt_issuer", \.auth.jwtIssuer, "what a token's iss has to be", isReloadable: true),
+        .text(
+            "auth.jwt_tenant_claim", \.auth.jwtTenantClaim,
+            "the claim of a token that holds its tenant",
             isReloadable: true),
         .init(
             "auth.jwt_algorithms",
             .text(AuthConfiguration.standardAlgorithms.joined(separator: ",")),
             "algorithms that tokens may be signed with", isReloadable: true),
-        .init(
-            "auth.jwt_leeway_seconds", .number(30, 0...300),
+        .duration(
+            "auth.jwt_leeway_seconds", \.auth.jwtLeeway, 0...300,
             "seconds that the clocks of issuer and server may be apart", isReloadable: true),
-        .init(
-            "auth.token_bytes", .number(16 << 10, 1...(16 << 10)), "bytes of a token",
+        .number(
+            "auth.token_bytes", \.auth.tokenBytes, 1...(16 << 10), "bytes of a token",
             isReloadable: true),
-        .init(
-            "auth.required_scope", .text(""), "the scope that keys and tokens need; empty for none",
+        .text(
+            "auth.required_scope", \.auth.requiredScope,
+            "the scope that keys and tokens need; empty for none",
             isReloadable: true),
-        .init(
-            "auth.mtls_tenants_file", .text(""),
+        .text(
+            "auth.mtls_tenants_file", \.auth.mtlsTenantsFile,
             "tenants by DNS name or URI of a client certificate (YAML)", isReloadable: true),
-        .init(
-            "auth.open_reflection", .flag(false),
+        .flag(
+            "auth.open_reflection", \.auth.openReflection,
             "whether server reflection answers without credentials too"),
     ]
 }
 
-extension ServerTLSConfiguration {
-    /// Reads the keys, and no file.
-    init(_ values: ConfigurationValues) {
-        self.init()
-        self.mode = Mode(rawValue: values.text("tls.mode")) ?? .off
-        self.certificatePath = values.text("tls.certificate")
-        self.keyPath = values.text("tls.key")
-        self.clientRootsPath = values.text("tls.client_roots")
-        self.reloadInterval = .seconds(values.number("tls.reload_seconds"))
-    }
-}
-
 extension AuthConfiguration {
-    /// Reads the keys `auth.*`.
-    init(_ values: ConfigurationValues) {
-        self.init()
+    /// Reads what is more than one value.
+    mutating func read(_ values: ConfigurationValues) {
         self.modes = Set(Self.list(values.text("auth.mode")).compactMap(Mode.init))
-        self.keysFile = values.text("auth.keys_file")
-        self.jwksFile = values.text("auth.jwks_file")
-        self.jwtAudience = values.text("auth.jwt_audience")
-        self.jwtIssuer = values.text("auth.jwt_issuer")
-        self.jwtTenantClaim = values.text("auth.jwt_tenant_claim")
         self.jwtAlgorithms = Self.list(values.text("auth.jwt_algorithms"))
-        self.jwtLeeway = .seconds(values.number("auth.jwt_leeway_seconds"))
-        self.tokenBytes = values.number("auth.token_bytes")
-        self.requiredScope = values.text("auth.required_scope")
-        self.mtlsTenantsFile = values.text("auth.mtls_tenants_file")
-        self.openReflection = values.flag("auth.open_reflection")
     }
 
     private static func list(_ text: String) -> [String] {

@@ -7,42 +7,43 @@ extension ConfigurationKey {
             "nats.servers", .text("nats://127.0.0.1:4222"),
             "servers, with commas between them; tls:// in place of nats:// asks for TLS",
             unit: "URLs"),
-        .init("nats.stream", .text("SIGHTLINE"), "name of the JetStream stream", unit: "name"),
-        .init(
-            "nats.subject_prefix", .text("sightline"),
+        .text("nats.stream", \.nats.stream, "name of the JetStream stream", unit: "name"),
+        .text(
+            "nats.subject_prefix", \.nats.subjectPrefix,
             "what subjects begin with: {prefix}.{tenant}.{app}.{kind}.{action}", unit: "subject"),
-        .init("nats.make_stream", .flag(true), "whether a stream that is missing is made"),
-        .init(
-            "nats.replicas", .number(1, 1...5), "servers that hold the stream, at least",
+        .flag("nats.make_stream", \.nats.makesStream, "whether a stream that is missing is made"),
+        .number(
+            "nats.replicas", \.nats.replicas, 1...5, "servers that hold the stream, at least",
             unit: "servers"),
-        .init(
-            "nats.max_bytes", .number(8 << 30, 1...(1 << 50)),
+        .number(
+            "nats.max_bytes", \.nats.maxBytes, 1...(1 << 50),
             "bytes that the stream holds, at least; a full one refuses hits"),
-        .init(
-            "nats.max_age_seconds", .number(7 * 86_400, 0...(3650 * 86_400)),
+        .duration(
+            "nats.max_age_seconds", \.nats.maxAge, 0...(3650 * 86_400),
             "seconds that a stream which is made keeps a hit; 0 for ever"),
-        .init(
-            "nats.duplicate_seconds", .number(900, 1...(30 * 86_400)),
+        .duration(
+            "nats.duplicate_seconds", \.nats.duplicateWindow, 1...(30 * 86_400),
             "seconds for which the stream knows a hit again, at least"),
-        .init(
-            "nats.retain_seconds", .number(600, 0...(30 * 86_400)),
+        .duration(
+            "nats.retain_seconds", \.nats.retention, 0...(30 * 86_400),
             "seconds that a batch is kept after the stream has it, to be fed again after a loss"),
-        .init(
-            "nats.ack_seconds", .number(5, 1...60),
+        .duration(
+            "nats.ack_seconds", \.nats.ackTimeout, 1...60,
             "seconds that the stream's ack may take before a hit is sent again"),
-        .init(
-            "nats.max_in_flight", .number(4096, 1...65_536), "hits that may wait for their ack",
+        .number(
+            "nats.max_in_flight", \.nats.maxInFlight, 1...65_536,
+            "hits that may wait for their ack",
             unit: "hits"),
-        .init("nats.credentials_file", .text(""), "JWT and seed, as nsc writes them"),
-        .init("nats.user", .text(""), "who the server knows us as", unit: "name"),
-        .init("nats.password_file", .text(""), "that user's password, in one line"),
-        .init(
-            "nats.tls.roots", .text(""), "authorities of the servers' certificates",
+        .text("nats.credentials_file", \.nats.credentialsFile, "JWT and seed, as nsc writes them"),
+        .text("nats.user", \.nats.user, "who the server knows us as", unit: "name"),
+        .text("nats.password_file", \.nats.passwordFile, "that user's password, in one line"),
+        .text(
+            "nats.tls.roots", \.nats.tlsRoots, "authorities of the servers' certificates",
             unit: "PEM file"),
-        .init(
-            "nats.tls.certificate", .text(""), "the certificate shown to the servers",
+        .text(
+            "nats.tls.certificate", \.nats.tlsCertificate, "the certificate shown to the servers",
             unit: "PEM file"),
-        .init("nats.tls.key", .text(""), "the key of that certificate", unit: "PEM file"),
+        .text("nats.tls.key", \.nats.tlsKey, "the key of that certificate", unit: "PEM file"),
     ]
 
     /// By how many seconds the stream has to know a hit for longer than it is kept to be fed again.
@@ -50,26 +51,10 @@ extension ConfigurationKey {
 }
 
 extension NATSConfiguration {
-    /// Reads the keys; what contradicts itself is a problem where the sink is used.
-    init(_ values: inout ConfigurationValues) {
-        self.init()
+    /// Reads what is more than one value; what contradicts itself is a problem where the sink is
+    /// used.
+    mutating func read(_ values: inout ConfigurationValues) {
         self.servers = values.text("nats.servers").split(separator: ",").map(String.init)
-        self.stream = values.text("nats.stream")
-        self.subjectPrefix = values.text("nats.subject_prefix")
-        self.makesStream = values.flag("nats.make_stream")
-        self.replicas = values.number("nats.replicas")
-        self.maxBytes = values.number("nats.max_bytes")
-        self.maxAge = .seconds(values.number("nats.max_age_seconds"))
-        self.duplicateWindow = .seconds(values.number("nats.duplicate_seconds"))
-        self.ackTimeout = .seconds(values.number("nats.ack_seconds"))
-        self.maxInFlight = values.number("nats.max_in_flight")
-        self.credentialsFile = values.text("nats.credentials_file")
-        self.user = values.text("nats.user")
-        self.passwordFile = values.text("nats.password_file")
-        self.tlsRoots = values.text("nats.tls.roots")
-        self.retention = .seconds(values.number("nats.retain_seconds"))
-        self.tlsCertificate = values.text("nats.tls.certificate")
-        self.tlsKey = values.text("nats.tls.key")
         if values.text("sink") == SinkKind.nats.rawValue { Self.check(&values) }
     }
 
