@@ -18,7 +18,8 @@ extension ConfigurationKey {
             "auth.jwt_audience", \.auth.jwtAudience, "what a token's aud has to name",
             isReloadable: true),
         .text(
-            "auth.jwt_issuer", \.auth.jwtIssuer, "what a token's iss has to be", isReloadable: true),
+            "auth.jwt_issuer", \.auth.jwtIssuer, "what a token's iss has to be",
+            isReloadable: true),
         .text(
             "auth.jwt_tenant_claim", \.auth.jwtTenantClaim,
             "the claim of a token that holds its tenant",
