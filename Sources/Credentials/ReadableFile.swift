@@ -1,12 +1,12 @@
-// The files of credentials, read whole and bounded.
-internal import Foundation
+// Files that an operator writes, read whole and bounded.
+package import Foundation
 
 /// Reads a file.
-enum ReadableFile {
-    /// The bytes of a regular file.
+package enum ReadableFile {
+    /// The bytes of a regular file, `maxBytes` at most.
     ///
     /// - Throws: `KeysFile.Failure`, which names the path and no content.
-    static func read(_ path: String, maxBytes: Int) throws -> Data {
+    package static func read(_ path: String, maxBytes: Int) throws -> Data {
         guard let handle = FileHandle(forReadingAtPath: path) else {
             throw KeysFile.Failure(
                 description: "\(path) cannot be read: see that it is there and that the server "

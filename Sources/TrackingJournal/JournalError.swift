@@ -12,8 +12,6 @@ package enum JournalError: Error, CustomStringConvertible {
     case unsafeSetting(name: String, value: String, needed: String)
     /// The disk failed: what was promised to be on it may not be. Never retried.
     case failed(reason: String)
-    /// The journal is closing.
-    case closed
 
     /// Whether a file is not this program's to use: another configuration or program helps, and a
     /// restart does not.
@@ -39,7 +37,6 @@ package enum JournalError: Error, CustomStringConvertible {
         case .failed(let reason):
             "the journal's disk failed: \(reason). Nothing unacknowledged is lost by a restart; "
                 + "check the disk first"
-        case .closed: "the journal is closed"
         }
     }
 }

@@ -157,9 +157,6 @@ package struct Application: Sendable {
     /// once.
     package func stop() async { await self.services.triggerGracefulShutdown() }
 
-    /// Whole days until the server's certificate expires; nil without TLS.
-    package var certificateDaysLeft: Int? { self.certificates?.certificateDaysLeft }
-
     private static func certificates(
         _ configuration: ServerConfiguration, _ logger: Logger
     ) throws(ConfigurationError) -> ServerCertificates? {

@@ -155,7 +155,8 @@ package struct ConfigurationKey: Sendable {
             "quotas.burst_seconds", \.quotas.standard.burstSeconds, 1...Self.maxBurstSeconds,
             "seconds of its rates that a tenant may send at once", isReloadable: true),
         .text(
-            "quotas.file", \.quotas.file, "YAML file with the quotas of single tenants",
+            "quotas.file", \.quotas.file,
+            "YAML file with the quotas of single tenants, at most 4 MiB",
             isReloadable: true),
         .number(
             "quotas.max_tenants", \.quotas.maxTenants, 1...1_000_000,

@@ -12,6 +12,8 @@ package struct QuotaFile {
     private var quotas: [Tenant: Quota] = [:]
     private var problems: [String] = []
 
+    private static let maxBytes = 4 << 20
+
     private static let keys = [
         "events_per_second": (\Quota.eventsPerSecond, 0...ConfigurationKey.maxQuota),
         "bytes_per_second": (\Quota.bytesPerSecond, 0...ConfigurationKey.maxQuota),
@@ -39,12 +41,14 @@ package struct QuotaFile {
     private mutating func read() {
         let text: String
         do {
-            text = try String(contentsOfFile: self.path, encoding: .utf8)
+            let data = try ReadableFile.read(self.path, maxBytes: Self.maxBytes)
+            guard let valid = String(validating: data, as: UTF8.self) else {
+                self.problems = ["quotas.file is \"\(self.path)\", but that is not UTF-8"]
+                return
+            }
+            text = valid
         } catch {
-            self.problems = [
-                "quotas.file is \"\(self.path)\", which cannot be read: check that it is there, "
-                    + "and UTF-8"
-            ]
+            self.problems = ["quotas.file is \"\(self.path)\", but \(error)"]
             return
         }
         do {

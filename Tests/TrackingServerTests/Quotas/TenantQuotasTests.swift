@@ -181,6 +181,21 @@ struct TenantQuotasTests {
         #expect(error.problems.first?.hasPrefix("quotas.file is \"/nowhere/q.yaml\"") == true)
     }
 
+    @Test("a file of 4 MiB is read, and one byte more stops the start", arguments: [0, 1])
+    func size(_ beyond: Int) async throws {
+        let yaml = "tenants: {}\n"
+        let comment = "#" + String(repeating: "x", count: (4 << 20) - yaml.utf8.count - 1 + beyond)
+        try await self.with(yaml + comment) { path in
+            let read = { try TenantQuotas(self.configuration(file: path), now: self.time.now) }
+            guard beyond > 0 else {
+                _ = try read()
+                return
+            }
+            let error = try #require(throws: ConfigurationError.self) { _ = try read() }
+            #expect(error.problems.first?.contains("more than 4194304 bytes") == true)
+        }
+    }
+
     private func with(_ yaml: String, _ body: (String) throws -> Void) async throws {
         try await TestDirectory.with { directory in
             let path = directory + "/quotas.yaml"
