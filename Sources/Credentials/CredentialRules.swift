@@ -1,6 +1,6 @@
 // The files of credentials, as they were read: what a reload replaces as a whole.
-internal import X509
 internal import TrackingCore
+internal import X509
 
 /// Everything that credentials are judged by. A value, so that each RPC sees one state of it.
 struct CredentialRules: Sendable {

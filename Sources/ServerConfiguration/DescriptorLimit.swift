@@ -1,11 +1,11 @@
 // How many files and sockets the process may have open, and how many a configuration asks for.
 // rlimit is CoreFoundation's or Glibc's, by which of them the compiler meets first.
+internal import AdminServer
 internal import CoreFoundation
 internal import Foundation
 internal import Glibc
 internal import HTTP2Edge
 internal import TrackingJournal
-internal import AdminServer
 
 /// The process's limit of descriptors (RLIMIT_NOFILE).
 package enum DescriptorLimit {

@@ -2,8 +2,8 @@
 package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
-internal import UnixSignals
 internal import TrackingCore
+internal import UnixSignals
 
 /// Reads the configuration again at each SIGHUP. One that is wrong changes nothing, and every
 /// problem of it is logged.

@@ -1,7 +1,7 @@
 // Who may reach a server without TLS or credentials: no other machine, unless somebody says so.
+internal import Credentials
 internal import HTTP2Edge
 internal import NIOCore
-internal import Credentials
 
 extension ServerConfiguration {
     /// Why the server must not listen on its address; nil where it may. It follows the words

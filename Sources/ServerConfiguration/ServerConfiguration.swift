@@ -1,13 +1,13 @@
 // The configuration of a server, read once and checked whole before anything starts.
+package import AdminServer
+package import Credentials
 internal import Foundation
+package import HTTP2Edge
 package import Logging
 package import Telemetry
 package import TrackingCore
 package import TrackingJournal
 package import TrackingSinks
-package import HTTP2Edge
-package import Credentials
-package import AdminServer
 
 /// All that a server needs to know. One immutable value.
 package struct ServerConfiguration: Sendable {

@@ -1,8 +1,9 @@
 // The Swift client: sends events, keeps what is not acked, and connects again until all is settled.
-package import SightlineProtos
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
+package import SightlineProtos
 internal import SwiftProtobuf
+internal import TrackingCore
 
 /// A client of one server.
 package struct TrackingClient: Sendable {
@@ -92,6 +93,7 @@ package struct TrackingClient: Sendable {
     /// Runs streams, one after the other, until all is settled.
     private func settle(_ session: SendSession) async throws {
         var backoff = Backoff()
+        var generator = SystemRandomNumberGenerator()
         while true {
             let settledBefore = session.summary.settledCount
             let failure = try await self.stream(session)
@@ -103,7 +105,7 @@ package struct TrackingClient: Sendable {
                     unsettled: session.unsettledCount)
             }
             let asked = min(failure.retryDelay ?? .zero, UnacknowledgedRequests.maxRetryDelay)
-            let delay = max(asked, backoff.next(chance: Double.random(in: 0...1)))
+            let delay = max(asked, backoff.next(using: &generator))
             session.interrupt(failure, delay: delay)
             try await Task.sleep(for: delay)
         }

@@ -2,8 +2,8 @@
 // front of them in the transport.
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
-internal import Logging
 internal import HTTP2Edge
+internal import Logging
 internal import ServerConfiguration
 
 extension Application {

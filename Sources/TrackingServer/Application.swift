@@ -1,9 +1,13 @@
 // The whole service, wired: the only file that knows every concrete type. The services' order is
 // the order of start, and its reverse the order of stop.
+internal import AdminServer
+internal import Credentials
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
+internal import HTTP2Edge
 package import Logging
 internal import NIOCore
+package import ServerConfiguration
 internal import ServiceLifecycle
 package import Telemetry
 internal import Tracing
@@ -11,10 +15,6 @@ internal import TrackingCore
 package import TrackingJournal
 package import TrackingSinks
 internal import UnixSignals
-internal import HTTP2Edge
-internal import Credentials
-internal import AdminServer
-package import ServerConfiguration
 
 /// A server: journal, forwarder and gRPC service.
 package struct Application: Sendable {

@@ -1,11 +1,11 @@
 // The gRPC server as a service: bound, announced, drained, and in the end cut off.
+internal import AdminServer
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
+internal import HTTP2Edge
 internal import Logging
 internal import NIOCore
 internal import ServiceLifecycle
-internal import HTTP2Edge
-internal import AdminServer
 
 /// Runs a gRPC server until shutdown. A graceful one lets clients finish within `drainTimeout`,
 /// then closes every connection hard: the transport alone would wait for a peer's PING for ever.

@@ -2,6 +2,7 @@
 package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
+internal import TrackingCore
 package import TrackingJournal
 
 /// Delivers the journal's batches to a sink. What the sink has is noted by its cursor; what it

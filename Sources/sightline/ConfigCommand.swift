@@ -1,9 +1,8 @@
 // `sightline config print`: what the configuration is, and why.
 internal import ArgumentParser
-internal import TrackingClient
-internal import TrackingServer
-internal import TrackingCore
 internal import ServerConfiguration
+internal import TrackingClient
+internal import TrackingCore
 
 /// The commands about the configuration.
 struct ConfigCommand: ParsableCommand {

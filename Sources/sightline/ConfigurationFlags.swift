@@ -1,9 +1,8 @@
 // The flags that set configuration keys, for every command that reads the configuration.
 internal import ArgumentParser
 internal import Foundation
-internal import TrackingServer
-internal import TrackingSinks
 internal import ServerConfiguration
+internal import TrackingSinks
 
 /// Values of keys, from the command line.
 struct ConfigurationFlags: ParsableArguments {

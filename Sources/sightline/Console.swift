@@ -1,7 +1,6 @@
 // Standard output and standard error, for people and for pipes.
 internal import ArgumentParser
 internal import Foundation
-internal import TrackingClient
 
 /// Writes lines, with colour only where a person sees it.
 enum Console {

@@ -4,6 +4,7 @@ internal import GRDB
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingClient
+internal import TrackingReport
 internal import TrackingSinks
 
 /// A hit that a sink refused for good.
@@ -52,7 +53,7 @@ struct DeadLetterRow: TailedRow {
         self.deliveryID = record?.deliveryID
         self.broadlogID = record?.broadlogID
         self.tenant = row["tenant"] ?? ""
-        self.refusedTime = RowTime.utc(refusedMicroseconds)
+        self.refusedTime = ReportTime.utc(refusedMicroseconds)
         self.reason = row["reason"] ?? ""
         self.refusedMicroseconds = refusedMicroseconds
     }

@@ -2,6 +2,7 @@
 internal import Foundation
 internal import GRDB
 internal import TrackingClient
+internal import TrackingReport
 internal import TrackingSinks
 
 /// A hit that the sink sqlite has taken.
@@ -52,8 +53,8 @@ struct HitRow: TailedRow {
         self.appID = row["app_id"]
         self.platform = row["platform"]
         self.subjectID = row["subject_id"]
-        self.occurTime = occurMicroseconds.map(RowTime.utc)
-        self.receiveTime = RowTime.utc(receiveMicroseconds)
+        self.occurTime = occurMicroseconds.map(ReportTime.utc)
+        self.receiveTime = ReportTime.utc(receiveMicroseconds)
         self.tenant = row["tenant"] ?? ""
         self.traceparent = row["traceparent"]
         self.warnings = warnings.split(separator: ",").map(String.init)

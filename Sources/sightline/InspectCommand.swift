@@ -1,7 +1,6 @@
 // `sightline inspect`: what in a payload would spoil the tracking.
 internal import ArgumentParser
 internal import Foundation
-internal import SightlineProtos
 internal import TrackingClient
 internal import TrackingCore
 

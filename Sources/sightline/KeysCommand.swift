@@ -1,10 +1,9 @@
 // `sightline keys`: the API keys of a server, in its keys file.
 internal import ArgumentParser
-internal import Foundation
-internal import TrackingClient
-internal import TrackingServer
 internal import Credentials
+internal import Foundation
 internal import ServerConfiguration
+internal import TrackingClient
 
 /// The commands about API keys.
 struct KeysCommand: ParsableCommand {

@@ -2,10 +2,10 @@
 internal import ArgumentParser
 internal import Foundation
 internal import GRDB
+internal import ServerConfiguration
 internal import TrackingJournal
 internal import TrackingServer
 internal import TrackingSinks
-internal import ServerConfiguration
 
 /// Delivers dead letters again, and forgets those that the sink has taken.
 struct ReplayCommand: AsyncParsableCommand {

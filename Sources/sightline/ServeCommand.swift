@@ -1,14 +1,14 @@
 // `sightline serve`: the service itself.
+internal import AdminServer
 internal import ArgumentParser
 internal import Foundation
 internal import Logging
+internal import ServerConfiguration
 internal import Telemetry
+internal import TrackingCore
 internal import TrackingJournal
 internal import TrackingServer
 internal import TrackingSinks
-internal import TrackingCore
-internal import AdminServer
-internal import ServerConfiguration
 
 /// Runs the service until SIGTERM or SIGINT.
 struct ServeCommand: AsyncParsableCommand {

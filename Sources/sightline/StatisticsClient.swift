@@ -1,11 +1,10 @@
 // Asks a server's admin port for its figures.
+internal import AdminServer
 internal import AsyncHTTPClient
 internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
 internal import TrackingClient
-internal import TrackingServer
-internal import AdminServer
 
 /// Reads `/stats.json`.
 struct StatisticsClient {

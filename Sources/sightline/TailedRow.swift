@@ -53,17 +53,8 @@ enum RowTime {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.dateFormat = "yyyy-MM-dd HH:mm:ss.SSS"
-        return formatter.string(from: self.date(microseconds))
-    }
-
-    /// UTC for programs.
-    static func utc(_ microseconds: Int64) -> String {
-        self.date(microseconds).formatted(
-            Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-    }
-
-    private static func date(_ microseconds: Int64) -> Date {
-        Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
+        return formatter.string(
+            from: Date(timeIntervalSince1970: Double(microseconds) / 1_000_000))
     }
 }
 

@@ -1,9 +1,8 @@
 // `sightline top`: the live page's figures in a terminal.
+internal import AdminServer
 internal import ArgumentParser
 internal import Foundation
 internal import TrackingClient
-internal import TrackingServer
-internal import AdminServer
 
 /// Shows a server's figures, again and again.
 struct TopCommand: AsyncParsableCommand {

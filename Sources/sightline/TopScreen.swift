@@ -1,8 +1,7 @@
 // A server's figures as lines of text: what `sightline top` draws.
+internal import AdminServer
 internal import Foundation
 internal import TrackingClient
-internal import TrackingServer
-internal import AdminServer
 
 /// One screen.
 struct TopScreen {

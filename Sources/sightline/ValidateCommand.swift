@@ -1,9 +1,8 @@
 // `sightline validate`: everything that is wrong with a configuration, without a start.
 internal import ArgumentParser
-internal import TrackingClient
-internal import TrackingServer
-internal import TrackingCore
 internal import ServerConfiguration
+internal import TrackingClient
+internal import TrackingCore
 
 /// Lists all problems of a configuration.
 struct ValidateCommand: ParsableCommand {

@@ -4,6 +4,7 @@
 
 internal import Foundation
 internal import TrackingCore
+
 @testable internal import Credentials
 
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,10 +1,10 @@
 // What a configuration asks of the machine, before anything starts.
 internal import Foundation
 internal import Testing
-
-@testable internal import TrackingServer
 internal import TrackingCore
+
 @testable internal import ServerConfiguration
+@testable internal import TrackingServer
 
 struct ConfigurationCheckTests {
     private func problem(_ unit: String, _ path: String) -> String? {

@@ -4,8 +4,8 @@ internal import Testing
 internal import TrackingCore
 internal import TrackingSinks
 
-@testable internal import TrackingServer
 @testable internal import ServerConfiguration
+@testable internal import TrackingServer
 
 struct ConfigurationFileTests {
     private func problems(ofFile bytes: [UInt8]) async throws -> [String] {

@@ -2,8 +2,8 @@
 internal import Foundation
 internal import Testing
 
-@testable internal import TrackingServer
 @testable internal import ServerConfiguration
+@testable internal import TrackingServer
 
 struct ConfigurationKeyTests {
     @Test("no two keys have one name, or one variable, and none is another's section")

@@ -3,8 +3,8 @@
 internal import Testing
 internal import TrackingJournal
 
-@testable internal import TrackingServer
 @testable internal import ServerConfiguration
+@testable internal import TrackingServer
 
 struct ConfigurationProblemTests {
     private func key(_ name: String) throws -> ConfigurationKey {

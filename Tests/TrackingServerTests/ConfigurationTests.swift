@@ -1,10 +1,10 @@
 // Where values come from, and what is said of wrong ones.
 internal import Foundation
 internal import Testing
-
-@testable internal import TrackingServer
-@testable internal import ServerConfiguration
 internal import TrackingCore
+
+@testable internal import ServerConfiguration
+@testable internal import TrackingServer
 
 struct ConfigurationTests {
     private static let numbers = ConfigurationKey.all.compactMap { key in

@@ -1,9 +1,9 @@
 // Configurations as the tests of them write them: a value per source.
 internal import Foundation
-
-@testable internal import TrackingServer
 internal import TrackingCore
+
 @testable internal import ServerConfiguration
+@testable internal import TrackingServer
 
 enum Configurations {
     /// Loads the configuration from these sources; `yaml` becomes a file.

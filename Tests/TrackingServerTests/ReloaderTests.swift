@@ -3,10 +3,10 @@ internal import Foundation
 internal import Logging
 internal import Synchronization
 internal import Testing
-
-@testable internal import TrackingServer
 internal import TrackingCore
+
 @testable internal import ServerConfiguration
+@testable internal import TrackingServer
 
 struct ReloaderTests {
     /// A reloader on a file that the test rewrites, with a log that it reads.

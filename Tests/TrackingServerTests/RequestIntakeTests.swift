@@ -4,10 +4,10 @@ internal import Testing
 internal import TrackingCore
 internal import TrackingJournal
 
-@testable internal import TrackingServer
+@testable internal import Credentials
 @testable internal import HTTP2Edge
 @testable internal import ServerConfiguration
-@testable internal import Credentials
+@testable internal import TrackingServer
 
 struct RequestIntakeTests {
     /// An intake in front of a journal that keeps nothing on disk, with room for 10,000 requests.

@@ -4,9 +4,9 @@ internal import Telemetry
 internal import TrackingClient
 internal import TrackingJournal
 
-@testable internal import TrackingServer
-@testable internal import ServerConfiguration
 @testable internal import AdminServer
+@testable internal import ServerConfiguration
+@testable internal import TrackingServer
 
 /// A server that runs while a test does.
 struct RunningServer: Sendable {

@@ -4,8 +4,8 @@ internal import GRPCProtobuf
 internal import Testing
 internal import TrackingCore
 
-@testable internal import TrackingServer
 @testable internal import Credentials
+@testable internal import TrackingServer
 
 struct ServiceErrorTests {
     /// One error, and what it has to look like.

@@ -7,8 +7,8 @@ internal import SwiftProtobuf
 internal import Testing
 internal import TrackingCore
 
-@testable internal import TrackingServer
 @testable internal import ServerConfiguration
+@testable internal import TrackingServer
 
 @Suite(.timeLimit(.minutes(10)))
 struct UnaryTests {

@@ -9,8 +9,8 @@ package import NIOSSL
 internal import ServiceLifecycle
 internal import SwiftASN1
 internal import Synchronization
-internal import X509
 package import TrackingCore
+internal import X509
 
 /// What the transport shows to new connections, and what it takes from clients. Connections that
 /// are open keep what they were made with.

@@ -3,8 +3,8 @@
 internal import Foundation
 internal import NIOSSL
 internal import SwiftASN1
-internal import X509
 internal import TrackingCore
+internal import X509
 
 /// What the files of a configuration held at one moment.
 struct ServerIdentity: Sendable {

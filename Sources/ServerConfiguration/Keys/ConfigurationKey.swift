@@ -1,10 +1,8 @@
 // Every key of the configuration, in one table: what reads them, checks them and documents them.
-internal import Telemetry
-internal import TrackingSinks
 internal import Credentials
 internal import HTTP2Edge
-internal import TrackingJournal
 internal import TrackingCore
+internal import TrackingJournal
 
 /// One key: its name, its default, and what it means.
 package struct ConfigurationKey: Sendable {

@@ -1,8 +1,8 @@
 // The YAML file of single tenants' quotas, read whole and checked whole.
-internal import Foundation
-internal import Yams
-package import TrackingCore
 package import Credentials
+internal import Foundation
+package import TrackingCore
+internal import Yams
 
 /// Reads `quotas.file`: `tenants:`, then a name a line, and below it the keys that differ from the
 /// standard: `events_per_second`, `bytes_per_second`, `burst_seconds`.

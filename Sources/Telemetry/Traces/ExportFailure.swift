@@ -29,14 +29,3 @@ enum ExportFailure: Equatable {
         return status.details.lazy.compactMap { $0.retryInfo?.delay }.first.map { max($0, .zero) }
     }
 }
-
-/// The pauses between the attempts of one export: their ceiling doubles from 1 s to 16 s, and each
-/// lies between half of it and the whole, so that many exporters do not come back together.
-struct ExportBackoff {
-    private var ceiling = 1.0
-
-    mutating func next(using generator: inout some RandomNumberGenerator) -> Duration {
-        defer { self.ceiling = min(self.ceiling * 2, 16) }
-        return .seconds(Double.random(in: self.ceiling / 2...self.ceiling, using: &generator))
-    }
-}

@@ -3,6 +3,7 @@ internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import GRPCProtobuf
 internal import SightlineProtos
+internal import TrackingCore
 
 /// Sends batches to an OTLP receiver. The calls themselves make no spans: they would be exported in
 /// their turn, for ever.
@@ -39,7 +40,7 @@ struct SpanClient {
     func export(_ spans: [SpanRecord]) async -> Outcome {
         let request = Opentelemetry_Proto_Collector_Trace_V1_ExportTraceServiceRequest(
             spans, resource: self.configuration.resource)
-        var backoff = ExportBackoff()
+        var backoff = Backoff(first: .seconds(1), longest: .seconds(16))
         var generator = SystemRandomNumberGenerator()
         var timeLeft = self.configuration.exportTimeout
         while true {

@@ -3,8 +3,8 @@
 internal import Foundation
 internal import GRPCCore
 internal import GRPCProtobuf
-internal import NIOHPACK
 internal import HTTP2Edge
+internal import NIOHPACK
 
 /// Statuses in the form of HTTP/2 trailers.
 enum EdgeTrailers {

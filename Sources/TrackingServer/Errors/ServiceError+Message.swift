@@ -1,6 +1,5 @@
 // What clients read of an error: what is wrong, the value seen, the rule, and what to do.
 internal import TrackingCore
-internal import HTTP2Edge
 
 extension ServiceError {
     /// The status's message.

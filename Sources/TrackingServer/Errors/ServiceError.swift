@@ -1,10 +1,10 @@
 // The errors that end an RPC, in one table: each has a code, one ErrorInfo, and what a client needs
 // to do better (AIP-193). What is wrong with a single event is a verdict instead, and ends nothing.
+internal import Credentials
 internal import GRPCCore
 internal import GRPCProtobuf
-internal import TrackingCore
 internal import HTTP2Edge
-internal import Credentials
+internal import TrackingCore
 
 /// Why an RPC ends without its answer.
 enum ServiceError {

@@ -1,11 +1,10 @@
 // One StreamEvents call: a reader that admits requests while earlier ones are being committed, and
 // a writer that tells the client what has become durable.
-internal import GRPCCore
-internal import TrackingCore
-internal import TrackingJournal
-internal import HTTP2Edge
 internal import Credentials
+internal import GRPCCore
+internal import HTTP2Edge
 internal import ServerConfiguration
+internal import TrackingJournal
 
 /// A stream of requests and its acks.
 ///

@@ -1,11 +1,11 @@
 // What the two recording methods share: a request's bytes in, an admitted request with its trace
 // out.
+internal import AdminServer
+internal import Credentials
 internal import Foundation
+internal import HTTP2Edge
 internal import TrackingCore
 internal import TrackingJournal
-internal import HTTP2Edge
-internal import Credentials
-internal import AdminServer
 
 /// Admission and the journal, as the service's methods use them. A class, since each open stream
 /// keeps several copies.

@@ -1,10 +1,9 @@
 // A stream's requests on their way in: admitted one by one, handed on a run at a time.
+internal import Credentials
 internal import GRPCCore
-internal import SightlineProtos
+internal import HTTP2Edge
 internal import TrackingCore
 internal import TrackingJournal
-internal import HTTP2Edge
-internal import Credentials
 
 /// Admits a stream's requests, and hands those of a run to the ledger and the journal together. A
 /// class: as a value it would lie in each of the reader's frames.

@@ -1,9 +1,9 @@
 // Calls that record nothing: what they cost is theirs to wait for, and not the streams'.
 internal import Foundation
+internal import HTTP2Edge
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingCore
-internal import HTTP2Edge
 
 /// Serves such calls one after another, on a thread of their own. However many come at once, they
 /// take one core at most, and share it with the tasks' threads where there is no other.

@@ -1,10 +1,10 @@
 // What a stream says to its client, and how that becomes messages.
 internal import GRPCCore
 internal import GRPCProtobuf
+internal import ServerConfiguration
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingCore
-internal import ServerConfiguration
 
 /// One thing that a stream says. It is much smaller than the message that says it, which would lie
 /// in each frame between a stream and its socket.

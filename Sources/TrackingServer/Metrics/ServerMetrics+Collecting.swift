@@ -1,10 +1,10 @@
 // The figures that others keep, read at each scrape.
-internal import Foundation
 internal import CoreMetrics
+internal import Credentials
+internal import Foundation
+internal import HTTP2Edge
 internal import Telemetry
 internal import TrackingJournal
-internal import HTTP2Edge
-internal import Credentials
 
 extension ServerMetrics {
     /// Tells of the version, the memory and the connections.

@@ -1,10 +1,10 @@
 // What the server counts, and where its other figures come from. Nothing here is called per event:
 // requests are added up first, and a run of them shares its clock readings.
 internal import CoreMetrics
+internal import HTTP2Edge
 internal import Telemetry
 internal import TrackingCore
 internal import TrackingSinks
-internal import HTTP2Edge
 
 /// The server's metrics, each made once and then only added to.
 final class ServerMetrics: Sendable {

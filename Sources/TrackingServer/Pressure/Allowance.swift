@@ -1,7 +1,7 @@
 // What one call may send, looked up once and kept as long as it lasts.
+internal import Credentials
 internal import GRPCCore
 internal import GRPCProtobuf
-internal import Credentials
 
 /// A call's share in its tenant's quota. Costs nothing where the tenant has none.
 struct Allowance: Sendable {

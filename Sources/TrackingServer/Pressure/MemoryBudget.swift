@@ -1,6 +1,6 @@
 // The memory that requests take between their arrival and their answer, over all streams.
-internal import Synchronization
 internal import HTTP2Edge
+internal import Synchronization
 
 /// Counts the bytes of requests that are under way. Over the soft limit no new calls are taken;
 /// over the hard one nothing more is read until there is room. One atomic addition per request each

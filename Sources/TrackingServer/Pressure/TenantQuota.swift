@@ -1,7 +1,7 @@
 // What one tenant has used of its quota.
-internal import Synchronization
 internal import HTTP2Edge
 internal import ServerConfiguration
+internal import Synchronization
 
 /// A tenant's two buckets, shared by all its calls. One lock per request, held for a few divisions.
 final class TenantQuota: Sendable {

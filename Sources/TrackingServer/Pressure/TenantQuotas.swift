@@ -1,9 +1,9 @@
 // The quotas of all tenants: who is held to what, and what each has used.
-internal import Synchronization
-internal import HTTP2Edge
-package import TrackingCore
 internal import Credentials
+internal import HTTP2Edge
 package import ServerConfiguration
+internal import Synchronization
+package import TrackingCore
 
 /// A bounded table of tenants' quotas.
 package final class TenantQuotas: Sendable {

@@ -1,8 +1,8 @@
 // Asks every RPC for its credentials, once, before a message of it is read.
+internal import Credentials
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import X509
-internal import Credentials
 
 /// Refuses RPCs without good credentials, and hands the others on with their principal.
 struct AuthenticationInterceptor: ServerInterceptor {

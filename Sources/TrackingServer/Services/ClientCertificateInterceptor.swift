@@ -1,8 +1,8 @@
 // Asks at each call whether the connection's client certificate still holds (mTLS).
+internal import Credentials
 internal import Foundation
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
-internal import Credentials
 
 /// Refuses calls on connections whose certificate has expired, or whose authority is no longer one
 /// of the roots; see `ClientTrust`.

@@ -1,10 +1,10 @@
 // ExplainEvents: the verdict and the steps that led to it, in words. Forwards and claims nothing.
+internal import Credentials
+internal import HTTP2Edge
 package import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingCore
 internal import TrackingJournal
-internal import HTTP2Edge
-internal import Credentials
 
 /// Explains events: offline by the rules alone, in a server with the window of recent hits too
 /// (D52).

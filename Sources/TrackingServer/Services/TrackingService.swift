@@ -1,14 +1,13 @@
 // The four methods of sightline.v1.TrackingService, each with a handler of its own.
+internal import Credentials
 internal import GRPCCore
 internal import GRPCProtobuf
+internal import HTTP2Edge
+internal import ServerConfiguration
 internal import ServiceContextModule
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingCore
-internal import TrackingJournal
-internal import HTTP2Edge
-internal import Credentials
-internal import ServerConfiguration
 
 /// Registers the service's methods so that requests that carry events arrive as bytes.
 struct TrackingService: RegistrableRPCService {

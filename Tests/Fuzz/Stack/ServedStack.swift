@@ -7,12 +7,12 @@ internal import GRPCNIOTransportHTTP2Posix
 internal import Logging
 internal import NIOCore
 internal import NIOEmbedded
+internal import ServerConfiguration
 internal import TrackingCore
 
+@testable internal import HTTP2Edge
 @testable internal import TrackingJournal
 @testable internal import TrackingServer
-@testable internal import HTTP2Edge
-@testable internal import ServerConfiguration
 
 /// Serves connections one after the other. `@unchecked Sendable`: everything happens on one thread.
 final class ServedStack: @unchecked Sendable {

@@ -57,14 +57,4 @@ struct ExportFailureTests {
         let error = RPCError(code: .resourceExhausted, message: "", metadata: metadata)
         #expect(ExportFailure(error) == .permanent)
     }
-
-    @Test("pauses double from a second to 16, each in the upper half of its ceiling")
-    func backoff() {
-        var backoff = ExportBackoff()
-        var generator = SystemRandomNumberGenerator()
-        for ceiling in [1.0, 2, 4, 8, 16, 16, 16] {
-            let pause = backoff.next(using: &generator)
-            #expect(pause >= .seconds(ceiling / 2) && pause <= .seconds(ceiling))
-        }
-    }
 }

@@ -8,8 +8,8 @@ internal import Telemetry
 internal import Testing
 internal import TrackingSinks
 
-@testable internal import TrackingServer
 @testable internal import AdminServer
+@testable internal import TrackingServer
 
 struct AdminRoutesTests {
     private let isTaking = Flag()

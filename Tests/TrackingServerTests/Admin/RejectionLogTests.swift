@@ -4,8 +4,8 @@ internal import SwiftProtobuf
 internal import Testing
 internal import TrackingCore
 
-@testable internal import TrackingServer
 @testable internal import AdminServer
+@testable internal import TrackingServer
 
 struct RejectionLogTests {
     private func request(_ events: [Sightline_V1_TrackingEvent]) throws -> AdmittedRequest {

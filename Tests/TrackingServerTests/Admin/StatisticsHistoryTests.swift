@@ -2,8 +2,8 @@
 internal import Telemetry
 internal import Testing
 
-@testable internal import TrackingServer
 @testable internal import AdminServer
+@testable internal import TrackingServer
 
 struct StatisticsHistoryTests {
     private func reading(accepted: Int, acks: [Int] = [0, 0, 0]) -> StatisticsReading {

@@ -3,8 +3,8 @@ internal import NIOCore
 internal import Synchronization
 internal import Testing
 
-@testable internal import TrackingServer
 @testable internal import HTTP2Edge
+@testable internal import TrackingServer
 
 struct ConnectionTableTests {
     private func address(_ text: String) throws -> PeerAddress? {

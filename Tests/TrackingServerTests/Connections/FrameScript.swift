@@ -1,8 +1,8 @@
 // One direction of an HTTP/2 connection, written down frame by frame, with what a guard has to do.
 internal import NIOCore
 
-@testable internal import TrackingServer
 @testable internal import HTTP2Edge
+@testable internal import TrackingServer
 
 /// Bytes of a client, those of them that go on, and the PINGs that are taken out.
 struct FrameScript {

@@ -2,8 +2,8 @@
 internal import NIOCore
 internal import NIOEmbedded
 
-@testable internal import TrackingServer
 @testable internal import HTTP2Edge
+@testable internal import TrackingServer
 
 /// A guard, the peer before it, and a transport behind it that only listens.
 final class GuardedConnection {

@@ -1,8 +1,8 @@
 // The frame reader takes PINGs out and nothing else, however the bytes are cut.
 internal import Testing
 
-@testable internal import TrackingServer
 @testable internal import HTTP2Edge
+@testable internal import TrackingServer
 
 struct HTTP2FrameReaderTests {
     private typealias Kind = HTTP2FrameHeader.Kind

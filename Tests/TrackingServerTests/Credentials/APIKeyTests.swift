@@ -2,8 +2,8 @@
 internal import Foundation
 internal import Testing
 
-@testable internal import TrackingServer
 @testable internal import Credentials
+@testable internal import TrackingServer
 
 struct APIKeyTests {
     private static let now = Date(timeIntervalSince1970: 1_800_000_000)

@@ -8,9 +8,9 @@ internal import SwiftProtobuf
 internal import Testing
 internal import TrackingClient
 
-@testable internal import TrackingServer
 @testable internal import Credentials
 @testable internal import ServerConfiguration
+@testable internal import TrackingServer
 
 @Suite(.timeLimit(.minutes(10)))
 struct AuthenticationTests {

@@ -3,12 +3,12 @@ internal import Foundation
 internal import GRPCCore
 internal import Logging
 internal import Testing
+internal import TrackingCore
 internal import X509
 
-@testable internal import TrackingServer
 @testable internal import Credentials
 @testable internal import ServerConfiguration
-internal import TrackingCore
+@testable internal import TrackingServer
 
 struct CredentialFileTests {
     private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

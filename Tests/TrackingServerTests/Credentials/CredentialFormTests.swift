@@ -3,8 +3,8 @@ internal import GRPCCore
 internal import Testing
 internal import TrackingCore
 
-@testable internal import TrackingServer
 @testable internal import Credentials
+@testable internal import TrackingServer
 
 struct CredentialFormTests {
     @Test(

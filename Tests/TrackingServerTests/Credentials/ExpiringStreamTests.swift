@@ -7,10 +7,10 @@ internal import Testing
 internal import TrackingCore
 internal import TrackingJournal
 
-@testable internal import TrackingServer
-@testable internal import HTTP2Edge
 @testable internal import Credentials
+@testable internal import HTTP2Edge
 @testable internal import ServerConfiguration
+@testable internal import TrackingServer
 
 @Suite(.timeLimit(.minutes(10)))
 struct ExpiringStreamTests {

@@ -1,8 +1,8 @@
 // A wall clock that a test sets, and that wakes whoever waits for its time.
 internal import Synchronization
 
-@testable internal import TrackingServer
 @testable internal import Credentials
+@testable internal import TrackingServer
 
 /// Microseconds since 1970, moved by hand.
 final class ManualCredentialClock: Sendable {

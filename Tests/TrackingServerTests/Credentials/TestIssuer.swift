@@ -2,8 +2,8 @@
 internal import Foundation
 internal import JWTKit
 
-@testable internal import TrackingServer
 @testable internal import Credentials
+@testable internal import TrackingServer
 
 /// Signs tokens as a good issuer does, or as an attacker might.
 struct TestIssuer: Sendable {

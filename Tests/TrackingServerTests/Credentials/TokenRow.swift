@@ -2,8 +2,8 @@
 
 internal import Testing
 
-@testable internal import TrackingServer
 @testable internal import Credentials
+@testable internal import TrackingServer
 
 /// One token, and why it is refused; nil where it is taken.
 struct TokenRow: Sendable, CustomTestStringConvertible {

@@ -5,9 +5,9 @@ internal import NIOHPACK
 internal import SightlineProtos
 internal import Testing
 
-@testable internal import TrackingServer
 @testable internal import HTTP2Edge
 @testable internal import ServerConfiguration
+@testable internal import TrackingServer
 
 struct MetadataLimitTests {
     @Test("names and values count as they are sent, repeated ones each time, HTTP's own never")

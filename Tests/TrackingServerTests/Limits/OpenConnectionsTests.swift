@@ -3,8 +3,8 @@ internal import NIOCore
 internal import NIOEmbedded
 internal import Testing
 
-@testable internal import TrackingServer
 @testable internal import HTTP2Edge
+@testable internal import TrackingServer
 
 struct OpenConnectionsTests {
     @Test("all that are open are closed, and those that have gone are not kept")

@@ -3,8 +3,8 @@ internal import NIOCore
 internal import NIOEmbedded
 internal import Testing
 
-@testable internal import TrackingServer
 @testable internal import HTTP2Edge
+@testable internal import TrackingServer
 
 struct UnreadAnswersHandlerTests {
     private let loop = EmbeddedEventLoop()

@@ -1,11 +1,11 @@
 // Whose quota a call counts on, and how many of them are remembered.
 internal import Foundation
 internal import Testing
-
-@testable internal import TrackingServer
-@testable internal import Credentials
 internal import TrackingCore
+
+@testable internal import Credentials
 @testable internal import ServerConfiguration
+@testable internal import TrackingServer
 
 struct TenantQuotasTests {
     private let time = TestTime()

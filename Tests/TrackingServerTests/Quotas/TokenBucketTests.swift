@@ -1,8 +1,8 @@
 // The bucket's arithmetic: exact at its limits, and nothing in it overflows.
 internal import Testing
 
-@testable internal import TrackingServer
 @testable internal import HTTP2Edge
+@testable internal import TrackingServer
 
 struct TokenBucketTests {
     private static let second: UInt64 = 1_000_000_000

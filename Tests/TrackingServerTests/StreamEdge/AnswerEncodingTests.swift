@@ -2,8 +2,8 @@
 internal import NIOHPACK
 internal import Testing
 
-@testable internal import TrackingServer
 @testable internal import HTTP2Edge
+@testable internal import TrackingServer
 
 struct AnswerEncodingTests {
     /// What a client says, and what it gets.

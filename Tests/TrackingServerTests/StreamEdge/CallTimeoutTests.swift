@@ -5,8 +5,8 @@ internal import NIOCore
 internal import NIOHPACK
 internal import Testing
 
-@testable internal import TrackingServer
 @testable internal import HTTP2Edge
+@testable internal import TrackingServer
 
 struct CallTimeoutTests {
     @Test(

@@ -2,8 +2,8 @@
 internal import NIOCore
 internal import Testing
 
-@testable internal import TrackingServer
 @testable internal import HTTP2Edge
+@testable internal import TrackingServer
 
 struct MessageInflaterTests {
     /// "hello hello hello hello" by Python's gzip (no time) and zlib.

@@ -7,8 +7,8 @@ internal import NIOHPACK
 internal import NIOHTTP2
 internal import Testing
 
-@testable internal import TrackingServer
 @testable internal import HTTP2Edge
+@testable internal import TrackingServer
 
 struct MessageRulesTests {
     private typealias Frame = HTTP2Frame.FramePayload

@@ -9,8 +9,8 @@ internal import NIOHTTP2
 internal import Synchronization
 internal import Testing
 
-@testable internal import TrackingServer
 @testable internal import HTTP2Edge
+@testable internal import TrackingServer
 
 struct StreamEdgeTests {
     private typealias Frame = HTTP2Frame.FramePayload

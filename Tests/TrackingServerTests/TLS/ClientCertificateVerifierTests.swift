@@ -5,8 +5,8 @@ internal import SwiftASN1
 internal import Testing
 internal import X509
 
-@testable internal import TrackingServer
 @testable internal import Credentials
+@testable internal import TrackingServer
 
 struct ClientCertificateVerifierTests {
     @Test(

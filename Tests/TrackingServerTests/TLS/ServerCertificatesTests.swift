@@ -5,16 +5,16 @@ internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import Logging
 internal import SightlineProtos
-internal import Synchronization
 internal import SwiftASN1
+internal import Synchronization
 internal import Testing
 internal import TrackingClient
+internal import TrackingCore
 internal import X509
 
-@testable internal import TrackingServer
-@testable internal import ServerConfiguration
-internal import TrackingCore
 @testable internal import Credentials
+@testable internal import ServerConfiguration
+@testable internal import TrackingServer
 
 struct ServerCertificatesTests {
     @Test(

@@ -3,12 +3,12 @@ internal import Foundation
 internal import Logging
 internal import SwiftASN1
 internal import Testing
+internal import TrackingCore
 internal import X509
 
-@testable internal import TrackingServer
 @testable internal import Credentials
-internal import TrackingCore
 @testable internal import ServerConfiguration
+@testable internal import TrackingServer
 
 struct ServerIdentityTests {
     /// A fault, as it is put into files that are good, and the start of what is said of it.

@@ -8,8 +8,8 @@ internal import Synchronization
 internal import TrackingClient
 internal import X509
 
-@testable internal import TrackingServer
 @testable internal import Credentials
+@testable internal import TrackingServer
 
 struct TLSBench: Sendable {
     let files: TestTLSFiles

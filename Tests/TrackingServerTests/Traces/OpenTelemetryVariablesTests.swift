@@ -2,8 +2,8 @@
 internal import Telemetry
 internal import Testing
 
-@testable internal import TrackingServer
 @testable internal import ServerConfiguration
+@testable internal import TrackingServer
 
 struct OpenTelemetryVariablesTests {
     struct Row: Sendable, CustomStringConvertible {

@@ -6,9 +6,9 @@ internal import Testing
 internal import Tracing
 internal import TrackingCore
 
+@testable internal import HTTP2Edge
 @testable internal import Telemetry
 @testable internal import TrackingServer
-@testable internal import HTTP2Edge
 
 struct RequestTraceTests {
     private static let method = "a.B/C"
