@@ -58,10 +58,8 @@ extension NATSConfiguration {
         if values.text("sink") == SinkKind.nats.rawValue { Self.check(&values) }
     }
 
-    #if !NATS
-        /// Why a program that was built without the trait cannot have this sink.
-        package static let absence = "this program was built without it: swift build --traits NATS"
-    #endif
+    /// Why a program that was built without the trait cannot have this sink.
+    package static let absence = "this program was built without it: swift build --traits NATS"
 
     private static func check(_ values: inout ConfigurationValues) {
         #if !NATS
