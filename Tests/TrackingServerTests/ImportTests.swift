@@ -81,6 +81,8 @@ struct TidyTests {
         arguments: [
             ("TrackingServer/Ingest.swift", "let sink = DiscardSink()", 1),
             ("TrackingServer/Ingest.swift", "if sink is SQLiteSink {}", 1),
+            ("AdminServer/AdminRoutes.swift", "if sink is SQLiteSink {}", 1),
+            ("ServerConfiguration/Reloader.swift", "let sink = NATSSink()", 1),
             ("TrackingServer/Application.swift", "let sink = DiscardSink()", 0),
             ("TrackingSinks/DiscardSink.swift", "struct DiscardSink: Sink {}", 0),
             ("TrackingServer/Ingest.swift", "// as SQLiteSink does", 0),

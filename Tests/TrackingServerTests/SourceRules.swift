@@ -121,9 +121,16 @@ enum SourceRules {
         }
     }
 
+    /// The modules that every event, or the server around it, passes through.
+    private static let server: Set = [
+        "AdminServer", "Credentials", "HTTP2Edge", "ServerConfiguration", "TrackingServer",
+    ]
+
     /// Concrete sinks that the server names outside of its wiring.
     static func namedSinks(in file: SourceFile) -> [Finding] {
-        guard file.module == "TrackingServer", file.name != "Application.swift" else { return [] }
+        guard Self.server.contains(file.module), file.name != "Application.swift" else {
+            return []
+        }
         return Self.findings(in: file) { line in
             let code = Self.code(of: line)
             guard let sink = Self.sinks.first(where: code.contains) else { return nil }
