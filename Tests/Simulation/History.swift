@@ -204,9 +204,8 @@ final class History: @unchecked Sendable {
         guard let journal = self.disk.node("/sim/data/journal") else { return }
         let names = journal.entries.keys.filter { $0.hasPrefix("segment-") }.sorted()
         guard !names.isEmpty, let file = journal.entries[self.dice.pick(names)],
-            // Of a file whose first page was never whole nothing is known that could be damaged.
-            file.bytes.count > 4096, file.bytes[0] != 0,
-            file.bytes[..<512] == file.bytes[2048..<2560]
+            file.bytes.count > SimulatedDisk.pageBytes, !file.isTorn,
+            file.bytes[0] != 0, file.bytes[2048] != 0
         else { return }
         // Where something stands: most of a file is zeros.
         let end = (file.bytes.lastIndex { $0 != 0 } ?? 0) + 1

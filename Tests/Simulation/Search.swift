@@ -17,16 +17,16 @@ struct Search: Codable {
     init(first: UInt64) { self.first = first }
 
     /// The search that the process before this one had begun; nil where there is none.
-    static var continued: Search? {
+    static func continued() throws -> Search? {
         guard let text = getenv(Self.variable) else { return nil }
-        return try? JSONDecoder().decode(Self.self, from: Data(String(cString: text).utf8))
+        return try JSONDecoder().decode(Self.self, from: Data(String(cString: text).utf8))
     }
 
     /// Runs histories until the time is over or one is found that breaks a promise. Does not return
     /// where another process goes on.
     mutating func run(
         seconds: Double, _ history: (UInt64) -> (HistoryReport, violation: Violation?)
-    ) -> (seed: UInt64, violation: Violation)? {
+    ) throws -> (seed: UInt64, violation: Violation)? {
         let start = Date()
         let before = self.elapsed
         for _ in 0..<Self.maxHistories {
@@ -39,8 +39,7 @@ struct Search: Codable {
             if let violation { return (seed, violation) }
             if self.elapsed >= seconds { return nil }
         }
-        guard let text = try? JSONEncoder().encode(self) else { return nil }
-        setenv(Self.variable, String(decoding: text, as: UTF8.self), 1)
+        setenv(Self.variable, String(decoding: try JSONEncoder().encode(self), as: UTF8.self), 1)
         Simulate.startAgain()
     }
 }

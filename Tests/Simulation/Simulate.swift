@@ -4,7 +4,7 @@ internal import Foundation
 /// Runs histories until the time is over, or the one of a seed.
 @main
 struct Simulate {
-    static func main() {
+    static func main() throws {
         let arguments = CommandLine.arguments.dropFirst()
         Self.orderHashes()
         SQLiteDisk.register()
@@ -15,8 +15,8 @@ struct Simulate {
         let seconds = Self.value("--seconds", arguments).flatMap(Double.init) ?? 60
         let first =
             Self.value("--from", arguments).flatMap { UInt64($0) } ?? .random(in: 1...1 << 40)
-        var search = Search.continued ?? Search(first: first)
-        let found = search.run(seconds: seconds) { Self.run($0) }
+        var search = try Search.continued() ?? Search(first: first)
+        let found = try search.run(seconds: seconds) { Self.run($0) }
         print(search)
         Self.end(found)
     }

@@ -16,6 +16,9 @@ final class SimulatedDisk: @unchecked Sendable {
         var dirty: Set<Int> = []
         /// Sectors that the disk can no longer give, until they are written again.
         var unreadable: Set<Int> = []
+        /// Whether a write of the first page once ended within it, or was lost in part: of what
+        /// stands there nothing is known.
+        var isTorn = false
         /// What a process finds in the directory.
         var entries: [String: Node] = [:]
         /// What is in it on the disk for sure.
@@ -34,6 +37,8 @@ final class SimulatedDisk: @unchecked Sendable {
     }
 
     static let sectorBytes = 512
+    /// What a segment's header takes, both copies of it.
+    static let pageBytes = 4096
 
     let dice: Dice
     private(set) var root = Node(isDirectory: true)
@@ -195,6 +200,9 @@ final class SimulatedDisk: @unchecked Sendable {
     }
 
     private func tear(_ file: Node, _ probability: Double) {
+        if file.dirty.contains(where: { $0 < Self.pageBytes / Self.sectorBytes }) {
+            file.isTorn = true
+        }
         let kept = Set(file.dirty.sorted().filter { _ in self.dice.chance(probability) })
         let isLonger = file.bytes.count > file.durable.count
         // A file's length goes with its data, or is lost with it.

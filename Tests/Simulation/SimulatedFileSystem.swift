@@ -96,6 +96,7 @@ private final class SimulatedFile: OpenFile {
                 let start = self.disk.dice.chance(0.5) ? max(0, end - 600) : 0
                 let count = self.disk.dice.number(start...end)
                 self.disk.write(bytes.prefix(count), to: self.node, at: offset)
+                if offset < SimulatedDisk.pageBytes { self.node.isTorn = true }
             }
             throw error
         }
@@ -107,6 +108,7 @@ private final class SimulatedFile: OpenFile {
         if growth > 0, growth > room {
             self.disk.faults.note()
             count = count - growth + max(0, room)
+            if offset < SimulatedDisk.pageBytes { self.node.isTorn = true }
             guard count > 0 else { throw SystemError("pwritev", self.path, ENOSPC) }
         }
         self.disk.write(bytes.prefix(count), to: self.node, at: offset)
