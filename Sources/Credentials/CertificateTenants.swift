@@ -12,14 +12,14 @@ struct CertificateTenants: Sendable {
 
     /// Reads the map, a line `NAME: TENANT` for each.
     ///
-    /// - Throws: `KeysFile.Failure` with the file's place.
+    /// - Throws: `UnusableFileError` with the file's place.
     init(path: String) throws {
         let data = try ReadableFile.read(path, maxBytes: Self.maxBytes)
         guard let text = String(validating: data, as: UTF8.self),
             // What the parser says is long, and could hold the lines beside the place.
             let root = try? Yams.compose(yaml: text), let mapping = root.mapping
         else {
-            throw KeysFile.Failure(
+            throw UnusableFileError(
                 description: "\(path) is no YAML map: write lines such as "
                     + "\"push.example.com: tenant-a\"")
         }
@@ -29,7 +29,7 @@ struct CertificateTenants: Sendable {
             guard let name = key.scalar?.string, !name.isEmpty,
                 let tenant = value.scalar.flatMap({ Tenant($0.string) })
             else {
-                throw KeysFile.Failure(
+                throw UnusableFileError(
                     description: "\(place) has to be a DNS name or a URI, and its tenant: "
                         + Tenant.rule)
             }

@@ -5,10 +5,10 @@ package import Foundation
 package enum ReadableFile {
     /// The bytes of a regular file, `maxBytes` at most.
     ///
-    /// - Throws: `KeysFile.Failure`, which names the path and no content.
+    /// - Throws: `UnusableFileError`, which names the path and no content.
     package static func read(_ path: String, maxBytes: Int) throws -> Data {
         guard let handle = FileHandle(forReadingAtPath: path) else {
-            throw KeysFile.Failure(
+            throw UnusableFileError(
                 description: "\(path) cannot be read: see that it is there and that the server "
                     + "may read it")
         }
@@ -18,10 +18,10 @@ package enum ReadableFile {
         do {
             data = try handle.read(upToCount: maxBytes + 1) ?? Data()
         } catch {
-            throw KeysFile.Failure(description: "\(path) cannot be read: is it a file?")
+            throw UnusableFileError(description: "\(path) cannot be read: is it a file?")
         }
         guard data.count <= maxBytes else {
-            throw KeysFile.Failure(
+            throw UnusableFileError(
                 description: "\(path) has more than \(maxBytes) bytes, which is the limit")
         }
         return data

@@ -13,15 +13,9 @@ package struct KeysFile: Sendable {
     /// The file at `path`, which need not be there yet.
     package init(path: String) { self.path = path }
 
-    /// Why the file cannot be used, or was not changed.
-    package struct Failure: Error, CustomStringConvertible {
-        /// What is wrong, where, and what to do; never a part of the file.
-        package let description: String
-    }
-
     /// Its keys, in order.
     ///
-    /// - Throws: `Failure` where it cannot be read or a line is no key.
+    /// - Throws: `UnusableFileError` where it cannot be read or a line is no key.
     package func records() throws -> [KeyRecord] {
         let data = try ReadableFile.read(self.path, maxBytes: Self.maxBytes)
         let decoder = JSONDecoder()
@@ -35,12 +29,12 @@ package struct KeysFile: Sendable {
             guard let record = try? decoder.decode(KeyRecord.self, from: Data(line)),
                 record.digest != nil, Tenant(record.tenant) != nil
             else {
-                throw Failure(
+                throw UnusableFileError(
                     description: "\(self.path):\(index + 1) is no API key: restore the line, or "
                         + "remove it and make a new key with `sightline keys new`")
             }
             guard ids.insert(record.id).inserted else {
-                throw Failure(
+                throw UnusableFileError(
                     description: "\(self.path):\(index + 1) has the id \(record.id), which stands "
                         + "above already: remove one of the two")
             }
@@ -52,7 +46,7 @@ package struct KeysFile: Sendable {
     /// Changes the file: reads it, lets `body` change its keys, and replaces it, all under a lock
     /// that other commands take too. What is there after a crash is the old file or the new one.
     ///
-    /// - Throws: `Failure`, or what `body` throws: nothing is changed then.
+    /// - Throws: `UnusableFileError`, or what `body` throws: nothing is changed then.
     package func update<Value>(_ body: (inout [KeyRecord]) throws -> Value) throws -> Value {
         let lock = open(self.path + ".lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         guard lock >= 0, flock(lock, LOCK_EX) == 0 else { throw self.failure("locked") }
@@ -96,9 +90,9 @@ package struct KeysFile: Sendable {
         guard fsync(directory) == 0 else { throw self.failure("synced") }
     }
 
-    private func failure(_ what: String) -> Failure {
+    private func failure(_ what: String) -> UnusableFileError {
         let reason = String(cString: strerror(errno))
-        return Failure(
+        return UnusableFileError(
             description: "\(self.path) cannot be \(what): \(reason); see that its directory is "
                 + "there and yours")
     }

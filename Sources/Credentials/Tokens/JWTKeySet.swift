@@ -38,28 +38,28 @@ struct JWTKeySet: Sendable {
     /// Reads the keys that may be used with one of `algorithms`. Those for encryption are passed
     /// over.
     ///
-    /// - Throws: `KeysFile.Failure`, which says what is wrong with which key.
+    /// - Throws: `UnusableFileError`, which says what is wrong with which key.
     init(path: String, algorithms: [String]) async throws {
         let data = try ReadableFile.read(path, maxBytes: Self.maxBytes)
         guard let file = try? JSONDecoder().decode(File.self, from: data) else {
-            throw KeysFile.Failure(
+            throw UnusableFileError(
                 description: "\(path) is no JWKS: an object with \"keys\" is needed (RFC 7517), "
                     + "and each of them with its \"kty\"")
         }
         guard file.keys.count <= Self.maxKeys else {
-            throw KeysFile.Failure(
+            throw UnusableFileError(
                 description: "\(path) has \(file.keys.count) keys, the limit is \(Self.maxKeys)")
         }
         var keys: [Key] = []
         for (index, entry) in file.keys.enumerated() where entry.use != "enc" {
             let place = "\(path), key \(index + 1)"
-            if let problem = entry.problem { throw KeysFile.Failure(description: place + problem) }
+            if let problem = entry.problem { throw UnusableFileError(description: place + problem) }
             let key = try await Self.key(entry, algorithms, place: place)
             if !key.algorithms.isEmpty { keys.append(key) }
         }
         let ids = keys.compactMap(\.id)
         guard !keys.isEmpty, keys.count == 1 || Set(ids).count == keys.count else {
-            throw KeysFile.Failure(
+            throw UnusableFileError(
                 description: keys.isEmpty
                     ? "\(path) has no key for \(algorithms.joined(separator: ", "))"
                     : "\(path) has more than one key: each needs a \"kid\" of its own")
@@ -79,7 +79,7 @@ struct JWTKeySet: Sendable {
                 let collection = try await JWTKeyCollection().add(jwk: jwk)
                 usable[name] = try await collection.getKey(for: JWKIdentifier(string: name))
             } catch {
-                throw KeysFile.Failure(
+                throw UnusableFileError(
                     description: "\(place) cannot be used with \(name): see that it is whole, and "
                         + "an RSA key of at least 2048 bits")
             }

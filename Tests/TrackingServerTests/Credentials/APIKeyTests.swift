@@ -146,7 +146,7 @@ struct APIKeyTests {
                 }
             }
             #expect(try file.records() == [record])
-            #expect(throws: KeysFile.Failure.self) {
+            #expect(throws: UnusableFileError.self) {
                 try KeysFile(path: directory + "/nowhere/keys").update { _ in }
             }
         }
@@ -179,7 +179,7 @@ struct APIKeyTests {
             try file.update { $0.append(record) }
             let text = try String(contentsOfFile: file.path, encoding: .utf8) + line + "\n"
             try Data(text.utf8).write(to: URL(filePath: file.path))
-            let error = #expect(throws: KeysFile.Failure.self) { try file.records() }
+            let error = #expect(throws: UnusableFileError.self) { try file.records() }
             #expect(error?.description.contains("keys.jsonl:2 ") == true)
             #expect(error?.description.contains("nonsense") == false)
         }
@@ -197,7 +197,7 @@ struct APIKeyTests {
                 text.replacingOccurrences(of: "tenant-a", with: "Tenant A"),
             ] {
                 try Data(bad.utf8).write(to: URL(filePath: file.path))
-                #expect(throws: KeysFile.Failure.self) { try file.records() }
+                #expect(throws: UnusableFileError.self) { try file.records() }
             }
         }
     }
@@ -208,8 +208,10 @@ struct APIKeyTests {
             let path = directory + "/file"
             try Data(repeating: 0x20, count: 100).write(to: URL(filePath: path))
             #expect(try ReadableFile.read(path, maxBytes: 100).count == 100)
-            #expect(throws: KeysFile.Failure.self) { try ReadableFile.read(path, maxBytes: 99) }
-            #expect(throws: KeysFile.Failure.self) { try ReadableFile.read(directory, maxBytes: 9) }
+            #expect(throws: UnusableFileError.self) { try ReadableFile.read(path, maxBytes: 99) }
+            #expect(throws: UnusableFileError.self) {
+                try ReadableFile.read(directory, maxBytes: 9)
+            }
         }
     }
 }

@@ -155,7 +155,7 @@ struct CredentialFileTests {
             "", "[]", "a", "a: B\n", "a: [b]\n", "a:\n", "\"\": b\n", "[a]: b\n", "a: b: c\n",
         ])
     func badMap(_ yaml: String) async throws {
-        await #expect(throws: KeysFile.Failure.self) { _ = try await self.tenants(yaml) }
+        await #expect(throws: UnusableFileError.self) { _ = try await self.tenants(yaml) }
     }
 
     // MARK: Reloading
