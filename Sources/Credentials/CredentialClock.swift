@@ -1,5 +1,4 @@
 // The wall clock that credentials expire by. Tests bring their own.
-internal import Foundation
 
 /// Tells the time, and waits for one.
 package struct CredentialClock: Sendable {
@@ -9,14 +8,12 @@ package struct CredentialClock: Sendable {
     package let wait: @Sendable (_ until: Int64) async throws -> Void
 
     /// The system's clock. It may be set while somebody waits, so it is looked at every minute.
-    package static let system = CredentialClock(now: Self.microseconds) { time in
+    package static let system = CredentialClock(now: WallClock.microseconds) { time in
         while true {
-            let (rest, isOver) = time.subtractingReportingOverflow(Self.microseconds())
+            let (rest, isOver) = time.subtractingReportingOverflow(WallClock.microseconds())
             guard isOver || rest > 0 else { return }
             let longest: Int64 = 60_000_000
             try await Task.sleep(for: .microseconds(isOver ? longest : min(rest, longest)))
         }
     }
-
-    private static func microseconds() -> Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) }
 }

@@ -2,7 +2,6 @@
 // out.
 internal import AdminServer
 internal import Credentials
-internal import Foundation
 internal import HTTP2Edge
 internal import TrackingCore
 internal import TrackingJournal
@@ -58,10 +57,4 @@ final class Ingest: Sendable {
         }
         return (request, span, reportsAccepted)
     }
-}
-
-/// The server's clock, as records carry it.
-enum WallClock {
-    /// Microseconds since 1970.
-    static func microseconds() -> Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) }
 }
