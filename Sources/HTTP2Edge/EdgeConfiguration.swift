@@ -7,7 +7,7 @@ package struct EdgeConfiguration: Sendable {
     package var streamsPerConnection = 100
     /// Bytes of the names and values of a call's metadata. Default 8 KiB.
     package var metadataBytes = 8 << 10
-    /// Bytes of a message to a method that says nothing else. Default 16 KiB.
+    /// Bytes of a message to a method that takes no events. Default 16 KiB.
     package var smallMessageBytes = 16 << 10
     /// How long a message may take from its first byte to its last. Default 30 s.
     package var messageTimeout = Duration.seconds(30)

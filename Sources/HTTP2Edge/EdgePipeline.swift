@@ -12,36 +12,38 @@ package struct EdgePipeline: Sendable {
     private let configuration: EdgeConfiguration
     private let limits: ConnectionConfiguration
     private let table: ConnectionTable
-    private let ends: ConnectionEnds
-    private let open: OpenConnections
+    private let connectionEnds: ConnectionEnds
+    private let openConnections: OpenConnections
     private let rules: MessageRules
     private let compressors: CompressorBudget?
-    private let ending: CallEnding
+    private let callEnding: CallEnding
 
     /// A pipeline with counts of its own.
     ///
     /// - Parameters:
+    ///   - configuration: streams, metadata, unread answers and compression.
     ///   - connections: how many there may be, and what each may do.
-    ///   - ends: counts the connections that the server ends.
-    ///   - open: is told of every connection.
-    ///   - rules: what messages may be.
-    ///   - ending: what clients read as their calls end.
+    ///   - connectionEnds: counts the connections that the server ends.
+    ///   - openConnections: is told of every connection.
+    ///   - rules: how large messages may be, how long they may take, and where they wait.
+    ///   - callEnding: what a client reads when its call ends here.
     package init(
         _ configuration: EdgeConfiguration, connections: ConnectionConfiguration,
-        ends: ConnectionEnds, open: OpenConnections, rules: MessageRules, ending: CallEnding
+        connectionEnds: ConnectionEnds, openConnections: OpenConnections, rules: MessageRules,
+        callEnding: CallEnding
     ) {
         self.configuration = configuration
         self.limits = connections
         self.table = ConnectionTable(
             maxCount: connections.maxCount, maxPerAddress: connections.maxPerAddress,
             newPerSecond: connections.newPerSecond)
-        self.ends = ends
-        self.open = open
+        self.connectionEnds = connectionEnds
+        self.openConnections = openConnections
         self.rules = rules
         self.compressors =
             configuration.isCompressionEnabled
             ? CompressorBudget(limit: configuration.maxCompressedStreams) : nil
-        self.ending = ending
+        self.callEnding = callEnding
     }
 
     /// Sets the transport's options, and has it put the handlers in.
@@ -80,10 +82,10 @@ package struct EdgePipeline: Sendable {
 
     /// Takes a connection in, with the transport's handlers in it already, or has it closed.
     private func accept(_ connection: any Channel) throws {
-        self.open.add(connection)
+        self.openConnections.add(connection)
         let address = self.countedAddress(of: connection)
         if let refusal = self.table.admit(address) {
-            self.ends.count(refusal)
+            self.connectionEnds.count(refusal)
             let pipeline = connection.pipeline.syncOperations
             return try pipeline.addHandler(RefusingHandler(), position: .first)
         }
@@ -102,7 +104,7 @@ package struct EdgePipeline: Sendable {
         let pipeline = connection.pipeline.syncOperations
         let tls = try? pipeline.handler(type: NIOSSLServerHandler.self)
         let handlers: [any ChannelHandler] = [
-            ConnectionGuard(self.limits, maxAge: self.drawnAge(), onEnd: self.ends.count),
+            ConnectionGuard(self.limits, maxAge: self.drawnAge(), onEnd: self.connectionEnds.count),
             DataFrameJoiningHandler(),
         ]
         try pipeline.addHandlers(handlers, position: tls.map { .after($0) } ?? .first)
@@ -132,7 +134,7 @@ package struct EdgePipeline: Sendable {
             StreamEdge(
                 rules: self.rules,
                 metadataLimit: MetadataLimit(maxBytes: self.configuration.metadataBytes),
-                compressors: self.compressors, ending: self.ending),
+                compressors: self.compressors, ending: self.callEnding),
             UnreadAnswersHandler(timeout: TimeAmount(self.configuration.answerTimeout)),
             RequestRunHandler(path: self.rules.streamPath),
         ]

@@ -14,13 +14,12 @@ extension Application {
     ) -> HTTP2ServerTransport.Posix.Config {
         let pipeline = EdgePipeline(
             configuration.edge, connections: configuration.connections,
-            ends: ConnectionEnds(logger: logger, onEnd: ingest.metrics.count), open: connections,
+            connectionEnds: ConnectionEnds(logger: logger, onEnd: ingest.metrics.count),
+            openConnections: connections,
             rules: MessageRules(
-                streamPath: TrackingService.streamPath,
-                methodBytes: TrackingService.messageBytes,
-                smallBytes: configuration.edge.smallMessageBytes,
-                timeout: configuration.edge.messageTimeout, waiting: ingest.budget.waiting),
-            ending: EdgeTrailers.ending(onRefusal: ingest.metrics.countRefusal))
+                configuration.edge, streamPath: TrackingService.streamPath,
+                methodBytes: TrackingService.messageBytes, waiting: ingest.budget.waiting),
+            callEnding: EdgeTrailers.ending(onRefusal: ingest.metrics.countRefusal))
         return .defaults { pipeline.install(in: &$0) }
     }
 

@@ -23,19 +23,18 @@ package struct MessageRules: Sendable {
     /// Rules of a service's methods.
     ///
     /// - Parameters:
+    ///   - configuration: how large other methods' messages may be, and how long one may take.
     ///   - streamPath: the method whose messages are read one by one, `/package.Service/Method`.
     ///   - methodBytes: bytes of a message by its method's path, `maxBytes` at most.
-    ///   - smallBytes: bytes of a message to any other method.
-    ///   - timeout: how long a message may take, and all that a client sends in another call.
     ///   - waiting: where the bytes are counted that wait for their reader.
     package init(
-        streamPath: String, methodBytes: [String: Int], smallBytes: Int, timeout: Duration,
+        _ configuration: EdgeConfiguration, streamPath: String, methodBytes: [String: Int],
         waiting: WaitingBytes
     ) {
         self.streamPath = streamPath
         self.methodBytes = methodBytes
-        self.smallBytes = smallBytes
-        self.timeout = timeout
+        self.smallBytes = configuration.smallMessageBytes
+        self.timeout = configuration.messageTimeout
         self.waiting = waiting
     }
 

@@ -49,11 +49,12 @@ struct MessageRulesTests {
         fields: HPACKHeaders = [:], _ handlers: any ChannelHandler...
     ) throws -> EmbeddedChannel {
         let channel = EmbeddedChannel()
+        var configuration = EdgeConfiguration()
+        configuration.smallMessageBytes = 1000
         let edge = StreamEdge(
             rules: MessageRules(
-                streamPath: TrackingService.streamPath,
-                methodBytes: TrackingService.messageBytes, smallBytes: 1000,
-                timeout: .seconds(30), waiting: self.waiting),
+                configuration, streamPath: TrackingService.streamPath,
+                methodBytes: TrackingService.messageBytes, waiting: self.waiting),
             metadataLimit: MetadataLimit(maxBytes: 1000), compressors: CompressorBudget(limit: 0),
             ending: EdgeTrailers.ending())
         try channel.pipeline.syncOperations.addHandler(edge)

@@ -26,10 +26,13 @@ struct StreamEdgeTests {
     }
 
     private static let metadataLimit = MetadataLimit(maxBytes: 1000)
-    private static let rules = MessageRules(
-        streamPath: TrackingService.streamPath, methodBytes: TrackingService.messageBytes,
-        smallBytes: 1000, timeout: .seconds(30),
-        waiting: WaitingBytes(maxBytes: 1 << 20))
+    private static let rules = {
+        var configuration = EdgeConfiguration()
+        configuration.smallMessageBytes = 1000
+        return MessageRules(
+            configuration, streamPath: TrackingService.streamPath,
+            methodBytes: TrackingService.messageBytes, waiting: WaitingBytes(maxBytes: 1 << 20))
+    }()
 
     private func channel(
         _ compressors: CompressorBudget? = nil, _ handlers: any ChannelHandler...
