@@ -36,14 +36,6 @@ struct ConfigurationValues {
         return value
     }
 
-    /// The value of a flag; the default where the key does not take what is set.
-    func flag(_ name: String) -> Bool {
-        guard case .flag(let standard) = self.setting(name).key.standard else {
-            preconditionFailure("\(name) is no flag")
-        }
-        return Bool(self.setting(name).text) ?? standard
-    }
-
     /// A host and a port; an address that cannot be taken apart is a problem.
     mutating func address(_ name: String, _ value: String) -> (host: String, port: Int) {
         let colon = value.lastIndex(of: ":") ?? value.startIndex

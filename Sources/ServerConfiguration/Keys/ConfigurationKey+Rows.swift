@@ -1,74 +1,77 @@
-// How the rows of the tables are written: a name, the place of the value, its range, its meaning.
-// The default is what stands at that place.
+// How the rows of the tables are written: a name, the property that holds the value, its range, its
+// meaning. The default is what that property has in a new configuration.
 
-/// Where a value stands in a configuration.
-typealias Place<Value> = WritableKeyPath<ServerConfiguration, Value> & Sendable
+/// A property of the configuration, at whatever depth.
+typealias Property<Value> = WritableKeyPath<ServerConfiguration, Value> & Sendable
 
 extension ConfigurationKey {
     private static let standard = ServerConfiguration()
 
     /// A whole number in a range.
     static func number(
-        _ name: String, _ place: any Place<Int>, _ range: ClosedRange<Int>, _ meaning: String,
+        _ name: String, _ property: any Property<Int>, _ range: ClosedRange<Int>, _ meaning: String,
         unit: String? = nil, isReloadable: Bool = false
     ) -> Self {
         Self(
-            name, .number(Self.standard[keyPath: place], range), meaning, unit: unit,
+            name, .number(Self.standard[keyPath: property], range), meaning, unit: unit,
             isReloadable: isReloadable
         ) { text, configuration in
-            if let number = Int(text) { configuration[keyPath: place] = number }
+            if let number = Int(text) { configuration[keyPath: property] = number }
         }
     }
 
     /// A time, in the unit that the name ends in: seconds, or milliseconds.
     static func duration(
-        _ name: String, _ place: any Place<Duration>, _ range: ClosedRange<Int>, _ meaning: String,
+        _ name: String, _ property: any Property<Duration>, _ range: ClosedRange<Int>,
+        _ meaning: String,
         isReloadable: Bool = false
     ) -> Self {
         let unit = name.hasSuffix("milliseconds") ? Duration.milliseconds(1) : .seconds(1)
         return Self(
-            name, .number(Int(Self.standard[keyPath: place] / unit), range), meaning,
+            name, .number(Int(Self.standard[keyPath: property] / unit), range), meaning,
             isReloadable: isReloadable
         ) { text, configuration in
-            if let number = Int(text) { configuration[keyPath: place] = unit * number }
+            if let number = Int(text) { configuration[keyPath: property] = unit * number }
         }
     }
 
     /// True or false.
     static func flag(
-        _ name: String, _ place: any Place<Bool>, _ meaning: String, isReloadable: Bool = false
+        _ name: String, _ property: any Property<Bool>, _ meaning: String,
+        isReloadable: Bool = false
     ) -> Self {
         Self(
-            name, .flag(Self.standard[keyPath: place]), meaning, isReloadable: isReloadable
+            name, .flag(Self.standard[keyPath: property]), meaning, isReloadable: isReloadable
         ) { text, configuration in
-            if let flag = Bool(text) { configuration[keyPath: place] = flag }
+            if let flag = Bool(text) { configuration[keyPath: property] = flag }
         }
     }
 
     /// Text in one line.
     static func text(
-        _ name: String, _ place: any Place<String>, _ meaning: String, unit: String? = nil,
+        _ name: String, _ property: any Property<String>, _ meaning: String, unit: String? = nil,
         isReloadable: Bool = false
     ) -> Self {
         Self(
-            name, .text(Self.standard[keyPath: place]), meaning, unit: unit,
+            name, .text(Self.standard[keyPath: property]), meaning, unit: unit,
             isReloadable: isReloadable
         ) { text, configuration in
-            configuration[keyPath: place] = text
+            configuration[keyPath: property] = text
         }
     }
 
     /// One of an enum's cases, by its raw value.
     static func choice<Choice: RawRepresentable<String> & CaseIterable & Sendable>(
-        _ name: String, _ place: any Place<Choice>, _ meaning: String, isReloadable: Bool = false
+        _ name: String, _ property: any Property<Choice>, _ meaning: String,
+        isReloadable: Bool = false
     ) -> Self {
         Self(
             name,
             .choice(
-                Self.standard[keyPath: place].rawValue, of: Choice.allCases.map(\.rawValue)),
+                Self.standard[keyPath: property].rawValue, of: Choice.allCases.map(\.rawValue)),
             meaning, isReloadable: isReloadable
         ) { text, configuration in
-            if let choice = Choice(rawValue: text) { configuration[keyPath: place] = choice }
+            if let choice = Choice(rawValue: text) { configuration[keyPath: property] = choice }
         }
     }
 }

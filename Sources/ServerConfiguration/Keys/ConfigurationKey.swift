@@ -86,12 +86,10 @@ package struct ConfigurationKey: Sendable {
         .text(
             "data_dir", \.dataDirectory, "directory of the journal and the sinks' files",
             unit: "directory"),
+        .choice("sink", \.sink, "where hits go"),
         .choice(
-            "sink", \.sink, "where hits go"),
-        .choice(
-            "log.level",
-            \.logLevel,
-            "the least severe log record that is written", isReloadable: true),
+            "log.level", \.logLevel, "the least severe log record that is written",
+            isReloadable: true),
         .choice(
             "log.format", \.logFormat,
             "how log records look; auto is text on a terminal, JSON objects in lines elsewhere"),
