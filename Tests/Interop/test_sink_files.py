@@ -41,7 +41,7 @@ def whole_calls(lines: list[str]) -> list[str]:
         if line.endswith(UNFINISHED):
             begun[thread] = line.removesuffix(UNFINISHED)
         elif resumed := re.match(r"\d+ +<\.\.\. \w+ resumed>", line):
-            calls.append(begun.pop(thread) + line[resumed.end():])
+            calls.append(begun.pop(thread, "") + line[resumed.end():])
         else:
             calls.append(line)
     return calls

@@ -68,11 +68,11 @@ package final class ServerCertificates: CertificateReloader, Service {
     @discardableResult
     package func reload() -> Bool { self.read(isAsked: true) }
 
-    /// The part of a SIGHUP: the files are read again, also where they have new paths; the mode
-    /// stays. Broken files fail the whole reload.
+    /// Reads the files of a reloaded configuration, whose paths may be new. The mode stays as it
+    /// was at the start.
     ///
     /// - Returns: what puts them in force.
-    /// - Throws: `ConfigurationError`.
+    /// - Throws: `ConfigurationError` where a file is broken: then nothing is reloaded.
     package func prepare(
         _ configuration: ServerTLSConfiguration
     ) throws(ConfigurationError) -> @Sendable () -> Void {
