@@ -104,11 +104,14 @@ let targets: [Target] = [
         name: "TrackingSinks",
         dependencies: [
             "SightlineProtos", "TrackingCore", "TrackingJournal",
-            .target(name: "CNats", condition: .when(traits: ["NATS"])),
         ]
             + libraries(
                 "CoreMetrics", "Instrumentation", "Logging", "ServiceContextModule",
                 "ServiceLifecycle", "SwiftProtobuf", "Tracing") + sqlite,
+        swiftSettings: strict),
+    // In the program only with the trait.
+    .target(
+        name: "NATSSink", dependencies: ["CNats", "TrackingCore", "TrackingSinks"],
         swiftSettings: strict),
     .target(
         name: "TrackingClient",
@@ -163,6 +166,7 @@ let targets: [Target] = [
         dependencies: [
             "AdminServer", "Credentials", "HTTP2Edge", "ServerConfiguration", "SightlineProtos",
             "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks",
+            .target(name: "NATSSink", condition: .when(traits: ["NATS"])),
         ]
             + libraries(
                 "CoreMetrics", "DequeModule", "Instrumentation", "Logging", "NIOCore", "NIOHPACK",
@@ -218,8 +222,8 @@ let targets: [Target] = [
     .testTarget(
         name: "TrackingSinksTests",
         dependencies: [
-            "SightlineProtos", "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks",
-            .target(name: "CNats", condition: .when(traits: ["NATS"])),
+            "CNats", "NATSSink", "SightlineProtos", "Telemetry", "TrackingCore", "TrackingJournal",
+            "TrackingSinks",
         ]
             + libraries(
                 "CoreMetrics", "GRDB", "Logging", "MetricsTestKit", "SwiftProtobuf", "Tracing"),
