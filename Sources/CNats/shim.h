@@ -1,4 +1,4 @@
-// The C client of NATS. Only the package trait NATS makes anything import it.
+// The C client of NATS. NATSSink alone imports it.
 #ifndef SIGHTLINE_CNATS_H
 #define SIGHTLINE_CNATS_H
 

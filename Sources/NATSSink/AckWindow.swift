@@ -1,124 +1,122 @@
 // What is under way to the stream, and what has come back. The library's threads only count here;
 // the publisher waits here.
-#if NATS
-    internal import CNats
-    internal import Dispatch
-    internal import Synchronization
+internal import CNats
+internal import Dispatch
+internal import Synchronization
 
-    /// The hits of a batch that were published, counted until each is acked or refused.
-    final class AckWindow: Sendable {
-        /// What has come back.
-        struct Tally {
-            /// Hits that are under way.
-            var pending = 0
-            /// Reasons of hits that are refused for good, by hit id.
-            var refused: [String: String] = [:]
-            /// Why some hit was not taken now.
-            var failure: String?
-            /// The newest place of a hit, which takes all others with it when it is lost.
-            var newest: NATSPlace.Mark?
-            /// The lowest place that a hit was newly given.
-            var lowestNew = UInt64.max
-        }
+/// The hits of a batch that were published, counted until each is acked or refused.
+final class AckWindow: Sendable {
+    /// What has come back.
+    struct Tally {
+        /// Hits that are under way.
+        var pending = 0
+        /// Reasons of hits that are refused for good, by hit id.
+        var refused: [String: String] = [:]
+        /// Why some hit was not taken now.
+        var failure: String?
+        /// The newest place of a hit, which takes all others with it when it is lost.
+        var newest: NATSPlace.Mark?
+        /// The lowest place that a hit was newly given.
+        var lowestNew = UInt64.max
+    }
 
-        private struct State {
-            var tally = Tally()
-            /// The number of hits under way that somebody waits for.
-            var awaited = -1
-        }
+    private struct State {
+        var tally = Tally()
+        /// The number of hits under way that somebody waits for.
+        var awaited = -1
+    }
 
-        private let state = Mutex(State())
-        private let progress = DispatchSemaphore(value: 0)
+    private let state = Mutex(State())
+    private let progress = DispatchSemaphore(value: 0)
 
-        /// What has come back so far.
-        var tally: Tally { self.state.withLock { $0.tally } }
+    /// What has come back so far.
+    var tally: Tally { self.state.withLock { $0.tally } }
 
-        /// Whether some hit was not taken, so that the rest of its batch need not be sent.
-        var hasFailed: Bool { self.state.withLock { $0.tally.failure != nil } }
+    /// Whether some hit was not taken, so that the rest of its batch need not be sent.
+    var hasFailed: Bool { self.state.withLock { $0.tally.failure != nil } }
 
-        /// Begins a batch; nothing may be under way.
-        func begin() { self.state.withLock { $0.tally = Tally() } }
+    /// Begins a batch; nothing may be under way.
+    func begin() { self.state.withLock { $0.tally = Tally() } }
 
-        /// Counts a hit that is about to be published.
-        func add() { self.state.withLock { $0.tally.pending += 1 } }
+    /// Counts a hit that is about to be published.
+    func add() { self.state.withLock { $0.tally.pending += 1 } }
 
-        /// Notes why a hit was not taken, unless something was noted before.
-        func fail(_ reason: String) {
-            self.state.withLock { state in
-                if state.tally.failure == nil { state.tally.failure = reason }
-            }
-        }
-
-        /// Takes back a hit that could not be published.
-        func remove() { self.end { _ in } }
-
-        /// Waits until at most `count` hits are under way; false where that takes too long.
-        func wait(downTo count: Int, seconds: Double) -> Bool {
-            let deadline = DispatchTime.now() + seconds
-            while true {
-                let isReached = self.state.withLock { state in
-                    state.awaited = state.tally.pending <= count ? -1 : count
-                    return state.awaited < 0
-                }
-                if isReached { return true }
-                if self.progress.wait(timeout: deadline) == .timedOut { return false }
-            }
-        }
-
-        /// Takes an ack or a refusal from one of the library's threads.
-        fileprivate func take(
-            _ message: OpaquePointer?, _ ack: jsPubAck?, _ problem: jsPubAckErr?
-        ) {
-            self.end { tally in
-                if let ack {
-                    if !ack.Duplicate { tally.lowestNew = min(tally.lowestNew, ack.Sequence) }
-                    if ack.Sequence > tally.newest?.sequence ?? 0 {
-                        tally.newest = Self.hitID(of: message).map {
-                            NATSPlace.Mark(sequence: ack.Sequence, hitID: $0)
-                        }
-                    }
-                } else if let problem, problem.ErrCode.isForGood {
-                    let hitID = Self.hitID(of: message) ?? ""
-                    tally.refused[hitID] = Self.reason(problem)
-                } else if tally.failure == nil {
-                    tally.failure = problem.map(Self.reason) ?? "an answer without an ack"
-                }
-            }
-        }
-
-        private func end(_ change: (inout Tally) -> Void) {
-            let isAwaited = self.state.withLock { state in
-                state.tally.pending -= 1
-                change(&state.tally)
-                return state.tally.pending == state.awaited
-            }
-            if isAwaited { self.progress.signal() }
-        }
-
-        /// The id in a message's headers.
-        static func hitID(of message: OpaquePointer?) -> String? {
-            var value: UnsafePointer<CChar>?
-            guard let message, natsMsgHeader_Get(message, "Nats-Msg-Id", &value) == NATS_OK
-            else { return nil }
-            return value.map { String(cString: $0) }
-        }
-
-        private static func reason(_ problem: jsPubAckErr) -> String {
-            let text = problem.ErrText.map { String(cString: $0) }
-            return NATSError(text ?? "publishing", problem.Err, problem.ErrCode).description
+    /// Notes why a hit was not taken, unless something was noted before.
+    func fail(_ reason: String) {
+        self.state.withLock { state in
+            if state.tally.failure == nil { state.tally.failure = reason }
         }
     }
 
-    /// The library's callback: once for each message that it has taken, on a thread of its own.
-    func takeNATSAck(
-        _ context: OpaquePointer?, _ message: OpaquePointer?,
-        _ ack: UnsafeMutablePointer<jsPubAck>?, _ problem: UnsafeMutablePointer<jsPubAckErr>?,
-        _ window: UnsafeMutableRawPointer?
+    /// Takes back a hit that could not be published.
+    func remove() { self.end { _ in } }
+
+    /// Waits until at most `count` hits are under way; false where that takes too long.
+    func wait(downTo count: Int, seconds: Double) -> Bool {
+        let deadline = DispatchTime.now() + seconds
+        while true {
+            let isReached = self.state.withLock { state in
+                state.awaited = state.tally.pending <= count ? -1 : count
+                return state.awaited < 0
+            }
+            if isReached { return true }
+            if self.progress.wait(timeout: deadline) == .timedOut { return false }
+        }
+    }
+
+    /// Takes an ack or a refusal from one of the library's threads.
+    fileprivate func take(
+        _ message: OpaquePointer?, _ ack: jsPubAck?, _ problem: jsPubAckErr?
     ) {
-        if let window {
-            Unmanaged<AckWindow>.fromOpaque(window).takeUnretainedValue()
-                .take(message, ack?.pointee, problem?.pointee)
+        self.end { tally in
+            if let ack {
+                if !ack.Duplicate { tally.lowestNew = min(tally.lowestNew, ack.Sequence) }
+                if ack.Sequence > tally.newest?.sequence ?? 0 {
+                    tally.newest = Self.hitID(of: message).map {
+                        NATSPlace.Mark(sequence: ack.Sequence, hitID: $0)
+                    }
+                }
+            } else if let problem, problem.ErrCode.isForGood {
+                let hitID = Self.hitID(of: message) ?? ""
+                tally.refused[hitID] = Self.reason(problem)
+            } else if tally.failure == nil {
+                tally.failure = problem.map(Self.reason) ?? "an answer without an ack"
+            }
         }
-        natsMsg_Destroy(message)
     }
-#endif
+
+    private func end(_ change: (inout Tally) -> Void) {
+        let isAwaited = self.state.withLock { state in
+            state.tally.pending -= 1
+            change(&state.tally)
+            return state.tally.pending == state.awaited
+        }
+        if isAwaited { self.progress.signal() }
+    }
+
+    /// The id in a message's headers.
+    static func hitID(of message: OpaquePointer?) -> String? {
+        var value: UnsafePointer<CChar>?
+        guard let message, natsMsgHeader_Get(message, "Nats-Msg-Id", &value) == NATS_OK
+        else { return nil }
+        return value.map { String(cString: $0) }
+    }
+
+    private static func reason(_ problem: jsPubAckErr) -> String {
+        let text = problem.ErrText.map { String(cString: $0) }
+        return NATSError(text ?? "publishing", problem.Err, problem.ErrCode).description
+    }
+}
+
+/// The library's callback: once for each message that it has taken, on a thread of its own.
+func takeNATSAck(
+    _ context: OpaquePointer?, _ message: OpaquePointer?,
+    _ ack: UnsafeMutablePointer<jsPubAck>?, _ problem: UnsafeMutablePointer<jsPubAckErr>?,
+    _ window: UnsafeMutableRawPointer?
+) {
+    if let window {
+        Unmanaged<AckWindow>.fromOpaque(window).takeUnretainedValue()
+            .take(message, ack?.pointee, problem?.pointee)
+    }
+    natsMsg_Destroy(message)
+}

@@ -1,32 +1,30 @@
 // What the C library says went wrong.
-#if NATS
-    internal import CNats
+internal import CNats
 
-    /// A call that failed. Every one of them is worth another try, unless it says otherwise.
-    struct NATSError: Error, CustomStringConvertible {
-        let description: String
+/// A call that failed. Every one of them is worth another try, unless it says otherwise.
+struct NATSError: Error, CustomStringConvertible {
+    let description: String
 
-        init(_ description: String) { self.description = description }
+    init(_ description: String) { self.description = description }
 
-        init(_ action: String, _ status: natsStatus, _ code: jsErrCode = jsErrCode(0)) {
-            let text = String(cString: natsStatus_GetText(status))
-            let detail = code.rawValue == 0 ? "" : ", JetStream error \(code.rawValue)"
-            self.description = "\(action): \(text)\(detail)"
-        }
-
-        /// Throws where a call has failed.
-        static func check(_ action: String, _ status: natsStatus) throws(NATSError) {
-            guard status == NATS_OK else { throw NATSError(action, status) }
-        }
+    init(_ action: String, _ status: natsStatus, _ code: jsErrCode = jsErrCode(0)) {
+        let text = String(cString: natsStatus_GetText(status))
+        let detail = code.rawValue == 0 ? "" : ", JetStream error \(code.rawValue)"
+        self.description = "\(action): \(text)\(detail)"
     }
 
-    extension jsErrCode {
-        /// Whether the server would refuse the same message for ever: it is too large.
-        var isForGood: Bool {
-            self == JSStreamMessageExceedsMaximumErr || self == Self.headersExceedMaximum
-        }
-
-        /// The library has no name for it yet.
-        private static let headersExceedMaximum = jsErrCode(10097)
+    /// Throws where a call has failed.
+    static func check(_ action: String, _ status: natsStatus) throws(NATSError) {
+        guard status == NATS_OK else { throw NATSError(action, status) }
     }
-#endif
+}
+
+extension jsErrCode {
+    /// Whether the server would refuse the same message for ever: it is too large.
+    var isForGood: Bool {
+        self == JSStreamMessageExceedsMaximumErr || self == Self.headersExceedMaximum
+    }
+
+    /// The library has no name for it yet.
+    private static let headersExceedMaximum = jsErrCode(10097)
+}

@@ -1,141 +1,140 @@
 // Hits as messages: a subject, CloudEvents' binary form in the headers, and the TrackingRecord.
-#if NATS
-    internal import CNats
-    internal import Glibc
-    internal import TrackingCore
+internal import CNats
+internal import Glibc
+internal import TrackingCore
+internal import TrackingSinks
 
-    /// Makes messages, with buffers that are used again.
-    struct NATSMessages {
-        private let prefix: String
-        private var hitID = NATSText()
-        private var subject = NATSText()
-        private var header = NATSText()
-        /// An event's hits follow each other: it is read once for all of them.
-        private var event: EventView?
+/// Makes messages, with buffers that are used again.
+struct NATSMessages {
+    private let prefix: String
+    private var hitID = NATSText()
+    private var subject = NATSText()
+    private var header = NATSText()
+    /// An event's hits follow each other: it is read once for all of them.
+    private var event: EventView?
 
-        /// Messages whose subjects begin with `prefix`.
-        init(prefix: String) { self.prefix = prefix }
+    /// Messages whose subjects begin with `prefix`.
+    init(prefix: String) { self.prefix = prefix }
 
-        /// Calls `body` with the last hit's id as C has it: by it the stream tells duplicates.
-        mutating func withHitID<Value>(
-            _ body: (UnsafePointer<CChar>?) throws -> Value
-        ) rethrows -> Value {
-            try self.hitID.withCString(body)
+    /// Calls `body` with the last hit's id as C has it: by it the stream tells duplicates.
+    mutating func withHitID<Value>(
+        _ body: (UnsafePointer<CChar>?) throws -> Value
+    ) rethrows -> Value {
+        try self.hitID.withCString(body)
+    }
+
+    /// Makes the message of a hit; it is the caller's to destroy or to hand on.
+    ///
+    /// - Throws: `NATSError`, or what a hit throws that has no record.
+    mutating func message(_ hit: Hit) throws -> OpaquePointer {
+        let event = try self.view(of: hit)
+        self.hitID.clear()
+        self.hitID.append(hitID: hit)
+        self.writeSubject(hit, event)
+        let record = try hit.recordBytes()
+        var message: OpaquePointer?
+        let status = self.subject.withCString { subject in
+            record.withUnsafeBytes { record in
+                natsMsg_Create(
+                    &message, subject, nil,
+                    record.baseAddress?.assumingMemoryBound(to: CChar.self),
+                    CInt(record.count))
+            }
         }
-
-        /// Makes the message of a hit; it is the caller's to destroy or to hand on.
-        ///
-        /// - Throws: `NATSError`, or what a hit throws that has no record.
-        mutating func message(_ hit: Hit) throws -> OpaquePointer {
-            let event = try self.view(of: hit)
-            self.hitID.clear()
-            self.hitID.append(hitID: hit)
-            self.writeSubject(hit, event)
-            let record = try hit.recordBytes()
-            var message: OpaquePointer?
-            let status = self.subject.withCString { subject in
-                record.withUnsafeBytes { record in
-                    natsMsg_Create(
-                        &message, subject, nil,
-                        record.baseAddress?.assumingMemoryBound(to: CChar.self),
-                        CInt(record.count))
-                }
-            }
-            try NATSError.check("natsMsg_Create", status)
-            guard let message else { throw NATSError("natsMsg_Create: no message") }
-            do {
-                try self.setHeaders(of: message, hit, event)
-            } catch {
-                natsMsg_Destroy(message)
-                throw error
-            }
-            return message
+        try NATSError.check("natsMsg_Create", status)
+        guard let message else { throw NATSError("natsMsg_Create: no message") }
+        do {
+            try self.setHeaders(of: message, hit, event)
+        } catch {
+            natsMsg_Destroy(message)
+            throw error
         }
+        return message
+    }
 
-        private mutating func view(of hit: Hit) throws -> EventView {
-            if let event = self.event, event.bytes.baseAddress == hit.event.baseAddress {
-                return event
-            }
-            let event = try EventView(hit.event)
-            self.event = event
+    private mutating func view(of hit: Hit) throws -> EventView {
+        if let event = self.event, event.bytes.baseAddress == hit.event.baseAddress {
             return event
         }
-
-        /// Forgets the last event: the batch that it lies in ends.
-        mutating func endBatch() { self.event = nil }
-
-        private mutating func writeSubject(_ hit: Hit, _ event: EventView) {
-            self.subject.clear()
-            self.subject.append(self.prefix)
-            self.subject.append(".")
-            self.subject.append(token: hit.origin.tenant)
-            self.subject.append(".")
-            self.subject.append(token: event.appID)
-            self.subject.append(".")
-            self.subject.append(hit.kind.name)
-            self.subject.append(".")
-            self.subject.append(hit.campaignAction)
-        }
-
-        private mutating func setHeaders(
-            of message: OpaquePointer, _ hit: Hit, _ event: EventView
-        ) throws {
-            try self.set("traceparent", of: message) { $0.append(value: hit.origin.traceparent) }
-            if !hit.origin.tracestate.isEmpty {
-                try self.set("tracestate", of: message) { $0.append(value: hit.origin.tracestate) }
-            }
-            try self.set("content-type", of: message) { $0.append("application/protobuf") }
-            try self.set("ce-specversion", of: message) { $0.append("1.0") }
-            let hitID = self.hitID.bytes
-            try self.set("ce-id", of: message) { text in
-                hitID.withUnsafeBytes { text.append(value: $0) }
-            }
-            try self.set("ce-source", of: message) { text in
-                text.append("/sightline/")
-                text.append(value: hit.origin.tenant)
-            }
-            try self.set("ce-type", of: message) { text in
-                text.append("sightline.v1.hit.")
-                text.append(hit.kind.name)
-            }
-            try self.set("ce-subject", of: message) { $0.append(value: event.deliveryID) }
-            try self.set("ce-time", of: message) { $0.append(time: hit.origin.receiveTime) }
-        }
-
-        private mutating func set(
-            _ name: StaticString, of message: OpaquePointer, _ write: (inout NATSText) -> Void
-        ) throws {
-            self.header.clear()
-            write(&self.header)
-            let status = name.withUTF8Buffer { name in
-                name.withMemoryRebound(to: CChar.self) { name in
-                    self.header.withCString { natsMsgHeader_Set(message, name.baseAddress, $0) }
-                }
-            }
-            try NATSError.check("natsMsgHeader_Set", status)
-        }
+        let event = try EventView(hit.event)
+        self.event = event
+        return event
     }
 
-    extension NATSText {
-        /// Microseconds since 1970 as RFC 3339 has them, in UTC.
-        fileprivate mutating func append(time microseconds: Int64) {
-            var seconds = time_t(microseconds / 1_000_000)
-            var parts = tm()
-            gmtime_r(&seconds, &parts)
-            self.append(Int(parts.tm_year) + 1900, digits: 4)
-            self.append("-")
-            self.append(parts.tm_mon + 1, digits: 2)
-            self.append("-")
-            self.append(parts.tm_mday, digits: 2)
-            self.append("T")
-            self.append(parts.tm_hour, digits: 2)
-            self.append(":")
-            self.append(parts.tm_min, digits: 2)
-            self.append(":")
-            self.append(parts.tm_sec, digits: 2)
-            self.append(".")
-            self.append(microseconds % 1_000_000, digits: 6)
-            self.append("Z")
-        }
+    /// Forgets the last event: the batch that it lies in ends.
+    mutating func endBatch() { self.event = nil }
+
+    private mutating func writeSubject(_ hit: Hit, _ event: EventView) {
+        self.subject.clear()
+        self.subject.append(self.prefix)
+        self.subject.append(".")
+        self.subject.append(token: hit.origin.tenant)
+        self.subject.append(".")
+        self.subject.append(token: event.appID)
+        self.subject.append(".")
+        self.subject.append(hit.kind.name)
+        self.subject.append(".")
+        self.subject.append(hit.campaignAction)
     }
-#endif
+
+    private mutating func setHeaders(
+        of message: OpaquePointer, _ hit: Hit, _ event: EventView
+    ) throws {
+        try self.set("traceparent", of: message) { $0.append(value: hit.origin.traceparent) }
+        if !hit.origin.tracestate.isEmpty {
+            try self.set("tracestate", of: message) { $0.append(value: hit.origin.tracestate) }
+        }
+        try self.set("content-type", of: message) { $0.append("application/protobuf") }
+        try self.set("ce-specversion", of: message) { $0.append("1.0") }
+        let hitID = self.hitID.bytes
+        try self.set("ce-id", of: message) { text in
+            hitID.withUnsafeBytes { text.append(value: $0) }
+        }
+        try self.set("ce-source", of: message) { text in
+            text.append("/sightline/")
+            text.append(value: hit.origin.tenant)
+        }
+        try self.set("ce-type", of: message) { text in
+            text.append("sightline.v1.hit.")
+            text.append(hit.kind.name)
+        }
+        try self.set("ce-subject", of: message) { $0.append(value: event.deliveryID) }
+        try self.set("ce-time", of: message) { $0.append(time: hit.origin.receiveTime) }
+    }
+
+    private mutating func set(
+        _ name: StaticString, of message: OpaquePointer, _ write: (inout NATSText) -> Void
+    ) throws {
+        self.header.clear()
+        write(&self.header)
+        let status = name.withUTF8Buffer { name in
+            name.withMemoryRebound(to: CChar.self) { name in
+                self.header.withCString { natsMsgHeader_Set(message, name.baseAddress, $0) }
+            }
+        }
+        try NATSError.check("natsMsgHeader_Set", status)
+    }
+}
+
+extension NATSText {
+    /// Microseconds since 1970 as RFC 3339 has them, in UTC.
+    fileprivate mutating func append(time microseconds: Int64) {
+        var seconds = time_t(microseconds / 1_000_000)
+        var parts = tm()
+        gmtime_r(&seconds, &parts)
+        self.append(Int(parts.tm_year) + 1900, digits: 4)
+        self.append("-")
+        self.append(parts.tm_mon + 1, digits: 2)
+        self.append("-")
+        self.append(parts.tm_mday, digits: 2)
+        self.append("T")
+        self.append(parts.tm_hour, digits: 2)
+        self.append(":")
+        self.append(parts.tm_min, digits: 2)
+        self.append(":")
+        self.append(parts.tm_sec, digits: 2)
+        self.append(".")
+        self.append(microseconds % 1_000_000, digits: 6)
+        self.append("Z")
+    }
+}

@@ -1,80 +1,79 @@
 // The library's options: who we are, where the servers are, and how it reconnects.
-#if NATS
-    internal import CNats
-    internal import Foundation
+internal import CNats
+internal import Foundation
+internal import TrackingSinks
 
-    /// Options of a connection; the library copies them when it connects.
-    final class NATSOptions {
-        let pointer: OpaquePointer
+/// Options of a connection; the library copies them when it connects.
+final class NATSOptions {
+    let pointer: OpaquePointer
 
-        /// Options as a configuration asks for them.
-        ///
-        /// - Throws: `NATSError` where a file of TLS or credentials cannot be used.
-        init(_ configuration: NATSConfiguration) throws {
-            var options: OpaquePointer?
-            try NATSError.check("natsOptions_Create", natsOptions_Create(&options))
-            guard let options else { throw NATSError("natsOptions_Create: no options") }
-            self.pointer = options
-            try Self.setServers(of: options, configuration)
-            try Self.setTrust(of: options, configuration)
-            try Self.setCredentials(of: options, configuration)
-        }
+    /// Options as a configuration asks for them.
+    ///
+    /// - Throws: `NATSError` where a file of TLS or credentials cannot be used.
+    init(_ configuration: NATSConfiguration) throws {
+        var options: OpaquePointer?
+        try NATSError.check("natsOptions_Create", natsOptions_Create(&options))
+        guard let options else { throw NATSError("natsOptions_Create: no options") }
+        self.pointer = options
+        try Self.setServers(of: options, configuration)
+        try Self.setTrust(of: options, configuration)
+        try Self.setCredentials(of: options, configuration)
+    }
 
-        deinit { natsOptions_Destroy(self.pointer) }
+    deinit { natsOptions_Destroy(self.pointer) }
 
-        private static func setServers(
-            of options: OpaquePointer, _ configuration: NATSConfiguration
-        ) throws {
-            let servers = configuration.servers.map { strdup($0) }
-            defer { for server in servers { free(server) } }
-            var pointers = servers.map { UnsafePointer($0) }
+    private static func setServers(
+        of options: OpaquePointer, _ configuration: NATSConfiguration
+    ) throws {
+        let servers = configuration.servers.map { strdup($0) }
+        defer { for server in servers { free(server) } }
+        var pointers = servers.map { UnsafePointer($0) }
+        try NATSError.check(
+            "nats.servers", natsOptions_SetServers(options, &pointers, CInt(pointers.count)))
+        try NATSError.check("name", natsOptions_SetName(options, "sightline"))
+        try NATSError.check("timeout", natsOptions_SetTimeout(options, 2000))
+        // Without end: the library would give up for good after 60 attempts.
+        try NATSError.check("reconnects", natsOptions_SetMaxReconnect(options, -1))
+        try NATSError.check("reconnects", natsOptions_SetReconnectWait(options, 500))
+        try NATSError.check("reconnects", natsOptions_SetReconnectJitter(options, 250, 250))
+        // A silent server is noticed after 2 × 5 s.
+        try NATSError.check("pings", natsOptions_SetPingInterval(options, 5000))
+        try NATSError.check("pings", natsOptions_SetMaxPingsOut(options, 2))
+    }
+
+    private static func setTrust(
+        of options: OpaquePointer, _ configuration: NATSConfiguration
+    ) throws {
+        if !configuration.tlsRoots.isEmpty {
             try NATSError.check(
-                "nats.servers", natsOptions_SetServers(options, &pointers, CInt(pointers.count)))
-            try NATSError.check("name", natsOptions_SetName(options, "sightline"))
-            try NATSError.check("timeout", natsOptions_SetTimeout(options, 2000))
-            // Without end: the library would give up for good after 60 attempts.
-            try NATSError.check("reconnects", natsOptions_SetMaxReconnect(options, -1))
-            try NATSError.check("reconnects", natsOptions_SetReconnectWait(options, 500))
-            try NATSError.check("reconnects", natsOptions_SetReconnectJitter(options, 250, 250))
-            // A silent server is noticed after 2 × 5 s.
-            try NATSError.check("pings", natsOptions_SetPingInterval(options, 5000))
-            try NATSError.check("pings", natsOptions_SetMaxPingsOut(options, 2))
+                "nats.tls.roots is \"\(configuration.tlsRoots)\"",
+                natsOptions_LoadCATrustedCertificates(options, configuration.tlsRoots))
+            try NATSError.check("TLS", natsOptions_SetSecure(options, true))
         }
-
-        private static func setTrust(
-            of options: OpaquePointer, _ configuration: NATSConfiguration
-        ) throws {
-            if !configuration.tlsRoots.isEmpty {
-                try NATSError.check(
-                    "nats.tls.roots is \"\(configuration.tlsRoots)\"",
-                    natsOptions_LoadCATrustedCertificates(options, configuration.tlsRoots))
-                try NATSError.check("TLS", natsOptions_SetSecure(options, true))
-            }
-            if !configuration.tlsCertificate.isEmpty {
-                try NATSError.check(
-                    "nats.tls.certificate is \"\(configuration.tlsCertificate)\"",
-                    natsOptions_LoadCertificatesChain(
-                        options, configuration.tlsCertificate, configuration.tlsKey))
-            }
-        }
-
-        private static func setCredentials(
-            of options: OpaquePointer, _ configuration: NATSConfiguration
-        ) throws {
-            if !configuration.credentialsFile.isEmpty {
-                try NATSError.check(
-                    "nats.credentials_file is \"\(configuration.credentialsFile)\"",
-                    natsOptions_SetUserCredentialsFromFiles(
-                        options, configuration.credentialsFile, nil))
-            }
-            if !configuration.user.isEmpty {
-                let password = try String(
-                    contentsOfFile: configuration.passwordFile, encoding: .utf8
-                ).trimmingCharacters(in: .newlines)
-                try NATSError.check(
-                    "nats.user is \"\(configuration.user)\"",
-                    natsOptions_SetUserInfo(options, configuration.user, password))
-            }
+        if !configuration.tlsCertificate.isEmpty {
+            try NATSError.check(
+                "nats.tls.certificate is \"\(configuration.tlsCertificate)\"",
+                natsOptions_LoadCertificatesChain(
+                    options, configuration.tlsCertificate, configuration.tlsKey))
         }
     }
-#endif
+
+    private static func setCredentials(
+        of options: OpaquePointer, _ configuration: NATSConfiguration
+    ) throws {
+        if !configuration.credentialsFile.isEmpty {
+            try NATSError.check(
+                "nats.credentials_file is \"\(configuration.credentialsFile)\"",
+                natsOptions_SetUserCredentialsFromFiles(
+                    options, configuration.credentialsFile, nil))
+        }
+        if !configuration.user.isEmpty {
+            let password = try String(
+                contentsOfFile: configuration.passwordFile, encoding: .utf8
+            ).trimmingCharacters(in: .newlines)
+            try NATSError.check(
+                "nats.user is \"\(configuration.user)\"",
+                natsOptions_SetUserInfo(options, configuration.user, password))
+        }
+    }
+}

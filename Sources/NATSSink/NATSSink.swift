@@ -1,187 +1,186 @@
 // The sink for more than one machine: hits go to a stream of NATS JetStream.
-#if NATS
-    internal import CNats
-    internal import Dispatch
-    internal import Synchronization
-    internal import TrackingCore
+internal import CNats
+internal import Dispatch
+internal import Synchronization
+internal import TrackingCore
+package import TrackingSinks
 
-    /// Publishes each hit as a message, many at once, and has delivered a batch when each of them
-    /// is acked. The stream drops a hit that it knows: a batch that comes again counts once, within
-    /// the stream's duplicate window.
-    ///
-    /// A server acks before it syncs, and a stream can be deleted: on every connection, after every
-    /// failure and every few seconds the sink looks whether the last hit is still where it was
-    /// acked. `@unchecked Sendable`: all but the place is used on its queue alone.
-    package final class NATSSink: Sink, @unchecked Sendable {
-        /// "nats".
-        package let name = "nats"
-        private let configuration: NATSConfiguration
-        private let stream: NATSStream
-        /// The library's calls may block: they have a thread of their own.
-        private let queue = DispatchQueue(label: "sightline.nats")
-        private let keptPlace = Mutex<NATSPlace?>(nil)
+/// Publishes each hit as a message, many at once, and has delivered a batch when each of them
+/// is acked. The stream drops a hit that it knows: a batch that comes again counts once, within
+/// the stream's duplicate window.
+///
+/// A server acks before it syncs, and a stream can be deleted: on every connection, after every
+/// failure and every few seconds the sink looks whether the last hit is still where it was
+/// acked. `@unchecked Sendable`: all but the place is used on its queue alone.
+package final class NATSSink: Sink, @unchecked Sendable {
+    /// "nats".
+    package let name = "nats"
+    private let configuration: NATSConfiguration
+    private let stream: NATSStream
+    /// The library's calls may block: they have a thread of their own.
+    private let queue = DispatchQueue(label: "sightline.nats")
+    private let keptPlace = Mutex<NATSPlace?>(nil)
 
-        private var messages: NATSMessages
-        private var connection: NATSConnection?
-        /// When the stream was last looked at, and over which connection; nil where it has to be
-        /// looked at before anything more is published.
-        private var look: (time: ContinuousClock.Instant, reconnects: UInt64, created: Int64)?
+    private var messages: NATSMessages
+    private var connection: NATSConnection?
+    /// When the stream was last looked at, and over which connection; nil where it has to be
+    /// looked at before anything more is published.
+    private var look: (time: ContinuousClock.Instant, reconnects: UInt64, created: Int64)?
 
-        /// A sink that connects with its first batch.
-        package init(_ configuration: NATSConfiguration) {
-            self.configuration = configuration
-            self.stream = NATSStream(configuration)
-            self.messages = NATSMessages(prefix: configuration.subjectPrefix)
-        }
+    /// A sink that connects with its first batch.
+    package init(_ configuration: NATSConfiguration) {
+        self.configuration = configuration
+        self.stream = NATSStream(configuration)
+        self.messages = NATSMessages(prefix: configuration.subjectPrefix)
+    }
 
-        /// The stream and the last hit in it.
-        package var place: String { self.keptPlace.withLock { $0?.text ?? "" } }
+    /// The stream and the last hit in it.
+    package var place: String { self.keptPlace.withLock { $0?.text ?? "" } }
 
-        /// Goes on from there: the first batch finds out whether it still is.
-        package func resume(at place: String) {
-            self.keptPlace.withLock { $0 = NATSPlace(place) }
-        }
+    /// Goes on from there: the first batch finds out whether it still is.
+    package func resume(at place: String) {
+        self.keptPlace.withLock { $0 = NATSPlace(place) }
+    }
 
-        /// Publishes a batch and waits for its acks.
-        package func deliver(_ hits: HitBatch) async -> Delivery {
-            await withCheckedContinuation { continuation in
-                self.queue.async { continuation.resume(returning: self.publish(hits)) }
-            }
-        }
-
-        /// How often a stream is looked at that gives no reason to.
-        private static let lookInterval = Duration.seconds(5)
-
-        // MARK: On the queue
-
-        private func publish(_ hits: HitBatch) -> Delivery {
-            do {
-                let connection = try self.usableConnection()
-                if let loss = try self.lookAtStream(connection) {
-                    self.keptPlace.withLock { $0 = nil }
-                    return .lost(reason: loss)
-                }
-                // Looked through first: of a batch that becomes dead letters nothing is published.
-                try hits.forEachEvent { _, _ in }
-                defer { self.messages.endBatch() }
-                connection.acks.begin()
-                let sent = Result { try self.send(hits, over: connection) }
-                guard connection.acks.wait(downTo: 0, seconds: self.longestSilence) else {
-                    // Nothing can be told of it any more: the next batch gets another one.
-                    self.connection = nil
-                    throw NATSError("no answer, not even a late one: connecting anew")
-                }
-                return try self.delivery(of: hits, try sent.get(), connection.acks.tally)
-            } catch {
-                self.look = nil
-                return Delivery(failure: error)
-            }
-        }
-
-        /// The library itself calls a hit lost after `ackTimeout`.
-        private var longestSilence: Double {
-            Double(self.configuration.ackTimeout.milliseconds) / 1000 + 5
-        }
-
-        private func usableConnection() throws -> NATSConnection {
-            if let connection = self.connection, !connection.isClosed {
-                guard connection.isConnected else {
-                    throw NATSError("no server is there: \(connection.lastError)")
-                }
-                return connection
-            }
-            self.look = nil
-            self.connection = nil
-            let connection = try NATSConnection(self.configuration)
-            self.connection = connection
-            return connection
-        }
-
-        /// Checks the stream where that is due, and tells what it has lost.
-        private func lookAtStream(_ connection: NATSConnection) throws -> String? {
-            let reconnects = connection.reconnects
-            if let look, look.reconnects == reconnects,
-                look.time.duration(to: .now) < Self.lookInterval
-            {
-                return nil
-            }
-            let state = try self.stream.check(connection.jetStream)
-            if var place = self.keptPlace.withLock({ $0 }) {
-                let loss = try place.loss(in: state) { sequence throws(NATSError) in
-                    try self.stream.hitID(at: sequence, connection.jetStream)
-                }
-                if let loss { return loss }
-                (place.created, place.seen) = (state.created, place.newest)
-                self.keptPlace.withLock { [place] in $0 = place }
-            }
-            self.look = (.now, reconnects, state.created)
-            return nil
-        }
-
-        /// Publishes every hit, or stops at the first that cannot be; returns those that the
-        /// library refuses for good.
-        private func send(
-            _ hits: HitBatch, over connection: NATSConnection
-        ) throws -> [Int: String] {
-            var refused: [Int: String] = [:]
-            let acks = connection.acks
-            let limit = self.configuration.maxInFlight
-            var underWay = 0
-            try hits.forEach { position, hit in
-                if underWay >= limit {
-                    guard acks.wait(downTo: limit / 2, seconds: self.longestSilence) else {
-                        throw NATSError("no answer")
-                    }
-                    underWay = limit / 2
-                }
-                if acks.hasFailed { return }
-                let message: OpaquePointer
-                do {
-                    message = try self.messages.message(hit)
-                } catch let error where !(error is NATSError) {
-                    refused[position] = "no record: \(error)"
-                    return
-                }
-                let status = self.messages.withHitID { connection.publish(message, hitID: $0) }
-                switch status {
-                case NATS_OK: underWay += 1
-                case NATS_MAX_PAYLOAD:
-                    refused[position] = NATSError("the server's max_payload", status).description
-                default: acks.fail(NATSError("publishing", status).description)
-                }
-            }
-            return refused
-        }
-
-        private func delivery(
-            of hits: HitBatch, _ refused: [Int: String], _ tally: AckWindow.Tally
-        ) throws -> Delivery {
-            if let failure = tally.failure { throw NATSError(failure) }
-            let place = self.keptPlace.withLock { $0 }
-            if let place, tally.lowestNew <= place.newest.sequence {
-                // New hits have old places: the stream was cut or made anew under our feet.
-                throw NATSError(
-                    "a hit came to \(tally.lowestNew), before \(place.newest.sequence)")
-            }
-            // What was fed again may lie before it: only the newest place tells of all.
-            if let newest = tally.newest, newest.sequence > place?.newest.sequence ?? 0,
-                let created = self.look?.created
-            {
-                self.keptPlace.withLock {
-                    $0 = NATSPlace(created: created, newest: newest, seen: place?.seen)
-                }
-                // The first one is looked at with the next batch: later looks need one seen.
-                if place == nil { self.look = nil }
-            }
-            var rejected = refused
-            if !tally.refused.isEmpty {
-                try hits.forEach { position, hit in
-                    rejected[position] =
-                        tally.refused[NATSText(hitID: hit).text]
-                        ?? rejected[position]
-                }
-            }
-            return Delivery(rejected: rejected)
+    /// Publishes a batch and waits for its acks.
+    package func deliver(_ hits: HitBatch) async -> Delivery {
+        await withCheckedContinuation { continuation in
+            self.queue.async { continuation.resume(returning: self.publish(hits)) }
         }
     }
-#endif
+
+    /// How often a stream is looked at that gives no reason to.
+    private static let lookInterval = Duration.seconds(5)
+
+    // MARK: On the queue
+
+    private func publish(_ hits: HitBatch) -> Delivery {
+        do {
+            let connection = try self.usableConnection()
+            if let loss = try self.lookAtStream(connection) {
+                self.keptPlace.withLock { $0 = nil }
+                return .lost(reason: loss)
+            }
+            // Looked through first: of a batch that becomes dead letters nothing is published.
+            try hits.forEachEvent { _, _ in }
+            defer { self.messages.endBatch() }
+            connection.acks.begin()
+            let sent = Result { try self.send(hits, over: connection) }
+            guard connection.acks.wait(downTo: 0, seconds: self.longestSilence) else {
+                // Nothing can be told of it any more: the next batch gets another one.
+                self.connection = nil
+                throw NATSError("no answer, not even a late one: connecting anew")
+            }
+            return try self.delivery(of: hits, try sent.get(), connection.acks.tally)
+        } catch {
+            self.look = nil
+            return Delivery(failure: error)
+        }
+    }
+
+    /// The library itself calls a hit lost after `ackTimeout`.
+    private var longestSilence: Double {
+        Double(self.configuration.ackTimeout.milliseconds) / 1000 + 5
+    }
+
+    private func usableConnection() throws -> NATSConnection {
+        if let connection = self.connection, !connection.isClosed {
+            guard connection.isConnected else {
+                throw NATSError("no server is there: \(connection.lastError)")
+            }
+            return connection
+        }
+        self.look = nil
+        self.connection = nil
+        let connection = try NATSConnection(self.configuration)
+        self.connection = connection
+        return connection
+    }
+
+    /// Checks the stream where that is due, and tells what it has lost.
+    private func lookAtStream(_ connection: NATSConnection) throws -> String? {
+        let reconnects = connection.reconnects
+        if let look, look.reconnects == reconnects,
+            look.time.duration(to: .now) < Self.lookInterval
+        {
+            return nil
+        }
+        let state = try self.stream.check(connection.jetStream)
+        if var place = self.keptPlace.withLock({ $0 }) {
+            let loss = try place.loss(in: state) { sequence throws(NATSError) in
+                try self.stream.hitID(at: sequence, connection.jetStream)
+            }
+            if let loss { return loss }
+            (place.created, place.seen) = (state.created, place.newest)
+            self.keptPlace.withLock { [place] in $0 = place }
+        }
+        self.look = (.now, reconnects, state.created)
+        return nil
+    }
+
+    /// Publishes every hit, or stops at the first that cannot be; returns those that the
+    /// library refuses for good.
+    private func send(
+        _ hits: HitBatch, over connection: NATSConnection
+    ) throws -> [Int: String] {
+        var refused: [Int: String] = [:]
+        let acks = connection.acks
+        let limit = self.configuration.maxInFlight
+        var underWay = 0
+        try hits.forEach { position, hit in
+            if underWay >= limit {
+                guard acks.wait(downTo: limit / 2, seconds: self.longestSilence) else {
+                    throw NATSError("no answer")
+                }
+                underWay = limit / 2
+            }
+            if acks.hasFailed { return }
+            let message: OpaquePointer
+            do {
+                message = try self.messages.message(hit)
+            } catch let error where !(error is NATSError) {
+                refused[position] = "no record: \(error)"
+                return
+            }
+            let status = self.messages.withHitID { connection.publish(message, hitID: $0) }
+            switch status {
+            case NATS_OK: underWay += 1
+            case NATS_MAX_PAYLOAD:
+                refused[position] = NATSError("the server's max_payload", status).description
+            default: acks.fail(NATSError("publishing", status).description)
+            }
+        }
+        return refused
+    }
+
+    private func delivery(
+        of hits: HitBatch, _ refused: [Int: String], _ tally: AckWindow.Tally
+    ) throws -> Delivery {
+        if let failure = tally.failure { throw NATSError(failure) }
+        let place = self.keptPlace.withLock { $0 }
+        if let place, tally.lowestNew <= place.newest.sequence {
+            // New hits have old places: the stream was cut or made anew under our feet.
+            throw NATSError(
+                "a hit came to \(tally.lowestNew), before \(place.newest.sequence)")
+        }
+        // What was fed again may lie before it: only the newest place tells of all.
+        if let newest = tally.newest, newest.sequence > place?.newest.sequence ?? 0,
+            let created = self.look?.created
+        {
+            self.keptPlace.withLock {
+                $0 = NATSPlace(created: created, newest: newest, seen: place?.seen)
+            }
+            // The first one is looked at with the next batch: later looks need one seen.
+            if place == nil { self.look = nil }
+        }
+        var rejected = refused
+        if !tally.refused.isEmpty {
+            try hits.forEach { position, hit in
+                rejected[position] =
+                    tally.refused[NATSText(hitID: hit).text]
+                    ?? rejected[position]
+            }
+        }
+        return Delivery(rejected: rejected)
+    }
+}

@@ -1,89 +1,87 @@
 // Text for the C library: subjects and header values, with what must not stand in them escaped.
-#if NATS
-    internal import TrackingCore
+internal import TrackingCore
 
-    /// A text that grows by parts, and ends with a zero byte where it is read.
-    struct NATSText {
-        private(set) var bytes: [UInt8] = []
+/// A text that grows by parts, and ends with a zero byte where it is read.
+struct NATSText {
+    private(set) var bytes: [UInt8] = []
 
-        /// The text as a string.
-        var text: String { String(decoding: self.bytes, as: UTF8.self) }
+    /// The text as a string.
+    var text: String { String(decoding: self.bytes, as: UTF8.self) }
 
-        init() {}
+    init() {}
 
-        /// A hit's id, in hexadecimal.
-        init(hitID hit: Hit) { self.append(hitID: hit) }
+    /// A hit's id, in hexadecimal.
+    init(hitID hit: Hit) { self.append(hitID: hit) }
 
-        /// Forgets the text, and keeps its memory.
-        mutating func clear() { self.bytes.removeAll(keepingCapacity: true) }
+    /// Forgets the text, and keeps its memory.
+    mutating func clear() { self.bytes.removeAll(keepingCapacity: true) }
 
-        mutating func append(_ text: StaticString) {
-            text.withUTF8Buffer { self.bytes.append(contentsOf: $0) }
+    mutating func append(_ text: StaticString) {
+        text.withUTF8Buffer { self.bytes.append(contentsOf: $0) }
+    }
+
+    mutating func append(_ text: String) { self.bytes.append(contentsOf: text.utf8) }
+
+    /// A part of a subject: letters, digits, `-` and `_` stay, all else is percent-encoded, and
+    /// nothing at all is `_`.
+    mutating func append(token: Bytes) {
+        if token.isEmpty { return self.append("_") }
+        // What is `_` itself must not read as nothing.
+        if token.count == 1, token[0] == UInt8(ascii: "_") { return self.append("%5F") }
+        for byte in token { self.append(byte, isKept: Self.isInToken(byte)) }
+    }
+
+    /// A header's value: printable ASCII stays but for space, `"` and `%`, as CloudEvents' NATS
+    /// binding 3.1.3.2 asks; no line can be ended in it.
+    mutating func append(value: Bytes) {
+        for byte in value {
+            let isKept = (0x21...0x7e).contains(byte) && byte != 0x22 && byte != 0x25
+            self.append(byte, isKept: isKept)
         }
+    }
 
-        mutating func append(_ text: String) { self.bytes.append(contentsOf: text.utf8) }
-
-        /// A part of a subject: letters, digits, `-` and `_` stay, all else is percent-encoded, and
-        /// nothing at all is `_`.
-        mutating func append(token: Bytes) {
-            if token.isEmpty { return self.append("_") }
-            // What is `_` itself must not read as nothing.
-            if token.count == 1, token[0] == UInt8(ascii: "_") { return self.append("%5F") }
-            for byte in token { self.append(byte, isKept: Self.isInToken(byte)) }
-        }
-
-        /// A header's value: printable ASCII stays but for space, `"` and `%`, as CloudEvents' NATS
-        /// binding 3.1.3.2 asks; no line can be ended in it.
-        mutating func append(value: Bytes) {
-            for byte in value {
-                let isKept = (0x21...0x7e).contains(byte) && byte != 0x22 && byte != 0x25
-                self.append(byte, isKept: isKept)
-            }
-        }
-
-        /// A hit's id, in hexadecimal.
-        mutating func append(hitID hit: Hit) {
-            for word in [hit.key.high, hit.key.low | UInt64(hit.kind.rawValue)] {
-                for shift in stride(from: 60, through: 0, by: -4) {
-                    self.bytes.append(Self.digits[Int(word >> UInt64(shift) & 15)])
-                }
-            }
-        }
-
-        mutating func append(_ number: some FixedWidthInteger, digits: Int = 1) {
-            let text = String(number)
-            for _ in 0..<max(0, digits - text.utf8.count) { self.bytes.append(UInt8(ascii: "0")) }
-            self.append(text)
-        }
-
-        /// Calls `body` with the text as C has it.
-        mutating func withCString<Value>(
-            _ body: (UnsafePointer<CChar>?) throws -> Value
-        ) rethrows -> Value {
-            self.bytes.append(0)
-            defer { self.bytes.removeLast() }
-            return try self.bytes.withUnsafeBytes {
-                try body($0.baseAddress?.assumingMemoryBound(to: CChar.self))
-            }
-        }
-
-        private mutating func append(_ byte: UInt8, isKept: Bool) {
-            if isKept { return self.bytes.append(byte) }
-            self.bytes.append(UInt8(ascii: "%"))
-            self.bytes.append(Self.capitals[Int(byte >> 4)])
-            self.bytes.append(Self.capitals[Int(byte & 15)])
-        }
-
-        private static let digits = [UInt8]("0123456789abcdef".utf8)
-        private static let capitals = [UInt8]("0123456789ABCDEF".utf8)
-
-        private static func isInToken(_ byte: UInt8) -> Bool {
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                true
-            default: false
+    /// A hit's id, in hexadecimal.
+    mutating func append(hitID hit: Hit) {
+        for word in [hit.key.high, hit.key.low | UInt64(hit.kind.rawValue)] {
+            for shift in stride(from: 60, through: 0, by: -4) {
+                self.bytes.append(Self.digits[Int(word >> UInt64(shift) & 15)])
             }
         }
     }
-#endif
+
+    mutating func append(_ number: some FixedWidthInteger, digits: Int = 1) {
+        let text = String(number)
+        for _ in 0..<max(0, digits - text.utf8.count) { self.bytes.append(UInt8(ascii: "0")) }
+        self.append(text)
+    }
+
+    /// Calls `body` with the text as C has it.
+    mutating func withCString<Value>(
+        _ body: (UnsafePointer<CChar>?) throws -> Value
+    ) rethrows -> Value {
+        self.bytes.append(0)
+        defer { self.bytes.removeLast() }
+        return try self.bytes.withUnsafeBytes {
+            try body($0.baseAddress?.assumingMemoryBound(to: CChar.self))
+        }
+    }
+
+    private mutating func append(_ byte: UInt8, isKept: Bool) {
+        if isKept { return self.bytes.append(byte) }
+        self.bytes.append(UInt8(ascii: "%"))
+        self.bytes.append(Self.capitals[Int(byte >> 4)])
+        self.bytes.append(Self.capitals[Int(byte & 15)])
+    }
+
+    private static let digits = [UInt8]("0123456789abcdef".utf8)
+    private static let capitals = [UInt8]("0123456789ABCDEF".utf8)
+
+    private static func isInToken(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+}

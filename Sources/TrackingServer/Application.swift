@@ -16,6 +16,10 @@ package import TrackingJournal
 package import TrackingSinks
 internal import UnixSignals
 
+#if NATS
+    internal import NATSSink
+#endif
+
 /// A server: journal, forwarder and gRPC service.
 package struct Application: Sendable {
     private let logger: Logger

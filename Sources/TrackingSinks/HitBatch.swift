@@ -33,7 +33,7 @@ package struct HitBatch: Sendable {
     /// Calls `body` with every event, and with what its request's events have in common.
     ///
     /// - Throws: `DamagedPayload`, or what `body` throws.
-    func forEachEvent(_ body: (JournalEvent, Hit.Origin) throws -> Void) throws {
+    package func forEachEvent(_ body: (JournalEvent, Hit.Origin) throws -> Void) throws {
         try self.payload.withUnsafeBytes { try HitBlock.forEachEvent(in: $0, body) }
     }
 }

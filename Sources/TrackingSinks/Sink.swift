@@ -45,12 +45,17 @@ package enum Delivery: Sendable, Equatable {
 }
 
 extension Delivery {
-    /// What is said of a batch of which only `rejected` could not be written.
-    init(rejected: [Int: String]) { self = rejected.isEmpty ? .delivered : .rejected(rejected) }
+    /// The answer for a batch of which only `rejected` could not be written: reasons by the number
+    /// of the hit in the batch.
+    package init(rejected: [Int: String]) {
+        self = rejected.isEmpty ? .delivered : .rejected(rejected)
+    }
 
-    /// What is said of a batch that has failed as a whole. Bytes that cannot be read stay what
-    /// they are; everything else may pass.
-    init(failure: any Error, of place: String = "") {
+    /// The answer for a batch that has failed as a whole: bytes that cannot be read never can be;
+    /// any other failure is worth another try.
+    ///
+    /// - Parameter place: what the reason begins with, as in "hits.db: ".
+    package init(failure: any Error, of place: String = "") {
         switch failure {
         case is DamagedPayload: self = .undeliverable(reason: "\(failure)")
         case is WireError:

@@ -39,6 +39,8 @@ struct TidyTests {
             ("TrackingJournal", "package import TrackingSinks"),
             ("TrackingSinks", "internal import TrackingServer"),
             ("TrackingSinks", "internal import TrackingClient"),
+            ("TrackingSinks", "internal import NATSSink"),
+            ("NATSSink", "internal import TrackingServer"),
             ("TrackingClient", "internal import TrackingJournal"),
             ("TrackingServer", "internal import TrackingClient"),
             ("TrackingServer", "internal import GRDB"),

@@ -60,10 +60,11 @@ enum SourceRules {
             "TrackingCore", "CCRC32C", "DequeModule", "GRDB", "GRDBSQLite",
         ]),
         "TrackingSinks": Self.system.union([
-            "CNats", "Dispatch",
+            "Dispatch",
             "TrackingJournal", "TrackingCore", "SightlineProtos", "SwiftProtobuf", "GRDB",
             "GRDBSQLite", "Logging", "ServiceLifecycle", "CoreMetrics",
         ]).union(Self.tracing),
+        "NATSSink": Self.system.union(["CNats", "Dispatch", "TrackingCore", "TrackingSinks"]),
         "Telemetry": Self.system.union(Self.grpc).union(Self.tracing).union([
             "CoreMetrics", "Logging", "NIOCore", "ServiceLifecycle", "SightlineProtos",
             "SwiftProtobuf", "TrackingCore",
@@ -92,7 +93,8 @@ enum SourceRules {
         ]),
         "TrackingServer": Self.system.union(Self.grpc).union(Self.tracing).union([
             "AdminServer", "CoreMetrics", "Credentials", "DequeModule", "HTTP2Edge", "Logging",
-            "NIOCore", "NIOHPACK", "ServerConfiguration", "ServiceLifecycle", "SightlineProtos",
+            "NATSSink", "NIOCore", "NIOHPACK", "ServerConfiguration", "ServiceLifecycle",
+            "SightlineProtos",
             "SwiftProtobuf", "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks",
             "UnixSignals", "X509",
         ]),

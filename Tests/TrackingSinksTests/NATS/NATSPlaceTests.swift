@@ -1,66 +1,64 @@
 // By what a loss is told, and what is none.
-#if NATS
-    internal import Testing
+internal import Testing
 
-    @testable internal import TrackingSinks
+@testable internal import NATSSink
 
-    struct NATSPlaceTests {
-        private static let place = NATSPlace(
-            created: 7, newest: .init(sequence: 100, hitID: "ab"),
-            seen: .init(sequence: 60, hitID: "ef"))
+struct NATSPlaceTests {
+    private static let place = NATSPlace(
+        created: 7, newest: .init(sequence: 100, hitID: "ab"),
+        seen: .init(sequence: 60, hitID: "ef"))
 
-        @Test("a place is read as it was written, and nonsense is none")
-        func text() {
-            var unseen = Self.place
-            unseen.seen = nil
-            #expect(NATSPlace(Self.place.text) == Self.place)
-            #expect(NATSPlace(unseen.text) == unseen)
-            for text in [
-                "", "7", "7 100", "x 100 ab", "7 -1 ab", "7 100 ab 60", "7 100 ab x ef",
-                "7 100 ab 60 ef 3",
-            ] {
-                #expect(NATSPlace(text) == nil)
-            }
-        }
-
-        @Test(
-            "a stream made anew, cut, or cut and filled again has lost; one that let go has not",
-            arguments: [
-                (Self.state(7, 1, 100), [100: "ab"], nil),
-                (Self.state(7, 1, 999), [100: "ab"], nil),
-                // Deleted one by one, or too old to be kept.
-                (Self.state(7, 1, 999), [:], nil),
-                (Self.state(7, 101, 100), [:], nil),
-                (Self.state(7, 1, 99), [:], "the stream ends at 99, but 100 was acked"),
-                (
-                    Self.state(7, 1, 999), [100: "cd"],
-                    "the stream has cd at 100, where ab was acked"
-                ),
-                // Told by a server that has another time of the same stream.
-                (Self.state(8, 1, 999), [60: "ef", 100: "ab"], nil),
-                (Self.state(8, 60, 99), [60: "ef"], "the stream ends at 99, but 100 was acked"),
-                // Made anew, and filled up to here before anybody looked.
-                (Self.state(8, 1, 999), [60: "cd", 100: "ab"], "the stream was made anew"),
-                (Self.state(8, 1, 59), [:], "the stream was made anew"),
-                (Self.state(8, 61, 999), [60: "ef", 100: "ab"], "the stream was made anew"),
-            ] as [(NATSStreamState, [UInt64: String], String?)])
-        func loss(_ state: NATSStreamState, _ hits: [UInt64: String], _ loss: String?) throws {
-            #expect(try Self.place.loss(in: state) { (at) throws(NATSError) in hits[at] } == loss)
-        }
-
-        @Test("a place of which nothing was seen yet is lost where the time is another")
-        func unseen() throws {
-            let place = NATSPlace(created: 7, newest: .init(sequence: 1, hitID: "ab"))
-            #expect(
-                try place.loss(in: Self.state(8, 1, 1)) { _ throws(NATSError) in "ab" }
-                    == "the stream was made anew")
-        }
-
-        private static func state(
-            _ created: Int64, _ firstSequence: UInt64, _ lastSequence: UInt64
-        ) -> NATSStreamState {
-            NATSStreamState(
-                created: created, firstSequence: firstSequence, lastSequence: lastSequence)
+    @Test("a place is read as it was written, and nonsense is none")
+    func text() {
+        var unseen = Self.place
+        unseen.seen = nil
+        #expect(NATSPlace(Self.place.text) == Self.place)
+        #expect(NATSPlace(unseen.text) == unseen)
+        for text in [
+            "", "7", "7 100", "x 100 ab", "7 -1 ab", "7 100 ab 60", "7 100 ab x ef",
+            "7 100 ab 60 ef 3",
+        ] {
+            #expect(NATSPlace(text) == nil)
         }
     }
-#endif
+
+    @Test(
+        "a stream made anew, cut, or cut and filled again has lost; one that let go has not",
+        arguments: [
+            (Self.state(7, 1, 100), [100: "ab"], nil),
+            (Self.state(7, 1, 999), [100: "ab"], nil),
+            // Deleted one by one, or too old to be kept.
+            (Self.state(7, 1, 999), [:], nil),
+            (Self.state(7, 101, 100), [:], nil),
+            (Self.state(7, 1, 99), [:], "the stream ends at 99, but 100 was acked"),
+            (
+                Self.state(7, 1, 999), [100: "cd"],
+                "the stream has cd at 100, where ab was acked"
+            ),
+            // Told by a server that has another time of the same stream.
+            (Self.state(8, 1, 999), [60: "ef", 100: "ab"], nil),
+            (Self.state(8, 60, 99), [60: "ef"], "the stream ends at 99, but 100 was acked"),
+            // Made anew, and filled up to here before anybody looked.
+            (Self.state(8, 1, 999), [60: "cd", 100: "ab"], "the stream was made anew"),
+            (Self.state(8, 1, 59), [:], "the stream was made anew"),
+            (Self.state(8, 61, 999), [60: "ef", 100: "ab"], "the stream was made anew"),
+        ] as [(NATSStreamState, [UInt64: String], String?)])
+    func loss(_ state: NATSStreamState, _ hits: [UInt64: String], _ loss: String?) throws {
+        #expect(try Self.place.loss(in: state) { (at) throws(NATSError) in hits[at] } == loss)
+    }
+
+    @Test("a place of which nothing was seen yet is lost where the time is another")
+    func unseen() throws {
+        let place = NATSPlace(created: 7, newest: .init(sequence: 1, hitID: "ab"))
+        #expect(
+            try place.loss(in: Self.state(8, 1, 1)) { _ throws(NATSError) in "ab" }
+                == "the stream was made anew")
+    }
+
+    private static func state(
+        _ created: Int64, _ firstSequence: UInt64, _ lastSequence: UInt64
+    ) -> NATSStreamState {
+        NATSStreamState(
+            created: created, firstSequence: firstSequence, lastSequence: lastSequence)
+    }
+}

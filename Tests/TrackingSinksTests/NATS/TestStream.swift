@@ -1,97 +1,96 @@
 // A stream of a test's own on a real server, read through the C library.
-#if NATS
-    internal import CNats
-    internal import Foundation
-    internal import Testing
+internal import CNats
+internal import Foundation
+internal import Testing
+internal import TrackingSinks
 
-    @testable internal import TrackingSinks
+@testable internal import NATSSink
 
-    extension NATSConfiguration {
-        /// A stream named like the test's directory, on the server that `make test-nats` has
-        /// started.
-        static func test(_ directory: TemporaryDirectory) throws -> NATSConfiguration {
-            let url = try #require(
-                ProcessInfo.processInfo.environment["SIGHTLINE_TEST_NATS"],
-                "SIGHTLINE_TEST_NATS has to be the URL of a nats-server: run `make test-nats`")
-            var configuration = NATSConfiguration()
-            configuration.servers = [url]
-            configuration.stream = URL(filePath: directory.path).lastPathComponent
-            configuration.subjectPrefix = configuration.stream
-            configuration.maxBytes = 64 << 20
-            return configuration
-        }
+extension NATSConfiguration {
+    /// The URL of the server that `make test-swift` has started; nil where none was.
+    static let testServer = ProcessInfo.processInfo.environment["SIGHTLINE_TEST_NATS"]
+
+    /// A stream named like the test's directory, on that server.
+    static func test(_ directory: TemporaryDirectory) throws -> NATSConfiguration {
+        let url = try #require(Self.testServer)
+        var configuration = NATSConfiguration()
+        configuration.servers = [url]
+        configuration.stream = URL(filePath: directory.path).lastPathComponent
+        configuration.subjectPrefix = configuration.stream
+        configuration.maxBytes = 64 << 20
+        return configuration
+    }
+}
+
+/// Reads and changes a stream behind the sink's back.
+final class TestStream {
+    /// A message as the stream has it.
+    struct Message {
+        let hitID: String
+        let data: [UInt8]
     }
 
-    /// Reads and changes a stream behind the sink's back.
-    final class TestStream {
-        /// A message as the stream has it.
-        struct Message {
-            let hitID: String
-            let data: [UInt8]
-        }
+    private let configuration: NATSConfiguration
+    private let connection: NATSConnection
 
-        private let configuration: NATSConfiguration
-        private let connection: NATSConnection
+    init(_ configuration: NATSConfiguration) throws {
+        self.configuration = configuration
+        self.connection = try NATSConnection(configuration)
+    }
 
-        init(_ configuration: NATSConfiguration) throws {
-            self.configuration = configuration
-            self.connection = try NATSConnection(configuration)
-        }
+    /// All of its messages, in their order; none where there is no stream.
+    func messages() throws -> [Message] {
+        var info: UnsafeMutablePointer<jsStreamInfo>?
+        let status = js_GetStreamInfo(
+            &info, self.connection.jetStream, self.configuration.stream, nil, nil)
+        if status == NATS_NOT_FOUND { return [] }
+        try NATSError.check("stream", status)
+        defer { jsStreamInfo_Destroy(info) }
+        let state = try #require(info).pointee.State
+        guard state.Msgs > 0 else { return [] }
+        return try (state.FirstSeq...state.LastSeq).map { try self.message(at: $0) }
+    }
 
-        /// All of its messages, in their order; none where there is no stream.
-        func messages() throws -> [Message] {
-            var info: UnsafeMutablePointer<jsStreamInfo>?
-            let status = js_GetStreamInfo(
-                &info, self.connection.jetStream, self.configuration.stream, nil, nil)
-            if status == NATS_NOT_FOUND { return [] }
-            try NATSError.check("stream", status)
-            defer { jsStreamInfo_Destroy(info) }
-            let state = try #require(info).pointee.State
-            guard state.Msgs > 0 else { return [] }
-            return try (state.FirstSeq...state.LastSeq).map { try self.message(at: $0) }
-        }
+    private func message(at sequence: UInt64) throws -> Message {
+        var message: OpaquePointer?
+        try NATSError.check(
+            "message \(sequence)",
+            js_GetMsg(
+                &message, self.connection.jetStream, self.configuration.stream, sequence, nil,
+                nil))
+        defer { natsMsg_Destroy(message) }
+        let data = UnsafeRawBufferPointer(
+            start: natsMsg_GetData(message), count: Int(natsMsg_GetDataLength(message)))
+        return Message(
+            hitID: try #require(AckWindow.hitID(of: message)), data: [UInt8](data))
+    }
 
-        private func message(at sequence: UInt64) throws -> Message {
-            var message: OpaquePointer?
-            try NATSError.check(
-                "message \(sequence)",
-                js_GetMsg(
-                    &message, self.connection.jetStream, self.configuration.stream, sequence, nil,
-                    nil))
-            defer { natsMsg_Destroy(message) }
-            let data = UnsafeRawBufferPointer(
-                start: natsMsg_GetData(message), count: Int(natsMsg_GetDataLength(message)))
-            return Message(
-                hitID: try #require(AckWindow.hitID(of: message)), data: [UInt8](data))
-        }
-
-        /// Makes the stream as an operator would, with settings of their own.
-        func make(_ change: (inout jsStreamConfig) -> Void) throws {
-            try self.configuration.stream.withCString { name in
-                try (self.configuration.subjectPrefix + ".>").withCString { subjects in
-                    var list: [UnsafePointer<CChar>?] = [subjects]
-                    try list.withUnsafeMutableBufferPointer { list in
-                        var config = jsStreamConfig()
-                        jsStreamConfig_Init(&config)
-                        config.Name = name
-                        config.Subjects = list.baseAddress
-                        config.SubjectsLen = 1
-                        config.Discard = js_DiscardNew
-                        config.Duplicates = 900_000_000_000
-                        change(&config)
-                        try NATSError.check(
-                            "make", js_AddStream(nil, self.connection.jetStream, &config, nil, nil))
-                    }
+    /// Makes the stream as an operator would, with settings of their own.
+    func make(_ change: (inout jsStreamConfig) -> Void) throws {
+        try self.configuration.stream.withCString { name in
+            try (self.configuration.subjectPrefix + ".>").withCString { subjects in
+                var list: [UnsafePointer<CChar>?] = [subjects]
+                try list.withUnsafeMutableBufferPointer { list in
+                    var config = jsStreamConfig()
+                    jsStreamConfig_Init(&config)
+                    config.Name = name
+                    config.Subjects = list.baseAddress
+                    config.SubjectsLen = 1
+                    config.Discard = js_DiscardNew
+                    config.Duplicates = 900_000_000_000
+                    change(&config)
+                    try NATSError.check(
+                        "make", js_AddStream(nil, self.connection.jetStream, &config, nil, nil))
                 }
             }
         }
-
-        /// Deletes the stream with all that is in it.
-        func delete() throws {
-            try NATSError.check(
-                "delete",
-                js_DeleteStream(
-                    self.connection.jetStream, self.configuration.stream, nil, nil))
-        }
     }
-#endif
+
+    /// Deletes the stream with all that is in it.
+    func delete() throws {
+        try NATSError.check(
+            "delete",
+            js_DeleteStream(
+                self.connection.jetStream, self.configuration.stream, nil, nil))
+    }
+}
