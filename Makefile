@@ -1,9 +1,9 @@
 # Every target leans on `bootstrap`; what needs more than three lines stands in Scripts/.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help bootstrap build release generate check check-generated check-protos check-format \
+.PHONY: help bootstrap build smoke release generate check check-generated check-protos check-format \
 	check-scripts check-rules check-docs check-deploy docs format test test-swift test-interop \
-	clients test-clients test-nats cluster fuzz fuzz-short fuzz-stack fuzz-stack-short \
+	build-tests clients test-clients test-nats cluster fuzz fuzz-short fuzz-stack fuzz-stack-short \
 	simulate simulate-short verify run demo bench bench-micro clean
 
 SIGHTLINE := .build/debug/sightline
@@ -17,6 +17,11 @@ bootstrap: ## Install what is missing: system packages (asks before sudo) and .v
 
 build: bootstrap ## Build the debug program
 	swift build --product sightline
+
+# What the tests never see, as they have every trait.
+smoke: build ## The debug program without traits: the demo, and the sink that it does not have
+	Scripts/demo
+	$(SIGHTLINE) serve --sink nats --data-dir /nowhere 2>&1 | grep -q 'swift build --traits NATS'
 
 release: bootstrap ## Build the release program
 	swift build -c release --product sightline
@@ -54,19 +59,23 @@ check-deploy: bootstrap ## Check Deploy: alerts and their tests, dashboard, unit
 format: bootstrap ## Format hand-written Swift in place
 	swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks/micro
 
-test: build test-swift test-interop ## All tests, the Python client's last
+test: test-swift test-interop ## All tests, the Python client's last
 
-test-swift: bootstrap ## The Swift tests
-	swift test
+# With every trait: all that there is is compiled once, and tested as one program.
+build-tests: bootstrap
+	swift build --traits NATS --build-tests
+
+test-swift: build-tests ## The Swift tests, those of the NATS sink on a real server
+	Scripts/test-swift
 
 # Most of these tests wait: so there are more processes than cores. Tests of one file share servers.
-test-interop: build ## The Python client and the process tests (a tmpfs needs root, else skipped)
+test-interop: build-tests ## The Python client and the process tests (a tmpfs needs root, else skipped)
 	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop --numprocesses 3 --dist loadfile
 
-test-nats: ## Build with NATS, all Swift tests, and its sink on real servers (10 minutes)
-	Scripts/test-nats
+test-nats: build-tests ## The NATS sink under faults: kills, cuts, a cluster, a balancer (7 minutes)
+	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop/nats
 
-cluster: ## Try it: three nats-servers, two ingest nodes and a balancer on this machine
+cluster: bootstrap ## Try it: three nats-servers, two ingest nodes and a balancer on this machine
 	@Scripts/cluster
 
 clients: bootstrap ## Build the test clients of other languages (grpc-go and C++)
@@ -78,15 +87,13 @@ test-clients: build clients ## Other languages' clients side by side for a minut
 fuzz: bootstrap ## Fuzz what reads foreign bytes, 10 million runs each (or FUZZ_RUNS=n)
 	Scripts/fuzz
 
-fuzz-short: bootstrap ## The same with 200,000 runs each, as CI does
-	FUZZ_RUNS=200000 Scripts/fuzz
+fuzz-short: bootstrap ## The same with 20,000 runs each: what is committed, and little more
+	FUZZ_RUNS=20000 Scripts/fuzz
 
 fuzz-stack: bootstrap ## Fuzz the whole stack with frames, 5 million connections (or FUZZ_RUNS=n)
 	FUZZ_RUNS=$(or $(FUZZ_RUNS),5000000) Scripts/fuzz WholeStack
 
-# The program is what the tests' build has made already.
-fuzz-stack-short: bootstrap ## The same with the debug program, the same 20,000 each time, as CI does
-	swift build --product wholestack
+fuzz-stack-short: build-tests ## The same with the debug program, the same 20,000 each time, as CI does
 	.build/debug/wholestack 20000 1
 
 SECONDS ?= 60
@@ -94,11 +101,10 @@ simulate: bootstrap ## Search for lost acks on a simulated disk for SECONDS=60, 
 	swift build -c release --product simulate
 	.build/release/simulate $(if $(SEED),--seed $(SEED),--seconds $(SECONDS))
 
-simulate-short: bootstrap ## The same with the debug program, the same histories each time, as CI does
-	swift build --product simulate
+simulate-short: build-tests ## The same with the debug program, the same histories each time, as CI does
 	.build/debug/simulate --seconds 60 --from 1
 
-verify: build ## All that searches for long: kills, power cuts, faults, attacks… (hours)
+verify: build-tests clients ## All that searches for long: kills, power cuts, faults, attacks… (hours)
 	@Scripts/verify
 
 run: release ## Serve on 127.0.0.1:50051, with ./sightline-data

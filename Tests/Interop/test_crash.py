@@ -12,7 +12,7 @@ import pytest
 from facts import Facts
 from stream import Batch, Stream, owed
 
-ROUNDS, WHOLE = 20, 500
+ROUNDS, WHOLE = 8, 500
 STREAMS = 4
 REQUEST = 50
 ROUND_SECONDS = 30

@@ -18,7 +18,7 @@ from server import STOP_SECONDS, wait_until
 from stream import Stream
 from test_crash import Client, check_hits, resend_all
 
-ROUNDS = 20
+SAMPLE, WHOLE = 5, 20
 STREAMS = 4
 EVENTS_PER_SECOND = 5_000
 REQUEST = 50
@@ -149,10 +149,11 @@ def load(server, clients, stop) -> None:
 
 
 @pytest.mark.timeout(300)
-def test_twenty_drains_under_load(make_server, monkeypatch, figure):
+def test_drains_under_load(make_server, monkeypatch, amount, figure):
     """5,000 events/s: each drain exits with 0 in time, tells its clients, and loses nothing; every
     fifth with a peer that never answers the PING that follows GOAWAY."""
     monkeypatch.setenv("SIGHTLINE_DRAIN_SECONDS", f"{DRAIN_SECONDS}")
+    rounds = amount(SAMPLE, WHOLE)
     clients = [PacedClient(number, random.SystemRandom().randrange(1 << 32))
                for number in range(STREAMS)]
     server = make_server()
@@ -163,7 +164,7 @@ def test_twenty_drains_under_load(make_server, monkeypatch, figure):
         assert server.terminate() == 0, server.log()
         times.append(time.monotonic() - started)
 
-    for number in range(ROUNDS):
+    for number in range(rounds):
         server.start()
         with contextlib.ExitStack() as stack:
             if number % 5 == 4:
@@ -173,9 +174,9 @@ def test_twenty_drains_under_load(make_server, monkeypatch, figure):
         for client in clients:
             assert client.has_seen_closing, f"no closing in round {number}\n{server.log()}"
             assert client.code == grpc.StatusCode.UNAVAILABLE, f"{client.code} in round {number}"
-    figure(f"drain: {ROUNDS} of {ROUNDS} under load exit 0, {min(times):.1f} to {max(times):.1f} s")
+    figure(f"drain: {rounds} of {rounds} under load exit 0, {min(times):.1f} to {max(times):.1f} s")
     resend_all(server, clients)
-    check_hits(server, clients, figure, f"{ROUNDS} drains")
+    check_hits(server, clients, figure, f"{rounds} drains")
 
 
 def test_a_second_signal_ends_at_once(make_server, monkeypatch, figure):

@@ -14,7 +14,7 @@ from peer import Peer
 from protos import service as s
 
 ANSWER_SECONDS = 2
-SAMPLE = 1500
+SAMPLE = 500
 # Octets of a frame, as the server's SETTINGS say.
 FRAME_BYTES = 16384
 # To print where a debug program trapped takes it ten seconds.
