@@ -1,6 +1,7 @@
 // Cuts bytes into lines and reads each as one event in proto3 JSON. Pure: no file, no task.
 package import SightlineProtos
 internal import SwiftProtobuf
+internal import TrackingCore
 
 /// A line that holds no event.
 package struct BadLine: Sendable, Equatable {
@@ -90,10 +91,10 @@ package struct NDJSONReader: Sendable {
     }
 
     private func judge(_ error: any Error) -> BadLine {
-        if let fault = JSONSyntax.firstFault(in: self.unfinished) {
-            let isEnd = fault >= self.unfinished.count
+        // SwiftProtobuf names no place.
+        if let fault = self.firstFault() {
             let reason =
-                isEnd
+                fault == self.unfinished.count
                 ? "the line ends inside its JSON; write one whole event to a line"
                 : "this is no JSON from here on; write one event in proto3 JSON to a line"
             return BadLine(line: self.lineCount, column: self.column(of: fault), reason: reason)
@@ -111,6 +112,15 @@ package struct NDJSONReader: Sendable {
             "this is JSON and no TrackingEvent: \(Self.words(for: error)); compare it "
             + "with event.proto"
         return BadLine(line: self.lineCount, column: nil, reason: reason)
+    }
+
+    private func firstFault() -> Int? {
+        do throws(JSONFault) {
+            _ = try JSONValue(event: self.unfinished)
+            return nil
+        } catch {
+            return error.offset
+        }
     }
 
     /// Counts characters, not bytes, as editors do.

@@ -29,10 +29,18 @@ struct JSONReader<Bytes: RandomAccessCollection<UInt8>> {
         self.position < self.bytes.endIndex ? self.bytes[self.position] : nil
     }
 
+    private var offset: Int {
+        self.bytes.distance(from: self.bytes.startIndex, to: self.position)
+    }
+
     private func fault(_ expected: String) -> JSONFault {
-        let offset = self.bytes.distance(from: self.bytes.startIndex, to: self.position)
-        let place = self.position < self.bytes.endIndex ? "at byte \(offset)" : "at the end"
-        return JSONFault(reason: "\(place) JSON has \(expected)")
+        JSONFault(offset: self.offset, reason: self.refusal(expected).reason)
+    }
+
+    /// A fault of what is JSON by its grammar.
+    private func refusal(_ expected: String) -> JSONFault {
+        let place = self.position < self.bytes.endIndex ? "at byte \(self.offset)" : "at the end"
+        return JSONFault(offset: nil, reason: "\(place) JSON has \(expected)")
     }
 
     private mutating func skip() { self.bytes.formIndex(after: &self.position) }
@@ -92,7 +100,7 @@ struct JSONReader<Bytes: RandomAccessCollection<UInt8>> {
             if members[name] == nil {
                 members[name] = value
             } else if !self.rules.takesRepeatedNames {
-                throw self.fault("each name once in an object")
+                throw self.refusal("each name once in an object")
             }
             self.skipSpace()
         } while self.take(",")
@@ -116,6 +124,7 @@ struct JSONReader<Bytes: RandomAccessCollection<UInt8>> {
     private mutating func enter(_ depth: Int) throws(JSONFault) {
         guard depth <= self.rules.maxDepth else {
             throw JSONFault(
+                offset: self.offset,
                 reason: "it nests deeper than \(self.rules.maxDepth) levels, which is the limit")
         }
         self.skip()
@@ -139,12 +148,12 @@ struct JSONReader<Bytes: RandomAccessCollection<UInt8>> {
         }
         let digits = self.bytes[start..<self.position]
         guard digits.count <= self.rules.maxNumberBytes else {
-            throw self.fault("a number of at most \(self.rules.maxNumberBytes) bytes")
+            throw self.refusal("a number of at most \(self.rules.maxNumberBytes) bytes")
         }
         let text = String(decoding: digits, as: UTF8.self)
         if isWhole, let integer = Int64(text) { return .integer(integer) }
         guard let number = Double(text), number.isFinite else {
-            throw self.fault("a number within the range of a 64-bit float")
+            throw self.refusal("a number within the range of a 64-bit float")
         }
         // 1.0 and 1e2 are as whole as 1 and 100.
         return Int64(exactly: number).map { .integer($0) } ?? .number(number)
@@ -173,7 +182,7 @@ struct JSONReader<Bytes: RandomAccessCollection<UInt8>> {
                     runStart == start
                     ? String(validating: run, as: UTF8.self)
                     : String(validating: unescaped + run, as: UTF8.self)
-                guard let text else { throw self.fault("strings in UTF-8") }
+                guard let text else { throw self.refusal("strings in UTF-8") }
                 self.skip()
                 return text
             case UInt8(ascii: "\\"):
@@ -214,12 +223,12 @@ struct JSONReader<Bytes: RandomAccessCollection<UInt8>> {
         let first = try self.hexadecimal()
         if let scalar = Unicode.Scalar(first) { return scalar }
         guard (0xd800..<0xdc00).contains(first), self.take("\\"), self.take("u") else {
-            throw self.fault("surrogates in pairs")
+            throw self.refusal("surrogates in pairs")
         }
         let second = try self.hexadecimal()
         let value = 0x10000 &+ (first &- 0xd800) << 10 &+ (second &- 0xdc00)
         guard (0xdc00..<0xe000).contains(second), let scalar = Unicode.Scalar(value) else {
-            throw self.fault("surrogates in pairs")
+            throw self.refusal("surrogates in pairs")
         }
         return scalar
     }

@@ -13,6 +13,10 @@ struct JSONRules: Sendable {
     static let payload = JSONRules(
         maxDepth: JSONValue.maximumDepth, maxNumberBytes: 1024, takesRepeatedNames: true)
 
+    /// An event in proto3 JSON, where SwiftProtobuf has refused it: the deepest that it reads.
+    static let event = JSONRules(
+        maxDepth: 100, maxNumberBytes: .max, takesRepeatedNames: true)
+
     /// The parts of a token. A name that stands twice is refused, for two readers may take it two
     /// ways (RFC 7515 section 4, RFC 7519 section 4); those of the well-known issuers nest up to
     /// four levels.
@@ -21,6 +25,9 @@ struct JSONRules: Sendable {
 
 /// Why bytes are no JSON that is taken.
 package struct JSONFault: Error, Equatable {
+    /// The first byte, from 0, that no JSON text has there, or that begins a level too many; nil
+    /// where the grammar holds and the value cannot be taken.
+    package let offset: Int?
     /// The place and the rule that is broken there.
     package let reason: String
 }

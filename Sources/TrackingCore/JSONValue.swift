@@ -1,4 +1,4 @@
-// A JSON document as a value: what payloads are judged by, and tokens read by.
+// A JSON document as a value: what payloads are judged by, and tokens are read by.
 
 /// A JSON value. A boolean, an integer and any other number stay apart, for clients tell them
 /// apart too. A number outside `Int64` becomes a `number`, with the precision of a `Double`; one
@@ -27,6 +27,13 @@ extension JSONValue {
         let mark: [UInt8] = [0xef, 0xbb, 0xbf]
         let text = bytes.starts(with: mark) ? bytes[mark.count...] : bytes[...]
         self = try JSONReader.value(of: text, .payload)
+    }
+
+    /// Reads an event's text.
+    ///
+    /// - Throws: the first fault, with its place.
+    package init(event bytes: [UInt8]) throws(JSONFault) {
+        self = try JSONReader.value(of: bytes, .event)
     }
 
     /// Reads a part of a token, in which no name may stand twice.
