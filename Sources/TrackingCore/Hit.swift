@@ -114,7 +114,10 @@ extension HitBlock {
         var cursor = PayloadCursor(payload)
         while !cursor.isAtEnd {
             // Delivery tells of damage, with its place.
-            guard let trace = try? cursor.trace() else { return }
+            guard let origin = try? cursor.block().origin,
+                let trace = TraceContext(
+                    traceparent: origin.traceparent, tracestate: origin.tracestate)
+            else { return }
             if !body(trace) { return }
         }
     }

@@ -57,10 +57,8 @@ package enum HitBlock {
 
     /// The bytes of the entry that starts at `offset`, its event's among them.
     package static func entry(at offset: Int, in entries: Bytes) -> Bytes {
-        let length = UInt32(
-            littleEndian: entries.loadUnaligned(
-                fromByteOffset: offset + Self.lengthOffset, as: UInt32.self))
-        return Bytes(rebasing: entries[offset..<offset + Self.entryBytes + Int(length)])
+        let entry = Bytes(rebasing: entries[offset...])
+        return Bytes(rebasing: entry[..<(Self.entryBytes + Self.eventLength(in: entry))])
     }
 
     /// How many hits a payload holds, up to where it is damaged. Reads no event.

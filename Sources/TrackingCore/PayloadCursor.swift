@@ -12,8 +12,7 @@ struct PayloadCursor {
     mutating func number<Number: FixedWidthInteger & BitwiseCopyable>(
         _ type: Number.Type
     ) throws -> Number {
-        let bytes = try self.bytes(MemoryLayout<Number>.size)
-        return Number(littleEndian: bytes.loadUnaligned(as: Number.self))
+        try self.bytes(MemoryLayout<Number>.size).number(at: 0)
     }
 
     mutating func bytes(_ count: Int) throws -> Bytes {
@@ -47,36 +46,14 @@ struct PayloadCursor {
     mutating func entryBytes() throws -> Bytes {
         let start = self.offset
         let head = try self.bytes(HitBlock.entryBytes)
-        let length = UInt32(
-            littleEndian: head.loadUnaligned(
-                fromByteOffset: HitBlock.lengthOffset, as: UInt32.self))
-        _ = try self.bytes(Int(length))
+        _ = try self.bytes(HitBlock.eventLength(in: head))
         return Bytes(rebasing: self.payload[start..<self.offset])
-    }
-
-    /// Reads a block's header, and steps over its entries.
-    mutating func trace() throws -> TraceContext? {
-        let head = try self.bytes(HitBlock.headerBytes)
-        let entriesBytes = UInt32(littleEndian: head.loadUnaligned(as: UInt32.self))
-        let tracestateLength = UInt16(
-            littleEndian: head.loadUnaligned(fromByteOffset: 18, as: UInt16.self))
-        _ = try self.bytes(Int(head[16]))
-        let traceparent = try self.bytes(Int(head[17]))
-        let tracestate = try self.bytes(Int(tracestateLength))
-        _ = try self.bytes(Int(entriesBytes))
-        return TraceContext(traceparent: traceparent, tracestate: tracestate)
     }
 
     mutating func entry() throws -> JournalEvent {
         let head = try self.bytes(HitBlock.entryBytes)
-        let length = UInt32(
-            littleEndian: head.loadUnaligned(
-                fromByteOffset: HitBlock.lengthOffset, as: UInt32.self))
-        let event = try self.bytes(Int(length))
-        let kinds = HitKinds(
-            rawValue: UInt16(
-                littleEndian: head.loadUnaligned(
-                    fromByteOffset: HitBlock.kindsOffset, as: UInt16.self)))
+        let event = try self.bytes(HitBlock.eventLength(in: head))
+        let kinds = HitKinds(rawValue: head.number(at: HitBlock.kindsOffset))
         guard let product = Product(rawValue: head[HitBlock.productOffset]),
             kinds.rawValue & ~HitKinds.all.rawValue == 0
         else { throw DamagedPayload(offset: self.offset) }
@@ -85,11 +62,26 @@ struct PayloadCursor {
                 high: UInt64(bigEndian: head.loadUnaligned(as: UInt64.self)),
                 low: UInt64(bigEndian: head.loadUnaligned(fromByteOffset: 8, as: UInt64.self))),
             product: product, kinds: kinds,
-            warnings: Warnings(
-                rawValue: UInt16(
-                    littleEndian: head.loadUnaligned(
-                        fromByteOffset: HitBlock.warningsOffset, as: UInt16.self))),
+            warnings: Warnings(rawValue: head.number(at: HitBlock.warningsOffset)),
             bytes: event)
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The little-endian number at an offset.
+    @inline(__always)
+    fileprivate func number<Number: FixedWidthInteger & BitwiseCopyable>(
+        at offset: Int
+    ) -> Number {
+        Number(littleEndian: self.loadUnaligned(fromByteOffset: offset, as: Number.self))
+    }
+}
+
+extension HitBlock {
+    /// Bytes of the event in the entry that starts with `head`.
+    static func eventLength(in head: Bytes) -> Int {
+        let length: UInt32 = head.number(at: Self.lengthOffset)
+        return Int(length)
     }
 }
 
