@@ -16,6 +16,9 @@ final class DataFile: Sendable {
         let version: Int
         /// Pragmas of every connection.
         let settings: String
+        /// Views for people, by name: a file's view of another text is replaced by this one. They
+        /// have no part in the version, for no build reads them.
+        var views: [String: String] = [:]
         /// Takes a file from version 0 to `version`, within a transaction.
         let migrate: @Sendable (Database) throws -> Void
     }
@@ -115,18 +118,27 @@ final class DataFile: Sendable {
         return database
     }
 
-    /// Brings a file to its format in one transaction: a crash leaves the old one or the new.
+    /// Brings a file to its format and views in one transaction: a crash leaves the old or the new.
     static func migrate(_ database: Database, at path: String, to format: Format) throws {
         // Without a lock at first: a file that is as it should be is not written.
         func isOld() throws -> Bool {
             try FileFormatError.checkVersion(of: database, at: path, known: format.version)
                 < format.version
         }
-        guard try isOld() else { return }
+        func oldViews() throws -> [String: String] {
+            let select = "SELECT sql FROM sqlite_master WHERE name = ?"
+            return try format.views.filter { name, sql in
+                try String.fetchOne(database, sql: select, arguments: [name]) != sql
+            }
+        }
+        guard try isOld() || !oldViews().isEmpty else { return }
         try database.inTransaction(.immediate) {
             if try isOld() {
                 try format.migrate(database)
                 try database.execute(sql: "PRAGMA user_version = \(format.version)")
+            }
+            for (name, sql) in try oldViews() {
+                try database.execute(sql: "DROP VIEW IF EXISTS \(name); \(sql)")
             }
             return .commit
         }

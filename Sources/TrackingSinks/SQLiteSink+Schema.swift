@@ -15,12 +15,11 @@ extension SQLiteSink {
             PRAGMA cache_size = -131072;
             PRAGMA journal_mode = WAL;
             PRAGMA wal_autocheckpoint = 32768;
-            """
+            """,
+        views: ["funnel": funnel]
     ) { try $0.execute(sql: schema) }
 
     /// `hit_id` is unique: beyond the window of recent hits too, a fact counts once here.
-    ///
-    /// `funnel` leaves iOS out of its ratios, since iOS does not report every impression (D20).
     private static let schema = """
         CREATE TABLE IF NOT EXISTS hits (
             hit_id BLOB NOT NULL UNIQUE,
@@ -40,20 +39,30 @@ extension SQLiteSink {
             event BLOB NOT NULL);
         CREATE TABLE IF NOT EXISTS cursor (
             journal TEXT PRIMARY KEY, sequence INTEGER NOT NULL) WITHOUT ROWID;
-        CREATE VIEW IF NOT EXISTS funnel AS
-            WITH counts AS (
-                SELECT tenant, delivery_id,
-                    sum(kind = 'impression' AND platform IS NOT 'ios') AS impressions,
-                    sum(kind = 'impression' AND platform IS 'ios') AS impressions_ios,
-                    sum(kind = 'click' AND platform IS NOT 'ios') AS clicks,
-                    sum(kind = 'click' AND platform IS 'ios') AS clicks_ios,
-                    sum(kind = 'open' AND platform IS NOT 'ios') AS opens,
-                    sum(kind = 'open' AND platform IS 'ios') AS opens_ios
+        """
+
+    /// The ratios are those of `sightline report`: of notifications, per notification with an
+    /// impression, and without iOS, which does not report every impression (D20).
+    private static let funnel = """
+        CREATE VIEW funnel AS
+            WITH notifications AS (
+                SELECT tenant, delivery_id, platform IS 'ios' AS ios,
+                    sum(kind = 'impression') AS impressions, sum(kind = 'click') AS clicks,
+                    sum(kind = 'open') AS opens
                 FROM hits WHERE kind IN ('impression', 'click', 'open')
-                GROUP BY tenant, delivery_id)
-            SELECT *,
-                round(1.0 * clicks / nullif(impressions, 0), 4) AS click_ratio,
-                round(1.0 * opens / nullif(impressions, 0), 4) AS open_ratio
-            FROM counts;
+                GROUP BY broadlog_id, delivery_id, ios, tenant),
+            counts AS (
+                SELECT tenant, delivery_id,
+                    sum(impressions * (NOT ios)) AS impressions,
+                    sum(impressions * ios) AS impressions_ios,
+                    sum(clicks * (NOT ios)) AS clicks, sum(clicks * ios) AS clicks_ios,
+                    sum(opens * (NOT ios)) AS opens, sum(opens * ios) AS opens_ios,
+                    sum(NOT ios AND impressions > 0) AS shown,
+                    sum(NOT ios AND clicks > 0) AS clicked, sum(NOT ios AND opens > 0) AS opened
+                FROM notifications GROUP BY tenant, delivery_id)
+            SELECT tenant, delivery_id, impressions, impressions_ios, clicks, clicks_ios, opens,
+                opens_ios, round(1.0 * clicked / nullif(shown, 0), 4) AS click_ratio,
+                round(1.0 * opened / nullif(shown, 0), 4) AS open_ratio
+            FROM counts
         """
 }

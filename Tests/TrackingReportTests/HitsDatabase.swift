@@ -65,6 +65,14 @@ final class HitsDatabase {
         return try self.open(readonly: true).read { try Report(query, in: $0) }
     }
 
+    /// A ratio of each delivery, as a person reads it from the view `funnel`.
+    func viewed(_ ratio: String) throws -> [Double?] {
+        try self.open(readonly: true).read {
+            try Row.fetchAll($0, sql: "SELECT \(ratio) FROM funnel ORDER BY tenant, delivery_id")
+                .map { $0[0] }
+        }
+    }
+
     /// The timeline of the same query.
     func timeline(_ change: (inout ReportQuery) -> Void = { _ in }) throws -> Timeline? {
         let query = Self.query(change)

@@ -56,6 +56,23 @@ struct ReportTests {
         #expect(row.others.clickRatio == 4)
     }
 
+    @Test("D17, D20: the view `funnel` has the report's ratios")
+    func view() async throws {
+        let buttons = ["yes", "no"].flatMap { button in
+            (1...2).map { TestEvents.push(.opened, id: $0, button: button) }
+        }
+        try await self.database.deliver(Self.campaign + buttons)
+        try await self.database.deliver(
+            [TestEvents.push(.received, id: 1)]
+                + (1...4).map { TestEvents.push(.opened, id: $0) }, tenant: "other")
+        try await self.database.deliver(
+            [TestEvents.push(.opened, id: 9, ios: true)], tenant: "unknown")
+        let rows = try self.database.report().deliveries.rows.sorted { $0.tenant < $1.tenant }
+        #expect(rows.map(\.others.clickRatio) == [0.5, 4, nil])
+        #expect(try self.database.viewed("click_ratio") == rows.map(\.others.clickRatio))
+        #expect(try self.database.viewed("open_ratio") == rows.map(\.openRatio))
+    }
+
     @Test("D12, D21: Classic has no opens, and the same id of both products is two deliveries")
     func classic() async throws {
         try await self.database.deliver(

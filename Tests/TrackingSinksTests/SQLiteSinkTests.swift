@@ -106,6 +106,21 @@ struct SQLiteSinkTests {
         #expect(rows.map { $0["open_ratio"] as Double? } == [0.25, nil])
     }
 
+    @Test("a view of an earlier build is replaced, and the hits stay")
+    func earlierView() async throws {
+        let batch = try TestHits.batch([TestEvents.push(.received, id: 1)])
+        let text = "SELECT sql FROM sqlite_master WHERE name = 'funnel'"
+        #expect(await (try self.sink()).deliver(batch) == .delivered)
+        let views = try self.rows(text)
+        try await DatabaseQueue(path: self.directory.file("hits.db")).write {
+            try $0.execute(
+                sql: "DROP VIEW funnel; CREATE VIEW funnel AS SELECT count(*) FROM hits")
+        }
+        _ = try self.sink()
+        #expect(try self.rows(text) == views)
+        #expect(try self.rows("SELECT impressions FROM funnel") == [["impressions": 1]])
+    }
+
     @Test("a batch is known by its journal and sequence: another journal starts anew")
     func cursor() async throws {
         let sink = try self.sink()
