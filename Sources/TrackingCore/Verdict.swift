@@ -133,7 +133,12 @@ package struct Warnings: OptionSet, Sendable, Equatable {
     package static let clockSkew = Warnings(rawValue: 1 << 8)
 
     /// The warnings' names in the order of their numbers, e.g. "flag_assumed_on".
-    package var names: [String] { self.numbers.map { Self.names[Int($0) - 1] } }
+    package var names: [String] { self.numbers.compactMap(Self.name) }
+
+    /// The name of a number; nil where there is none.
+    package static func name(of number: UInt8) -> String? {
+        self.names.indices.contains(Int(number) - 1) ? self.names[Int(number) - 1] : nil
+    }
 
     /// The proto enum's numbers, rising.
     package var numbers: [UInt8] { (1...8).filter { self.rawValue & 1 << UInt16($0) != 0 } }
