@@ -44,23 +44,17 @@ struct PayloadFields {
     /// Takes a switch of iOS, which is an integer; 0 where it is absent.
     mutating func takeSwitch(_ key: String) throws(PayloadError) -> Int32 {
         guard let value = self.take(key) else { return 0 }
-        guard let number = value.integerValue.flatMap({ Int32(exactly: $0) }) else {
+        guard let number = value.int32Value else {
             throw self.wrongType(
                 key, value, rule: "It is the integer 1, or absent", fix: "write 1, without quotes")
         }
         return number
     }
 
-    /// Takes the badge: an integer, or decimal digits in a string (the vendor's samples have both).
+    /// Takes the badge.
     mutating func takeBadge() throws(PayloadError) -> Int32? {
         guard let value = self.take("badge") else { return nil }
-        if let number = value.integerValue.flatMap({ Int32(exactly: $0) }) { return number }
-        if let digits = value.stringValue,
-            digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")) ~= $0 }),
-            let number = Int32(digits)
-        {
-            return number
-        }
+        if let number = value.badge { return number }
         throw self.wrongType(
             "badge", value, rule: "It is an integer or decimal digits, at most \(Int32.max)",
             fix: "write 1 or \"1\"")

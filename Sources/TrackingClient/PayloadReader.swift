@@ -17,7 +17,7 @@ package struct PayloadReader: Sendable {
     /// An event that holds the payload, its platform and what happened to it. It has no `event_id`
     /// and no `occur_time`: those are the caller's. Throws a `PayloadError`.
     package func event(
-        from data: Data, platform: PayloadPlatform,
+        from data: Data, platform: Platform,
         interaction: Sightline_V1_PushInteractionKind
     ) throws(PayloadError) -> Sightline_V1_TrackingEvent {
         var push = Sightline_V1_PushInteraction()

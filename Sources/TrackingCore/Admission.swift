@@ -24,9 +24,8 @@ package struct Admission: Sendable {
                 sequence: request.sequence, receiveTime: receiveTime,
                 eventCount: request.error == nil ? request.eventCount : 0, violation: violation)
         }
-        var tenant = tenant
-        return tenant.withUTF8 { tenant in
-            var draft = Draft(request, bytes: bytes, tenant: Bytes(tenant))
+        return tenant.withBytes { tenant in
+            var draft = Draft(request, bytes: bytes, tenant: tenant)
             for event in request.events {
                 draft.add(event, rules: self.rules, receiveTime: receiveTime)
             }

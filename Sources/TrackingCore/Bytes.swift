@@ -69,3 +69,11 @@ extension UnsafeRawBufferPointer {
         return "\"\(escaped)\"" + (shown.count < self.count || escaped.count > 64 ? "…" : "")
     }
 }
+
+extension String {
+    /// Calls `body` with the text's UTF-8.
+    func withBytes<Value>(_ body: (Bytes) -> Value) -> Value {
+        var text = self
+        return text.withUTF8 { body(Bytes($0)) }
+    }
+}

@@ -57,6 +57,17 @@ extension JSONValue {
         return integer
     }
 
+    /// The integer, where the value is one and has at most 32 bits.
+    package var int32Value: Int32? { self.integerValue.flatMap { Int32(exactly: $0) } }
+
+    /// A badge's number, where the value is an integer, or decimal digits in a string: the vendor's
+    /// samples have both.
+    package var badge: Int32? {
+        guard let digits = self.stringValue else { return self.int32Value }
+        let isDecimal = digits.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")) ~= $0 }
+        return isDecimal ? Int32(digits) : nil
+    }
+
     /// The members, where the value is an object.
     package var objectValue: [String: JSONValue]? {
         guard case .object(let members) = self else { return nil }

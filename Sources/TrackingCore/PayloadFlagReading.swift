@@ -5,85 +5,60 @@ struct PayloadFlagReading {
     /// The key, letter for letter.
     static let key = "_acsDeliveryTracking"
 
-    private enum State {
-        case absent, on, off, unknown
-        /// Not a string, on iOS: the client's cast gives nil.
-        case uncast
-    }
-
-    private let state: State
     private let value: JSONValue?
+    private let flag: TrackingFlag
 
     init(of subject: PayloadSubject) {
-        let value = subject.scope[Self.key]
-        self.value = value
-        guard let value else {
-            self.state = .absent
-            return
-        }
-        switch (subject.platform, value.stringValue) {
-        case (.android, "on"): self.state = .on
-        case (.android, "off"): self.state = .off
-        case (.android, _): self.state = .unknown
-        case (.ios, nil): self.state = .uncast
-        case (.ios, let text?) where Self.equalsInASCII(text, "on"): self.state = .on
-        case (.ios, let text?) where Self.equalsInASCII(text, "off"): self.state = .off
-        case (.ios, _): self.state = .unknown
+        self.value = subject.scope[Self.key]
+        switch (self.value, subject.platform) {
+        case (nil, _): self.flag = .absent
+        case (.string(let text), let platform):
+            self.flag = text.withBytes { TrackingFlag($0, platform: platform) }
+        case (_, .android): self.flag = .unknown
+        // The client's cast gives nil.
+        case (_, .ios): self.flag = .absent
         }
     }
 
     /// What is worth knowing of it, nothing for a plain `on`.
-    func findings(in subject: PayloadSubject) -> [PayloadFinding] {
-        let path = subject.path(Self.key)
+    func finding(in subject: PayloadSubject) -> PayloadFinding? {
         let seen = self.value?.described ?? "absent"
-        switch self.state {
+        let (severity, text): (PayloadFinding.Severity, String)
+        switch self.flag {
+        case .absent where self.value == nil:
+            severity = .note
+            text =
+                "`\(Self.key)` is absent, which counts as `on`. Deliveries made before release "
+                + "21.1 and custom templates have none; add it to be able to switch tracking off."
         case .absent:
-            return [
-                PayloadFinding(
-                    .note, path,
-                    "`\(Self.key)` is absent, which counts as `on`. Deliveries made before release "
-                        + "21.1 and custom templates have none; add it to be able to switch "
-                        + "tracking off.")
-            ]
+            severity = .warning
+            text =
+                "`\(Self.key)` is \(seen). On iOS a flag that is no string counts as absent, "
+                + "so this is tracked, whatever it was to say. Write \"on\" or \"off\"."
         case .on:
-            guard self.value?.stringValue != "on" else { return [] }
-            return [
-                PayloadFinding(
-                    .note, path,
-                    "`\(Self.key)` is \(seen). iOS ignores its case, and Android would not track "
-                        + "it; write \"on\" to have the same on both.")
-            ]
+            guard self.value?.stringValue != "on" else { return nil }
+            severity = .note
+            text =
+                "`\(Self.key)` is \(seen). iOS ignores its case, and Android would not track "
+                + "it; write \"on\" to have the same on both."
         case .off:
-            return [
-                PayloadFinding(
-                    .error, path,
-                    "`\(Self.key)` is \(seen): tracking is switched off, and nothing is sent for "
-                        + "any interaction. Write \"on\" if it should be tracked.")
-            ]
+            severity = .error
+            text =
+                "`\(Self.key)` is \(seen): tracking is switched off, and nothing is sent for "
+                + "any interaction. Write \"on\" if it should be tracked."
         case .unknown:
-            return [PayloadFinding(.error, path, self.unknownText(seen, subject.platform))]
-        case .uncast:
-            return [
-                PayloadFinding(
-                    .warning, path,
-                    "`\(Self.key)` is \(seen). On iOS a flag that is no string counts as absent, "
-                        + "so this is tracked, whatever it was to say. Write \"on\" or \"off\".")
-            ]
+            severity = .error
+            text = self.unknownText(seen, subject.platform)
         }
+        return PayloadFinding(severity, subject.path(Self.key), text)
     }
 
-    private func unknownText(_ seen: String, _ platform: PayloadPlatform) -> String {
+    private func unknownText(_ seen: String, _ platform: Platform) -> String {
         let rule =
             switch platform {
             case .android: "On Android it is the string \"on\" or \"off\", in lower case"
             case .ios: "On iOS it is \"on\" or \"off\", in any case and without spaces"
             }
         return "`\(Self.key)` is \(seen). \(rule), and anything else is not tracked. Write \"on\"."
-    }
-
-    /// Compares with a word of lower-case letters, ASCII alone (D46).
-    private static func equalsInASCII(_ text: String, _ word: String) -> Bool {
-        text.utf8.count == word.utf8.count
-            && zip(text.utf8, word.utf8).allSatisfy { ($0 | 0x20) == $1 }
     }
 }

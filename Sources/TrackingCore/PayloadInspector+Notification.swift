@@ -16,7 +16,7 @@ extension PayloadInspector {
         var findings = self.textFindings(subject.scope, keys: self.dataKeys(subject), path: "data.")
         findings += self.textFindings(
             subject.root, keys: ["collapseKey", "priority", "to"], path: "")
-        if let badge = subject.scope["badge"], !self.isAndroidBadge(badge) {
+        if let badge = subject.scope["badge"], badge.badge == nil {
             findings.append(
                 PayloadFinding(
                     .warning, "data.badge",
@@ -49,13 +49,6 @@ extension PayloadInspector {
         return subject.scopeMembers.map(\.key).filter { !others.contains($0) }
     }
 
-    private func isAndroidBadge(_ badge: JSONValue) -> Bool {
-        if let integer = badge.integerValue { return Int32(exactly: integer) != nil }
-        guard let digits = badge.stringValue else { return false }
-        let isDecimal = digits.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")) ~= $0 }
-        return isDecimal && Int32(digits) != nil
-    }
-
     // MARK: - iOS
 
     private func iosFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
@@ -64,7 +57,7 @@ extension PayloadInspector {
             subject.root, keys: ["media-attachment-url", "uri"], path: "")
         findings += self.textFindings(aps, keys: ["category"], path: "aps.")
         findings += self.alertFindings(aps)
-        if let badge = aps["badge"], badge.integerValue.flatMap({ Int32(exactly: $0) }) == nil {
+        if let badge = aps["badge"], badge.int32Value == nil {
             findings.append(
                 PayloadFinding(
                     .warning, "aps.badge",

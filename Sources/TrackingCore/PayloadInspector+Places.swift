@@ -10,7 +10,7 @@ extension PayloadInspector {
         let right: [String]
     }
 
-    private static let misplacements: [PayloadPlatform: [Misplacement]] = [
+    private static let misplacements: [Platform: [Misplacement]] = [
         .ios: [
             Misplacement(
                 keys: [

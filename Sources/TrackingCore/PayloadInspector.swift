@@ -1,14 +1,6 @@
 // Says what in a payload would spoil its tracking. It stands beside the path of an event: nothing
 // here judges an event, and a payload may be inspected before it was ever sent.
 
-/// Whose payload it is.
-package enum PayloadPlatform: Sendable, CaseIterable {
-    /// The JSON that FCM takes: the app sees the strings in its `data`.
-    case android
-    /// The JSON that APNs takes: the app sees all of it.
-    case ios
-}
-
 /// Names the mistakes in a payload, and says whether it would be tracked. It holds no state, does
 /// no I/O and throws nothing; its time grows with the payload's size and no faster.
 package struct PayloadInspector: Sendable {
@@ -18,9 +10,10 @@ package struct PayloadInspector: Sendable {
     /// An inspector.
     package init() {}
 
-    /// Inspects one payload. `byteCount` is the size of its JSON as it would be sent.
+    /// Inspects one payload: on Android the JSON that FCM takes, whose `data` alone the app sees; on
+    /// iOS the JSON that APNs takes. `byteCount` is the size of the JSON as it would be sent.
     package func inspect(
-        _ payload: JSONValue, byteCount: Int, platform: PayloadPlatform
+        _ payload: JSONValue, byteCount: Int, platform: Platform
     ) -> PayloadInspection {
         guard let root = payload.objectValue else {
             let finding = PayloadFinding(
@@ -30,12 +23,11 @@ package struct PayloadInspector: Sendable {
             return PayloadInspection([finding])
         }
         let subject = PayloadSubject(root: root, platform: platform)
-        let ids = PayloadID.allCases.map { PayloadIDReading(of: $0, in: subject) }
-        let flag = PayloadFlagReading(of: subject)
-
         var findings = self.formFindings(subject)
-        findings += ids.flatMap { $0.findings(in: subject) }
-        findings += flag.findings(in: subject)
+        findings += PayloadID.allCases.compactMap {
+            PayloadIDReading(of: $0, in: subject).finding(in: subject)
+        }
+        if let flag = PayloadFlagReading(of: subject).finding(in: subject) { findings.append(flag) }
         findings += self.sizeFindings(byteCount)
         findings += self.misplacedFindings(subject)
         findings += self.nearMissFindings(subject)

@@ -5,7 +5,7 @@ struct PayloadSubject {
     /// The whole object.
     let root: [String: JSONValue]
     /// Whose payload it is.
-    let platform: PayloadPlatform
+    let platform: Platform
     /// The object in which the vendor's client looks for its keys.
     let scope: [String: JSONValue]
     /// The members of the whole object, in the order of their keys.
@@ -13,7 +13,7 @@ struct PayloadSubject {
     /// Those of the scope.
     let scopeMembers: [(key: String, value: JSONValue)]
 
-    init(root: [String: JSONValue], platform: PayloadPlatform) {
+    init(root: [String: JSONValue], platform: Platform) {
         self.root = root
         self.platform = platform
         self.rootMembers = root.inKeyOrder

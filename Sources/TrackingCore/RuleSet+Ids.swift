@@ -40,17 +40,21 @@ extension RuleSet {
     /// WARNING_ID_NOT_HEX is Standard's alone: hex, and "h" with hex (D49).
     static func idWarnings(_ delivery: Bytes, _ broadlog: Bytes, product: Product) -> Warnings {
         guard product == .standard else { return [] }
-        let isUsual =
-            delivery.isHex && broadlog.first == UInt8(ascii: "h") && broadlog.count > 1
-            && Bytes(rebasing: broadlog.dropFirst()).isHex
-        return isUsual ? [] : .idNotHex
+        return delivery.isStandardDeliveryID && broadlog.isStandardBroadlogID ? [] : .idNotHex
     }
 }
 
 extension UnsafeRawBufferPointer {
-    fileprivate var isSafeID: Bool {
+    /// Whether it may stand in a URL unescaped, where clients put it (D10).
+    var isSafeID: Bool {
         self.count > 0 && self.count <= Limits.idBytes && ByteSet.safeInURL.containsAll(self)
     }
 
-    fileprivate var isHex: Bool { ByteSet.hexDigits.containsAll(self) }
+    /// Whether Campaign Standard could have made this deliveryId.
+    var isStandardDeliveryID: Bool { self.count > 0 && ByteSet.hexDigits.containsAll(self) }
+
+    /// Whether Campaign Standard could have made this broadlogId.
+    var isStandardBroadlogID: Bool {
+        self.first == UInt8(ascii: "h") && Bytes(rebasing: self.dropFirst()).isStandardDeliveryID
+    }
 }

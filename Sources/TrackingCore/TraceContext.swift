@@ -56,11 +56,8 @@ package struct TraceContext: Sendable, Equatable {
 
     /// Reads the two headers from text; nil where the traceparent is malformed.
     package init?(traceparent: String, tracestate: String = "") {
-        var (parent, state) = (traceparent, tracestate)
-        let context = parent.withUTF8 { parent in
-            state.withUTF8 { state in
-                TraceContext(traceparent: Bytes(parent), tracestate: Bytes(state))
-            }
+        let context = traceparent.withBytes { traceparent in
+            tracestate.withBytes { TraceContext(traceparent: traceparent, tracestate: $0) }
         }
         guard let context else { return nil }
         self = context

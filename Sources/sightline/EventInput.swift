@@ -11,7 +11,7 @@ enum PlatformName: String, ExpressibleByArgument, CaseIterable {
     case ios
     case android
 
-    var platform: PayloadPlatform {
+    var platform: Platform {
         switch self {
         case .ios: .ios
         case .android: .android
@@ -94,7 +94,7 @@ struct EventInput: ParsableArguments {
 
     /// One event for each payload and interaction. Each has an id of its own and happens now.
     /// Throws `InputError` and `FileReadError`.
-    func payloadEvents(_ platform: PayloadPlatform) throws -> [OutgoingEvent] {
+    func payloadEvents(_ platform: Platform) throws -> [OutgoingEvent] {
         let interactions = try self.interactions
         return try self.files.flatMap { file in
             let data = try InputFile.read(file)

@@ -140,8 +140,8 @@ struct PayloadReaderTests {
             (.android, #"{"data":{"badge":"x"}}"#, "data.badge", "a string: \"x\""),
             (.android, #"{"priority":1}"#, "priority", "an integer: 1"),
             (.android, #"{"_mId":"h1","data":{}}"#, "_mId", "\"h1\""),
-        ] as [(PayloadPlatform, String, String, String)])
-    func refusals(platform: PayloadPlatform, json: String, key: String, seen: String) {
+        ] as [(Platform, String, String, String)])
+    func refusals(platform: Platform, json: String, key: String, seen: String) {
         let error = #expect(throws: PayloadError.self) {
             try self.reader.event(
                 from: Data(json.utf8), platform: platform, interaction: .opened)
@@ -175,10 +175,10 @@ struct PayloadReaderTests {
         "D31, D32: an event holds platform, payload and what happened; its id and time stay empty",
         arguments: [
             ("apns-alert.json", .ios), ("fcm-sent.json", .android),
-        ] as [(String, PayloadPlatform)],
+        ] as [(String, Platform)],
         [.received, .dismissed, .opened] as [Sightline_V1_PushInteractionKind])
     func events(
-        sample: (name: String, platform: PayloadPlatform), kind: Sightline_V1_PushInteractionKind
+        sample: (name: String, platform: Platform), kind: Sightline_V1_PushInteractionKind
     ) throws {
         let event = try self.reader.event(
             from: try Fixtures.data(sample.name), platform: sample.platform, interaction: kind)

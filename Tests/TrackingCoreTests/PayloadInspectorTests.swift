@@ -20,9 +20,9 @@ struct PayloadInspectorTests {
             ("apns-alert.json", .ios, true, []),
             ("apns-tester.json", .ios, false, ["_dId", "_mId"]),
             ("fcm-sent.json", .android, true, []), ("fcm-tester.json", .android, true, []),
-        ] as [(String, PayloadPlatform, Bool, [String])])
+        ] as [(String, Platform, Bool, [String])])
     func vendorSamples(
-        name: String, platform: PayloadPlatform, tracked: Bool, errors: [String]
+        name: String, platform: Platform, tracked: Bool, errors: [String]
     ) throws {
         let inspection = PayloadInspector().inspect(
             try Fixtures.json(name), byteCount: try Fixtures.data(name).count, platform: platform)
@@ -43,7 +43,7 @@ struct PayloadInspectorTests {
             let flag: String? = raw == "<absent>" ? nil : raw == "<empty>" ? "" : raw
             var members: [String: JSONValue] = ["_dId": .string("56c4"), "_mId": .string("h1")]
             members["_acsDeliveryTracking"] = flag.map { .string($0) }
-            let platform: PayloadPlatform = cells[1] == "ios" ? .ios : .android
+            let platform: Platform = cells[1] == "ios" ? .ios : .android
             let payload: JSONValue =
                 platform == .ios ? .object(members) : .object(["data": .object(members)])
             let inspection = PayloadInspector().inspect(payload, byteCount: 1, platform: platform)
@@ -63,9 +63,9 @@ struct PayloadInspectorTests {
             (.ios, "false", .warning, true), (.ios, "1", .warning, true),
             (.ios, "null", .warning, true), (.ios, "\"ｏｎ\"", .error, false),
             (.ios, "\"oﬀ\"", .error, false),
-        ] as [(PayloadPlatform, String, PayloadFinding.Severity, Bool)])
+        ] as [(Platform, String, PayloadFinding.Severity, Bool)])
     func flags(
-        platform: PayloadPlatform, flag: String, severity: PayloadFinding.Severity, tracked: Bool
+        platform: Platform, flag: String, severity: PayloadFinding.Severity, tracked: Bool
     ) throws {
         let members = #"{"_dId":"56c4","_mId":"h138a","_acsDeliveryTracking":\#(flag)}"#
         let json = platform == .ios ? members : #"{"data":\#(members)}"#
@@ -90,6 +90,7 @@ struct PayloadInspectorTests {
             .ios, #"{"_dId":"xyz","_mId":"h1"}"#, .warning, "_dId", "xyz", "hex", tracked: true),
         PayloadRow(.ios, #"{"_dId":"a","_mId":"138a"}"#, .warning, "_mId", "138a", tracked: true),
         PayloadRow(.ios, #"{"_dId":"a","_mId":"h"}"#, .warning, "_mId", "hex", tracked: true),
+        PayloadRow(.ios, #"{"_dId":"a","_mId":"H1"}"#, .warning, "_mId", "hex", tracked: true),
         PayloadRow(
             .ios, #"{"_dId":"a&b","_mId":"h1"}"#, .error, "_dId", "URL", "a&b", tracked: false),
         PayloadRow(

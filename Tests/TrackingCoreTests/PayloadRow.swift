@@ -5,7 +5,7 @@ internal import TrackingCore
 
 /// A payload, what it has to give at one key, and whether it is tracked.
 struct PayloadRow: CustomTestStringConvertible, Sendable {
-    let platform: PayloadPlatform
+    let platform: Platform
     let json: String
     let key: String
     let severity: PayloadFinding.Severity
@@ -13,7 +13,7 @@ struct PayloadRow: CustomTestStringConvertible, Sendable {
     let tracked: Bool
 
     init(
-        _ platform: PayloadPlatform, _ json: String, _ severity: PayloadFinding.Severity,
+        _ platform: Platform, _ json: String, _ severity: PayloadFinding.Severity,
         _ key: String, _ words: String..., tracked: Bool
     ) {
         self.platform = platform
@@ -49,7 +49,7 @@ struct PayloadRow: CustomTestStringConvertible, Sendable {
 
     /// Inspects JSON written in a test.
     static func inspect(
-        _ json: String, _ platform: PayloadPlatform, byteCount: Int? = nil
+        _ json: String, _ platform: Platform, byteCount: Int? = nil
     ) throws -> PayloadInspection {
         PayloadInspector().inspect(
             try Fixtures.json(text: json), byteCount: byteCount ?? json.utf8.count,

@@ -10,11 +10,8 @@ extension PayloadInspector {
     func inspect(
         _ request: Sightline_V1_InspectPayloadRequest
     ) throws -> Sightline_V1_InspectPayloadResponse {
-        let platform: PayloadPlatform
-        switch request.platform {
-        case .android: platform = .android
-        case .ios: platform = .ios
-        case .unspecified, .UNRECOGNIZED:
+        guard let platform = Platform(number: Int32(truncatingIfNeeded: request.platform.rawValue))
+        else {
             throw ServiceError.request(
                 Violation(
                     "platform", .required,
