@@ -10,8 +10,8 @@ package struct PayloadInspector: Sendable {
     /// An inspector.
     package init() {}
 
-    /// Inspects one payload: on Android the JSON that FCM takes, whose `data` alone the app sees; on
-    /// iOS the JSON that APNs takes. `byteCount` is the size of the JSON as it would be sent.
+    /// Inspects one payload: on Android the JSON that FCM takes, whose `data` alone the app sees;
+    /// on iOS the JSON that APNs takes. `byteCount` is the size of the JSON as it would be sent.
     package func inspect(
         _ payload: JSONValue, byteCount: Int, platform: Platform
     ) -> PayloadInspection {
