@@ -7,7 +7,7 @@ package import TrackingSinks
 /// The funnels and rejections that the admin server shows; without one nobody keeps any.
 package struct AdminObservations {
     /// Funnels of deliveries, by the hits that the sink got.
-    package let funnels: DeliveryFunnels
+    package let funnels: LiveFunnels
     /// The last rejections.
     package let rejections: RejectionLog
     private let configuration: AdminConfiguration
@@ -18,7 +18,7 @@ package struct AdminObservations {
         guard let address = configuration.address else { return nil }
         self.configuration = configuration
         self.address = address
-        self.funnels = DeliveryFunnels(capacity: configuration.maxDeliveries)
+        self.funnels = LiveFunnels(capacity: configuration.maxDeliveries)
         self.rejections = RejectionLog(maxRows: configuration.maxRejections)
     }
 

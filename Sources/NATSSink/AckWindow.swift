@@ -7,7 +7,7 @@ internal import Synchronization
 /// The hits of a batch that were published, counted until each is acked or refused.
 final class AckWindow: Sendable {
     /// What has come back.
-    struct Tally {
+    struct Answers {
         /// Hits that are under way.
         var pending = 0
         /// Reasons of hits that are refused for good, by hit id.
@@ -21,7 +21,7 @@ final class AckWindow: Sendable {
     }
 
     private struct State {
-        var tally = Tally()
+        var answers = Answers()
         /// The number of hits under way that somebody waits for.
         var awaited = -1
     }
@@ -30,21 +30,21 @@ final class AckWindow: Sendable {
     private let progress = DispatchSemaphore(value: 0)
 
     /// What has come back so far.
-    var tally: Tally { self.state.withLock { $0.tally } }
+    var answers: Answers { self.state.withLock { $0.answers } }
 
     /// Whether some hit was not taken, so that the rest of its batch need not be sent.
-    var hasFailed: Bool { self.state.withLock { $0.tally.failure != nil } }
+    var hasFailed: Bool { self.state.withLock { $0.answers.failure != nil } }
 
     /// Begins a batch; nothing may be under way.
-    func begin() { self.state.withLock { $0.tally = Tally() } }
+    func begin() { self.state.withLock { $0.answers = Answers() } }
 
     /// Counts a hit that is about to be published.
-    func add() { self.state.withLock { $0.tally.pending += 1 } }
+    func add() { self.state.withLock { $0.answers.pending += 1 } }
 
     /// Notes why a hit was not taken, unless something was noted before.
     func fail(_ reason: String) {
         self.state.withLock { state in
-            if state.tally.failure == nil { state.tally.failure = reason }
+            if state.answers.failure == nil { state.answers.failure = reason }
         }
     }
 
@@ -56,7 +56,7 @@ final class AckWindow: Sendable {
         let deadline = DispatchTime.now() + seconds
         while true {
             let isReached = self.state.withLock { state in
-                state.awaited = state.tally.pending <= count ? -1 : count
+                state.awaited = state.answers.pending <= count ? -1 : count
                 return state.awaited < 0
             }
             if isReached { return true }
@@ -68,28 +68,28 @@ final class AckWindow: Sendable {
     fileprivate func take(
         _ message: OpaquePointer?, _ ack: jsPubAck?, _ problem: jsPubAckErr?
     ) {
-        self.end { tally in
+        self.end { answers in
             if let ack {
-                if !ack.Duplicate { tally.lowestNew = min(tally.lowestNew, ack.Sequence) }
-                if ack.Sequence > tally.newest?.sequence ?? 0 {
-                    tally.newest = Self.hitID(of: message).map {
+                if !ack.Duplicate { answers.lowestNew = min(answers.lowestNew, ack.Sequence) }
+                if ack.Sequence > answers.newest?.sequence ?? 0 {
+                    answers.newest = Self.hitID(of: message).map {
                         NATSPlace.Mark(sequence: ack.Sequence, hitID: $0)
                     }
                 }
             } else if let problem, problem.ErrCode.isForGood {
                 let hitID = Self.hitID(of: message) ?? ""
-                tally.refused[hitID] = Self.reason(problem)
-            } else if tally.failure == nil {
-                tally.failure = problem.map(Self.reason) ?? "an answer without an ack"
+                answers.refused[hitID] = Self.reason(problem)
+            } else if answers.failure == nil {
+                answers.failure = problem.map(Self.reason) ?? "an answer without an ack"
             }
         }
     }
 
-    private func end(_ change: (inout Tally) -> Void) {
+    private func end(_ change: (inout Answers) -> Void) {
         let isAwaited = self.state.withLock { state in
-            state.tally.pending -= 1
-            change(&state.tally)
-            return state.tally.pending == state.awaited
+            state.answers.pending -= 1
+            change(&state.answers)
+            return state.answers.pending == state.awaited
         }
         if isAwaited { self.progress.signal() }
     }

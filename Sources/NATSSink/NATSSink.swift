@@ -43,7 +43,7 @@ package final class NATSSink: Sink, @unchecked Sendable {
     }
 
     /// Publishes a batch and waits for its acks.
-    package func deliver(_ hits: HitBatch) async -> Delivery {
+    package func deliver(_ hits: HitBatch) async -> SinkAnswer {
         await withCheckedContinuation { continuation in
             self.queue.async { continuation.resume(returning: self.publish(hits)) }
         }
@@ -54,7 +54,7 @@ package final class NATSSink: Sink, @unchecked Sendable {
 
     // MARK: On the queue
 
-    private func publish(_ hits: HitBatch) -> Delivery {
+    private func publish(_ hits: HitBatch) -> SinkAnswer {
         do {
             let connection = try self.usableConnection()
             if let loss = try self.lookAtStream(connection) {
@@ -71,10 +71,10 @@ package final class NATSSink: Sink, @unchecked Sendable {
                 self.connection = nil
                 throw NATSError("no answer, not even a late one: connecting anew")
             }
-            return try self.delivery(of: hits, try sent.get(), connection.acks.tally)
+            return try self.answer(to: hits, try sent.get(), connection.acks.answers)
         } catch {
             self.look = nil
-            return Delivery(failure: error)
+            return SinkAnswer(failure: error)
         }
     }
 
@@ -153,18 +153,18 @@ package final class NATSSink: Sink, @unchecked Sendable {
         return refused
     }
 
-    private func delivery(
-        of hits: HitBatch, _ refused: [Int: String], _ tally: AckWindow.Tally
-    ) throws -> Delivery {
-        if let failure = tally.failure { throw NATSError(failure) }
+    private func answer(
+        to hits: HitBatch, _ refused: [Int: String], _ answers: AckWindow.Answers
+    ) throws -> SinkAnswer {
+        if let failure = answers.failure { throw NATSError(failure) }
         let place = self.keptPlace.withLock { $0 }
-        if let place, tally.lowestNew <= place.newest.sequence {
+        if let place, answers.lowestNew <= place.newest.sequence {
             // New hits have old places: the stream was cut or made anew under our feet.
             throw NATSError(
-                "a hit came to \(tally.lowestNew), before \(place.newest.sequence)")
+                "a hit came to \(answers.lowestNew), before \(place.newest.sequence)")
         }
         // What was fed again may lie before it: only the newest place tells of all.
-        if let newest = tally.newest, newest.sequence > place?.newest.sequence ?? 0,
+        if let newest = answers.newest, newest.sequence > place?.newest.sequence ?? 0,
             let created = self.look?.created
         {
             self.keptPlace.withLock {
@@ -174,13 +174,13 @@ package final class NATSSink: Sink, @unchecked Sendable {
             if place == nil { self.look = nil }
         }
         var rejected = refused
-        if !tally.refused.isEmpty {
+        if !answers.refused.isEmpty {
             try hits.forEach { position, hit in
                 rejected[position] =
-                    tally.refused[NATSText(hitID: hit).text]
+                    answers.refused[NATSText(hitID: hit).text]
                     ?? rejected[position]
             }
         }
-        return Delivery(rejected: rejected)
+        return SinkAnswer(rejected: rejected)
     }
 }

@@ -16,7 +16,7 @@ struct Checkpoint: Sendable {
     /// The newest record, and events in all records up to it, modulo 2³².
     var lastSequence: Int64
     var lastTotal: UInt32
-    /// The newest row that every sink has and that is retained no more, and events in all records
+    /// The newest group that every sink has and that is retained no more, and events in all records
     /// up to it; nil where nothing tells.
     var deletedThrough: Int64
     var deletedTotal: UInt32?

@@ -23,8 +23,8 @@ extension Journal {
     /// What a sink has yet to take. May be asked at any time, from anywhere.
     package func lag(of sink: String) -> Lag { self.writer.lag(of: sink) }
 
-    /// When the oldest row that is kept was committed, in microseconds since 1970; nil where there
-    /// is none. Rows that every sink has are kept for `retainSeconds` more.
+    /// When the oldest group that is kept was committed, in microseconds since 1970; nil where
+    /// there is none. Groups that every sink has are kept for `retainSeconds` more.
     package var oldestTime: Int64? { self.writer.oldestTime }
 
     /// Bytes of payload that may be kept.

@@ -1,6 +1,6 @@
 // A sealed group of requests, as the sinks' forwarders read it.
 
-/// One row of the journal, with its payload.
+/// One group of the journal, with its payload.
 package struct JournalBatch: Sendable {
     /// Its place in the journal: rising, never used twice.
     package let sequence: Int64

@@ -1,26 +1,26 @@
-// Since when the sinks have had their rows: a backend may lose what it took last, and rows that are
-// still here can be fed to it again.
+// Since when the sinks have had their groups: a backend may lose what it took last, and groups that
+// are still here can be fed to it again.
 internal import DequeModule
 
-/// Tells which rows every sink has had for the time of retention. Time only counts while sinks
-/// take something: rows that were delivered shortly before an outage outlast it.
-struct DeliveryTimes {
+/// Tells which groups every sink has had for the time of retention. Time only counts while sinks
+/// take something: groups that were delivered shortly before an outage outlast it.
+struct RetentionTimes {
     private let retention: Duration
     private var spans: Deque<Span> = []
 
-    /// Deliveries of a hundredth of the retention: a row stays that much longer at most.
+    /// What was delivered in a hundredth of the retention: a group stays that much longer at most.
     private struct Span {
         let start: ContinuousClock.Instant
         var end: ContinuousClock.Instant
         var sequence: Int64
     }
 
-    /// The newest row that has been retained for long enough.
+    /// The newest group that has been retained for long enough.
     private(set) var expired: Int64 = 0
 
     init(retention: Duration) { self.retention = retention }
 
-    /// Deliveries that are remembered.
+    /// Spans that are remembered.
     var spanCount: Int { self.spans.count }
 
     /// Notes that every sink has everything up to `sequence`.
@@ -40,5 +40,5 @@ struct DeliveryTimes {
     }
 
     /// Forgets everything: a sink is fed again, and its time starts anew.
-    mutating func reset() { self = DeliveryTimes(retention: self.retention) }
+    mutating func reset() { self = RetentionTimes(retention: self.retention) }
 }

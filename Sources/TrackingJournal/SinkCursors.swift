@@ -1,12 +1,12 @@
 // Where all sinks are, and what that lets go.
 
-/// The cursors, those that no checkpoint holds yet, and since when rows have been with every sink.
+/// The cursors, those that no checkpoint holds yet, and since when every sink has had its groups.
 struct SinkCursors {
     private var all: [String: SinkCursor]
     private(set) var changed: [String: SinkCursor] = [:]
-    /// The sinks whose cursors hold rows back.
+    /// The sinks whose cursors hold groups back.
     private let sinks: [String]
-    private var times: DeliveryTimes
+    private var times: RetentionTimes
 
     /// The cursors that earlier runs left: what they delivered has been with the sinks since now at
     /// the latest.
@@ -16,14 +16,14 @@ struct SinkCursors {
     ) {
         self.all = cursors
         self.sinks = sinks
-        self.times = DeliveryTimes(retention: retention)
+        self.times = RetentionTimes(retention: retention)
         self.times.note(self.delivered, at: now)
     }
 
     /// The newest sequence that every sink has.
     var delivered: Int64 { self.sinks.map { self.all[$0]?.sequence ?? 0 }.min() ?? 0 }
 
-    /// The newest row that every sink has had for long enough.
+    /// The newest group that every sink has had for long enough.
     var expired: Int64 { self.times.expired }
 
     subscript(sink: String) -> SinkCursor { self.all[sink] ?? SinkCursor() }

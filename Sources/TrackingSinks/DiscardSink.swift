@@ -9,5 +9,5 @@ package struct DiscardSink: Sink {
     package init() {}
 
     /// Drops the batch.
-    package func deliver(_ hits: HitBatch) async -> Delivery { .delivered }
+    package func deliver(_ hits: HitBatch) async -> SinkAnswer { .delivered }
 }

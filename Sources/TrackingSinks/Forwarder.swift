@@ -20,7 +20,7 @@ package struct Forwarder: Service {
     ///
     /// - Parameters:
     ///   - metrics: what is counted of the sink's deliveries.
-    ///   - maxLinks: requests that the span of a delivery is linked to at most.
+    ///   - maxLinks: requests that the span of a batch is linked to at most.
     ///   - clock: waits between retries; tests give their own.
     package init(
         from journal: Journal, to sink: any Sink, deadLetters: DeadLetters, metrics: SinkMetrics,
@@ -67,7 +67,7 @@ package struct Forwarder: Service {
     }
 
     private func forward(_ stop: Stop) async throws {
-        let span = DeliverySpan(sink: self.sink.name, maxLinks: self.maxLinks)
+        let span = SinkSpan(sink: self.sink.name, maxLinks: self.maxLinks)
         var cursor = self.journal.cursor(of: self.sink.name)
         self.sink.resume(at: self.journal.place(of: self.sink.name))
         while let batch = try await self.journal.batch(after: cursor) {
@@ -96,7 +96,7 @@ package struct Forwarder: Service {
 
     /// Delivers one batch, as often as it takes.
     private func deliver(
-        _ batch: JournalBatch, _ span: DeliverySpan?, _ stop: Stop
+        _ batch: JournalBatch, _ span: SinkSpan?, _ stop: Stop
     ) async -> Outcome {
         guard !batch.isDamaged else { return await self.keep(damaged: batch, stop) }
         let hits = HitBatch(
@@ -129,8 +129,8 @@ package struct Forwarder: Service {
     }
 
     private func deliver(
-        _ hits: HitBatch, events: Int, _ span: DeliverySpan?
-    ) async -> Delivery {
+        _ hits: HitBatch, events: Int, _ span: SinkSpan?
+    ) async -> SinkAnswer {
         guard let span else { return await self.sink.deliver(hits) }
         return await span.record(hits, events: events) { await self.sink.deliver(hits) }
     }

@@ -3,7 +3,7 @@ internal import GRDBSQLite
 internal import TrackingCore
 
 /// Inserts hits through one prepared statement.
-struct HitRow {
+struct HitInsertStatement {
     private let statement: OpaquePointer
     /// An event's hits follow each other: it is read once for all of them.
     private var event: EventView?
@@ -13,7 +13,7 @@ struct HitRow {
     /// Inserts one hit; returns SQLite's result of the step.
     ///
     /// - Throws: `WireError` where the event is none, which Admission does not let through.
-    mutating func insert(_ hit: Hit) throws -> CInt {
+    mutating func run(_ hit: Hit) throws -> CInt {
         let event = try self.view(of: hit)
         return withUnsafeBytes(
             of: (hit.key.high.bigEndian, (hit.key.low | UInt64(hit.kind.rawValue)).bigEndian)

@@ -44,14 +44,14 @@ package actor JSONLinesSink: Sink {
     deinit { close(self.descriptor) }
 
     /// Appends and syncs the batch's lines.
-    package func deliver(_ hits: HitBatch) async -> Delivery {
+    package func deliver(_ hits: HitBatch) async -> SinkAnswer {
         do {
             if self.size >= self.maxFileBytes { try self.rotate() }
             let (lines, rejected) = try JSONLines.encode(hits)
             try self.append(lines)
-            return Delivery(rejected: rejected)
+            return SinkAnswer(rejected: rejected)
         } catch {
-            return Delivery(failure: error)
+            return SinkAnswer(failure: error)
         }
     }
 

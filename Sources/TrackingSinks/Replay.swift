@@ -24,7 +24,7 @@ package struct Replay {
     }
 
     /// What became of the letters.
-    package struct Tally: Sendable, Equatable {
+    package struct Counts: Sendable, Equatable {
         /// Letters that the sink has now.
         package var delivered = 0
         /// Letters that it refused again; they are kept with their new reason.
@@ -32,7 +32,7 @@ package struct Replay {
         /// Letters that hold no hit, such as damaged batches; they are kept as they are.
         package var unreadable = 0
 
-        /// A tally of these numbers.
+        /// Counts of these numbers.
         package init(delivered: Int = 0, refused: Int = 0, unreadable: Int = 0) {
             (self.delivered, self.refused, self.unreadable) = (delivered, refused, unreadable)
         }
@@ -42,8 +42,8 @@ package struct Replay {
     ///
     /// - Throws: `ReplayInterruption` where the sink takes nothing now, or what SQLite says of the
     ///   letters. What was delivered before that is not delivered again.
-    package func run(limit: Int = .max) async throws -> Tally {
-        var tally = Tally()
+    package func run(limit: Int = .max) async throws -> Counts {
+        var counts = Counts()
         var lastID: Int64 = 0
         var sequence: Int64 = 0
         var left = limit
@@ -52,15 +52,15 @@ package struct Replay {
                 of: self.refuser, after: lastID, limit: min(left, Self.batchLetters))
             guard let last = letters.last else { break }
             sequence += 1
-            try await self.deliver(letters, sequence: sequence, &tally)
+            try await self.deliver(letters, sequence: sequence, &counts)
             lastID = last.id
             left -= letters.count
         }
-        return tally
+        return counts
     }
 
     private func deliver(
-        _ letters: [DeadLetter], sequence: Int64, _ tally: inout Tally
+        _ letters: [DeadLetter], sequence: Int64, _ counts: inout Counts
     ) async throws {
         var readable: [DeadLetter] = []
         var payload: [UInt8] = []
@@ -69,22 +69,22 @@ package struct Replay {
             readable.append(letter)
             payload += block
         }
-        tally.unreadable += letters.count - readable.count
+        counts.unreadable += letters.count - readable.count
         guard !readable.isEmpty else { return }
         let hits = HitBatch(journal: self.journal, sequence: sequence, payload: payload)
         var refused: [Int64: String] = [:]
-        for (position, reason) in try await self.reasons(hits, of: readable.count, tally)
+        for (position, reason) in try await self.reasons(hits, of: readable.count, counts)
         where readable.indices.contains(position) {
             refused[readable[position].id] = reason
         }
         try await self.deadLetters.settle(readable, refused: refused)
-        tally.refused += refused.count
-        tally.delivered += readable.count - refused.count
+        counts.refused += refused.count
+        counts.delivered += readable.count - refused.count
     }
 
     /// Delivers a batch; the reasons of what the sink has refused, by position.
     private func reasons(
-        _ hits: HitBatch, of count: Int, _ tally: Tally
+        _ hits: HitBatch, of count: Int, _ counts: Counts
     ) async throws -> [Int: String] {
         var losses = 0
         while true {
@@ -94,11 +94,11 @@ package struct Replay {
             case .undeliverable(let reason):
                 return Dictionary(uniqueKeysWithValues: (0..<count).map { ($0, reason) })
             case .unavailable(let reason):
-                throw ReplayInterruption(sink: self.sink.name, reason: reason, tally: tally)
+                throw ReplayInterruption(sink: self.sink.name, reason: reason, counts: counts)
             case .lost(let reason):
                 losses += 1
                 guard losses <= Self.maxLosses else {
-                    throw ReplayInterruption(sink: self.sink.name, reason: reason, tally: tally)
+                    throw ReplayInterruption(sink: self.sink.name, reason: reason, counts: counts)
                 }
             }
         }
@@ -112,12 +112,12 @@ package struct ReplayInterruption: Error, CustomStringConvertible {
     /// What it said.
     package let reason: String
     /// What became of the letters before.
-    package let tally: Replay.Tally
+    package let counts: Replay.Counts
 
     /// What happened and what to do, in a line.
     package var description: String {
         "the sink \(self.sink) takes nothing now: \(self.reason). "
-            + "\(self.tally.delivered) letters were delivered before that, and the others are "
+            + "\(self.counts.delivered) letters were delivered before that, and the others are "
             + "kept: replay them once it is back"
     }
 }

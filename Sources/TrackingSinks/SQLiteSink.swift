@@ -26,12 +26,12 @@ package final class SQLiteSink: Sink {
     }
 
     /// Inserts the batch in one transaction; does nothing where it is known already.
-    package func deliver(_ hits: HitBatch) async -> Delivery {
+    package func deliver(_ hits: HitBatch) async -> SinkAnswer {
         do {
             try await self.file.write { try Self.insert(hits, into: $0) }
             return .delivered
         } catch {
-            return Delivery(failure: error, of: "hits.db: ")
+            return SinkAnswer(failure: error, of: "hits.db: ")
         }
     }
 
@@ -41,9 +41,9 @@ package final class SQLiteSink: Sink {
             arguments: [hits.journal])
         guard hits.sequence > known ?? 0 else { return }
         let statement = try database.cachedStatement(sql: Self.insertion)
-        var row = HitRow(statement.sqliteStatement)
+        var insert = HitInsertStatement(statement.sqliteStatement)
         try hits.forEach { _, hit in
-            guard try row.insert(hit) == SQLITE_DONE else {
+            guard try insert.run(hit) == SQLITE_DONE else {
                 throw DatabaseError(
                     resultCode: database.lastErrorCode, message: database.lastErrorMessage)
             }

@@ -11,7 +11,7 @@ package protocol Sink: Sendable {
     /// time, in the journal's order; a batch may come again after a crash or an unclear answer.
     /// Without a disk it runs on the journal's queue: a sink that blocks has a queue of its own, as
     /// an actor by `SinkExecutor`.
-    func deliver(_ hits: HitBatch) async -> Delivery
+    func deliver(_ hits: HitBatch) async -> SinkAnswer
 
     /// Where the backend keeps the last hit that it took, in the sink's own words. The journal
     /// keeps it with the cursor; empty where the sink never loses what it has taken.
@@ -30,7 +30,7 @@ extension Sink {
 }
 
 /// A sink's answer for a batch.
-package enum Delivery: Sendable, Equatable {
+package enum SinkAnswer: Sendable, Equatable {
     /// The backend has every hit.
     case delivered
     /// The backend takes nothing now; the same batch is to be delivered again.
@@ -44,7 +44,7 @@ package enum Delivery: Sendable, Equatable {
     case lost(reason: String)
 }
 
-extension Delivery {
+extension SinkAnswer {
     /// The answer for a batch of which only `rejected` could not be written: reasons by the number
     /// of the hit in the batch.
     package init(rejected: [Int: String]) {

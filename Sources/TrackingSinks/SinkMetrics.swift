@@ -30,7 +30,7 @@ package struct SinkMetrics: Sendable {
         self.deliveryDuration.recordNanoseconds(Int64(duration / .nanoseconds(1)))
     }
 
-    /// Counts a delivery that has to be tried again.
+    /// Counts a batch that has to be delivered again.
     func retried() { self.retries.increment() }
 
     /// Counts dead letters that were kept.

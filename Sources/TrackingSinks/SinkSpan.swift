@@ -1,17 +1,18 @@
-// The span of one delivery, through swift-distributed-tracing: any backend may be bootstrapped.
+// The span of one try to deliver a batch, through swift-distributed-tracing: any backend may be
+// bootstrapped.
 // Names follow OpenTelemetry's semantic conventions 1.44 for messaging.
 internal import Instrumentation
 internal import ServiceContextModule
 internal import Tracing
 internal import TrackingCore
 
-/// Records deliveries to a sink, where there is a tracer.
-struct DeliverySpan: Sendable {
+/// Records each try to deliver a batch to a sink, where there is a tracer.
+struct SinkSpan: Sendable {
     private let tracer: any Tracer
     private let sink: String
     private let maxLinks: Int
 
-    /// The spans of a sink's deliveries; nil where nobody records them.
+    /// The spans of a sink's batches; nil where nobody records them.
     ///
     /// - Parameter maxLinks: requests that a span is linked to at most.
     init?(sink: String, maxLinks: Int) {
@@ -24,13 +25,13 @@ struct DeliverySpan: Sendable {
 
     /// Delivers a batch within a span: one for each try, so that an outage is seen while it lasts.
     func record(
-        _ hits: HitBatch, events: Int, _ deliver: () async -> Delivery
-    ) async -> Delivery {
+        _ hits: HitBatch, events: Int, _ deliver: () async -> SinkAnswer
+    ) async -> SinkAnswer {
         let span: any Span = self.tracer.startSpan(
             "send \(self.sink)", context: self.parent(of: hits), ofKind: .client)
         if span.isRecording { self.describe(span, hits, events) }
-        let delivery = await ServiceContext.withValue(span.context) { await deliver() }
-        switch delivery {
+        let answer = await ServiceContext.withValue(span.context) { await deliver() }
+        switch answer {
         case .delivered: break
         case .unavailable(let reason):
             span.attributes["error.type"] = "unavailable"
@@ -47,7 +48,7 @@ struct DeliverySpan: Sendable {
             span.setStatus(SpanStatus(code: .error, message: reasons.first?.value))
         }
         span.end()
-        return delivery
+        return answer
     }
 
     /// Where requests of one trace alone are delivered, their trace goes on: the span is a child of

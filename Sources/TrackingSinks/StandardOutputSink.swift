@@ -16,13 +16,13 @@ package actor StandardOutputSink: Sink {
     package init(descriptor: Int32 = 1) { self.descriptor = descriptor }
 
     /// Writes the batch's lines; unavailable where the reader has gone.
-    package func deliver(_ hits: HitBatch) async -> Delivery {
+    package func deliver(_ hits: HitBatch) async -> SinkAnswer {
         do {
             let (lines, rejected) = try JSONLines.encode(hits)
             try FileWriter.write(lines, to: self.descriptor)
-            return Delivery(rejected: rejected)
+            return SinkAnswer(rejected: rejected)
         } catch {
-            return Delivery(failure: error)
+            return SinkAnswer(failure: error)
         }
     }
 }

@@ -78,7 +78,7 @@ struct ReplayCommand: AsyncParsableCommand {
             DeadLetterRow.fileName, in: directory, formatVersion: DeadLetterRow.formatVersion)
         let refuser = self.from ?? configuration.sink.rawValue
         let count = try await file.read { try DeadLetters.count(of: refuser, in: $0) }
-        var tally = Replay.Tally()
+        var counts = Replay.Counts()
         if !self.dryRun {
             // Held to the end: the sink's files have one writer.
             let lock = try DirectoryLock(directory: directory)
@@ -88,15 +88,16 @@ struct ReplayCommand: AsyncParsableCommand {
                 maxRows: configuration.maxDeadLetters)
             if count > 0 {
                 let sink = try Application.sink(configuration)
-                tally = try await Replay(of: letters, refusedBy: refuser, to: sink)
+                counts = try await Replay(of: letters, refusedBy: refuser, to: sink)
                     .run(limit: self.limit ?? .max)
             }
         }
         try self.show(
             Summary(
                 refusedBy: refuser, sink: configuration.sink.rawValue, letters: count,
-                delivered: tally.delivered, refused: tally.refused, unreadable: tally.unreadable))
-        if !self.dryRun, tally.delivered < count { throw ExitCode.failure }
+                delivered: counts.delivered, refused: counts.refused, unreadable: counts.unreadable)
+        )
+        if !self.dryRun, counts.delivered < count { throw ExitCode.failure }
     }
 
     private func show(_ summary: Summary) throws {

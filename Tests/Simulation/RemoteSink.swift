@@ -45,7 +45,7 @@ struct RemoteSink: Sink {
     let clock: SimulatedClock
     let isCalm: @Sendable () -> Bool
 
-    func deliver(_ hits: HitBatch) async -> Delivery {
+    func deliver(_ hits: HitBatch) async -> SinkAnswer {
         if self.isCalm() { return self.take(hits) }
         if !self.remote.isUp || self.dice.chance(0.1) {
             return .unavailable(reason: "it is away")
@@ -59,7 +59,7 @@ struct RemoteSink: Sink {
         return self.dice.chance(0.05) ? .unavailable(reason: "no answer") : delivery
     }
 
-    private func take(_ hits: HitBatch) -> Delivery {
+    private func take(_ hits: HitBatch) -> SinkAnswer {
         do {
             try self.remote.take(hits)
             return .delivered

@@ -151,7 +151,7 @@ struct RetentionTests {
 
     @Test("deliveries are noted at a hundredth of the retention, however many there are")
     func manyDeliveries() {
-        var times = DeliveryTimes(retention: .seconds(100))
+        var times = RetentionTimes(retention: .seconds(100))
         let start = ContinuousClock.now
         for millisecond in 0..<200_000 {
             times.note(Int64(millisecond), at: start + .milliseconds(millisecond))

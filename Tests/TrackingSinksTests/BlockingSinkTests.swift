@@ -19,7 +19,7 @@ private final class PlacedSink: Sink {
     let name = "placed"
     let isPlaced = Atomic(false)
 
-    func deliver(_ hits: HitBatch) async -> Delivery {
+    func deliver(_ hits: HitBatch) async -> SinkAnswer {
         let isPlaced = withUnsafeCurrentTask { $0?.unownedTaskExecutor != nil }
         self.isPlaced.store(isPlaced, ordering: .relaxed)
         return .delivered

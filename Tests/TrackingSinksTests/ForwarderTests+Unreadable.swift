@@ -35,11 +35,11 @@ extension ForwarderTests {
         #expect(try self.counts() == [1, 0, 5, 1])
         await journal.close()
         let recording = RecordingSink()
-        let tally = try await Replay(
+        let counts = try await Replay(
             of: try DeadLetters(path: self.directory.file("dead_letters.db")),
             refusedBy: sink.name, to: recording
         ).run()
-        #expect(tally == Replay.Tally(delivered: 4, unreadable: 1))
+        #expect(counts == Replay.Counts(delivered: 4, unreadable: 1))
     }
 
     @Test(

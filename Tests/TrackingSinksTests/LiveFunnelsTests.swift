@@ -5,14 +5,14 @@ internal import Testing
 
 @testable internal import TrackingSinks
 
-struct DeliveryFunnelsTests {
-    private func funnel(_ funnels: DeliveryFunnels, _ id: String) -> DeliveryFunnel? {
+struct LiveFunnelsTests {
+    private func funnel(_ funnels: LiveFunnels, _ id: String) -> LiveFunnel? {
         funnels.busiest(.max).first { $0.deliveryID == id }
     }
 
     @Test("D16, D20: a delivery's impressions, clicks and opens, those of iOS apart")
     func kinds() throws {
-        let funnels = DeliveryFunnels(capacity: 2)
+        let funnels = LiveFunnels(capacity: 2)
         funnels.count(
             try TestHits.batch([
                 TestEvents.push(.received, id: 1), TestEvents.push(.opened, id: 1),
@@ -35,7 +35,7 @@ struct DeliveryFunnelsTests {
             event.inApp.messageID = "56c4"
             event.inApp.impression = .init()
         }
-        let funnels = DeliveryFunnels(capacity: 2)
+        let funnels = LiveFunnels(capacity: 2)
         funnels.count(try TestHits.batch([message, TestEvents.push(.received, id: 1)]))
         #expect(funnels.busiest(2).map(\.isInApp).sorted { !$0 && $1 } == [false, true])
         #expect(funnels.busiest(2).map(\.impressions) == [.init(other: 1), .init(other: 1)])
@@ -44,7 +44,7 @@ struct DeliveryFunnelsTests {
     @Test("up to its capacity, the funnels are what a dictionary counts", arguments: 1...5)
     func exact(_ seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
-        let funnels = DeliveryFunnels(capacity: 20)
+        let funnels = LiveFunnels(capacity: 20)
         var counts: [String: Int] = [:]
         for _ in 0..<20 {
             let ids = (0..<100).map { _ in
@@ -66,7 +66,7 @@ struct DeliveryFunnelsTests {
     @Test("beyond it, each count is within what it says it missed, and no busy one is lost")
     func bounds() throws {
         var generator = SeededGenerator(seed: 7)
-        let funnels = DeliveryFunnels(capacity: 10)
+        let funnels = LiveFunnels(capacity: 10)
         var counts: [String: Int] = [:]
         for _ in 0..<50 {
             let ids = (0..<100).map { _ in
@@ -88,7 +88,7 @@ struct DeliveryFunnelsTests {
 
     @Test("one delivery more than there is room for takes the least busy one's place")
     func limit() throws {
-        let funnels = DeliveryFunnels(capacity: 2)
+        let funnels = LiveFunnels(capacity: 2)
         funnels.count(try self.batch(of: ["a", "a", "b"]))
         #expect(funnels.count == 2)
         funnels.count(try self.batch(of: ["c"]))
@@ -100,7 +100,7 @@ struct DeliveryFunnelsTests {
 
     @Test("a sink's hits are counted when it has them, without those that it refused")
     func counted() async throws {
-        let funnels = DeliveryFunnels(capacity: 3)
+        let funnels = LiveFunnels(capacity: 3)
         let sink = CountedSink(
             FailingSink([
                 .unavailable(reason: "down"), .undeliverable(reason: "no"), .rejected([1: "no"]),

@@ -63,8 +63,8 @@ struct ReplayTests {
             batch, reasons: Dictionary(uniqueKeysWithValues: refused.indices.map { ($0, "no") }),
             sink: "first")
         let sink = RecordingSink()
-        let tally = try await Replay(of: self.letters, refusedBy: "first", to: sink).run()
-        #expect(tally.delivered == refused.count)
+        let counts = try await Replay(of: self.letters, refusedBy: "first", to: sink).run()
+        #expect(counts.delivered == refused.count)
         var replayed: [[UInt8]] = []
         for batch in sink.batches {
             try batch.forEach { _, hit in
@@ -79,8 +79,8 @@ struct ReplayTests {
     func partly() async throws {
         try await self.keep(Self.events(1...3))
         let sink = FailingSink([.rejected([1: "still too large"])])
-        let tally = try await Replay(of: self.letters, refusedBy: "first", to: sink).run()
-        #expect(tally == Replay.Tally(delivered: 2, refused: 1))
+        let counts = try await Replay(of: self.letters, refusedBy: "first", to: sink).run()
+        #expect(counts == Replay.Counts(delivered: 2, refused: 1))
         #expect(try self.kept("reason") == ["still too large"])
     }
 
@@ -88,8 +88,8 @@ struct ReplayTests {
     func undeliverable() async throws {
         try await self.keep(Self.events(1...2))
         let sink = FailingSink([.undeliverable(reason: "no protobuf")])
-        let tally = try await Replay(of: self.letters, refusedBy: "first", to: sink).run()
-        #expect(tally == Replay.Tally(refused: 2))
+        let counts = try await Replay(of: self.letters, refusedBy: "first", to: sink).run()
+        #expect(counts == Replay.Counts(refused: 2))
         #expect(try self.kept("reason") == ["no protobuf", "no protobuf"])
     }
 
@@ -101,7 +101,7 @@ struct ReplayTests {
         let error = await #expect(throws: ReplayInterruption.self) {
             _ = try await Replay(of: self.letters, refusedBy: "first", to: sink).run()
         }
-        #expect(error?.tally.delivered == Replay.batchLetters)
+        #expect(error?.counts.delivered == Replay.batchLetters)
         #expect(error?.description.contains("it is down") == true)
         #expect(try self.kept("sequence") == ["2", "2"])
     }
@@ -109,15 +109,15 @@ struct ReplayTests {
     @Test("a sink that has lost what came before gets the batch again, but not for ever")
     func lost() async throws {
         try await self.keep(Self.events(1...1))
-        let loss = Delivery.lost(reason: "the stream is new")
+        let loss = SinkAnswer.lost(reason: "the stream is new")
         await #expect(throws: ReplayInterruption.self) {
             let sink = FailingSink([loss, loss, loss])
             _ = try await Replay(of: self.letters, refusedBy: "first", to: sink).run()
         }
-        let tally = try await Replay(
+        let counts = try await Replay(
             of: self.letters, refusedBy: "first", to: FailingSink([loss, loss])
         ).run()
-        #expect(tally.delivered == 1)
+        #expect(counts.delivered == 1)
     }
 
     @Test("damaged batches and other sinks' letters are left as they are")
@@ -131,8 +131,8 @@ struct ReplayTests {
         try await self.letters.keep(
             try TestHits.batch(Self.events(2...2), sequence: 3), reasons: [0: "no"], sink: "other")
         let sink = RecordingSink()
-        let tally = try await Replay(of: self.letters, refusedBy: "first", to: sink).run()
-        #expect(tally == Replay.Tally(delivered: 1, unreadable: 1))
+        let counts = try await Replay(of: self.letters, refusedBy: "first", to: sink).run()
+        #expect(counts == Replay.Counts(delivered: 1, unreadable: 1))
         #expect(try self.kept("sink || sequence") == ["first9", "other3"])
     }
 
@@ -140,9 +140,9 @@ struct ReplayTests {
     func limited(_ limit: Int) async throws {
         try await self.keep(Self.events(1...102))
         let sink = RecordingSink()
-        let tally = try await Replay(of: self.letters, refusedBy: "first", to: sink)
+        let counts = try await Replay(of: self.letters, refusedBy: "first", to: sink)
             .run(limit: limit)
-        #expect(tally.delivered == min(limit, 102))
+        #expect(counts.delivered == min(limit, 102))
         #expect(try self.kept("position") == (0..<102).dropFirst(limit).map(String.init))
         #expect(sink.batches.allSatisfy { ((try? $0.records.count) ?? 0) <= Replay.batchLetters })
     }

@@ -1,4 +1,4 @@
-// The span of a delivery: whose trace it continues, and which requests it is linked to.
+// The span of a try to deliver a batch: whose trace it continues, and which requests it is linked to.
 internal import Foundation
 internal import SightlineProtos
 internal import Testing
@@ -8,7 +8,7 @@ internal import TrackingCore
 @testable internal import Telemetry
 @testable internal import TrackingSinks
 
-struct DeliverySpanTests {
+struct SinkSpanTests {
     private let queue = SpanQueue(capacity: 10, batchSize: 10, counts: SpanCounts())
 
     private func tracer(_ sampler: String = "parentbased_always_on") -> SpanTracer {
@@ -37,22 +37,22 @@ struct DeliverySpanTests {
 
     /// Delivers a batch, and gives the span that was recorded.
     private func deliver(
-        _ traces: [TraceContext], _ delivery: Delivery = .delivered, maxLinks: Int = 128,
+        _ traces: [TraceContext], _ answer: SinkAnswer = .delivered, maxLinks: Int = 128,
         sampler: String = "parentbased_always_on"
     ) async throws -> SpanRecord? {
         let batch = try self.batch(traces)
         try await withTracer(self.tracer(sampler)) {
-            let span = try #require(DeliverySpan(sink: "test", maxLinks: maxLinks))
-            let answer = await span.record(batch, events: 3) { delivery }
-            #expect(answer == delivery)
+            let span = try #require(SinkSpan(sink: "test", maxLinks: maxLinks))
+            let recorded = await span.record(batch, events: 3) { answer }
+            #expect(recorded == answer)
         }
         return self.queue.takeBatch().first
     }
 
     @Test("without a tracer there is no span")
-    func nobody() { #expect(DeliverySpan(sink: "test", maxLinks: 1) == nil) }
+    func nobody() { #expect(SinkSpan(sink: "test", maxLinks: 1) == nil) }
 
-    @Test("a delivery of one request continues its trace")
+    @Test("a batch of one request continues its trace")
     func one() async throws {
         let trace = Self.trace(1, 2)
         let record = try #require(try await self.deliver([trace]))
@@ -70,7 +70,7 @@ struct DeliverySpanTests {
             ])
     }
 
-    @Test("a delivery of requests of one trace continues it, and is linked to each")
+    @Test("a batch of requests of one trace continues it, and is linked to each")
     func oneTrace() async throws {
         let traces = (1...3).map { Self.trace(1, $0) }
         let record = try #require(try await self.deliver(traces))
@@ -78,7 +78,7 @@ struct DeliverySpanTests {
         #expect(record.links.map(\.context) == traces)
     }
 
-    @Test("a delivery of requests of several traces begins one, and is linked to each")
+    @Test("a batch of requests of several traces begins one, and is linked to each")
     func severalTraces() async throws {
         let traces = [Self.trace(1, 1), Self.trace(2, 2), Self.trace(1, 3)]
         let record = try #require(try await self.deliver(traces))
@@ -93,7 +93,7 @@ struct DeliverySpanTests {
         #expect(record.links.map(\.context) == [traces[1]])
     }
 
-    @Test("a delivery of an unsampled trace is not recorded")
+    @Test("a batch of an unsampled trace is not recorded")
     func unsampled() async throws {
         #expect(try await self.deliver([Self.trace(1, 1, isSampled: false)]) == nil)
     }
@@ -110,14 +110,14 @@ struct DeliverySpanTests {
     }
 
     @Test(
-        "a delivery that fails is an error, with its reason",
+        "a batch that is not delivered is an error, with its reason",
         arguments: [
             (.unavailable(reason: "down"), "unavailable", "down"),
             (.rejected([0: "no such delivery"]), "rejected", "no such delivery"),
             (.undeliverable(reason: "no protobuf"), "undeliverable", "no protobuf"),
-        ] as [(Delivery, String, String)])
-    func failures(_ delivery: Delivery, _ type: String, _ message: String) async throws {
-        let record = try #require(try await self.deliver([Self.trace(1, 1)], delivery))
+        ] as [(SinkAnswer, String, String)])
+    func failures(_ answer: SinkAnswer, _ type: String, _ message: String) async throws {
+        let record = try #require(try await self.deliver([Self.trace(1, 1)], answer))
         #expect(record.status?.code == .error && record.status?.message == message)
         #expect(
             record.attributes.list.contains {
@@ -130,7 +130,7 @@ struct DeliverySpanTests {
         let batch = try self.batch([Self.trace(1, 1)])
         var active: TraceContext?
         try await withTracer(self.tracer()) {
-            let span = try #require(DeliverySpan(sink: "test", maxLinks: 1))
+            let span = try #require(SinkSpan(sink: "test", maxLinks: 1))
             _ = await span.record(batch, events: 1) {
                 active = ServiceContext.current?.traceContext
                 return .delivered

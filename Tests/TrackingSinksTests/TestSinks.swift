@@ -11,7 +11,7 @@ final class RecordingSink: Sink {
     var batches: [HitBatch] { self.taken.withLock { $0 } }
     var sequences: [Int64] { self.batches.map(\.sequence) }
 
-    func deliver(_ hits: HitBatch) async -> Delivery {
+    func deliver(_ hits: HitBatch) async -> SinkAnswer {
         self.taken.withLock { $0.append(hits) }
         return .delivered
     }
@@ -20,14 +20,14 @@ final class RecordingSink: Sink {
 /// Gives the answers that it was made with, one for each delivery, and then takes everything.
 final class FailingSink: Sink {
     let name = "failing"
-    private let state: Mutex<(answers: [Delivery], sequences: [Int64])>
+    private let state: Mutex<(answers: [SinkAnswer], sequences: [Int64])>
 
-    init(_ answers: [Delivery]) { self.state = Mutex((answers, [])) }
+    init(_ answers: [SinkAnswer]) { self.state = Mutex((answers, [])) }
 
     /// The sequence of every attempt.
     var sequences: [Int64] { self.state.withLock { $0.sequences } }
 
-    func deliver(_ hits: HitBatch) async -> Delivery {
+    func deliver(_ hits: HitBatch) async -> SinkAnswer {
         self.state.withLock { state in
             state.sequences.append(hits.sequence)
             return state.answers.isEmpty ? .delivered : state.answers.removeFirst()
@@ -39,7 +39,7 @@ final class FailingSink: Sink {
 struct UnavailableSink: Sink {
     let name: String
 
-    func deliver(_ hits: HitBatch) async -> Delivery { .unavailable(reason: "it is down") }
+    func deliver(_ hits: HitBatch) async -> SinkAnswer { .unavailable(reason: "it is down") }
 }
 
 /// Loses everything when it is first given one of some sequences, and tells its place.
@@ -57,7 +57,7 @@ final class LosingSink: Sink {
 
     func resume(at place: String) { self.state.withLock { $0.resumed.append(place) } }
 
-    func deliver(_ hits: HitBatch) async -> Delivery {
+    func deliver(_ hits: HitBatch) async -> SinkAnswer {
         self.state.withLock { state in
             state.sequences.append(hits.sequence)
             let isLost = state.losses.remove(hits.sequence) != nil

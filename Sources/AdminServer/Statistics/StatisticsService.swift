@@ -15,7 +15,7 @@ struct StatisticsService: Service {
     private let version: String
     private let registry: MetricsRegistry
     private let obstacles: @Sendable () -> [String]
-    private let funnels: DeliveryFunnels
+    private let funnels: LiveFunnels
     private let rejections: RejectionLog
     private let clock: any Clock<Duration>
     private let state: SharedState
@@ -34,7 +34,7 @@ struct StatisticsService: Service {
     init(
         version: String, historySeconds: Int, registry: MetricsRegistry,
         obstacles: @escaping @Sendable () -> [String],
-        funnels: DeliveryFunnels, rejections: RejectionLog,
+        funnels: LiveFunnels, rejections: RejectionLog,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.version = version
@@ -125,7 +125,7 @@ extension Statistics.Rejection {
 }
 
 extension Statistics.Funnel {
-    fileprivate init(_ funnel: DeliveryFunnel) {
+    fileprivate init(_ funnel: LiveFunnel) {
         self.init(
             tenant: funnel.tenant, deliveryId: funnel.deliveryID, isInApp: funnel.isInApp,
             impressions: funnel.impressions.other, impressionsIos: funnel.impressions.ios,

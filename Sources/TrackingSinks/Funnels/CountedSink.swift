@@ -3,7 +3,7 @@
 /// Passes batches on to a sink, and counts what that has taken.
 package struct CountedSink: Sink {
     private let sink: any Sink
-    private let funnels: DeliveryFunnels
+    private let funnels: LiveFunnels
 
     /// The sink's own name.
     package var name: String { self.sink.name }
@@ -12,7 +12,7 @@ package struct CountedSink: Sink {
     package var place: String { self.sink.place }
 
     /// Counts into `funnels` what `sink` takes.
-    package init(_ sink: any Sink, into funnels: DeliveryFunnels) {
+    package init(_ sink: any Sink, into funnels: LiveFunnels) {
         self.sink = sink
         self.funnels = funnels
     }
@@ -21,13 +21,13 @@ package struct CountedSink: Sink {
     package func resume(at place: String) { self.sink.resume(at: place) }
 
     /// Delivers to the sink; what it has refused or could not take is not counted.
-    package func deliver(_ hits: HitBatch) async -> Delivery {
-        let delivery = await self.sink.deliver(hits)
-        switch delivery {
+    package func deliver(_ hits: HitBatch) async -> SinkAnswer {
+        let answer = await self.sink.deliver(hits)
+        switch answer {
         case .delivered: self.funnels.count(hits)
         case .rejected(let reasons): self.funnels.count(hits, except: Set(reasons.keys))
         case .unavailable, .undeliverable, .lost: break
         }
-        return delivery
+        return answer
     }
 }

@@ -2,7 +2,7 @@
 internal import TrackingCore
 
 /// Counts of a delivery's hits, those of iOS apart: it does not report every impression (D16, D20).
-package struct DeliveryFunnel: Sendable, Equatable {
+package struct LiveFunnel: Sendable, Equatable {
     /// Hits of one kind.
     package struct Count: Sendable, Equatable {
         /// From all platforms but iOS.
@@ -52,7 +52,7 @@ extension HitKinds {
     }
 }
 
-extension DeliveryFunnel.Count {
+extension LiveFunnel.Count {
     fileprivate mutating func add(_ isIOS: Bool) {
         if isIOS { self.ios &+= 1 } else { self.other &+= 1 }
     }

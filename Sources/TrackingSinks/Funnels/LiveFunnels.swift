@@ -7,7 +7,7 @@ internal import TrackingCore
 /// "Efficient Computation of Frequent and Top-k Elements in Data Streams", ICDT 2005): a delivery
 /// that has no counter takes the least busy one's, and with it the most that it can have missed. A
 /// delivery with more than 1/`capacity` of all hits always has a counter.
-package final class DeliveryFunnels: Sendable {
+package final class LiveFunnels: Sendable {
     /// Deliveries that are counted at once.
     package let capacity: Int
     private let state: Mutex<State>
@@ -22,7 +22,7 @@ package final class DeliveryFunnels: Sendable {
     package var count: Int { self.state.withLock { $0.funnels.count } }
 
     /// The busiest deliveries, the busiest first; of two alike the one that came first.
-    package func busiest(_ count: Int) -> [DeliveryFunnel] {
+    package func busiest(_ count: Int) -> [LiveFunnel] {
         let funnels = self.state.withLock { $0.funnels }
         return Array(funnels.sorted { $0.weight > $1.weight }.prefix(count))
     }
@@ -66,7 +66,7 @@ private struct LastDelivery {
 
 private struct State {
     let capacity: Int
-    var funnels: [DeliveryFunnel] = []
+    var funnels: [LiveFunnel] = []
     /// Places in `funnels` by a hash of tenant and delivery, seeded anew in each process. Two with
     /// one hash would share a counter; among 100,000 that happens once in four billion runs.
     private var places: [Int: Int] = [:]
@@ -109,7 +109,7 @@ private struct State {
         if let place = self.places[hash] { return place }
         let place = self.funnels.count < self.capacity ? self.funnels.count : self.leastBusy()
         let isNew = place == self.funnels.count
-        let funnel = DeliveryFunnel(
+        let funnel = LiveFunnel(
             tenant: event.tenant.text, deliveryID: event.deliveryID.text, isInApp: event.isInApp,
             missed: isNew ? 0 : self.funnels[place].weight)
         if isNew {

@@ -26,7 +26,7 @@ struct AdminRoutesTests {
         let statistics = StatisticsService(
             version: "1.2.3", historySeconds: 10, registry: metrics.registry,
             obstacles: { board.obstacles },
-            funnels: DeliveryFunnels(capacity: 10), rejections: RejectionLog(maxRows: 10))
+            funnels: LiveFunnels(capacity: 10), rejections: RejectionLog(maxRows: 10))
         let routes = AdminRoutes(
             version: "1.2.3", registry: metrics.registry, obstacles: { board.obstacles },
             statistics: statistics,
