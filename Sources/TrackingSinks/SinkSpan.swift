@@ -33,22 +33,20 @@ struct SinkSpan: Sendable {
         let answer = await ServiceContext.withValue(span.context) { await deliver() }
         switch answer {
         case .delivered: break
-        case .unavailable(let reason):
-            span.attributes["error.type"] = "unavailable"
-            span.setStatus(SpanStatus(code: .error, message: reason))
-        case .undeliverable(let reason):
-            span.attributes["error.type"] = "undeliverable"
-            span.setStatus(SpanStatus(code: .error, message: reason))
-        case .lost(let reason):
-            span.attributes["error.type"] = "lost"
-            span.setStatus(SpanStatus(code: .error, message: reason))
+        case .unavailable(let reason): Self.fail(span, "unavailable", reason)
+        case .undeliverable(let reason): Self.fail(span, "undeliverable", reason)
+        case .lost(let reason): Self.fail(span, "lost", reason)
         case .rejected(let reasons):
-            span.attributes["error.type"] = "rejected"
+            Self.fail(span, "rejected", reasons.first?.value)
             span.attributes["sightline.delivery.rejected"] = reasons.count
-            span.setStatus(SpanStatus(code: .error, message: reasons.first?.value))
         }
         span.end()
         return answer
+    }
+
+    private static func fail(_ span: any Span, _ type: String, _ message: String?) {
+        span.attributes["error.type"] = type
+        span.setStatus(SpanStatus(code: .error, message: message))
     }
 
     /// Where requests of one trace alone are delivered, their trace goes on: the span is a child of
