@@ -1,19 +1,18 @@
-// Admission: one pass over a request's bytes gives verdicts, and hits in the journal's form.
-
-/// Admits requests: reads them in place, judges each event, and lays out the accepted ones.
+/// Admits requests in one pass: parses them in place, judges each event, and encodes the accepted
+/// ones in the journal's form.
 package struct Admission: Sendable {
     /// The rules, with their limits.
     package let rules: RuleSet
 
-    /// Admission under `rules`.
+    /// Creates an admission that applies `rules`.
     package init(rules: RuleSet = RuleSet()) { self.rules = rules }
 
-    /// Admits a request. Never fails: what is no request at all has a violation of its own and no
-    /// events (one bad request harms no other).
+    /// Admits a request. Never throws: a request refused as a whole carries a violation and no
+    /// events, so that one bad request does not affect others.
     ///
     /// - Parameters:
-    ///   - request: the message's bytes.
-    ///   - shape: which message it is.
+    ///   - request: the message, already split into its events.
+    ///   - bytes: the message's size.
     ///   - tenant: who sent it.
     ///   - receiveTime: the server's clock, in microseconds since 1970.
     package func admit(
@@ -33,7 +32,7 @@ package struct Admission: Sendable {
         }
     }
 
-    /// Splits a request into its events, in place.
+    /// Splits a request into its events without copying them.
     package func read(_ request: Bytes, shape: RequestShape) -> RequestReader {
         RequestReader(request, shape: shape, maxEvents: self.rules.limits.requestEvents)
     }
@@ -61,7 +60,7 @@ package struct Admission: Sendable {
     }
 }
 
-/// An admitted request in the making.
+/// Accumulates an admitted request.
 private struct Draft {
     private let sequence: UInt64
     private let tenant: Bytes
@@ -74,7 +73,7 @@ private struct Draft {
     init(_ request: RequestReader, bytes: Int, tenant: Bytes) {
         self.sequence = request.sequence
         self.tenant = tenant
-        // Room for every event, so that none of them allocates.
+        // Reserve room for all events at once, so that appending never allocates.
         self.claims.reserveCapacity(request.events.count)
         self.entries.reserveCapacity(bytes &+ request.events.count &* HitBlock.entryBytes)
     }

@@ -1,16 +1,15 @@
-// The traces that a request's events belong to: read only where a span is recorded.
-
 extension AdmittedRequest {
-    /// The trace contexts of its accepted events, each once, in order.
+    /// The trace contexts of the accepted events, without repetitions, in order. Called only when a
+    /// span is recorded, since it parses the events again.
     ///
-    /// - Parameter limit: contexts to be read at most.
+    /// - Parameter limit: the maximum number of contexts to return.
     package func eventTraces(limit: Int) -> [TraceContext] {
         var traces: [TraceContext] = []
         var seen: Set<TraceContext.SpanKey> = []
         self.entries.withUnsafeBytes { entries in
             for claim in self.claims {
                 guard traces.count < limit else { return }
-                // The event was read when it was admitted, so this does not fail.
+                // The event was parsed at admission, so parsing it again cannot fail.
                 guard
                     let event = try? EventView(HitBlock.event(at: claim.entryOffset, in: entries)),
                     !event.traceparent.isEmpty,
@@ -26,7 +25,7 @@ extension AdmittedRequest {
 }
 
 extension TraceContext {
-    /// What tells two spans apart.
+    /// Identifies a span by its trace and span ids.
     package struct SpanKey: Hashable {
         private let traceID: TraceID
         private let spanID: UInt64
@@ -37,6 +36,6 @@ extension TraceContext {
         }
     }
 
-    /// What tells it from other spans.
+    /// The context's identity, without its sampling decision and tracestate.
     package var spanKey: SpanKey { SpanKey(self) }
 }

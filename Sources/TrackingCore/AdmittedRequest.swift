@@ -1,37 +1,36 @@
-// A request after the rules: what goes to the journal, and what its client will be told.
-
-/// An admitted request. One owner at a time: the stream makes it, the journal settles it, and hands
-/// it back to the stream; nothing touches it in between, which is what `@unchecked Sendable` rests
-/// on.
+/// A request after the rules: what the journal writes and what its client is told.
+///
+/// It has one owner at a time: the stream creates it, the journal settles it and hands it back.
+/// Nothing touches it in between, so `@unchecked Sendable` is safe.
 package final class AdmittedRequest: @unchecked Sendable {
-    /// The client's number; 0 for unary requests.
+    /// The sequence number that the client assigned; 0 for unary requests.
     package let sequence: UInt64
     /// When it arrived, in microseconds since 1970.
     package let receiveTime: Int64
     /// When it was settled, in microseconds since 1970; 0 until then.
     package var settleTime: Int64 = 0
-    /// Events in it; none where it is no protobuf message, for then they cannot be told apart.
+    /// The number of events; 0 if the bytes are not a protobuf message.
     package let eventCount: Int
-    /// The events that the rules did not accept, in order.
+    /// The events that the rules suppressed or rejected, in order.
     package let refusals: [Refusal]
     /// The accepted events, in order.
     package var claims: [Claim]
-    /// Their entries in the journal's form.
+    /// The accepted events as entries in the journal's form.
     package var entries: [UInt8]
-    /// The header of their block; empty until the request's span is known.
+    /// The header of the request's block; empty until its span is known.
     package var header: [UInt8] = []
-    /// The first valid trace context of its events.
+    /// The first valid trace context among its events.
     package let eventTrace: TraceContext?
-    /// The request's violation where it was refused as a whole.
+    /// Why the request was refused as a whole; nil if it was not.
     package let violation: Violation?
 
-    /// An event that gives no hit.
+    /// An event that the rules suppressed or rejected.
     package struct Refusal: Sendable {
-        /// Its place in the request.
+        /// The event's index in the request.
         package let index: UInt32
-        /// Its event_id; what a broken event's was cannot be told.
+        /// The event's id; empty if the event could not be parsed.
         package let eventID: String
-        /// Why.
+        /// The rules' verdict, with its violations.
         package let judgement: Judgement
     }
 
@@ -50,18 +49,18 @@ package final class AdmittedRequest: @unchecked Sendable {
         self.violation = violation
     }
 
-    /// Bytes that the journal will keep of it.
+    /// The bytes that the request takes in the journal.
     package var journalBytes: Int { self.header.count + self.entries.count }
 
-    /// Whether its claims have to be made again later: nothing of them was kept.
+    /// Whether the commit failed: nothing was kept, and the client has to send the request again.
     package var isToRetry = false
 
-    /// What became of a claim's event; final once the journal has settled it.
+    /// The verdict for a claim's event; final once the journal has settled the request.
     package func verdict(of claim: Claim) -> Verdict {
         self.isToRetry ? .retryLater : claim.granted.isEmpty ? .duplicate : .accepted
     }
 
-    /// Counts by verdict; final once the journal has settled it.
+    /// Counts of events by verdict; final once the journal has settled the request.
     package var tally: Tally {
         var tally = Tally()
         if self.violation != nil { tally.rejected = self.eventCount }
@@ -70,16 +69,16 @@ package final class AdmittedRequest: @unchecked Sendable {
         return tally
     }
 
-    /// The event_id of a claim's event, read from its entry.
+    /// The id of a claim's event, parsed from its entry.
     package func eventID(of claim: Claim) -> String {
         self.entries.withUnsafeBytes { entries in
-            // The event was read when it was admitted, so this does not fail.
+            // The event was parsed at admission, so parsing it again cannot fail.
             let event = try? EventView(HitBlock.event(at: claim.entryOffset, in: entries))
             return event?.eventID.text ?? ""
         }
     }
 
-    /// Writes what a claim was granted into its entry.
+    /// Writes the granted hits and the warnings of a claim into its entry.
     package func seal(_ claim: Claim) {
         self.entries.withUnsafeMutableBytes { entries in
             entries.storeBytes(

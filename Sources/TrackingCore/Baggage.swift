@@ -1,17 +1,16 @@
-// W3C Baggage (w3.org/TR/baggage): passed on as it came, within its limits, and never read.
-
-/// The list of a `baggage` header.
+/// A W3C `baggage` header (w3.org/TR/baggage), propagated unchanged within its limits and never
+/// interpreted.
 package struct Baggage: Sendable, Equatable {
-    /// The header's value, to be passed on.
+    /// The header's value to propagate.
     package let header: String
 
-    /// Members that are passed on at most.
+    /// The maximum number of members that are propagated.
     package static let maxMembers = 64
-    /// Bytes that are passed on at most.
+    /// The maximum number of bytes that are propagated.
     package static let maxBytes = 8192
 
-    /// Reads a header; nil where it holds nothing, or is malformed. Of more than 64 members or 8192
-    /// bytes the first that fit are kept, whole.
+    /// Parses a header; nil if it is empty or malformed. A list over a limit is truncated at a
+    /// member boundary.
     package init?(header: String) {
         var kept: [Substring.UTF8View] = []
         var bytes = 0

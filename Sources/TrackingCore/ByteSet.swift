@@ -1,6 +1,4 @@
-// A set of ASCII characters as two words: whether a byte is in it takes no branch and no table.
-
-/// Some of the 128 ASCII characters.
+/// A set of ASCII characters as a 128-bit mask: a lookup needs neither a branch nor a table.
 struct ByteSet {
     private let low: UInt64
     private let high: UInt64
@@ -11,7 +9,7 @@ struct ByteSet {
     static var hexDigits: ByteSet {
         ByteSet(low: 0x03ff_0000_0000_0000, high: 0x0000_007e_0000_007e)
     }
-    /// What may stand in a URL unescaped: A…Z, a…z, 0…9, and `. _ -` (D10).
+    /// The characters that a URL may contain unescaped: A…Z, a…z, 0…9, and `. _ -` (D10).
     static var safeInURL: ByteSet {
         ByteSet(low: 0x03ff_6000_0000_0000, high: 0x07ff_fffe_87ff_fffe)
     }

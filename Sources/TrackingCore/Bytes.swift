@@ -1,19 +1,18 @@
-// A borrowed run of bytes: a slice of a request that is still in the transport's buffer.
-
-/// Bytes of a request, borrowed: valid only inside the closure that handed them out.
+/// Borrowed bytes of a request in the transport's buffer. Valid only inside the closure that
+/// receives them.
 package typealias Bytes = UnsafeRawBufferPointer
 
 extension UnsafeRawBufferPointer {
-    /// No bytes at all.
+    /// An empty buffer.
     static var none: Bytes { Bytes(start: nil, count: 0) }
 
-    /// Whether both hold the same bytes.
+    /// Whether the bytes equal those of `literal`.
     func equals(_ literal: StaticString) -> Bool {
         guard self.count == literal.utf8CodeUnitCount else { return false }
         return self.elementsEqual(Bytes(start: literal.utf8Start, count: self.count))
     }
 
-    /// Whether both hold the same letters, where A…Z and a…z count as one (D46: ASCII alone).
+    /// Whether the bytes equal those of `literal`, ignoring the case of ASCII letters only (D46).
     func equalsIgnoringCase(_ literal: StaticString) -> Bool {
         guard self.count == literal.utf8CodeUnitCount else { return false }
         let lowercase = Bytes(start: literal.utf8Start, count: self.count)
@@ -26,7 +25,7 @@ extension UnsafeRawBufferPointer {
     var isValidUTF8: Bool {
         var bits: UInt64 = 0
         if self.count >= 8 {
-            // Words to the end; the last one overlaps the one before it.
+            // Test whole words; the last word overlaps the one before it.
             var offset = 0
             while offset < self.count &- 8 {
                 bits |= self.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
@@ -48,7 +47,7 @@ extension UnsafeRawBufferPointer {
         }
     }
 
-    /// The longest part from the start that has at most `count` bytes and cuts no character.
+    /// The longest prefix of at most `count` bytes that does not split a character.
     func cut(to count: Int) -> Bytes {
         guard self.count > count else { return self }
         var end = count

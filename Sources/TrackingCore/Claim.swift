@@ -1,28 +1,27 @@
-// What an accepted event claims of the window of recent hits, and what it was granted.
-
-/// One accepted event's claim. The journal's writer settles it as it seals a group.
+/// An accepted event's claim on the deduplication window. The journal's writer settles it when it
+/// seals a group.
 package struct Claim: Sendable {
     /// The key of the event's hits.
     package let key: HitKey
-    /// The plain notification's key: the same but for an event with an action button (D17, D18).
+    /// The key of the plain notification; differs from `key` only for an action button (D17, D18).
     package let notification: HitKey
     /// The hits that the rules gave.
     package let kinds: HitKinds
-    /// Whether they stand for a dismissal.
+    /// Whether the hits stand for a dismissal.
     package let isDismissal: Bool
-    /// The event's place in its request.
+    /// The event's index in its request.
     package let index: UInt32
-    /// Where its entry starts in the request's entries.
+    /// The offset of the event's entry in the request's entries.
     package let entryOffset: Int
-    /// What looks wrong; settling adds what the window tells.
+    /// The event's warnings; settling adds those that depend on the window.
     package var warnings: Warnings
-    /// The hits that are new: all of `kinds` until it is settled. None makes it a duplicate.
+    /// The hits that are new: the rules' hits until the claim is settled. Empty makes it a
+    /// duplicate.
     package var granted: HitKinds
 
-    /// Whether settling gave it other hits or warnings than the rules had.
+    /// Whether settling changed the hits or warnings, so that the entry has to be rewritten.
     package private(set) var isChanged = false
 
-    /// A claim of all the hits that the rules gave.
     init(
         key: HitKey, notification: HitKey, judgement: Judgement, index: UInt32, entryOffset: Int
     ) {
@@ -36,7 +35,11 @@ package struct Claim: Sendable {
         self.granted = judgement.hits
     }
 
-    /// Settles the claim against what the window knows of its fact and of its notification.
+    /// Grants the hits that the window does not know.
+    ///
+    /// - Parameters:
+    ///   - known: what the window holds under the event's key.
+    ///   - notification: what it holds under the plain notification's key.
     package mutating func settle(known: Marks, notification: Marks) {
         let warnings = self.warnings
         defer { self.isChanged = self.granted != self.kinds || self.warnings != warnings }
@@ -53,10 +56,10 @@ package struct Claim: Sendable {
         }
     }
 
-    /// What the window keeps under the fact's own key.
+    /// What the window stores under the event's key.
     package var marks: Marks { Marks(kinds: self.kinds) }
 
-    /// What the window keeps under the notification's key, for the funnel.
+    /// What the window stores under the notification's key, for the funnel warnings (D18).
     package var notificationMarks: Marks {
         var marks = self.kinds.contains(HitKinds(.click)) ? Marks.clicked : Marks(rawValue: 0)
         if self.isDismissal { marks.insert(.dismissed) }
@@ -64,31 +67,31 @@ package struct Claim: Sendable {
     }
 }
 
-/// What the window of recent hits keeps of a key: bit n for the HitKind with the number n, and two
-/// for the funnel.
+/// What the deduplication window stores for a key: bit n is set for the HitKind with number n; bits
+/// 14 and 15 serve the funnel warnings.
 package struct Marks: OptionSet, Sendable, Equatable {
     /// One bit for each member, as the comment on the type assigns them.
     package let rawValue: UInt16
-    /// The marks of these bits.
+    /// Creates marks from their bits.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
-    /// The marks of hits.
+    /// Creates the marks of `kinds`.
     package init(kinds: HitKinds) { self.init(rawValue: kinds.rawValue) }
 
-    /// The notification was clicked, perhaps by one of its buttons.
+    /// The notification, or one of its buttons, was clicked.
     package static let clicked = Marks(rawValue: 1 << 14)
     /// The notification was dismissed.
     package static let dismissed = Marks(rawValue: 1 << 15)
 
-    /// The hits among them.
+    /// The hits among the marks.
     package var kinds: HitKinds { HitKinds(rawValue: self.rawValue & 0x3fff) }
 }
 
-// The window asks this for every event, from another module: what SetAlgebra brings would be
-// generic code there.
+// The window calls these for every event from another module, where SetAlgebra's versions would be
+// unspecialized generic code.
 extension Marks {
-    /// Whether there is none.
+    /// Whether no mark is set.
     package var isEmpty: Bool { self.rawValue == 0 }
 
-    /// The marks that are in one of both.
+    /// The marks that are set in either.
     package func union(_ other: Marks) -> Marks { Marks(rawValue: self.rawValue | other.rawValue) }
 }

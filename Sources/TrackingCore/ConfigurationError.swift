@@ -1,14 +1,12 @@
-// What is wrong with a configuration, each problem with its place and its cure.
-
-/// Problems that stop the start, all that were found.
+/// All problems found in a configuration. They prevent the server from starting.
 package struct ConfigurationError: Error, CustomStringConvertible {
-    /// One line each.
+    /// The problems, one line each, with the setting and the fix.
     package let problems: [String]
 
-    /// Problems that were found.
+    /// Creates an error from `problems`.
     package init(_ problems: [String]) { self.problems = problems }
 
-    /// The problems, a line each.
+    /// The problems, each on a line of its own.
     package var description: String {
         self.problems.map { "configuration: \($0)" }.joined(separator: "\n")
     }

@@ -1,7 +1,5 @@
-// The delivery of an admitted event, read without the rest: what counts funnels needs little more.
-
-/// An event's delivery and platform in place, as `EventView` reads them from the same bytes. For
-/// events that Admission has let through: strings are not checked again.
+/// An event's delivery and platform, parsed in place without its other fields. The funnel counters
+/// read one for each event. Only for admitted events: strings are not validated again.
 package struct DeliveryView {
     /// deliveryId, or an in-app message's message id.
     package private(set) var deliveryID = Bytes.none
@@ -31,9 +29,9 @@ package struct DeliveryView {
         case fcm
     }
 
-    /// Reads an event.
+    /// Parses an event.
     ///
-    /// - Throws: `WireError` where the bytes are no protobuf message.
+    /// - Throws: `WireError` if the bytes are not a protobuf message.
     package init(_ event: Bytes) throws(WireError) {
         var reader = WireReader(event)
         while let tag = try reader.nextTag() {
@@ -53,7 +51,7 @@ package struct DeliveryView {
         }
     }
 
-    // A oneof that is met again merges into the same member and drops another one.
+    // A oneof member that occurs again is merged; a different member replaces it.
 
     private mutating func begin(_ interaction: Interaction) {
         guard self.interaction != interaction else { return }
@@ -91,7 +89,7 @@ package struct DeliveryView {
         }
     }
 
-    /// Reads the message that holds the id in its field `number`.
+    /// Reads the id in field `number` of a nested message.
     private mutating func readID(
         _ number: UInt32, _ reader: consuming WireReader
     ) throws(WireError) {

@@ -1,7 +1,5 @@
-// What a judged event is counted by: its product, its ids, and the keys of its hits.
-
 extension EventView {
-    /// The product that made the event's delivery.
+    /// The Campaign product that created the event's delivery; Firebase for an in-app message.
     package var product: Product {
         switch self.interaction {
         case .push(let push): Product(number: push.product) ?? .standard
@@ -29,7 +27,7 @@ extension EventView {
         }
     }
 
-    /// Where it happened: the event's platform, or else its payload's (D39).
+    /// The event's platform, or that of its payload if the event has none (D39).
     package var effectivePlatform: Platform? {
         if case .push(let push) = self.interaction {
             switch push.payload {

@@ -1,22 +1,20 @@
-// One TrackingEvent, read where it lies: every field that the rules read, as slices of the request.
-
-/// An event's fields in place. Absent strings are empty; enums are the numbers on the wire, which
-/// may lie outside their enum.
+/// A TrackingEvent parsed in place: the fields that the rules read, as slices of the request.
+/// Absent strings are empty; enums are the numbers on the wire, which need not be known ones.
 package struct EventView {
-    /// The whole event, unknown fields too.
+    /// The whole event, including unknown fields.
     package let bytes: Bytes
 
-    /// The client's id of this fact.
+    /// The client's id of the event.
     package var eventID = Bytes.none
-    /// When it happened: seconds since 1970, nil where the field is absent.
+    /// The time of the event; nil if the field is absent.
     package var occurTime: OccurTime?
-    /// Bundle id or package name.
+    /// The app's bundle id or package name.
     package var appID = Bytes.none
-    /// The number of Platform.
+    /// The platform as a number of the proto enum.
     package var platform: Int32 = 0
-    /// Opaque id of the recipient.
+    /// The recipient's opaque id.
     package var subjectID = Bytes.none
-    /// The number of Consent.
+    /// The consent as a number of the proto enum.
     package var consent: Int32 = 0
     /// The event's own W3C traceparent.
     package var traceparent = Bytes.none
@@ -25,14 +23,14 @@ package struct EventView {
     /// What happened.
     package var interaction = Interaction.none
 
-    /// A Timestamp as sent, its range unchecked.
+    /// A Timestamp as sent, without range checks.
     package struct OccurTime: Equatable {
         /// Seconds since 1970.
         package var seconds: Int64 = 0
-        /// Nanoseconds.
+        /// Nanoseconds within the second.
         package var nanos: Int32 = 0
 
-        /// Microseconds since 1970; nil outside the range of Timestamp (0001 to 9999).
+        /// Microseconds since 1970; nil outside the range of Timestamp (years 1 to 9999).
         package var microseconds: Int64? {
             guard (-62_135_596_800...253_402_300_799).contains(self.seconds),
                 (0...999_999_999).contains(self.nanos)
@@ -40,7 +38,7 @@ package struct EventView {
             return self.seconds * 1_000_000 + Int64(self.nanos / 1000)
         }
 
-        /// Whether a sender left it at its default, which counts as absent (D41, D50).
+        /// Whether it has the default value, which counts as absent (D41, D50).
         package var isZero: Bool { self.seconds == 0 && self.nanos == 0 }
     }
 
@@ -52,11 +50,11 @@ package struct EventView {
         case inApp(InAppView)
     }
 
-    /// Reads `bytes` as a TrackingEvent.
+    /// Parses `bytes` as a TrackingEvent.
     ///
-    /// - Parameter remainingDepth: levels that may be nested in the event: one less than a
-    ///   request's where the event lies in one.
-    /// - Throws: `WireError` where the bytes are no TrackingEvent.
+    /// - Parameter remainingDepth: the levels that may be nested in the event; one less than a
+    ///   request's if the event is part of one.
+    /// - Throws: `WireError` if the bytes are not a TrackingEvent.
     package init(
         _ bytes: Bytes, remainingDepth: Int = WireReader.maxDepth
     ) throws(WireError) {
@@ -101,7 +99,7 @@ package struct EventView {
         }
     }
 
-    // A oneof that is met again merges into the same member and drops another one.
+    // A oneof member that occurs again is merged; a different member replaces it.
 
     private mutating func mergePush(_ reader: WireReader) throws(WireError) {
         var view = PushView()

@@ -1,76 +1,72 @@
-// One hit as a sink receives it, read from the journal's form.
-
-/// A hit in place: what Campaign counts once.
+/// A hit as a sink receives it, in place in the journal's payload: what Campaign counts once.
 package struct Hit {
-    /// The key of all hits of its event.
+    /// The key of the hit's event.
     package let key: HitKey
-    /// What it counts.
+    /// The kind of hit.
     package let kind: HitKind
-    /// The product that made the delivery.
+    /// The product that created the delivery.
     package let product: Product
-    /// What looks wrong.
+    /// Warnings about the event.
     package let warnings: Warnings
-    /// What its request had in common.
+    /// What the hit shares with the other hits of its request.
     package let origin: Origin
     /// The client's event, byte for byte.
     package let event: Bytes
 
     /// What all hits of a request share.
     package struct Origin {
-        /// Microseconds since 1970.
+        /// When the request arrived, in microseconds since 1970.
         package let receiveTime: Int64
-        /// Who sent it.
+        /// The tenant that sent the request.
         package let tenant: Bytes
-        /// The server's span, W3C traceparent.
+        /// The W3C traceparent of the server's span.
         package let traceparent: Bytes
-        /// W3C tracestate, empty where there is none.
+        /// The W3C tracestate; empty if there is none.
         package let tracestate: Bytes
     }
 
-    /// The 16 bytes that stay the same whenever the same fact comes again.
+    /// The hit id: 16 bytes that are the same each time the same fact is reported.
     package var id: [UInt8] { self.key.hitID(self.kind) }
 
-    /// The number that the product gives the hit; 0 for Firebase.
+    /// The product's own number for the kind of hit; 0 for Firebase.
     package var campaignAction: UInt32 { self.kind.campaignAction(of: self.product) }
 }
 
-/// The payload is not in the journal's form.
+/// A payload that is not in the journal's form.
 package struct DamagedPayload: Error, CustomStringConvertible {
-    /// Where it stops making sense, in bytes.
+    /// The offset in its block, in bytes, where parsing failed.
     package let offset: Int
-    /// What happened, for a log.
+    /// A message for the log.
     package var description: String {
         "the journal's payload cannot be read at byte \(self.offset) of a block: an entry goes "
             + "beyond the end, or says what only a newer build knows"
     }
 }
 
-/// An event in the journal's form, with all of its hits.
+/// An event in the journal's form, with the kinds of its hits.
 package struct JournalEvent {
-    /// The key of its hits.
+    /// The key of the event's hits.
     package let key: HitKey
-    /// The product that made the delivery.
+    /// The product that created the delivery.
     package let product: Product
-    /// What its hits count.
+    /// The kinds of its hits.
     package let kinds: HitKinds
-    /// What looks wrong.
+    /// Warnings about the event.
     package let warnings: Warnings
     /// The client's event, byte for byte.
     package let bytes: Bytes
 }
 
 extension HitBlock {
-    /// Calls `body` with every hit of a payload, in order: an event's hits follow each other.
+    /// Calls `body` for every hit of a payload in order; the hits of one event are adjacent.
     ///
-    /// - Throws: `DamagedPayload` where the bytes are not in the journal's form, or what `body`
-    ///   throws.
+    /// - Throws: `DamagedPayload` if the bytes are not in the journal's form; errors of `body`.
     package static func forEachHit(in payload: Bytes, _ body: (Hit) throws -> Void) throws {
         try Self.forEachEvent(in: payload) { event, origin in
             try Self.forEachHit(of: event, origin, body)
         }
     }
 
-    /// Calls `body` with every hit of an event.
     @inline(__always)
     static func forEachHit(
         of event: JournalEvent, _ origin: Hit.Origin, _ body: (Hit) throws -> Void
@@ -79,7 +75,7 @@ extension HitBlock {
         while kinds != 0 {
             let number = UInt8(truncatingIfNeeded: kinds.trailingZeroBitCount)
             kinds &= kinds &- 1
-            // The cursor has checked them.
+            // PayloadCursor has checked the kinds.
             guard let kind = HitKind(rawValue: number) else { continue }
             try body(
                 Hit(
@@ -88,11 +84,10 @@ extension HitBlock {
         }
     }
 
-    /// Calls `body` with every event of a payload, in order, and with what its request's events
-    /// have in common: for who counts hits and needs none by itself.
+    /// Calls `body` for every event of a payload, in order, with what its request's hits share.
+    /// Cheaper than `forEachHit` where hits are only counted.
     ///
-    /// - Throws: `DamagedPayload` where the bytes are not in the journal's form, or what `body`
-    ///   throws.
+    /// - Throws: `DamagedPayload` if the bytes are not in the journal's form; errors of `body`.
     package static func forEachEvent(
         in payload: Bytes, _ body: (JournalEvent, Hit.Origin) throws -> Void
     ) throws {
@@ -106,10 +101,10 @@ extension HitBlock {
 }
 
 extension HitBlock {
-    /// The trace contexts that the requests of a payload carry on, in order: reads the blocks'
-    /// headers, and no entry. Ends early where the payload is damaged.
+    /// Calls `body` with the trace context of each request in a payload, in order. Reads the
+    /// headers of blocks only; stops early if the payload is damaged.
     ///
-    /// - Parameter body: returns false where it wants no more.
+    /// - Parameter body: returns false to stop.
     package static func forEachTrace(in payload: Bytes, _ body: (TraceContext) -> Bool) {
         var cursor = PayloadCursor(payload)
         while !cursor.isAtEnd {

@@ -1,19 +1,18 @@
-// What can be read of a payload that cannot be read as a whole: a newer build may have written it.
-
 extension HitBlock {
-    /// Calls `body` with every hit that can be read, in order.
+    /// Reads what it can of a payload that cannot be read as a whole, for instance one that a newer
+    /// build wrote. Calls `body` for every readable hit, in order.
     ///
-    /// - Parameter body: throws where it cannot use a hit; the hit's entry is left over then.
-    /// - Returns: what is left over. Entries whose lengths make sense stand there in the journal's
-    ///   form, so that a build that knows more of them can read them; behind a block without an
-    ///   end all bytes are left over as they are. Empty where all was read.
+    /// - Parameter body: throws if it cannot use a hit; the hit's entry then goes to the remainder.
+    /// - Returns: the remainder, empty if everything was read. Unreadable entries of a plausible
+    ///   length stay in the journal's form, so that a newer build can read them. From a truncated
+    ///   block on, all bytes are returned unchanged.
     package static func salvage(_ payload: Bytes, _ body: (Hit) throws -> Void) -> [UInt8] {
         var rest: [UInt8] = []
         var cursor = PayloadCursor(payload)
         while !cursor.isAtEnd {
             let start = cursor.offset
             guard let block = try? cursor.block() else {
-                // A block that has no end: where the next one begins cannot be told.
+                // The block is truncated, so the start of the next one is unknown.
                 return rest + payload[start...]
             }
             rest += Self.salvage(block, body)

@@ -1,12 +1,10 @@
-// A hit alone in the journal's form: how one comes back that had been taken out of a payload.
-
 extension HitBlock {
-    /// A payload of one block with one entry.
+    /// A payload with a single hit, in the journal's form. Replaying a dead letter needs one.
     ///
     /// - Parameters:
     ///   - receiveTime: microseconds since 1970.
-    ///   - tenant: at most 255 bytes; the rest is cut.
-    ///   - trace: the trace that the hit carries on.
+    ///   - tenant: at most 255 bytes; longer ones are truncated.
+    ///   - trace: the trace context of the request's span.
     ///   - event: the client's event, byte for byte.
     package static func payload(
         key: HitKey, kind: HitKind, product: Product, warnings: Warnings, receiveTime: Int64,

@@ -1,13 +1,13 @@
-// The journal's form of hits: what Admission writes, the journal keeps and the sinks read.
+// The journal's encoding of hits: Admission writes it, the journal stores it, and sinks read it.
 //
-// A payload is a row of blocks, one per request; a block is a header and an entry per event. All
-// numbers are little-endian.
+// A payload is a sequence of blocks, one per request; a block is a header and an entry per event.
+// All numbers are little-endian.
 //
 //   header  entries' bytes (4) · entries (4) · receive time in µs (8) · lengths of tenant (1),
 //           traceparent (1) and tracestate (2) · the three strings
 //   entry   key (15) · product (1) · hit kinds (2) · warnings (2) · event's length (4) · event
 
-/// The sizes and places of the journal's form.
+/// Reads and writes the journal's encoding of hits.
 package enum HitBlock {
     static let headerBytes = 20
     static let entryBytes = 24
@@ -16,14 +16,14 @@ package enum HitBlock {
     static let warningsOffset = 18
     static let lengthOffset = 20
 
-    /// A block's header.
+    /// Encodes a block's header.
     ///
     /// - Parameters:
-    ///   - entryCount: entries that follow.
-    ///   - entriesBytes: their bytes.
+    ///   - entryCount: the number of entries that follow.
+    ///   - entriesBytes: the bytes of those entries.
     ///   - receiveTime: microseconds since 1970.
-    ///   - tenant: at most 255 bytes; the rest is cut.
-    ///   - trace: the server's span.
+    ///   - tenant: at most 255 bytes; longer ones are truncated.
+    ///   - trace: the context of the server's span.
     package static func header(
         entryCount: Int, entriesBytes: Int, receiveTime: Int64, tenant: String, trace: TraceContext
     ) -> [UInt8] {
@@ -55,16 +55,16 @@ package enum HitBlock {
         buffer.storeBytes(of: number.littleEndian, toByteOffset: offset, as: Number.self)
     }
 
-    /// The bytes of the entry that starts at `offset`, its event's among them.
+    /// The bytes of the entry that starts at `offset`, including its event.
     package static func entry(at offset: Int, in entries: Bytes) -> Bytes {
         let entry = Bytes(rebasing: entries[offset...])
         return Bytes(rebasing: entry[..<(Self.entryBytes + Self.eventLength(in: entry))])
     }
 
-    /// How many hits a payload holds, up to where it is damaged. Reads no event.
+    /// The number of hits in a payload, up to the first damage. Parses no event.
     package static func hitCount(in payload: Bytes) -> Int {
         var hits = 0
-        // Delivery tells of damage, with its place.
+        // Delivery reports the damage, with its offset.
         try? Self.forEachEvent(in: payload) { event, _ in
             hits += event.kinds.rawValue.nonzeroBitCount
         }
@@ -78,7 +78,7 @@ package enum HitBlock {
 }
 
 extension [UInt8] {
-    /// Appends one entry of the journal's form; its hit kinds may be changed until it is sealed.
+    /// Appends an entry. Its hit kinds and warnings may change until the claim is sealed.
     mutating func appendEntry(
         key: HitKey, product: Product, kinds: HitKinds, warnings: Warnings, event: Bytes
     ) {
@@ -94,7 +94,7 @@ extension [UInt8] {
 }
 
 extension HitBlock {
-    /// Writes how many entries of how many bytes follow the header at `offset`.
+    /// Updates the number and size of the entries in the header at `offset`.
     package static func setEntries(
         count: Int, bytes: Int, in payload: inout [UInt8], at offset: Int
     ) {

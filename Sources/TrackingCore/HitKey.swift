@@ -1,9 +1,8 @@
-// The stable identity of a fact (D17, D30): the same bytes whenever the same fact comes again.
 internal import CLibcrypto
 
-/// The first 15 bytes of a SHA-256 over what makes a fact; with a HitKind's number as the 16th it
-/// is a hit id. The form is stable for ever: each field is preceded by its length (4 bytes,
-/// big-endian).
+/// The stable identity of a fact (D17, D30): the first 15 bytes of a SHA-256 over the fields that
+/// identify it. With a HitKind's number as the 16th byte it is a hit id. The encoding never
+/// changes: each field is preceded by its length (4 bytes, big-endian).
 ///
 /// - Push: `"push"`, tenant, `"standard"` or `"classic"`, app id, deliveryId, broadlogId, action
 ///   button (D17).
@@ -16,7 +15,7 @@ package struct HitKey: Sendable, Hashable {
     /// Bytes 8 to 14, big-endian, in the upper 56 bits; the lowest 8 are zero.
     package let low: UInt64
 
-    /// A key of known bytes.
+    /// Creates a key from its stored halves.
     package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low & ~0xff
@@ -24,7 +23,7 @@ package struct HitKey: Sendable, Hashable {
 
     /// Hashes the fields that `fill` appends.
     fileprivate init(_ fill: (inout FieldHash) -> Void) {
-        // On the stack, so that a hash allocates nothing: above 1,024 bytes it would be the heap.
+        // 512 bytes are allocated on the stack; above 1,024 it would be the heap.
         self = withUnsafeTemporaryAllocation(byteCount: 512, alignment: 8) { memory in
             var fields = FieldHash(memory)
             fill(&fields)
@@ -32,7 +31,7 @@ package struct HitKey: Sendable, Hashable {
         }
     }
 
-    /// The key of a push's hits; `actionIdentifier` empty gives the plain notification's.
+    /// The key of a push event; with `actionIdentifier` empty, the plain notification's.
     static func push(
         tenant: Bytes, product: Product, appID: Bytes, deliveryID: Bytes, broadlogID: Bytes,
         actionIdentifier: Bytes
@@ -48,7 +47,7 @@ package struct HitKey: Sendable, Hashable {
         }
     }
 
-    /// The key of an in-app message's hit.
+    /// The key of an in-app event.
     static func inApp(
         tenant: Bytes, event: EventView, message: InAppView
     ) -> HitKey {
@@ -73,7 +72,7 @@ package struct HitKey: Sendable, Hashable {
     }
 }
 
-/// The hash of one key's fields, which are collected so that most keys are hashed in one step.
+/// Collects the fields of a key, so that most keys are hashed in a single call.
 private struct FieldHash {
     private let memory: UnsafeMutableRawBufferPointer
     private var count = 0
@@ -107,7 +106,7 @@ private struct FieldHash {
         self.store(time.nanos.bigEndian)
     }
 
-    /// The key of all that was appended.
+    /// Finishes the hash of all appended fields.
     mutating func key() -> HitKey {
         self.hashCollected()
         var digest: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)

@@ -1,20 +1,18 @@
-// An InAppInteraction read in place.
-
-/// An in-app interaction's fields in place.
+/// An InAppInteraction parsed in place.
 package struct InAppView {
     /// The campaign's message id.
     package var messageID = Bytes.none
     /// The campaign's name.
     package var campaignName = Bytes.none
-    /// Shown on a test device.
+    /// Whether it was shown as a test message on a test device.
     package var isTestMessage = false
-    /// The campaign's metadata, measured.
+    /// The sizes of the campaign's metadata.
     package var appData = MapMeasure()
-    /// The event that triggered it.
+    /// The analytics event that triggered the message.
     package var triggerEvent = Bytes.none
-    /// Display was suppressed.
+    /// Whether the app suppressed display.
     package var isDisplaySuppressed = false
-    /// The data collection setting, nil where it is absent.
+    /// Whether the user allows data collection; nil if absent.
     package var dataCollectionEnabled: Bool?
     /// What happened.
     package var event = Event.none
@@ -23,7 +21,7 @@ package struct InAppView {
     package enum Event: Equatable {
         case none
         case impression
-        /// With whether it has a URL: a click without one is a dismissal (D25).
+        /// Has a URL or not: a click without one counts as a dismissal (D25).
         case click(hasURL: Bool)
         case dismissal
         case displayError
@@ -48,7 +46,7 @@ package struct InAppView {
         }
     }
 
-    /// Members whose fields no rule reads: they only have to be well-formed.
+    /// Validates a member whose fields no rule reads.
     private static func check(
         _ reader: consuming WireReader, as event: Event
     ) throws(WireError) -> Event {

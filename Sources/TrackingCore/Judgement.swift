@@ -1,16 +1,14 @@
-// What the rules say of one event, before the window of recent hits is asked.
-
-/// The rules' outcome for one event.
+/// The rules' verdict on one event, before deduplication.
 package struct Judgement: Sendable, Equatable {
-    /// Accepted, suppressed or rejected; whether an accepted one is a duplicate, the window tells.
+    /// Accepted, suppressed or rejected; never duplicate, which only the window can tell.
     package var verdict: Verdict
     /// The hits of an accepted event.
     package var hits: HitKinds = []
-    /// Whether the hits stand for a dismissal, which the window remembers (D18).
+    /// Whether the hits stand for a dismissal, which the window stores (D18).
     package var isDismissal = false
-    /// What looks wrong although it was accepted.
+    /// Warnings about an accepted event.
     package var warnings: Warnings = []
-    /// Why it was rejected.
+    /// The violations of a rejected event.
     package var violations: [Violation] = []
 
     static func suppressed(_ verdict: Verdict) -> Judgement { Judgement(verdict: verdict) }
@@ -20,28 +18,28 @@ package struct Judgement: Sendable, Equatable {
     }
 }
 
-/// Takes down the steps that led to a verdict, in words. The rules call it all along; where nobody
-/// asked, `NoSteps` makes the calls vanish.
+/// Records the steps that led to a verdict, as text for ExplainEvents. `NoSteps` records nothing
+/// and compiles to nothing.
 package protocol Steps {
-    /// Notes a step; the text is made only if it is kept.
+    /// Records a step; the text is evaluated only if it is kept.
     mutating func note(_ step: @autoclosure () -> String)
 }
 
-/// Keeps nothing.
+/// Records nothing; used for every call but ExplainEvents.
 package struct NoSteps: Steps {
-    /// A recorder that keeps nothing.
+    /// Creates a recorder.
     package init() {}
-    /// Does nothing.
+    /// Discards the step without evaluating it.
     @inline(__always)
     package mutating func note(_ step: @autoclosure () -> String) {}
 }
 
-/// Keeps every step, for ExplainEvents.
+/// Records every step, for ExplainEvents.
 package struct RecordedSteps: Steps {
     /// The steps in order.
     package private(set) var steps: [String] = []
-    /// A recorder without steps.
+    /// Creates a recorder without steps.
     package init() {}
-    /// Keeps the step.
+    /// Appends the step's text.
     package mutating func note(_ step: @autoclosure () -> String) { self.steps.append(step()) }
 }

@@ -1,12 +1,10 @@
-// The limits on one request and one event (design section 8, D42).
-
-/// Sizes that a request and an event are held to. Bytes unless said otherwise.
+/// The size limits of a request and an event (D42).
 package struct Limits: Sendable, Equatable {
-    /// Bytes of a request.
+    /// The maximum bytes of a request.
     package var requestBytes = 512 * 1024
-    /// Events in a request.
+    /// The maximum number of events in a request.
     package var requestEvents = 2000
-    /// Bytes of an event.
+    /// The maximum bytes of an event.
     package var eventBytes = 16 * 1024
 
     /// Bytes of event_id, delivery_id and broadlog_id. Fixed by D42.
@@ -21,6 +19,6 @@ package struct Limits: Sendable, Equatable {
     /// Bytes of a map's value. Fixed by D42.
     package static let mapValueBytes = 1024
 
-    /// Every value at its default.
+    /// Creates the default limits.
     package init() {}
 }

@@ -1,14 +1,11 @@
-// A map<string, string> measured in passing: the rules ask only how many entries and how long.
-
-/// What the size rules need to know of a map, counted over the entries as sent. A key that is sent
-/// twice counts twice here; `MapMeasure.exact` counts as a decoder does, where a limit seems
-/// broken.
+/// The sizes of a map<string, string> as the rules need them, measured on the wire without decoding
+/// it. A key that occurs twice counts twice; `exact` corrects that where a limit seems exceeded.
 package struct MapMeasure: Equatable {
-    /// Entries.
+    /// The number of entries.
     package var count = 0
-    /// Bytes of the longest key.
+    /// The bytes of the longest key.
     package var longestKey = 0
-    /// Bytes of the longest value.
+    /// The bytes of the longest value.
     package var longestValue = 0
 
     mutating func add(_ reader: consuming WireReader) throws(WireError) {
@@ -18,10 +15,10 @@ package struct MapMeasure: Equatable {
         self.longestValue = max(self.longestValue, entry.value.count)
     }
 
-    /// The measure of an event's map as a decoder would hold it: of entries with one key the last
-    /// stays. Costs allocations, so it is asked only when the measure in passing is over a limit.
+    /// Measures an event's map as a decoder would: the last entry with a key wins. It allocates, so
+    /// it is called only when the wire measure exceeds a limit.
     static func exact(of event: Bytes) -> MapMeasure {
-        let fields = (try? MapEntry.all(of: event)) ?? [:]  // The event has been read before.
+        let fields = (try? MapEntry.all(of: event)) ?? [:]  // Parsed before: cannot fail.
         var measure = MapMeasure()
         measure.count = fields.count
         measure.longestKey = fields.keys.lazy.map(\.count).max() ?? 0
@@ -35,8 +32,8 @@ struct MapEntry {
     private(set) var key = Bytes.none
     private(set) var value = Bytes.none
 
-    /// Reads an entry. As in SwiftProtobuf, a key or value of a wrong wire type is not stepped
-    /// over: what follows its tag is read as the next tag.
+    /// Parses an entry. Like SwiftProtobuf, it does not skip a key or value of a wrong wire type:
+    /// it reads the bytes after its tag as the next tag.
     init(_ reader: consuming WireReader) throws(WireError) {
         while let tag = try reader.nextEntryTag() {
             switch tag {
@@ -47,8 +44,8 @@ struct MapEntry {
         }
     }
 
-    /// The custom fields or app data of an event: the value's length by key. Walks the same way as
-    /// the views: a member of a oneof that is met again merges, another one starts anew.
+    /// The custom fields or app data of an event: each value's length by key. Merges oneof members
+    /// the way the views do: the same member again is merged, a different one starts over.
     static func all(of event: Bytes) throws(WireError) -> [[UInt8]: Int] {
         var fields: [[UInt8]: Int] = [:]
         var interaction: UInt32 = 0

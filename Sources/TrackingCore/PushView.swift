@@ -1,25 +1,23 @@
-// A PushInteraction read in place, with what the rules read of its payload.
-
-/// A push interaction's fields in place.
+/// A PushInteraction parsed in place, with what the rules read of its payload.
 package struct PushView {
-    /// The `payload` oneof, as far as the rules read it.
+    /// The `payload` oneof.
     package var payload = Payload.none
-    /// The number of PushInteractionKind.
+    /// The kind as a number of the proto enum.
     package var kind: Int32 = 0
-    /// The action button, empty where there was none.
+    /// The action button's identifier; empty for the notification itself.
     package var actionIdentifier = Bytes.none
-    /// The number of CampaignProduct.
+    /// The product as a number of the proto enum.
     package var product: Int32 = 0
 
-    /// Whose payload it is.
+    /// The push service that delivered the payload.
     package enum Payload {
         case none
         case apns(PayloadView)
-        /// FCM, with nil where its `data` is absent.
+        /// FCM; nil if its `data` is absent.
         case fcm(PayloadView?)
     }
 
-    /// What both payloads hold.
+    /// The fields that APNs and FCM payloads share.
     package struct PayloadView {
         /// `_dId`.
         package var deliveryID = Bytes.none
@@ -31,7 +29,7 @@ package struct PushView {
         package var hasMedia = false
         /// APNs' `mutable-content`.
         package var mutableContent: Int32 = 0
-        /// The custom fields, measured.
+        /// The sizes of the custom fields.
         package var customFields = MapMeasure()
     }
 
@@ -95,7 +93,7 @@ extension PushView.PayloadView {
         }
     }
 
-    /// No rule reads the alert, but its strings have to be UTF-8 for a reader to take the event.
+    /// No rule reads the alert, but a decoder would refuse strings that are not UTF-8.
     private static func checkAlert(_ reader: consuming WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {

@@ -1,7 +1,4 @@
-// A request split into its events, in place. The three requests that carry events differ only in
-// their field numbers.
-
-/// Where a request message keeps what Admission reads.
+/// Describes a request message: the three that carry events differ only in their field numbers.
 package struct RequestShape: Sendable {
     let eventsTag: UInt32
     let hasSequence: Bool
@@ -12,20 +9,20 @@ package struct RequestShape: Sendable {
     package static let unary = RequestShape(eventsTag: 1 << 3 | 2, hasSequence: false)
 }
 
-/// The parts of a request.
+/// A request split into its events, in place.
 package struct RequestReader {
-    /// The client's number; 0 where the message has none.
+    /// The client's sequence number; 0 if the message has none.
     package private(set) var sequence: UInt64 = 0
-    /// Whether the client wants results of accepted events too.
+    /// Whether the client also wants results for accepted events.
     package private(set) var reportsAccepted = false
-    /// The events' bytes, in order; those within the limit.
+    /// The bytes of the events, in order, up to the limit.
     package private(set) var events: [Bytes] = []
-    /// Events in it, those beyond the limit too.
+    /// The number of events, including those beyond the limit.
     package private(set) var eventCount = 0
-    /// Why the bytes are no such request; what was read before it stands.
+    /// Why parsing failed; the fields read before the failure stay set.
     package private(set) var error: WireError?
 
-    /// Reads `request`, keeping its first `maxEvents` events and counting the others.
+    /// Parses `request`, keeps its first `maxEvents` events and counts the others.
     package init(_ request: Bytes, shape: RequestShape, maxEvents: Int) {
         do throws(WireError) {
             try self.read(request, shape: shape, maxEvents: maxEvents)
@@ -37,7 +34,7 @@ package struct RequestReader {
     private mutating func read(
         _ request: Bytes, shape: RequestShape, maxEvents: Int
     ) throws(WireError) {
-        // 128 bytes is a small event: the array seldom grows, and never beyond the limit.
+        // Events rarely take less than 128 bytes, so the array seldom grows.
         self.events.reserveCapacity(min(request.count / 128 + 1, maxEvents))
         var reader = WireReader(request)
         while let tag = try reader.nextTag() {

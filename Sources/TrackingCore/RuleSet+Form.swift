@@ -1,4 +1,4 @@
-// Form: what has to be there, and how big it may be (D39, D41…D43, D50). Finds every violation.
+// Form rules: required fields and size limits (D39, D41…D43, D50). Reports every violation.
 
 extension RuleSet {
     func formViolations(of event: EventView) -> [Violation] {

@@ -1,4 +1,4 @@
-// What an interaction gives, by product (D9, D12, D14, D21).
+// The hits of a push interaction, by product (D9, D12, D14, D21).
 
 extension RuleSet {
     static func pushHits(kind: Int32, product: Product) -> Judgement {
@@ -40,7 +40,7 @@ extension Judgement {
         Judgement(verdict: .accepted, hits: hits, isDismissal: isDismissal)
     }
 
-    /// The outcome in words, for the steps.
+    /// The judgement as text for ExplainEvents.
     var outcome: String {
         self.verdict == .accepted
             ? self.hits.kinds.map { "\($0.name)" }.joined(separator: ", then ")

@@ -1,7 +1,7 @@
-// The ids of a push: needed, and safe in a URL (D8…D11, D48, D49).
+// A push's ids must be present and safe in a URL (D8…D11, D48, D49).
 
 extension RuleSet {
-    /// Where a push's two ids stand in the event.
+    /// The field paths of a push's two ids, for violations.
     struct IDPaths {
         let delivery: String
         let broadlog: String
@@ -37,7 +37,7 @@ extension RuleSet {
         }
     }
 
-    /// WARNING_ID_NOT_HEX is Standard's alone: hex, and "h" with hex (D49).
+    /// A Standard id that is not hex, or "h" and hex, gets WARNING_ID_NOT_HEX (D49).
     static func idWarnings(_ delivery: Bytes, _ broadlog: Bytes, product: Product) -> Warnings {
         guard product == .standard else { return [] }
         return delivery.isStandardDeliveryID && broadlog.isStandardBroadlogID ? [] : .idNotHex

@@ -1,14 +1,14 @@
-// The tracking rules D1…D50 as one pure function: an event and a policy in, a judgement out.
-// Order: form → consent → flag → ids → product. The first that speaks gives the verdict.
+// The tracking rules D1…D50 as one pure function from an event and a policy to a judgement.
+// The order is form, consent, flag, ids, product; the first to refuse determines the verdict.
 
-/// The tracking rules under a policy.
+/// The tracking rules, with a policy and limits.
 package struct RuleSet: Sendable {
-    /// What the operator decided.
+    /// The operator's choices.
     package let policy: Policy
-    /// The sizes an event is held to.
+    /// The size limits.
     package let limits: Limits
 
-    /// The rules under `policy` and `limits`.
+    /// Creates the rules with `policy` and `limits`.
     package init(policy: Policy = Policy(), limits: Limits = Limits()) {
         self.policy = policy
         self.limits = limits
@@ -19,7 +19,7 @@ package struct RuleSet: Sendable {
     /// - Parameters:
     ///   - event: the event, read in place.
     ///   - receiveTime: the server's clock, in microseconds since 1970.
-    ///   - steps: takes down what was decided and why.
+    ///   - steps: records each decision and its reason.
     package func judge(
         _ event: EventView, receiveTime: Int64, steps: inout some Steps
     ) -> Judgement {
@@ -32,7 +32,7 @@ package struct RuleSet: Sendable {
 
         var judgement: Judgement
         switch event.interaction {
-        case .none: return .rejected([])  // Form has spoken: an interaction is required.
+        case .none: return .rejected([])  // The form rules have rejected a missing interaction.
         case .push(let push): judgement = self.judge(push, of: event, steps: &steps)
         case .trackAction(let action): judgement = self.judge(action, of: event, steps: &steps)
         case .inApp(let message): judgement = self.judge(message, of: event, steps: &steps)
@@ -44,7 +44,8 @@ package struct RuleSet: Sendable {
         return judgement
     }
 
-    /// More than 5 minutes ahead of the server or 30 days behind (D41).
+    /// Whether the time is over 5 minutes ahead of the server's clock, or over 30 days behind
+    /// (D41).
     private static func isSkewed(_ occurTime: EventView.OccurTime?, from now: Int64) -> Bool {
         guard let time = occurTime, !time.isZero, let micros = time.microseconds else {
             return false
@@ -74,7 +75,7 @@ package struct RuleSet: Sendable {
 
     // MARK: The three interactions
 
-    /// What the rules ask of an interaction with a Campaign push, whichever message carries it.
+    /// What the rules need from an interaction with a Campaign push, of either message type.
     private struct CampaignFacts {
         let deliveryID: Bytes
         let broadlogID: Bytes
@@ -82,9 +83,9 @@ package struct RuleSet: Sendable {
         let flag: TrackingFlag
         let platform: Platform
         let product: Product
-        /// What was reported, for the steps: "kind" or "action" with its number.
+        /// The kind or action with its number, as text for the steps.
         let report: (word: StaticString, number: Int32)
-        /// What the interaction gives for the product; asked last.
+        /// What the interaction gives for the product; used only if no earlier rule refuses.
         let outcome: Judgement
     }
 
@@ -95,7 +96,7 @@ package struct RuleSet: Sendable {
         switch push.payload {
         case .apns(let view): (payload, paths, platform) = (view, .apns, .ios)
         case .fcm(.some(let view)): (payload, paths, platform) = (view, .fcm, .android)
-        case .none, .fcm(.none): return .rejected([])  // Form has spoken.
+        case .none, .fcm(.none): return .rejected([])  // Rejected by the form rules.
         }
         guard let product = Product(number: push.product) else { return .rejected([]) }
         let facts = CampaignFacts(
@@ -116,7 +117,7 @@ package struct RuleSet: Sendable {
         _ action: TrackActionView, of event: EventView, steps: inout some Steps
     ) -> Judgement {
         guard let product = Product(number: action.product) else { return .rejected([]) }
-        // A track action carries no payload: the event's platform decides, else Android's (D7).
+        // A track action has no payload: the event's platform decides, Android by default (D7).
         let platform = Platform(number: event.platform) ?? .android
         let facts = CampaignFacts(
             deliveryID: action.deliveryID, broadlogID: action.broadlogID, paths: .trackAction,
@@ -126,7 +127,7 @@ package struct RuleSet: Sendable {
         return self.judge(facts, of: event, steps: &steps)
     }
 
-    /// Consent, flag, ids and product, in this order.
+    /// Applies consent, flag, id and product rules in this order.
     private func judge(
         _ facts: CampaignFacts, of event: EventView, steps: inout some Steps
     ) -> Judgement {
@@ -178,7 +179,7 @@ package struct RuleSet: Sendable {
         case .click(hasURL: true): kind = .inAppClick
         case .click(hasURL: false), .dismissal: kind = .inAppDismissal
         case .displayError: kind = .inAppDisplayError
-        case .none: return .rejected([])  // Form has spoken.
+        case .none: return .rejected([])  // Rejected by the form rules.
         }
         steps.note("in-app message: counts as \(kind.name)")
         return Judgement(verdict: .accepted, hits: HitKinds(kind))
@@ -190,6 +191,6 @@ package enum Platform: Int32, Sendable {
     case android = 1
     case ios = 2
 
-    /// The platform of a number; nil where it is unspecified or outside the enum (D39).
+    /// The platform with `number`; nil if it is unspecified or unknown (D39).
     package init?(number: Int32) { self.init(rawValue: number) }
 }

@@ -1,22 +1,20 @@
-// Counts of events by what became of them.
-
-/// Events by verdict, as the ack's Tally groups them.
+/// Counts of events by verdict, grouped as in an ack.
 package struct Tally: Sendable, Equatable {
-    /// Accepted.
+    /// Accepted events.
     package var accepted = 0
-    /// Suppressed, for any reason.
+    /// Suppressed events, for whatever reason.
     package var suppressed = 0
-    /// Already known.
+    /// Events that the window already knew.
     package var duplicate = 0
-    /// Rejected.
+    /// Rejected events.
     package var rejected = 0
-    /// To be sent again.
+    /// Events that the client has to send again.
     package var retryLater = 0
 
-    /// No events.
+    /// Creates a tally of zeros.
     package init() {}
 
-    /// Counts one event.
+    /// Counts an event.
     package mutating func count(_ verdict: Verdict) {
         switch verdict {
         case .accepted: self.accepted &+= 1
@@ -29,7 +27,7 @@ package struct Tally: Sendable, Equatable {
         }
     }
 
-    /// Adds another's counts.
+    /// Adds the counts of `other`.
     package static func += (tally: inout Tally, other: Tally) {
         tally.accepted &+= other.accepted
         tally.suppressed &+= other.suppressed

@@ -1,32 +1,30 @@
-// W3C Trace Context (w3.org/TR/trace-context, version 00), validated strictly and never failing:
-// what is malformed starts a new trace.
-
-/// A place in a trace: the trace, the span to continue, and the vendors' state.
+/// A W3C trace context (w3.org/TR/trace-context, version 00). Malformed headers are ignored, so
+/// that such a request starts a new trace.
 package struct TraceContext: Sendable, Equatable {
-    /// 16 bytes, not all zero.
+    /// The trace id: 16 bytes, not all zero.
     package let traceID: TraceID
-    /// 8 bytes, not zero.
+    /// The span id, not zero.
     package let spanID: UInt64
-    /// Whether the sender records this trace.
+    /// Whether the caller records this trace.
     package let isSampled: Bool
-    /// The tracestate header, empty where there is none or it is malformed. At most 512 bytes.
+    /// The tracestate header, at most 512 bytes; empty if it is absent or malformed.
     package let tracestate: String
 
-    /// The two halves of a trace id.
+    /// A trace id in two halves.
     package struct TraceID: Sendable, Hashable {
         /// The first 8 bytes, big-endian.
         package let high: UInt64
         /// The last 8 bytes, big-endian.
         package let low: UInt64
 
-        /// An id of its two halves, not both zero.
+        /// Creates an id from its halves, at least one of which must not be zero.
         package init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
     }
 
-    /// The bytes of a version 00 traceparent.
+    /// The length of a version 00 traceparent in bytes.
     package static let traceparentBytes = 55
 
-    /// A context of known parts.
+    /// Creates a context from valid parts.
     package init(traceID: TraceID, spanID: UInt64, isSampled: Bool, tracestate: String = "") {
         self.traceID = traceID
         self.spanID = spanID
@@ -34,13 +32,13 @@ package struct TraceContext: Sendable, Equatable {
         self.tracestate = tracestate
     }
 
-    /// Reads the two headers; nil where the traceparent is malformed. A malformed tracestate is
-    /// dropped, the traceparent kept, as the specification asks.
+    /// Parses the two headers; nil if the traceparent is malformed. A malformed tracestate alone is
+    /// dropped, as the specification requires.
     package init?(traceparent: Bytes, tracestate: Bytes = Bytes(start: nil, count: 0)) {
         let dash = UInt8(ascii: "-")
         guard traceparent.count >= Self.traceparentBytes,
             let version = Self.hex(traceparent, 0..<2), version != 0xff,
-            // Version 00 has this length; a later one may go on after a dash.
+            // Version 00 has exactly this length; later versions may append fields after a dash.
             traceparent.count == Self.traceparentBytes
                 || (version != 0 && traceparent[Self.traceparentBytes] == dash),
             traceparent[2] == dash, traceparent[35] == dash, traceparent[52] == dash,
@@ -54,7 +52,7 @@ package struct TraceContext: Sendable, Equatable {
             tracestate: Self.isValid(tracestate: tracestate) ? tracestate.text : "")
     }
 
-    /// Reads the two headers from text; nil where the traceparent is malformed.
+    /// Parses the two headers from strings; nil if the traceparent is malformed.
     package init?(traceparent: String, tracestate: String = "") {
         let context = traceparent.withBytes { traceparent in
             tracestate.withBytes { TraceContext(traceparent: traceparent, tracestate: $0) }
@@ -63,7 +61,7 @@ package struct TraceContext: Sendable, Equatable {
         self = context
     }
 
-    /// A new trace with random ids; the caller's generator decides them.
+    /// Starts a new trace with random ids from `generator`.
     package static func random(
         isSampled: Bool = false, using generator: inout some RandomNumberGenerator
     ) -> TraceContext {
@@ -73,31 +71,31 @@ package struct TraceContext: Sendable, Equatable {
             spanID: Self.id(using: &generator), isSampled: isSampled)
     }
 
-    /// The next span of the same trace.
+    /// A new span in the same trace.
     package func child(using generator: inout some RandomNumberGenerator) -> TraceContext {
         TraceContext(
             traceID: self.traceID, spanID: Self.id(using: &generator),
             isSampled: self.isSampled, tracestate: self.tracestate)
     }
 
-    /// The same place, with another decision of whether it is recorded.
+    /// The same context with another sampling decision.
     package func sampled(_ isSampled: Bool) -> TraceContext {
         TraceContext(
             traceID: self.traceID, spanID: self.spanID, isSampled: isSampled,
             tracestate: self.tracestate)
     }
 
-    /// The same place without the vendors' state.
+    /// The same context without its tracestate.
     package var withoutState: TraceContext {
         TraceContext(traceID: self.traceID, spanID: self.spanID, isSampled: self.isSampled)
     }
 
-    /// Zero is no id. (A range's own `random(in:)` costs a quarter of a microsecond here.)
+    /// Zero is not a valid id. (`UInt64.random(in:)` would cost 250 ns more.)
     private static func id(using generator: inout some RandomNumberGenerator) -> UInt64 {
         max(generator.next(), 1)
     }
 
-    /// The traceparent header, 55 bytes.
+    /// The traceparent header.
     package var traceparent: String {
         String(unsafeUninitializedCapacity: Self.traceparentBytes) { text in
             self.write(to: UnsafeMutableRawBufferPointer(text))
@@ -105,7 +103,7 @@ package struct TraceContext: Sendable, Equatable {
         }
     }
 
-    /// Writes the traceparent header into 55 bytes.
+    /// Writes the traceparent header to the first 55 bytes of `text`.
     func write(to text: UnsafeMutableRawBufferPointer) {
         precondition(text.count >= Self.traceparentBytes)
         let dash = UInt8(ascii: "-")
@@ -127,7 +125,7 @@ package struct TraceContext: Sendable, Equatable {
         }
     }
 
-    /// Up to 16 lower-case hex digits; upper case is malformed.
+    /// Parses up to 16 lower-case hex digits; upper case is malformed.
     private static func hex(_ bytes: Bytes, _ range: Range<Int>) -> UInt64? {
         var value: UInt64 = 0
         for byte in bytes[range] {
@@ -139,7 +137,8 @@ package struct TraceContext: Sendable, Equatable {
         return value
     }
 
-    /// At most 32 members of `key=value` and 512 bytes, printable ASCII, no key twice.
+    /// Allows at most 32 members of `key=value` and 512 bytes of printable ASCII, without repeated
+    /// keys.
     private static func isValid(tracestate: Bytes) -> Bool {
         guard (1...512).contains(tracestate.count) else { return false }
         var keys: Set<[UInt8]> = []
@@ -166,8 +165,8 @@ package struct TraceContext: Sendable, Equatable {
         return member
     }
 
-    /// `key`, or `tenant@system`: lower-case letters, digits and `_ - * /`; a letter first, and a
-    /// tenant may start with a digit. 256 bytes, or 241 and 14.
+    /// A key is `key` (256 bytes) or `tenant@system` (241 and 14): lower-case letters, digits and
+    /// `_ - * /`, starting with a letter; a tenant may also start with a digit.
     private static func isValid(key: Slice<Bytes>) -> Bool {
         let parts = key.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
         let isLetter: (UInt8) -> Bool = { (0x61...0x7a).contains($0) }

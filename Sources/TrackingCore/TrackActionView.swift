@@ -1,16 +1,14 @@
-// A TrackAction read in place.
-
-/// A track action's fields in place.
+/// A TrackAction parsed in place.
 package struct TrackActionView {
     /// broadlogId.
     package var broadlogID = Bytes.none
     /// deliveryId.
     package var deliveryID = Bytes.none
-    /// The number of Action.
+    /// The action as a number of the proto enum.
     package var action: Int32 = 0
-    /// The tracking flag, nil where it is absent.
+    /// The tracking flag; nil if absent.
     package var flag: Bytes?
-    /// The number of CampaignProduct.
+    /// The product as a number of the proto enum.
     package var product: Int32 = 0
 
     mutating func merge(_ reader: consuming WireReader) throws(WireError) {

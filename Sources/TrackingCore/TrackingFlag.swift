@@ -1,13 +1,12 @@
-// The tracking flag _acsDeliveryTracking, read as the vendor's clients do (D1…D7, D46).
-
-/// What a tracking flag says on its platform.
+/// The value of the tracking flag _acsDeliveryTracking, as the vendor's clients read it (D1…D7,
+/// D46).
 enum TrackingFlag: Equatable {
     case absent
     case on
     case off
     case unknown
 
-    /// Reads a flag: Android compares exactly, iOS ignores the case of ASCII letters (D4, D46).
+    /// Parses a flag: Android compares exactly, iOS ignores the case of ASCII letters (D4, D46).
     init(_ value: Bytes?, platform: Platform) {
         guard let value else {
             self = .absent
@@ -22,7 +21,7 @@ enum TrackingFlag: Equatable {
         }
     }
 
-    /// The verdict of a flag that lets nothing through; nil where it tracks.
+    /// The verdict if the flag suppresses tracking; nil if it allows it.
     var suppression: Verdict? {
         switch self {
         case .absent, .on: nil

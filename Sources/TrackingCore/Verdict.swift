@@ -1,6 +1,4 @@
-// The outcomes that the rules can give, in the numbers of verdict.proto.
-
-/// What became of an event; the numbers are those of the proto enum.
+/// The outcome for an event; the numbers are those of verdict.proto.
 package enum Verdict: UInt8, Sendable, CaseIterable {
     case accepted = 1
     case suppressedFlagOff = 2
@@ -28,14 +26,14 @@ package enum Verdict: UInt8, Sendable, CaseIterable {
     }
 }
 
-/// Which Campaign product made the delivery (D12).
+/// The Campaign product that created a delivery (D12).
 package enum Product: UInt8, Sendable {
     case standard = 0
     case classic = 1
     /// No Campaign product: a Firebase in-app message.
     case firebase = 2
 
-    /// The product that a CampaignProduct's number means; nil outside the enum.
+    /// The product with a CampaignProduct's number; nil if it is unspecified or unknown.
     init?(number: Int32) {
         switch number {
         case 0, 1: self = .standard
@@ -45,7 +43,7 @@ package enum Product: UInt8, Sendable {
     }
 }
 
-/// What one hit counts; the numbers are those of the proto enum.
+/// The kind of a hit; the numbers are those of verdict.proto.
 package enum HitKind: UInt8, Sendable, CaseIterable {
     case impression = 1
     case click = 2
@@ -58,7 +56,7 @@ package enum HitKind: UInt8, Sendable, CaseIterable {
     case inAppDismissal = 9
     case inAppDisplayError = 10
 
-    /// The number that a Campaign product gives the hit (D9, D12); 0 where it gives none.
+    /// The product's own number for the kind (D9, D12); 0 if it has none.
     package func campaignAction(of product: Product) -> UInt32 {
         switch (product, self) {
         case (.standard, .open), (.classic, .impression): 1
@@ -71,7 +69,7 @@ package enum HitKind: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// The name in databases and tables, e.g. "in_app_click".
+    /// The name in databases and messages, e.g. "in_app_click".
     package var name: StaticString {
         switch self {
         case .impression: "impression"
@@ -88,48 +86,48 @@ package enum HitKind: UInt8, Sendable, CaseIterable {
     }
 }
 
-/// Kinds of hits; bit n stands for the HitKind with the number n. In rising order they are in the
-/// order that D14 asks for: a click before its open.
+/// A set of hit kinds; bit n stands for the HitKind with number n. Ascending order is the order in
+/// which D14 asks for hits: a click before its open.
 package struct HitKinds: OptionSet, Sendable, Equatable {
-    /// One bit for each member, as the comment on the type assigns them.
+    /// Bit n is set for the HitKind with number n.
     package let rawValue: UInt16
-    /// The kinds of these bits.
+    /// Creates a set from its bits.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
-    /// Every kind that there is.
+    /// All kinds.
     static let all = HitKinds(rawValue: 0x7fe)
-    /// One kind alone.
+    /// Creates a set of one kind.
     package init(_ kind: HitKind) { self.rawValue = 1 << UInt16(kind.rawValue) }
 
-    /// The kinds in order.
+    /// The kinds in ascending order.
     package var kinds: [HitKind] { HitKind.allCases.filter { self.contains(HitKinds($0)) } }
 
-    /// Whether there is none. Other modules ask for every event, and there SetAlgebra's would be
-    /// generic code.
+    /// Whether the set is empty. Other modules call it for every event; SetAlgebra's version would
+    /// be unspecialized generic code there.
     package var isEmpty: Bool { self.rawValue == 0 }
 }
 
-/// What looks wrong in an accepted event; bit n stands for the proto enum's number n.
+/// Warnings about an accepted event; bit n stands for the proto enum's number n.
 package struct Warnings: OptionSet, Sendable, Equatable {
-    /// One bit for each member, as the comment on the type assigns them.
+    /// Bit n is set for the warning with number n.
     package let rawValue: UInt16
-    /// The warnings of these bits.
+    /// Creates a set from its bits.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// The flag is absent and was taken as on (D3, D7).
+    /// The flag is absent and was assumed to be on (D3, D7).
     package static let flagAssumedOn = Warnings(rawValue: 1 << 1)
     /// iOS does not report every impression (D16).
     package static let impressionUnreliable = Warnings(rawValue: 1 << 2)
-    /// An open that no click came before (D18).
+    /// An open without an earlier click (D18).
     package static let openWithoutClick = Warnings(rawValue: 1 << 3)
     /// An open after the notification was dismissed (D18).
     package static let openAfterDismiss = Warnings(rawValue: 1 << 4)
     /// An impression after a click (D18).
     package static let impressionAfterClick = Warnings(rawValue: 1 << 5)
-    /// media-attachment-url without mutable-content (D13).
+    /// The payload has media-attachment-url but not mutable-content (D13).
     package static let mediaWithoutMutableContent = Warnings(rawValue: 1 << 6)
-    /// An id that is not in hex (D49).
+    /// An id is not hexadecimal (D49).
     package static let idNotHex = Warnings(rawValue: 1 << 7)
-    /// The device's clock is far from the server's (D41).
+    /// The device's clock differs much from the server's (D41).
     package static let clockSkew = Warnings(rawValue: 1 << 8)
 
     /// The warnings' names in the order of their numbers, e.g. "flag_assumed_on".
@@ -140,7 +138,7 @@ package struct Warnings: OptionSet, Sendable, Equatable {
         self.names.indices.contains(Int(number) - 1) ? self.names[Int(number) - 1] : nil
     }
 
-    /// The proto enum's numbers, rising.
+    /// The warnings' numbers in the proto enum, ascending.
     package var numbers: [UInt8] { (1...8).filter { self.rawValue & 1 << UInt16($0) != 0 } }
 
     private static let names = [

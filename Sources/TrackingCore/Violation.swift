@@ -1,15 +1,13 @@
-// A rule that an event breaks, as the client is told.
-
-/// Why an event was rejected.
+/// A rule that a rejected event breaks, as the client is told.
 package struct Violation: Sendable, Equatable {
-    /// Path of the field, e.g. "push.apns.message_id".
+    /// The field's path, e.g. "push.apns.message_id".
     package let field: String
-    /// The rule.
+    /// The kind of rule.
     package let code: Code
-    /// The rule in words, with the value seen and what to do.
+    /// The rule, the value seen, and the fix, as text.
     package let description: String
 
-    /// The rules that an event can break; the numbers are those of the proto enum.
+    /// The kinds of rule; the numbers are those of the proto enum.
     package enum Code: UInt8, Sendable, CaseIterable {
         case required = 1
         case format = 2

@@ -1,43 +1,42 @@
-// Reads the protobuf wire format in place. SwiftProtobuf's decoder is the reference: on any bytes
-// both accept or both refuse (Tests/TrackingCoreTests/EventViewPropertyTests.swift holds them
-// together).
+// Reads the protobuf wire format in place. SwiftProtobuf's decoder is the reference:
+// EventViewPropertyTests checks that both accept or both refuse the same bytes.
 
-/// Why bytes are no protobuf message. The reason is for people; every case is handled alike.
+/// Why bytes are not a protobuf message. All cases are handled alike; the reason serves diagnosis.
 package enum WireError: Error, Equatable {
     /// The bytes end inside a field.
     case truncated
-    /// A tag, a length or a group has a form that protobuf does not have.
+    /// A tag, length or group is not valid protobuf.
     case malformed
     /// A string is not UTF-8.
     case invalidUTF8
-    /// Messages or groups are nested deeper than 100 levels, the outermost message among them.
+    /// Messages or groups are nested deeper than 100 levels, counting the outermost message.
     case tooDeep
 }
 
-/// A cursor over one message's bytes.
+/// A cursor over the bytes of one message.
 package struct WireReader {
-    /// Messages and groups that may be nested in one request. SwiftProtobuf's own limit is 100
-    /// levels, and it counts the request as the first.
+    /// The levels of messages and groups that may be nested in a request: one less than
+    /// SwiftProtobuf's limit of 100, which counts the request itself.
     package static let maxDepth = 99
 
     private let bytes: Bytes
     private var offset = 0
-    /// How many levels may still be opened.
+    /// How many more levels may be nested.
     private(set) var remainingDepth: Int
 
-    /// Reads `bytes`, in which `remainingDepth` further levels may be nested.
+    /// Creates a reader of `bytes`, in which `remainingDepth` levels may be nested.
     package init(_ bytes: Bytes, remainingDepth: Int = WireReader.maxDepth) {
         self.bytes = bytes
         self.remainingDepth = remainingDepth
     }
 
-    /// The next field's tag (field number times 8, plus the wire type), or nil at the end.
-    /// A message's own tags take at most five bytes.
+    /// The next field's tag (field number times 8, plus the wire type); nil at the end. A tag takes
+    /// at most five bytes.
     @inline(__always)
     package mutating func nextTag() throws(WireError) -> UInt32? {
         guard self.offset < self.bytes.count else { return nil }
         let first = self.bytes[self.offset]
-        // One byte, a field number, and a wire type that opens no group: nearly every tag.
+        // The fast path: a one-byte tag with a valid field number that starts no group.
         if first < 0x80, first > 7, first & 7 < 3 || first & 7 == 5 {
             self.offset &+= 1
             return UInt32(first)
@@ -55,7 +54,7 @@ package struct WireReader {
         return try self.checked(tag, groupEnd: nil)
     }
 
-    /// The next tag inside a map entry, which may be padded up to ten bytes.
+    /// The next tag in a map entry. Unlike other tags it may be padded to ten bytes.
     mutating func nextEntryTag() throws(WireError) -> UInt32? {
         guard self.offset < self.bytes.count else { return nil }
         return try self.checked(try self.varint(), groupEnd: nil)
@@ -69,7 +68,7 @@ package struct WireReader {
         return tag
     }
 
-    /// A varint of one to ten bytes; bits beyond the 64th are dropped, as everywhere in protobuf.
+    /// Reads a varint of one to ten bytes; bits beyond the 64th are dropped, as in every decoder.
     @inline(__always)
     package mutating func varint() throws(WireError) -> UInt64 {
         if self.offset < self.bytes.count {
@@ -96,12 +95,12 @@ package struct WireReader {
         }
     }
 
-    /// The body of an enum or int32 field.
+    /// Reads the value of an enum or int32 field.
     package mutating func int32() throws(WireError) -> Int32 {
         Int32(truncatingIfNeeded: try self.varint())
     }
 
-    /// The body of a length-delimited field, in place.
+    /// Reads the value of a length-delimited field, in place.
     @inline(__always)
     package mutating func slice() throws(WireError) -> Bytes {
         let length = try self.varint()
@@ -111,7 +110,7 @@ package struct WireReader {
         return Bytes(rebasing: self.bytes[self.offset..<end])
     }
 
-    /// The body of a string field: in place, and valid UTF-8.
+    /// Reads the value of a string field, in place, and checks that it is UTF-8.
     @inline(__always)
     package mutating func string() throws(WireError) -> Bytes {
         let slice = try self.slice()
@@ -119,7 +118,7 @@ package struct WireReader {
         return slice
     }
 
-    /// A reader for the body of a message field, one level deeper.
+    /// Creates a reader for the value of a message field, one level deeper.
     @inline(__always)
     package mutating func message() throws(WireError) -> WireReader {
         let slice = try self.slice()
@@ -127,12 +126,12 @@ package struct WireReader {
         return WireReader(slice, remainingDepth: self.remainingDepth &- 1)
     }
 
-    /// A reader for the body of a map entry, which does not count as a level.
+    /// Creates a reader for a map entry, which does not count as a level.
     mutating func mapEntry() throws(WireError) -> WireReader {
         WireReader(try self.slice(), remainingDepth: self.remainingDepth)
     }
 
-    /// Steps over the body of a field that is not read, groups with all they hold.
+    /// Skips the value of a field that is not read, including everything in a group.
     package mutating func skip(_ tag: UInt32) throws(WireError) {
         switch tag & 7 {
         case WireType.varint: _ = try self.varint()
@@ -144,7 +143,7 @@ package struct WireReader {
         }
     }
 
-    /// Steps over groups with a counter where others recurse: depth costs no stack.
+    /// Skips a group iteratively: nested groups take no stack, so their depth cannot overflow it.
     private mutating func skipGroup(_ tag: UInt32) throws(WireError) {
         var openGroups = [tag]
         guard self.remainingDepth > 0 else { throw .tooDeep }
