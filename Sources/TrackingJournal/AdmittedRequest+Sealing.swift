@@ -1,8 +1,7 @@
-// What of a request goes into a group's payload.
 internal import TrackingCore
 
 extension AdmittedRequest {
-    /// Appends the block of what was granted; returns the number of its events.
+    /// Appends the request's block, with granted events only; returns the number of those events.
     func appendSealed(to payload: inout [UInt8]) -> Int {
         var granted = 0
         var isUnchanged = true

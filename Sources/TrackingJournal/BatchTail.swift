@@ -1,14 +1,14 @@
-// The newest batches, still in memory: forwarders that keep up never read the disk.
 internal import Synchronization
 
-/// A bounded run of batches at the journal's end, and the forwarders that wait for the next.
+/// Caches the newest batches, so that forwarders which keep up never read from disk. Also wakes
+/// forwarders that wait for the next batch.
 final class BatchTail: Sendable {
     private let state: Mutex<State>
     private let maxBytes: Int
 
     private struct State {
         var lastSequence: Int64
-        /// Every batch after this one is in memory.
+        /// Batches after this sequence are in memory.
         var evictedThrough: Int64
         var batches: [JournalBatch] = []
         var bytes = 0
@@ -57,7 +57,7 @@ final class BatchTail: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Forgets batches that every sink has.
+    /// Evicts batches that every sink has confirmed.
     func drop(through sequence: Int64) {
         self.state.withLock { state in
             let count = state.batches.prefix { $0.sequence <= sequence }.count
@@ -66,10 +66,10 @@ final class BatchTail: Sendable {
         }
     }
 
-    /// No batch will follow the last one.
+    /// Announces that no further batch will be appended; those that are left can still be read.
     func finish() { self.wake { $0.isFinished = true } }
 
-    /// No batch can be had any more.
+    /// Stops all reads at once.
     func close() { self.wake { $0.isClosed = true } }
 
     private func wake(_ change: (inout sending State) -> Void) {
@@ -81,7 +81,8 @@ final class BatchTail: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// The first batch after `sequence`, or where to find it; waits while there is none.
+    /// The first batch after `sequence`, or `.onDisk` if it was evicted. Suspends until there is
+    /// one.
     func batch(after sequence: Int64) async -> Answer {
         while true {
             if let answer = self.state.withLock({ $0.answer(after: sequence) }) { return answer }

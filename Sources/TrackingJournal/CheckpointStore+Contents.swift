@@ -1,26 +1,25 @@
-// What a start reads of the checkpoint's file. SQLite has no checksums of its own: a flipped bit in
-// a cursor would let a sink pass over hits, and one in `deleted_through` would let their segments
-// go.
+// Reads the checkpoint at startup. SQLite has no checksums of its own: a flipped bit in a cursor
+// would make a sink skip hits, and one in `deleted_through` would free segments that are needed.
 internal import CCRC32C
 internal import Foundation
 internal import GRDB
 
 extension CheckpointStore {
-    /// What a file holds when it is opened.
+    /// The contents of the file when it is opened.
     struct Contents {
         var identity = ""
         var deletedThrough: Int64 = 0
-        /// Events in all records up to `deletedThrough`; nil where nothing tells.
+        /// The number of events in all records up to `deletedThrough`; nil if unknown.
         var deletedTotal: UInt32?
-        /// The newest record that the checkpoint's writer knew of.
+        /// The newest record when the checkpoint was written.
         var lastSequence: Int64 = 0
-        /// Events in all records up to `lastSequence`; nil where nothing tells.
+        /// The number of events in all records up to `lastSequence`; nil if unknown.
         var lastTotal: UInt32?
         var cursors: [String: SinkCursor] = [:]
-        /// Each row of the window: sequence and number of new keys.
+        /// The saved rows of the window: each one's sequence and number of new keys.
         var recent: [(sequence: Int64, keys: Int)] = []
 
-        /// Records up to this one were on disk, and their keys are here.
+        /// The newest record whose keys are in the checkpoint.
         var keysThrough: Int64 { self.recent.last?.sequence ?? 0 }
     }
 
@@ -31,7 +30,7 @@ extension CheckpointStore {
             + "again all that the log holds"
     }
 
-    /// Reads what earlier runs left, and fills the window.
+    /// Reads the checkpoint of earlier runs and fills the window.
     func contents(restoring window: RecentHits) throws(JournalError) -> Contents {
         do {
             return try self.database.inDatabase { database in
@@ -46,7 +45,7 @@ extension CheckpointStore {
                             (sequence, data?.withUnsafeBytes(window.restore(row:)) ?? 0))
                     }
                 }
-                // Form 0 says it in no other place.
+                // Form 0 has no `last_sequence` of its own.
                 if !isChecked {
                     contents.lastSequence = max(contents.lastSequence, contents.keysThrough)
                 }
@@ -58,8 +57,8 @@ extension CheckpointStore {
         }
     }
 
-    /// The CRC-32C of all that says how far rows and sinks are: what is lost where it is wrong are
-    /// hits. Keys of the window are not in it: they are many, and a wrong one lets a duplicate in.
+    /// The CRC-32C of the cursors and of the journal's progress: damage there would lose hits. The
+    /// window's keys are left out: they are many, and a damaged one only admits a duplicate.
     static func checksum(in database: Database) throws -> UInt32 {
         let rows = try database.cachedStatement(
             sql: """
@@ -77,12 +76,13 @@ extension CheckpointStore {
 }
 
 extension CheckpointStore.Contents {
-    /// Reads all but the window; whether there was a checksum. Nothing that a file can hold traps.
+    /// Reads all but the window; returns whether there was a checksum. Must not trap on any
+    /// contents.
     fileprivate mutating func readProgress(in database: Database) throws -> Bool {
         guard let row = try Row.fetchOne(database, sql: "SELECT * FROM journal") else {
             throw CheckpointStore.Damage()
         }
-        // A file of an older form has none until its first checkpoint.
+        // A file of an older form has no checksum until its first checkpoint.
         let checksum = try row.decode(Int64?.self, forColumn: "checksum")
         if let checksum, try checksum != Int64(CheckpointStore.checksum(in: database)) {
             throw CheckpointStore.Damage()

@@ -1,19 +1,20 @@
-// What outlives the log's segments, in SQLite: the sinks' cursors, the window's keys and how far
-// records have gone. One connection, used on GRDB's queue alone, so that no commit waits for it.
+// The state that must outlive the log's segments, in SQLite: cursors, the window's keys and the
+// journal's progress. Its single connection runs on a queue of GRDB's, so that no commit waits for
+// it.
 internal import Foundation
 internal import GRDB
 internal import GRDBSQLite
 internal import Glibc
 
-/// What a checkpoint holds: all that became known since the one before.
+/// A checkpoint: everything that changed since the previous one.
 struct Checkpoint: Sendable {
     var cursors: [String: SinkCursor]
     /// The window's changes up to a sequence (`RecentHits.row(of:)`).
     var keys: [UInt8]
     var keysThrough: Int64
-    /// How many of the keys were new.
+    /// The number of new keys in `keys`.
     var newKeys: Int
-    /// The newest record, and events in all records up to it, modulo 2³².
+    /// The newest record, and the number of events in all records up to it, modulo 2³².
     var lastSequence: Int64
     var lastTotal: UInt32
     /// The newest group that every sink has and that is retained no more, and events in all records
@@ -24,25 +25,24 @@ struct Checkpoint: Sendable {
     var forgetThrough: Int64
 }
 
-/// The journal's SQLite file.
 final class CheckpointStore: Sendable {
     let database: DatabaseQueue
-    /// Checkpoints are written on it.
+    /// Checkpoints are written on this queue.
     private let queue: any WorkQueue
 
-    /// How a checkpoint ended.
+    /// The result of writing a checkpoint.
     enum Outcome {
         case durable
         case noRoom
         case failed(String)
     }
 
-    /// The form of the tables. Form 0 knew no totals of events, form 1 no checksum.
+    /// The schema's version. Version 0 lacks the totals of events, version 1 the checksum.
     private static let version = 2
 
-    /// Opens the file at `path`; checkpoints will be written on a queue.
+    /// Opens the file at `path`. Checkpoints are written on `queue`.
     ///
-    /// - Throws: `JournalError`: `.foreign` where a newer program wrote the file.
+    /// - Throws: `JournalError`; `.foreign` if a newer program wrote the file.
     init(path: String, queue: any WorkQueue) throws(JournalError) {
         self.queue = queue
         do {
@@ -58,7 +58,7 @@ final class CheckpointStore: Sendable {
                         """)
             }
             self.database = try DatabaseQueue(path: path, configuration: configuration)
-            // GRDB sets its own synchronous level for WAL; ours comes after, and is read back
+            // GRDB sets a synchronous level of its own for WAL. Set ours after it; it is read back
             // below.
             try self.database.writeWithoutTransaction { database in
                 try database.execute(sql: "PRAGMA synchronous = FULL")
@@ -103,7 +103,7 @@ final class CheckpointStore: Sendable {
         UPDATE journal SET deleted_total = 0 WHERE deleted_through = 0;
         """
 
-    /// A program that knows no checksum leaves none behind.
+    /// Clears the checksum whenever a program writes that does not maintain it.
     private static let form2 = """
         ALTER TABLE journal ADD COLUMN checksum INTEGER;
         CREATE TRIGGER forget_checksum AFTER UPDATE OF deleted_through ON journal
@@ -130,8 +130,8 @@ final class CheckpointStore: Sendable {
 
     // MARK: Writing
 
-    /// Writes a checkpoint in one transaction, and calls `onEnd` on a queue of its own; `durable`
-    /// means that its fdatasync has returned. Checkpoints are written in the order of the calls.
+    /// Writes a checkpoint in one transaction and calls `onEnd` on the store's queue. `durable`
+    /// means that fdatasync has returned. Checkpoints are written in the order of the calls.
     func write(_ checkpoint: Checkpoint, onEnd: @escaping @Sendable (Outcome) -> Void) {
         self.queue.async { onEnd(self.outcome(of: checkpoint)) }
     }
@@ -147,8 +147,9 @@ final class CheckpointStore: Sendable {
         }
     }
 
-    /// Whether there was no room. SQLite itself only tells of a full disk: of a quota, of memory
-    /// and of descriptors the system's code does. A sync that found no room has failed.
+    /// Whether there was no room. SQLite's own code covers a full disk only; `errno` tells of
+    /// quotas, memory and descriptors. A failed sync is never "no room": what was written may be
+    /// lost.
     private func isNoRoom(_ error: DatabaseError) -> Bool {
         switch error.extendedResultCode {
         case .SQLITE_IOERR_FSYNC, .SQLITE_IOERR_DIR_FSYNC: return false
@@ -165,7 +166,7 @@ final class CheckpointStore: Sendable {
 
     private static func write(_ checkpoint: Checkpoint, in database: Database) throws {
         for (sink, cursor) in checkpoint.cursors {
-            // A sink that says nothing of its place has not moved from it.
+            // A sink that reports no place has not moved since its last one.
             try database.cachedStatement(
                 sql: """
                     INSERT INTO cursor (sink, sequence, place) VALUES (?, ?, ?)
@@ -193,9 +194,9 @@ final class CheckpointStore: Sendable {
             .execute(arguments: [Self.checksum(in: database)])
     }
 
-    /// Closes the file, once nothing is left on the queue.
+    /// Closes the file after all queued work.
     func close() {
-        // What was promised is in the log: a close that fails loses nothing.
+        // Committed checkpoints are in the write-ahead log, so a failed close loses nothing.
         try? self.database.close()
     }
 }

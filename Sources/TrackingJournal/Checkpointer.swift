@@ -1,9 +1,8 @@
-// When checkpoints are written, and what follows from how they end.
 internal import Synchronization
 
-/// Writes what has changed, a while after the first change and one checkpoint at a time. All but
-/// the writing itself is done on the journal's queue, which waits for none of it. `@unchecked
-/// Sendable`: what varies is touched on that queue alone.
+/// Writes checkpoints one at a time, a while after the first change. All but the write itself runs
+/// on the journal's queue, which never waits for a write. `@unchecked Sendable`: the mutable state
+/// is touched on that queue only.
 final class Checkpointer: @unchecked Sendable {
     private let store: CheckpointStore
     private let writer: JournalWriter
@@ -13,7 +12,7 @@ final class Checkpointer: @unchecked Sendable {
     private let isTimed = Atomic(false)
     private let isClosed = Atomic(false)
     private var isWriting = false
-    /// Whether one became due while another was being written.
+    /// Whether another checkpoint became due during a write.
     private var isDue = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
@@ -28,7 +27,7 @@ final class Checkpointer: @unchecked Sendable {
         self.delay = delay
     }
 
-    /// Notes that something has changed. May be called from anywhere.
+    /// Schedules a checkpoint. May be called from any thread.
     func changed() {
         if self.isTimed.exchange(true, ordering: .acquiringAndReleasing) { return }
         self.queue.async(after: self.delay) {
@@ -37,7 +36,7 @@ final class Checkpointer: @unchecked Sendable {
         }
     }
 
-    /// Writes what has changed by now, and waits for it.
+    /// Writes a checkpoint of everything changed so far and waits for it.
     func finish() async {
         await withCheckedContinuation { continuation in
             self.queue.async {
@@ -51,7 +50,7 @@ final class Checkpointer: @unchecked Sendable {
         }
     }
 
-    /// Closes the file, once nothing is being written. What changes later is written by nobody.
+    /// Closes the file after the current write. Later changes are not written.
     func close() {
         self.isClosed.store(true, ordering: .releasing)
         self.store.close()
@@ -77,7 +76,7 @@ final class Checkpointer: @unchecked Sendable {
         case .noRoom:
             self.note { () throws(SystemError) in
                 let hasMadeRoom = try self.writer.noteUnsaved(checkpoint)
-                // Who waits for the last checkpoint is given it, as long as anything can make room.
+                // While room can be made, try again for those who wait for the last checkpoint.
                 if hasMadeRoom, !self.waiting.isEmpty { self.isDue = true } else { self.changed() }
             }
         case .failed(let reason): self.failure.note(.failed(reason: reason))

@@ -1,16 +1,14 @@
-// What SQLite cannot know when it opens a file: whether its log has reached the disk.
 package import GRDB
 internal import GRDBSQLite
 
 extension Database {
     private static let chunkBytes = 1 << 16
 
-    /// Writes the log of a database in WAL mode once more, and waits until it is on disk. A process
-    /// that ended at a failed sync leaves frames in the system's memory only, where no sync finds
-    /// them again. SQLite would take them for written, and all that it writes behind them would be
-    /// lost with them at a power cut.
+    /// Writes a WAL database's log again and syncs it. If an earlier process ended at a failed
+    /// sync, frames may exist in the page cache only, and no later sync writes them. SQLite would
+    /// take them for durable, and a power cut would lose them with all that follows.
     ///
-    /// Takes the write lock, so it is called outside of a transaction.
+    /// Takes the write lock, so call it outside of a transaction.
     ///
     /// - Throws: `DatabaseError`.
     package func rewriteLog() throws {

@@ -1,19 +1,19 @@
-// One process per data directory: a lock that ends with the process, and says who holds it.
 internal import Foundation
 internal import Glibc
 
-/// An exclusive lock on a data directory, held until it is deallocated or the process ends.
+/// An exclusive lock on a data directory, held until it is deallocated or the process ends, so that
+/// two processes never share one. The file names the holder's pid.
 package final class DirectoryLock: Sendable {
     private let descriptor: CInt
 
-    /// What builds before the log of segments kept acked hits in.
+    /// The journal's file before the log of segments was introduced.
     private static let formerJournal = "journal.db"
 
-    /// Takes the lock, creating the directory where it is missing.
+    /// Takes the lock; creates a missing directory.
     ///
-    /// - Throws: `JournalError.locked` where another process holds it, `.unusable` where the
-    ///   directory cannot be made or written, `.foreign` where a build before 6cb32c8 left its
-    ///   journal there.
+    /// - Throws: `JournalError.locked` if another process holds it, `.unusable` if the directory
+    ///   cannot be created or written, `.foreign` if it holds the journal of a build before
+    ///   6cb32c8.
     package init(directory: String) throws(JournalError) {
         do throws(SystemError) {
             _ = try LocalFileSystem().directory(directory)
@@ -39,7 +39,7 @@ package final class DirectoryLock: Sendable {
         }
         self.descriptor = descriptor
         let line = "\(getpid())\n"
-        // The pid only helps people; the lock holds without it, also on a full disk.
+        // The pid is for people only: the lock holds without it, for instance on a full disk.
         _ = ftruncate(descriptor, 0)
         _ = pwrite(descriptor, line, line.utf8.count, 0)
     }

@@ -1,28 +1,26 @@
-// How a directory comes to be, and stays: the same way on the system's files and on a simulated
-// disk.
 internal import Glibc
 
-/// The calls that make directories. Whoever has them has `FileSystem.directory` too.
+/// Creates directories. `FileSystem.directory` is implemented on it, for real files and the
+/// simulated disk alike.
 package protocol DirectoryTree {
-    /// Opens a directory; nil where there is none of that path.
+    /// Opens a directory; nil if it does not exist.
     ///
     /// - Throws: `SystemError`.
     func existing(_ path: String) throws(SystemError) -> (any Directory)?
 
-    /// Makes a directory (0700) in one that is there; it may be there already.
+    /// Creates a directory (0700) in an existing one; succeeds if it exists already.
     ///
     /// - Throws: `SystemError`.
     func make(_ path: String) throws(SystemError)
 
-    /// Whether this process may make something in a directory, and read it: a directory that cannot
-    /// be opened cannot be synced.
+    /// Whether this process may create entries in a directory and read it, which a sync requires.
     func isWritable(_ path: String) -> Bool
 }
 
 extension FileSystem where Self: DirectoryTree {
-    /// Opens a directory, made with its parents where they are missing. Every entry on the way that
-    /// this user could have made is synced, not only those that are new: an earlier process may
-    /// have made one and ended before its sync, and a power cut would take all that is in it.
+    /// Opens a directory, creating it and its parents if missing. Syncs every entry on the path
+    /// that this user could have created, not just new ones: an earlier process may have ended
+    /// before its sync, and a power cut would remove the directory with its contents.
     ///
     /// - Throws: `SystemError`.
     package func directory(_ path: String) throws(SystemError) -> any Directory {
@@ -37,7 +35,7 @@ extension FileSystem where Self: DirectoryTree {
         return made
     }
 
-    /// The directory above; nil of the root and of the current directory.
+    /// The parent directory; nil for the root and the current directory.
     private static func parent(of path: String) -> String? {
         var name = path[...]
         while name.last == "/" { name.removeLast() }

@@ -1,32 +1,30 @@
-// The seam between the journal and the disk: the same code runs on the system's files, and on a
-// seeded disk in memory that loses, tears and reorders what was not synced.
-
-/// What keeps files. Its calls block.
+/// The file system under the journal. The system's files implement it, and so does a simulated disk
+/// that loses, tears and reorders unsynced writes. Its calls block.
 package protocol FileSystem: Sendable {
-    /// Opens a directory. One that is missing is made (0700) with its parents, and its entry and
-    /// theirs are on disk when this returns.
+    /// Opens a directory. A missing one is created (0700) with its parents, and their entries are
+    /// synced before this returns.
     ///
     /// - Throws: `SystemError`.
     func directory(_ path: String) throws(SystemError) -> any Directory
 }
 
-/// An open directory: to sync it takes no further descriptor.
+/// An open directory, so that syncing it needs no further descriptor.
 package protocol Directory: AnyObject {
     /// Its path.
     var path: String { get }
 
-    /// Names of what is in it, in any order.
+    /// The names of its entries, in any order.
     ///
     /// - Throws: `SystemError`.
     func names() throws(SystemError) -> [String]
 
-    /// Opens a file for reading and writing; one that is missing is made (0600). The entry of a
-    /// new file is on disk once the directory was synced.
+    /// Opens a file for reading and writing; creates a missing one (0600). A new file's entry is
+    /// durable after the next `sync`.
     ///
     /// - Throws: `SystemError`.
     func open(_ name: String) throws(SystemError) -> any OpenFile
 
-    /// Gives a file another name; one that had it is replaced.
+    /// Renames a file, replacing any file of the new name.
     ///
     /// - Throws: `SystemError`.
     func rename(_ name: String, to newName: String) throws(SystemError)
@@ -36,14 +34,14 @@ package protocol Directory: AnyObject {
     /// - Throws: `SystemError`.
     func remove(_ name: String) throws(SystemError)
 
-    /// Returns once its entries are on disk.
+    /// Waits until its entries are on disk.
     ///
     /// - Throws: `SystemError`.
     func sync() throws(SystemError)
 }
 
-/// An open file. Each function is one call of the system, which may do less than it was asked for;
-/// it is closed with its last reference.
+/// An open file, closed when its last reference goes. Each method is one system call and may do
+/// less than asked.
 package protocol OpenFile: AnyObject {
     /// Its path, for messages.
     var path: String { get }
@@ -53,38 +51,38 @@ package protocol OpenFile: AnyObject {
     /// - Throws: `SystemError`.
     func size() throws(SystemError) -> Int
 
-    /// Writes the first bytes of some parts, one after the other; returns how many.
+    /// Writes a prefix of the concatenated parts; returns its length in bytes.
     ///
-    /// - Throws: `SystemError`; nothing was written then.
+    /// - Throws: `SystemError`; then nothing was written.
     func write(_ parts: ArraySlice<ArraySlice<UInt8>>, at offset: Int) throws(SystemError) -> Int
 
-    /// Fills the start of a buffer with what stands at an offset; returns how many bytes, 0 at the
-    /// end of the file.
+    /// Reads from `offset` into the start of a buffer; returns the number of bytes, 0 at the end of
+    /// the file.
     ///
     /// - Throws: `SystemError`.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(SystemError) -> Int
 
-    /// Returns once all that was written is on disk, with the length that is needed to read it.
+    /// Waits until all written bytes, and the length needed to read them, are on disk.
     ///
-    /// - Throws: `SystemError`: what was written since the last sync may be lost, and a later sync
-    ///   proves nothing.
+    /// - Throws: `SystemError`; then writes since the last sync may be lost, and a later successful
+    ///   sync proves nothing.
     func sync() throws(SystemError)
 
-    /// Gets space for the first bytes of the file, which is at least so long afterwards.
+    /// Allocates space for the first bytes of the file, extending the file to that length.
     ///
     /// - Throws: `SystemError`.
     func allocate(_ byteCount: Int) throws(SystemError)
 
-    /// Cuts the file off, or fills it up with zeros.
+    /// Shortens the file, or extends it with zeros.
     ///
     /// - Throws: `SystemError`.
     func truncate(to byteCount: Int) throws(SystemError)
 }
 
 extension OpenFile {
-    /// Writes all of some parts, one after the other.
+    /// Writes all parts, one after the other.
     ///
-    /// - Throws: `SystemError`; some of it may have been written.
+    /// - Throws: `SystemError`; a part may have been written.
     package func writeAll(_ parts: [ArraySlice<UInt8>], at start: Int) throws(SystemError) {
         var offset = start
         var left = parts.filter { !$0.isEmpty }[...]
@@ -101,7 +99,7 @@ extension OpenFile {
         }
     }
 
-    /// Reads `count` bytes, fewer where the file ends before.
+    /// Reads `count` bytes, or fewer at the end of the file.
     ///
     /// - Throws: `SystemError`.
     package func readAll(_ count: Int, at offset: Int) throws(SystemError) -> [UInt8] {
@@ -118,8 +116,7 @@ extension OpenFile {
         return bytes
     }
 
-    /// Fills a buffer with what stands at an offset, up to the end of the file; returns how many
-    /// bytes.
+    /// Fills a buffer from `offset`, up to the end of the file; returns the number of bytes.
     private func readAll(
         into buffer: UnsafeMutableRawBufferPointer, at offset: Int
     ) throws(SystemError) -> Int {
@@ -139,7 +136,7 @@ extension OpenFile {
 }
 
 extension ArraySlice<ArraySlice<UInt8>> {
-    /// Removes the first `bytes` bytes of the parts, and every part that is empty then.
+    /// Removes the first `bytes` bytes, and parts that become empty.
     fileprivate mutating func removeFirst(bytes: Int) {
         var bytes = bytes
         while let first = self.first, first.count <= bytes {

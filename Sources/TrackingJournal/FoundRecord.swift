@@ -1,20 +1,19 @@
-// What a segment's bytes say when they are read back.
 internal import CCRC32C
 internal import Glibc
 
-/// A record that was found in a segment.
+/// A record found in a segment at startup.
 struct FoundRecord {
     let header: RecordHeader
     let offset: Int
-    /// Whether its body is what was written.
+    /// Whether the body matches its checksum.
     let isWhole: Bool
 
-    /// Where it ends, and the next one begins.
+    /// The offset after the record, where the next one begins.
     var endOffset: Int { self.offset + self.header.recordBytes }
 
-    /// The records of a salt in order, from an offset on. Each commit is on disk before the next
-    /// one is written, so at most the last record is half there. Where one before others is
-    /// damaged, those after it are found by their salt.
+    /// The records with a salt, in order. A commit is durable before the next one is written, so
+    /// only the last record can be incomplete. After a damaged record the search continues: the
+    /// salt identifies the records that follow.
     static func all(
         in bytes: UnsafeRawBufferPointer, from start: Int, salt: UInt64
     ) -> [Self] {
@@ -27,7 +26,7 @@ struct FoundRecord {
         return found
     }
 
-    /// The record that stands at `offset`, with this salt where one is asked for.
+    /// Parses the record at `offset`; nil if there is none, or if its salt differs from `salt`.
     init?(at offset: Int, in bytes: UnsafeRawBufferPointer, salt: UInt64? = nil) {
         guard let header = RecordHeader(at: offset, in: bytes),
             salt == nil || salt == header.salt
@@ -44,7 +43,7 @@ struct FoundRecord {
             sightline_crc32c(0, body.baseAddress, body.count) == header.bodyChecksum
     }
 
-    /// The first record of a salt and a higher sequence that begins at `offset` or later.
+    /// The first record at or after `offset` with a salt and a higher sequence.
     private static func first(
         of salt: UInt64, after sequence: Int64, from offset: Int,
         in bytes: UnsafeRawBufferPointer

@@ -1,24 +1,22 @@
-// What a start finds in one segment's file.
-
-/// A segment, its records, and the keys of those that came after the checkpoint.
+/// A segment's file as read at startup: its records, and the keys of those after the checkpoint.
 struct FoundSegment {
     let segment: Segment
     var records: [FoundRecord]
     let keys: [Int64: ArraySlice<UInt8>]
-    /// Whether its records have no header before them, and no totals.
+    /// Whether the file is of format 0: no header, and no totals of events.
     let isFormat0: Bool
-    /// Bodies that the disk could not give, by sequence: nobody can tell whether they were written.
+    /// Sequences of records whose body the disk failed to read. They may hold acknowledged events.
     let unreadableBodies: Set<Int64>
-    /// Whether the disk could not give something that may have been a record, behind all others.
+    /// Whether the bytes after the last record could not be read and may hold another one.
     let mayHoldMore: Bool
 
-    /// Sequence of its newest record; 0 where there is none.
+    /// The newest record's sequence; 0 if there is none.
     var lastSequence: Int64 { self.records.last?.header.sequence ?? 0 }
 
     /// Reads a segment's file.
     ///
-    /// - Throws: `JournalError.foreign` where it is no segment of this program, `.failed` where the
-    ///   file cannot be read at all.
+    /// - Throws: `JournalError.foreign` if the file is not a segment of this program, `.failed` if
+    ///   it cannot be read at all.
     init(_ segment: Segment, after checkpoint: CheckpointStore.Contents) throws(JournalError) {
         let contents: SegmentContents
         do throws(SystemError) {
@@ -36,7 +34,7 @@ struct FoundSegment {
             records.lazy.filter { contents.isUnreadable($0.offset..<$0.endOffset) }
                 .map(\.header.sequence))
         let end = records.last?.endOffset ?? reading.start
-        // Where a file has no records, only its first one could say that it had others.
+        // Without a readable first record, no later one would be found: check only where it begins.
         let isEmpty = records.isEmpty
         self.mayHoldMore = contents.isUnreadable(
             end..<(isEmpty ? end + RecordHeader.byteCount : max(end, contents.bytes.count)))
@@ -56,7 +54,7 @@ struct FoundSegment {
         _ contents: SegmentContents, _ segment: Segment, after sequence: Int64
     ) throws(JournalError) -> Reading {
         let page = contents.bytes.prefix(SegmentHeader.byteCount)
-        // A page that cannot be read is no proof of another program's file.
+        // An unreadable page does not prove that the file is another program's.
         let start =
             contents.isUnreadable(0..<page.count)
             ? SegmentStart.segment(salts: [], isWhole: false) : SegmentStart(page)
@@ -66,7 +64,8 @@ struct FoundSegment {
         case .segment(let salts, let isWhole):
             contents.bytes.withUnsafeBytes { bytes in
                 var reading = Self.records(in: bytes, salts: salts, after: sequence)
-                // Two salts are a crash's doing, and so is a page that never was whole.
+                // Two salts result from a crash between the copies, and a short page from one
+                // before its end.
                 let isTorn = Set(salts).count == 2 || bytes.count < SegmentHeader.byteCount
                 reading.isDamaged = reading.isDamaged || !isWhole && !isTorn
                 return reading
@@ -81,7 +80,7 @@ struct FoundSegment {
         }
     }
 
-    /// The records of one of the salts, or else of the record that stands first.
+    /// The records with one of the salts; without salts, those with the first record's salt.
     private static func records(
         in bytes: UnsafeRawBufferPointer, salts: [UInt64], after sequence: Int64
     ) -> Reading {
@@ -95,7 +94,7 @@ struct FoundSegment {
             reading.records = records
             return reading
         }
-        // Nothing in it is needed. Where its first record was, an earlier one stands, or zeros.
+        // No record is needed. A healthy file has an old record, or zeros, where its first one was.
         let head = bytes.dropFirst(reading.start).prefix(RecordHeader.byteCount)
         reading.isDamaged = first == nil && head.contains { $0 != 0 }
         return reading
@@ -118,8 +117,8 @@ struct FoundSegment {
         return Reading(records: records, start: 0, isFormat0: true)
     }
 
-    /// Whether something stands between records that is none, or one of them is not whole and
-    /// others follow.
+    /// Whether there are bytes between records that belong to none, or an incomplete record is
+    /// followed by others.
     private static func hasGap(_ records: [FoundRecord], from start: Int) -> Bool {
         var end = start
         for record in records {

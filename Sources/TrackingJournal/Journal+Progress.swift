@@ -1,38 +1,37 @@
-// How far the sinks have come, and how full the journal is: figures for whoever watches.
 internal import DequeModule
 
 extension Journal {
-    /// Where a sink's cursor was when the journal was opened, or has come since; 0 for a new sink.
+    /// The sequence of a sink's cursor; 0 for a new sink.
     package func cursor(of sink: String) -> Int64 { self.writer.cursor(of: sink).sequence }
 
-    /// What the sink said of its place when its cursor came there; empty where it said nothing.
+    /// The place that the sink reported when its cursor moved there; empty if it reports none.
     package func place(of sink: String) -> String { self.writer.cursor(of: sink).place }
 
-    /// Random numbers of the journal's machine, for who waits before it tries again.
+    /// Random numbers for the jitter of retries; deterministic in a simulation.
     package var generator: MachineGenerator { MachineGenerator(machine: self.machine) }
 
-    /// What a sink has yet to take.
+    /// The backlog of a sink.
     package struct Lag: Sendable, Equatable {
-        /// Groups that it has not confirmed.
+        /// The number of groups that the sink has not confirmed.
         package let groups: Int
-        /// When the oldest of them was committed, in microseconds since 1970; nil where there is
+        /// When the oldest of them was committed, in microseconds since 1970; nil if there are
         /// none.
         package let oldestTime: Int64?
     }
 
-    /// What a sink has yet to take. May be asked at any time, from anywhere.
+    /// The backlog of a sink. May be called from any thread.
     package func lag(of sink: String) -> Lag { self.writer.lag(of: sink) }
 
     /// When the oldest group that is kept was committed, in microseconds since 1970; nil where
     /// there is none. Groups that every sink has are kept for `retainSeconds` more.
     package var oldestTime: Int64? { self.writer.oldestTime }
 
-    /// Bytes of payload that may be kept.
+    /// The maximum payload that may be stored, in bytes.
     package var maxStoredBytes: Int { self.writer.maxBytes }
 }
 
 extension Deque<StoredRow> {
-    /// Removes rows from the front for as long as the condition holds; their bytes.
+    /// Removes rows from the front while the condition holds; returns their bytes.
     mutating func removeRows(while condition: (StoredRow) -> Bool) -> Int {
         var bytes = 0
         while let row = self.first, condition(row) {
@@ -42,7 +41,7 @@ extension Deque<StoredRow> {
         return bytes
     }
 
-    /// The index of the first row after a sequence; the count where there is none.
+    /// The index of the first row after a sequence; `count` if there is none.
     func index(after sequence: Int64) -> Int {
         var (low, high) = (0, self.count)
         while low < high {

@@ -1,11 +1,10 @@
-// What a group is made of.
 internal import TrackingCore
 
 extension Journal.Submission {
-    /// Bytes that the journal will keep of its requests.
+    /// The bytes that the requests take in the journal.
     var journalBytes: Int { self.requests.reduce(0) { $0 &+ $1.journalBytes } }
 
-    /// Nothing of its requests was kept.
+    /// Marks every request to be sent again, because nothing of them was kept.
     func markToRetry() {
         for request in self.requests { request.isToRetry = true }
     }

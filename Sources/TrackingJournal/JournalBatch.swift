@@ -2,19 +2,19 @@
 
 /// One group of the journal, with its payload.
 package struct JournalBatch: Sendable {
-    /// Its place in the journal: rising, never used twice.
+    /// The batch's position in the journal: strictly increasing, never reused.
     package let sequence: Int64
-    /// Events in it; 0 where nothing tells how many were lost.
+    /// The number of its events; 0 if that is lost with them.
     package let eventCount: Int
-    /// Hits in the journal's form (`HitBlock`); where the batch is damaged, what is left of them.
+    /// Its hits in the journal's form (`HitBlock`); of a damaged batch, what is left.
     package let payload: [UInt8]
-    /// What is lost, where the payload is not what was written.
+    /// What is lost, if the batch is damaged.
     package let loss: LostRecords?
 
-    /// Whether the payload is not what was written, or cannot be read at all.
+    /// Whether the payload could not be read as it was written.
     package var isDamaged: Bool { self.loss != nil }
 
-    /// A batch of known parts.
+    /// Creates a batch.
     package init(
         sequence: Int64, eventCount: Int, payload: [UInt8], loss: LostRecords? = nil
     ) {
@@ -25,14 +25,14 @@ package struct JournalBatch: Sendable {
     }
 }
 
-/// Records that should be there and cannot be read.
+/// Records that are missing or unreadable.
 package struct LostRecords: Sendable, Equatable {
-    /// Their sequences.
+    /// The sequences of the records.
     package let sequences: ClosedRange<Int64>
-    /// Events in them; nil where nothing tells.
+    /// The number of their events; nil if unknown.
     package let eventCount: Int?
 
-    /// Records of these sequences.
+    /// Describes the loss of `sequences`.
     package init(sequences: ClosedRange<Int64>, eventCount: Int?) {
         self.sequences = sequences
         self.eventCount = eventCount

@@ -1,25 +1,23 @@
-// What can go wrong with the journal, told apart by what has to follow.
-
-/// An error of the journal.
+/// An error of the journal; the cases differ in what an operator has to do.
 package enum JournalError: Error, CustomStringConvertible {
     /// Another process uses the data directory.
     case locked(directory: String, holder: String)
     /// The directory or file cannot be used at all.
     case unusable(path: String, reason: String)
-    /// The file is of a newer format, or another program's: it is neither read nor written over.
+    /// The file has a newer format or is another program's. It is neither read nor changed.
     case foreign(path: String, reason: String)
-    /// SQLite did not take a setting that an ack rests on.
+    /// SQLite refused a setting that acks depend on.
     case unsafeSetting(name: String, value: String, needed: String)
-    /// The disk failed: what was promised to be on it may not be. Never retried.
+    /// The disk failed, so that acknowledged data may be missing from it. Never retried.
     case failed(reason: String)
 
-    /// Whether a file is not this program's to use: another configuration or program helps, and a
-    /// restart does not.
+    /// Whether a file belongs to another program or version: a restart does not help, another
+    /// configuration or program does.
     package var isForeign: Bool {
         if case .foreign = self { true } else { false }
     }
 
-    /// What, where, why, and what to do.
+    /// What failed, where, why, and the fix.
     package var description: String {
         switch self {
         case .locked(let directory, let holder):

@@ -1,9 +1,7 @@
-// Where the forwarders of a journal without a disk run.
-/// Runs tasks on a journal's queue.
+/// Runs the forwarders of a journal without a disk on the journal's queue.
 ///
-/// Where nothing is written, an ack waits for the sink. There the turn that makes a group, the
-/// group's delivery and its acks are one piece of work: on threads of their own they would only
-/// wake each other.
+/// There an ack waits for the sink, so that forming a group, delivering it and acknowledging it are
+/// one chain of work. On separate threads each step would only wake the next.
 final class JournalExecutor: TaskExecutor {
     private let queue: any WorkQueue
 

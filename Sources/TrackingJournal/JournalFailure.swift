@@ -1,7 +1,7 @@
-// A disk that has failed is not asked again: a later sync may succeed and prove nothing.
 internal import Synchronization
 
-/// The first failure, which is told once and stays.
+/// The first failure, reported once and kept: after a failed sync a later one may succeed and prove
+/// nothing, so the disk is not used again.
 final class JournalFailure: Sendable {
     private let first = Mutex<JournalError?>(nil)
     private let onFailure: @Sendable (JournalError) -> Void

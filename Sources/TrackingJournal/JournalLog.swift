@@ -1,45 +1,44 @@
-// The log: what makes a group durable is one write and one fdatasync of a file that is already as
-// long as it gets. A file of our own and not SQLite's: a commit there writes whole pages of a tree,
-// four times the payload where groups are small.
+// The log of segments. A commit is one write and one fdatasync of a preallocated file. SQLite would
+// write whole pages of a tree: four times the payload for small groups.
 internal import DequeModule
 
-/// Segments in the order of their records, and some to be used again. Touched on the journal's
-/// queue alone.
+/// The segments in the order of their records, and spares for reuse. Used on the journal's queue
+/// only.
 final class JournalLog {
     private let directory: any Directory
     private let machine: Machine
     private let configuration: Journal.Configuration
-    /// Records are appended to the last one.
+    /// Records are appended to the last segment.
     private var segments: Deque<Segment> = []
-    /// Segments whose records nobody needs: to write over them costs less than to make a file
-    /// longer, by the metadata of the file system.
+    /// Segments whose records are no longer needed. Overwriting them is cheaper than extending a
+    /// file, which changes the file system's metadata.
     private var spares: [Segment] = []
     private var lastNumber = 0
-    /// What is known of rows that have no place.
+    /// The losses that rows without a place stand for, by sequence.
     private var losses: [Int64: LostRecords] = [:]
 
-    /// Space for the checkpoint that frees segments on a full disk, and a descriptor for a segment.
+    /// Reserves space and a descriptor for the checkpoint that frees segments on a full disk.
     private var ballast: (any OpenFile)?
 
-    /// Spares that are kept; what a burst needed beyond them goes.
+    /// The number of spares kept; further ones from a burst are deleted.
     private static let maxSpares = 4
     private static let ballastBytes = 1 << 20
     private static let ballastName = "ballast"
     private static let damagedSuffix = ".damaged"
-    /// Files that are kept aside; the oldest go first.
+    /// The maximum number of damaged files kept aside; the oldest are deleted first.
     static let maxAside = 16
 
     /// Why a record was not appended.
     enum Failure: Error {
-        /// There is no room; the log is as it was.
+        /// There is no room; the log is unchanged.
         case noRoom
         /// The disk failed.
         case failed(reason: String)
     }
 
-    /// A log that has yet to be recovered, in a directory that is made where it is missing.
+    /// Creates a log to be recovered, and its directory if that is missing.
     ///
-    /// - Throws: `JournalError.unusable` where it cannot be made.
+    /// - Throws: `JournalError.unusable` if the directory cannot be created.
     init(
         directory: String, configuration: Journal.Configuration, machine: Machine
     ) throws(JournalError) {
@@ -54,7 +53,7 @@ final class JournalLog {
 
     // MARK: Appending
 
-    /// Appends a record, and returns its place once that is on disk.
+    /// Appends a record and returns its place once it is on disk.
     func append(_ record: Record) throws(Failure) -> RecordPlace {
         do throws(SystemError) {
             if let place = try self.appendToCurrent(record) { return place }
@@ -64,8 +63,8 @@ final class JournalLog {
         }
     }
 
-    /// Appends a record to the last segment; nil where that is full, or the disk is and there is a
-    /// spare, which may have its space already.
+    /// Appends a record to the last segment. Returns nil if that is full, or if the disk is full
+    /// and a spare, which may have allocated space, can be tried.
     private func appendToCurrent(_ record: Record) throws(SystemError) -> RecordPlace? {
         guard let current = self.segments.last, !current.isSealed,
             current.recordBytes + record.byteCount <= self.configuration.segmentBytes
@@ -79,7 +78,7 @@ final class JournalLog {
     }
 
     private func append(_ record: Record, to segment: Segment) throws(SystemError) -> RecordPlace {
-        // What a checkpoint was given must not be taken by the next record.
+        // If the ballast was given to a checkpoint, take it back before a file grows.
         if self.ballast == nil, !segment.hasSpace(for: record) { try self.takeBallast() }
         return try segment.append(record)
     }
@@ -96,7 +95,7 @@ final class JournalLog {
         }
     }
 
-    /// An empty segment: a spare where there is one, or else a new file.
+    /// An empty segment: a spare, or a new file.
     private func takeSpare() throws(SystemError) -> Segment {
         if let spare = self.spares.popLast() {
             spare.clear()
@@ -126,7 +125,7 @@ final class JournalLog {
 
     // MARK: Reading
 
-    /// The row's batch, read from its segment. What the disk cannot give is a damaged batch.
+    /// Reads a row's batch from its segment. An unreadable one is returned as a damaged batch.
     func batch(_ row: StoredRow) throws(SystemError) -> JournalBatch {
         guard let place = row.place,
             let segment = self.segments.first(where: { $0.number == place.segment })
@@ -168,14 +167,14 @@ final class JournalLog {
 
     // MARK: Releasing
 
-    /// Lets segments be used again whose records have all gone, up to a sequence that a checkpoint
-    /// holds.
+    /// Makes segments spares when all their records are at or before `sequence`, which must be in a
+    /// durable checkpoint.
     func release(through sequence: Int64) throws(SystemError) {
         while let first = self.segments.first, first.lastSequence <= sequence {
             do throws(SystemError) {
                 try self.keepSpare(first)
             } catch {
-                // For want of a descriptor: tried again with the next checkpoint.
+                // No descriptor or room to do so: try again after the next checkpoint.
                 guard error.isNoRoom else { throw error }
                 return
             }
@@ -194,7 +193,7 @@ final class JournalLog {
         }
     }
 
-    /// Gives a damaged file another name: it is never written again, and is there for people.
+    /// Renames a damaged file, so that it is never overwritten and can be examined.
     private func setAside(_ segment: Segment) throws(SystemError) {
         let aside = try self.asideNumbers()
         for number in aside.dropLast(Self.maxAside - 1) {
@@ -205,7 +204,7 @@ final class JournalLog {
         try self.directory.sync()
     }
 
-    /// The numbers of the files that were set aside, the oldest first.
+    /// The numbers of the files set aside, oldest first.
     private func asideNumbers() throws(SystemError) -> [Int] {
         try self.directory.names().compactMap { name in
             name.hasSuffix(Self.damagedSuffix) ? Int(name.dropLast(Self.damagedSuffix.count)) : nil
@@ -214,7 +213,7 @@ final class JournalLog {
 
     // MARK: A full disk
 
-    /// Gives up a spare, or else the ballast, for a checkpoint. Returns whether there was one.
+    /// Deletes a spare, or else the ballast, to make room for a checkpoint. Returns whether it did.
     func makeRoom() throws(SystemError) -> Bool {
         if let spare = self.spares.popLast() {
             try self.directory.remove(spare.name)
@@ -226,7 +225,7 @@ final class JournalLog {
         return true
     }
 
-    /// Holds space back. Where there is none, no file gets longer.
+    /// Reserves the ballast. Fails if there is no room, so that no file grows.
     private func takeBallast() throws(SystemError) {
         let file = try self.directory.open(Self.ballastName)
         do throws(SystemError) {
@@ -240,21 +239,21 @@ final class JournalLog {
 
     // MARK: Opening
 
-    /// Reads the segments that earlier runs left, and makes sure that the newest record is on disk.
+    /// Reads the segments of earlier runs and makes sure that the newest record is on disk.
     ///
     /// - Parameters:
-    ///   - checkpoint: what need not be read again.
-    ///   - onKeys: told the keys of each record that came after the checkpoint, in order.
-    /// - Returns: the rows that are still needed, and where sequences go on. A row without a place
-    ///   stands for records that should be there and cannot be read.
+    ///   - checkpoint: the newest checkpoint; earlier records need not be read again.
+    ///   - onKeys: called with the keys of each record after the checkpoint, in order.
+    /// - Returns: the rows that are still needed, and the last sequence. A row without a place
+    ///   stands for records that are missing or unreadable.
     /// - Throws: `JournalError.foreign` or `.failed`.
     func recover(
         after checkpoint: CheckpointStore.Contents, onKeys: (Int64, ArraySlice<UInt8>) -> Void
     ) throws(JournalError) -> LogRecovery.Outcome {
         do {
             var recovery = LogRecovery(after: checkpoint, now: self.machine.wallTime())
-            // A file of a process that was killed before it synced the directory has a name that a
-            // power cut takes away.
+            // If a process was killed before it synced the directory, a power cut could still
+            // remove a file's entry.
             try self.directory.sync()
             let numbers = try self.directory.names().compactMap(Segment.number(of:))
             self.lastNumber = numbers.max() ?? 0
@@ -272,8 +271,7 @@ final class JournalLog {
         }
     }
 
-    /// Makes the first segments before the first record comes. Where there is no room the log goes
-    /// on without them.
+    /// Preallocates segments before the first record. If there is no room, the log starts without.
     private func prepareSpares() throws(SystemError) {
         do throws(SystemError) {
             if self.ballast == nil { try self.takeBallast() }
@@ -290,11 +288,11 @@ final class JournalLog {
         do throws(SystemError) {
             try segment.prepare(SegmentHeader.byteCount + self.configuration.segmentBytes)
         } catch {
-            // What it got of a small disk is needed for other files.
+            // On a small disk, other files need the space.
             try self.directory.remove(segment.name)
             throw error
         }
-        // The last one is taken first: that is the lowest number.
+        // Spares are taken from the end, so the lowest number is used first.
         self.spares.insert(segment, at: 0)
     }
 }

@@ -1,12 +1,11 @@
-// The system's own files.
 internal import Glibc
 
-/// The files of this machine, through the system's calls.
+/// The local file system, through system calls.
 package struct LocalFileSystem: FileSystem, DirectoryTree {
-    /// The system's files.
+    /// Creates the file system; it has no state.
     package init() {}
 
-    /// Opens a directory; nil where there is none of that path.
+    /// Opens a directory; nil if it does not exist.
     ///
     /// - Throws: `SystemError`.
     package func existing(_ path: String) throws(SystemError) -> (any Directory)? {
@@ -16,18 +15,17 @@ package struct LocalFileSystem: FileSystem, DirectoryTree {
         return nil
     }
 
-    /// Makes a directory (0700) in one that is there.
+    /// Creates a directory (0700) in an existing one; succeeds if it exists already.
     ///
     /// - Throws: `SystemError`.
     package func make(_ path: String) throws(SystemError) {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw SystemError("mkdir", path) }
     }
 
-    /// Whether this process may make something in a directory, and read it.
+    /// Whether this process may create entries in a directory, and read it to sync it.
     package func isWritable(_ path: String) -> Bool { access(path, R_OK | W_OK | X_OK) == 0 }
 }
 
-/// A directory of this machine.
 private final class LocalDirectory: Directory {
     let path: String
     private let descriptor: CInt
@@ -80,7 +78,6 @@ private final class LocalDirectory: Directory {
     }
 }
 
-/// A file of this machine.
 private final class LocalFile: OpenFile {
     let path: String
     private let descriptor: CInt
@@ -108,7 +105,7 @@ private final class LocalFile: OpenFile {
         return count
     }
 
-    /// Calls `body` with the addresses of all parts, which none of them leaves before it returns.
+    /// Calls `body` with the addresses of all parts, which are valid only until it returns.
     private static func withVectors<Value>(
         _ parts: ArraySlice<ArraySlice<UInt8>>, _ vectors: [iovec] = [],
         _ body: (UnsafeBufferPointer<iovec>) -> Value

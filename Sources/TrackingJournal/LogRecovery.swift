@@ -1,31 +1,30 @@
-// What a start makes of the segments that earlier runs left.
 internal import Glibc
 
-/// Reads segments in any order, and says which records are still needed.
+/// Reads the segments of earlier runs, in any order, and finds the records that are still needed.
 struct LogRecovery {
     private let checkpoint: CheckpointStore.Contents
     private var found: [FoundSegment] = []
     private var spares: [Segment] = []
     private let now: Int64
 
-    /// What an earlier run left, in order.
+    /// What was found, in the order of the records.
     struct Outcome {
-        /// Segments with records that are needed, or that may be.
+        /// Segments with records that are, or may be, still needed.
         var segments: [Segment] = []
-        /// Segments that nobody needs.
+        /// Segments without needed records.
         var spares: [Segment] = []
-        /// Records that are still needed. One without a place stands for records that should be
-        /// there and cannot be read.
+        /// The records that are still needed. A row without a place stands for missing or
+        /// unreadable records.
         var rows: [StoredRow] = []
-        /// What is known of the rows that have no place, by their sequence.
+        /// The losses that rows without a place stand for, by sequence.
         var losses: [Int64: LostRecords] = [:]
-        /// The newest sequence that was used.
+        /// The newest sequence in use.
         var lastSequence: Int64 = 0
-        /// Events in all records up to it, modulo 2³².
+        /// The number of events in all records up to it, modulo 2³².
         var eventTotal: UInt32 = 0
     }
 
-    /// - Parameter now: the time of rows that stand for lost records, in microseconds since 1970.
+    /// - Parameter now: the time given to rows for lost records, in microseconds since 1970.
     init(after checkpoint: CheckpointStore.Contents, now: Int64) {
         self.checkpoint = checkpoint
         self.now = now
@@ -41,10 +40,10 @@ struct LogRecovery {
         }
     }
 
-    /// Puts the segments in order, erases what was never acknowledged, and makes sure that the last
-    /// record is on disk.
+    /// Orders the segments, erases unacknowledged records, and makes sure that the last record is
+    /// on disk.
     ///
-    /// - Parameter onKeys: told the keys of each record that came after the checkpoint, in order.
+    /// - Parameter onKeys: called with the keys of each record after the checkpoint, in order.
     mutating func finish(
         onKeys: (Int64, ArraySlice<UInt8>) -> Void
     ) throws(SystemError) -> Outcome {
@@ -68,9 +67,9 @@ struct LogRecovery {
 
     // MARK: Records that were never acknowledged
 
-    /// Erases each record that is half there and that no client was told of: the newest one, or one
-    /// whose sequence a whole record has too. Its sequence will be used again, and the next start
-    /// must not find it.
+    /// Erases each incomplete record that was never acknowledged: the newest one, or one whose
+    /// sequence a complete record has as well. Its sequence will be reused, and the next start must
+    /// not find two.
     private mutating func eraseUnwritten() throws(SystemError) {
         let newestWhole =
             self.found.lazy.flatMap(\.records).filter(\.isWhole)
@@ -101,10 +100,10 @@ struct LogRecovery {
 
     // MARK: Rows
 
-    /// How far rows have been put together.
+    /// The point up to which rows have been assembled.
     fileprivate struct Progress {
         var sequence: Int64
-        /// Nil where nothing tells how many events there were.
+        /// Nil if the number of events is unknown.
         var eventTotal: UInt32?
     }
 
@@ -138,8 +137,8 @@ struct LogRecovery {
         return outcome
     }
 
-    /// Where the disk cannot give what stands behind the newest record, that may have been a record
-    /// of which a client was told: a sequence of its own stands for it.
+    /// The disk could not read the bytes after the newest record, and they may hold an acknowledged
+    /// one. Reserves a sequence that stands for it, reported as lost.
     private func noteUnreadableEnds(_ outcome: inout Outcome) {
         let ends = self.found.filter(\.mayHoldMore)
             .filter { $0.records.isEmpty || $0.lastSequence == self.found.last?.lastSequence }
@@ -154,7 +153,7 @@ struct LogRecovery {
 }
 
 extension LogRecovery.Outcome {
-    /// Adds a row for records that should be there and are not.
+    /// Adds a row for missing or unreadable records.
     fileprivate mutating func addLoss(
         from progress: LogRecovery.Progress, through sequence: Int64, eventTotal: UInt32?,
         _ createTime: Int64

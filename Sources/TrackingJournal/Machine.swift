@@ -1,26 +1,26 @@
-// What a journal has of the machine that it runs on, as one value: a simulation gives its own.
 internal import Foundation
 
-/// Files, queues, time and chance.
+/// What the journal uses of its machine: files, queues, clocks and randomness. The simulation
+/// substitutes its own.
 package struct Machine: Sendable {
-    /// Where the log is.
+    /// The file system with the log.
     package var files: any FileSystem
-    /// Makes a serial queue of a name.
+    /// Creates a serial queue with a label.
     package var makeQueue: @Sendable (String) -> any WorkQueue
-    /// The time of day, in microseconds since 1970. It may jump.
+    /// The wall clock, in microseconds since 1970. It may jump.
     package var wallTime: @Sendable () -> Int64
-    /// The time that only goes on.
+    /// The monotonic clock.
     package var now: @Sendable () -> ContinuousClock.Instant
-    /// A random number, which nobody can guess.
+    /// An unpredictable random number.
     package var random: @Sendable () -> UInt64
 
-    /// The machine that this process runs on.
+    /// The machine of this process.
     package static let local = Machine(
         files: LocalFileSystem(), makeQueue: { DispatchWorkQueue($0) },
         wallTime: { Int64(Date().timeIntervalSince1970 * 1_000_000) }, now: { .now },
         random: { .random(in: .min ... .max) })
 
-    /// A machine of these parts.
+    /// Creates a machine from its parts.
     package init(
         files: any FileSystem, makeQueue: @escaping @Sendable (String) -> any WorkQueue,
         wallTime: @escaping @Sendable () -> Int64,
@@ -35,9 +35,9 @@ package struct Machine: Sendable {
     }
 }
 
-/// Random numbers of a machine.
+/// Draws random numbers from a machine.
 package struct MachineGenerator: RandomNumberGenerator {
     let machine: Machine
-    /// The next number.
+    /// The next random number.
     package mutating func next() -> UInt64 { self.machine.random() }
 }

@@ -1,14 +1,14 @@
-// The window's rows in the journal: 12 bytes per changed key, little-endian. Bit 0 of the marks,
-// which no hit has, says that the key was new: only new keys take a place, so replaying the rows
-// evicts the same keys in the same order.
+// The window's changes in the journal: 12 bytes per key, little-endian. Bit 0 of the marks, which
+// no hit uses, says that the key was new. Only new keys take a place in the window, so replaying
+// the rows evicts the same keys in the same order.
 internal import TrackingCore
 
 extension RecentHits {
-    /// Bytes of one change in a row: high (8), low (2), marks (2).
+    /// The bytes of one change: high (8), low (2), marks (2).
     static let changeBytes = 12
     private static let isNew: UInt16 = 1
 
-    /// The row of a group's changes.
+    /// Encodes a group's changes.
     static func row(of changes: [Change]) -> [UInt8] {
         var row: [UInt8] = []
         row.reserveCapacity(changes.count * Self.changeBytes)
@@ -22,7 +22,7 @@ extension RecentHits {
         return row
     }
 
-    /// Remembers what a row holds, as when it was written; returns how many of its keys were new.
+    /// Replays a row's changes; returns the number of new keys.
     func restore(row: UnsafeRawBufferPointer) -> Int {
         var newKeys = 0
         var offset = 0
@@ -35,7 +35,8 @@ extension RecentHits {
                 littleEndian: row.loadUnaligned(fromByteOffset: offset + 10, as: UInt16.self))
             let key = WindowKey(high: high, low: low)
             let isNew = marks & Self.isNew != 0
-            // A key whose first row is gone has made room for newer ones: its later marks went too.
+            // If a key's first row was forgotten, the key was evicted: its later marks do not
+            // apply.
             if isNew || !self.marks(of: key).isEmpty {
                 self.set(Marks(rawValue: marks & ~Self.isNew), of: key)
             }

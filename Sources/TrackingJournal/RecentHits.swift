@@ -1,28 +1,27 @@
-// The window of recent hits: which facts were counted lately, in bounded memory.
 internal import Glibc
 package import TrackingCore
 
-/// The marks of the newest keys, at most `capacity` of them; the oldest makes room for the newest.
+/// The deduplication window: the marks of the newest `capacity` keys, in bounded memory. A new key
+/// evicts the oldest.
 ///
-/// An open-addressing table of 16-byte slots, half full at most, and a ring that remembers the
-/// order of arrival. A slot keeps 80 bits of a key: among 2 million, two different facts share them
-/// with a probability of 10⁻¹² over the window's life. Memory is touched as it fills: 72 MiB for 2
-/// million.
+/// An open-addressing table of 16-byte slots, at most half full, and a ring with the order of
+/// arrival. A slot keeps 80 bits of a key: with 2 million keys, two facts collide over the window's
+/// life with a probability of 10⁻¹². Pages are touched as it fills: 72 MiB for 2 million keys.
 package final class RecentHits {
-    /// Keys it remembers.
+    /// The maximum number of keys.
     let capacity: Int
     private let slotMask: Int
-    /// Mixed into each key: who chooses keys cannot choose their slots.
+    /// Mixed into each key, so that clients who choose keys cannot force collisions.
     private let random: UInt64
     private let shift: UInt64
     private let slots: UnsafeMutablePointer<Slot>
     private let ring: UnsafeMutablePointer<UInt64>
     private var next = 0
     private(set) var count = 0
-    /// Holds what `touch` loads, so that the loads happen.
+    /// Stores the result of `touch`, so that the optimizer keeps the loads.
     private var touched: UInt64 = 0
 
-    /// `position` is the key's place in the ring plus one; 0 means that the slot is free.
+    /// `position` is the key's index in the ring plus one; 0 marks a free slot.
     private struct Slot {
         var high: UInt64
         var position: UInt32
@@ -30,19 +29,19 @@ package final class RecentHits {
         var marks: UInt16
     }
 
-    /// A key's marks before they were changed.
+    /// A key and the marks that it had before a change.
     package struct Change {
         let key: WindowKey
         let before: Marks
         let after: Marks
 
-        /// Whether the key was not known before.
+        /// Whether the window did not hold the key before.
         var isNew: Bool { self.before.isEmpty }
     }
 
-    /// An empty window of `capacity` keys, 1 to 2³⁰.
+    /// Creates an empty window of `capacity` keys, limited to 1…2³⁰.
     ///
-    /// - Parameter random: mixed into the places of keys; nobody who sends events may know it.
+    /// - Parameter random: mixed into the slots of keys; must be secret from clients.
     package init(capacity: Int, random: UInt64 = .random(in: .min ... .max)) {
         self.capacity = min(max(capacity, 1), 1 << 30)
         var slotCount = 2
@@ -50,7 +49,7 @@ package final class RecentHits {
         self.slotMask = slotCount - 1
         self.random = random
         self.shift = UInt64(64 - slotCount.trailingZeroBitCount)
-        // calloc leaves the pages to the kernel until they are used; a window costs what it holds.
+        // calloc's pages stay unmapped until they are used: memory grows with the contents.
         guard let slots = calloc(slotCount, MemoryLayout<Slot>.stride),
             let ring = calloc(self.capacity, MemoryLayout<UInt64>.stride)
         else { preconditionFailure("no memory for the window of \(capacity) recent hits") }
@@ -63,7 +62,7 @@ package final class RecentHits {
         free(self.ring)
     }
 
-    /// Settles claims in order, and notes each change of marks.
+    /// Settles claims in order, and appends each change of marks to `changes`.
     package func settle(_ claims: inout [Claim], changes: inout [Change]) {
         for index in claims.indices {
             let key = WindowKey(claims[index].key)
@@ -84,7 +83,7 @@ package final class RecentHits {
         }
     }
 
-    /// Settles claims as they would be now; the window stays as it is.
+    /// The claims as settling would leave them; does not change the window.
     func preview(_ claims: [Claim]) -> [Claim] {
         claims.map { claim in
             var claim = claim
@@ -95,7 +94,7 @@ package final class RecentHits {
         }
     }
 
-    /// Takes changes back, newest first, as if the claims had never been made.
+    /// Undoes changes, newest first, after a failed commit.
     func undo(_ changes: [Change]) {
         for change in changes.reversed() {
             guard let index = self.find(change.key) else { continue }
@@ -103,14 +102,14 @@ package final class RecentHits {
         }
     }
 
-    /// The marks of a key; none where it is not remembered.
+    /// The marks of a key; none if the window does not hold it.
     func marks(of key: WindowKey) -> Marks {
-        // Not written as []: that goes through a generic initializer, for every event.
+        // `[]` would go through a generic initializer for every event.
         guard let index = self.find(key) else { return Marks(rawValue: 0) }
         return Marks(rawValue: self.slots[index].marks)
     }
 
-    /// Gives a key its marks, remembering it as the newest where it is new.
+    /// Sets a key's marks; a new key is inserted as the newest.
     func set(_ marks: Marks, of key: WindowKey) {
         if let index = self.find(key) {
             self.slots[index].marks = marks.rawValue
@@ -136,16 +135,16 @@ package final class RecentHits {
         changes.append(Change(key: key, before: known, after: after))
     }
 
-    /// Loads the slot's cache line and the next one, which every second search goes on to.
+    /// Loads the slot's cache line and the next, which half of the searches need.
     private func touch(home: Int) -> UInt64 {
         self.slots[home].high ^ self.slots[(home &+ Self.slotsInLine) & self.slotMask].high
     }
 
     private static let slotsInLine = 64 / MemoryLayout<Slot>.stride
 
-    /// The slot at which the search for a key begins.
+    /// The slot where the search for a key begins.
     func home(_ high: UInt64) -> Int {
-        // A factor alone would leave keys at equal distances at equal distances.
+        // A factor alone would map evenly spaced keys to evenly spaced slots.
         var mixed = (high ^ self.random) &* 0x9E37_79B9_7F4A_7C15
         mixed ^= mixed &>> 32
         return Int(truncatingIfNeeded: (mixed &* (self.random | 1)) &>> self.shift)
@@ -162,14 +161,14 @@ package final class RecentHits {
         return nil
     }
 
-    /// Frees the slot of the ring's key, and closes the gap that it leaves in the probe sequence.
+    /// Frees the slot of the ring's key and closes the gap in its probe sequence.
     private func forget(ringIndex: Int) {
         var gap = self.home(self.ring[ringIndex])
         while Int(self.slots[gap].position) != ringIndex &+ 1 { gap = (gap &+ 1) & self.slotMask }
         var index = (gap &+ 1) & self.slotMask
         while self.slots[index].position != 0 {
             let home = self.home(self.slots[index].high)
-            // It may move to the gap unless its home lies behind the gap, on the way to it.
+            // An entry may fill the gap unless its home lies between the gap and the entry.
             if (index &- home) & self.slotMask >= (index &- gap) & self.slotMask {
                 self.slots[gap] = self.slots[index]
                 gap = index
@@ -180,10 +179,10 @@ package final class RecentHits {
         self.count &-= 1
     }
 
-    /// Loads the slots that claims will need before the first is used: the processor fetches them
-    /// side by side, where one after the other each would wait for memory.
+    /// Loads the slots that the claims will use before the first one is settled, so that the
+    /// processor fetches them in parallel instead of waiting for each.
     ///
-    /// - Parameter ahead: claims that were touched and are not settled yet.
+    /// - Parameter ahead: claims that were loaded before and are not settled yet.
     func touch(_ claims: [Claim], ahead: Int) {
         var sum: UInt64 = 0
         var evicted = (self.next &+ ahead) % self.capacity
@@ -198,7 +197,7 @@ package final class RecentHits {
     }
 }
 
-/// The 80 bits of a HitKey that the window keeps.
+/// The 80 bits of a HitKey that the window stores.
 struct WindowKey: Equatable {
     let high: UInt64
     let low: UInt16

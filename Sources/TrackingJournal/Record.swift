@@ -1,22 +1,21 @@
-// What one commit writes to the log.
 internal import CCRC32C
 
-/// One group of requests, before it has a place.
+/// One group of requests as a commit writes it, before it has a place in the log.
 struct Record {
     let sequence: Int64
     /// In microseconds since 1970.
     let createTime: Int64
     let eventCount: Int
-    /// Events in all records up to this one, modulo 2³².
+    /// The number of events in all records up to this one, modulo 2³².
     let eventTotal: UInt32
     /// The window's changes (`RecentHits.row(of:)`).
     let keys: [UInt8]
-    /// Hits in the journal's form; empty where only keys have changed.
+    /// Hits in the journal's form; empty if only the window has changed.
     let payload: [UInt8]
 
     var byteCount: Int { RecordHeader.byteCount + self.keys.count + self.payload.count }
 
-    /// Its header in a segment that has this salt.
+    /// The record's header in a segment with this salt.
     func header(salt: UInt64) -> RecordHeader {
         RecordHeader(
             salt: salt, sequence: self.sequence, createTime: self.createTime,
@@ -26,22 +25,22 @@ struct Record {
     }
 }
 
-/// A record that has a place, without its body.
+/// A record in the log, without its body.
 struct StoredRow {
     let sequence: Int64
     /// In microseconds since 1970.
     let createTime: Int64
-    /// Bytes of its payload.
+    /// The bytes of its payload.
     let bytes: Int
     let eventCount: UInt32
-    /// Events in all records up to this one, modulo 2³².
+    /// The number of events in all records up to this one, modulo 2³².
     let eventTotal: UInt32
-    /// Where it stands; nil where it can no longer be found, or nothing is written at all.
+    /// Where it is stored; nil if it is lost, or if the journal has no disk.
     let place: RecordPlace?
 }
 
 extension StoredRow {
-    /// The row of a record that was found.
+    /// The row of a record found at startup.
     init(_ header: RecordHeader, _ place: RecordPlace) {
         self.init(
             sequence: header.sequence, createTime: header.createTime, bytes: header.payloadBytes,
@@ -50,7 +49,7 @@ extension StoredRow {
     }
 }
 
-/// Where a record stands.
+/// The position of a record in the log.
 struct RecordPlace {
     /// The segment's number.
     let segment: Int
@@ -58,7 +57,7 @@ struct RecordPlace {
 }
 
 extension [UInt8] {
-    /// The CRC-32C of these bytes after others.
+    /// The CRC-32C of these bytes, continued from that of preceding ones.
     fileprivate func checksum(after checksum: UInt32) -> UInt32 {
         self.withUnsafeBytes { sightline_crc32c(checksum, $0.baseAddress, $0.count) }
     }

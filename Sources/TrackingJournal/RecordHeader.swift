@@ -1,34 +1,32 @@
-// How a record begins in a segment: 48 bytes, little-endian, and then its body, which is the
-// window's keys and after them the payload.
 internal import CCRC32C
 
-/// The head of one record: of one group of requests.
+/// A record's header: 48 bytes, little-endian. The body follows: the window's keys, then the
+/// payload.
 struct RecordHeader: Equatable {
-    /// Drawn anew each time that a segment is written from its start: what an earlier use left
-    /// there, or a client has put into a payload, is never taken for a record.
+    /// Drawn at random each time that a segment is reused, so that neither an old record nor a
+    /// payload crafted by a client is taken for a record.
     var salt: UInt64
-    /// Rises by one from record to record.
+    /// Increases by one with each record.
     var sequence: Int64
     /// In microseconds since 1970.
     var createTime: Int64
     var eventCount: Int
-    /// Events in all records up to this one, modulo 2³²: tells how many a lost record held. 0 in
-    /// segments of format 0.
+    /// The number of events in all records up to this one, modulo 2³². It tells how many a lost
+    /// record held. 0 in segments of format 0.
     var eventTotal: UInt32
     var keyBytes: Int
     var payloadBytes: Int
-    /// CRC-32C of the body.
+    /// The CRC-32C of the body.
     var bodyChecksum: UInt32
 
-    /// Bytes of a header.
     static let byteCount = 48
-    /// What counts on from any of these does not overflow.
+    /// The valid sequences; far enough from the maximum that counting on cannot overflow.
     private static let sequences: ClosedRange<Int64> = 1...1 << 62
 
     var bodyBytes: Int { self.keyBytes + self.payloadBytes }
     var recordBytes: Int { Self.byteCount + self.bodyBytes }
 
-    /// The header's bytes; the first four are the CRC-32C of the others.
+    /// Encodes the header; the first four bytes are the CRC-32C of the rest.
     func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.byteCount)
@@ -49,7 +47,7 @@ struct RecordHeader: Equatable {
 }
 
 extension RecordHeader {
-    /// The header that stands at `offset`; nil where none stands there.
+    /// Parses the header at `offset`; nil if there is no valid one.
     init?(at offset: Int, in bytes: UnsafeRawBufferPointer) {
         guard offset >= 0, bytes.count - offset >= Self.byteCount else { return nil }
         let header = UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + Self.byteCount])
@@ -68,6 +66,6 @@ extension RecordHeader {
             payloadBytes: Int(value(40, UInt32.self)), bodyChecksum: value(4, UInt32.self))
     }
 
-    /// Where a header keeps its salt.
+    /// The offset of the salt in a header.
     static let saltOffset = 8
 }

@@ -23,7 +23,7 @@ struct RetentionTimes {
     /// Spans that are remembered.
     var spanCount: Int { self.spans.count }
 
-    /// Notes that every sink has everything up to `sequence`.
+    /// Records that every sink has all rows up to `sequence`.
     mutating func note(_ sequence: Int64, at time: ContinuousClock.Instant) {
         if let last = self.spans.indices.last,
             self.spans[last].start.duration(to: time) < self.retention / 100

@@ -1,38 +1,36 @@
-// One file of the log. Files are used again, in another order: what says which records a file holds
-// are the records themselves.
 internal import Glibc
 
-/// A file of records, one after the other, all with the same salt. Touched on the journal's queue
-/// alone.
+/// A file of consecutive records that share a salt. Files are reused in any order: the records
+/// themselves tell which ones a file holds. Used on the journal's queue only.
 final class Segment {
-    /// What its file is named by: nothing follows from its order.
+    /// The number in the file's name; it implies no order.
     let number: Int
     private let file: any OpenFile
     private let machine: Machine
     private let program: String
     private var salt: UInt64
-    /// Where the next record begins.
+    /// The offset of the next record.
     private(set) var endOffset = SegmentHeader.byteCount
-    /// Sequence of the newest record; 0 where there is none.
+    /// The newest record's sequence; 0 if there is none.
     private(set) var lastSequence: Int64 = 0
-    /// Whether something in it cannot be read: it is kept for people, and never written again.
+    /// Whether a part is unreadable: the file is kept for examination and never overwritten.
     var isDamaged = false
-    /// Whether no record is added to it: it is damaged, or of format 0.
+    /// Whether no record may be appended: it is damaged, or of format 0.
     private(set) var isSealed = false
 
-    /// How long the file is at least.
+    /// A lower bound of the file's length.
     private var fileBytes = 0
 
-    /// Records end anywhere, writes end with a page: one that ended within a page that is not in
-    /// memory would have to read it first.
+    /// Pads each write to a page: ending inside a page that is not cached would have to read it
+    /// first.
     private static let padding = [UInt8](repeating: 0, count: 4096)
 
-    /// Bytes of padding after a record that ends at `offset`.
+    /// The bytes of padding after a record that ends at `offset`.
     private static func padding(after offset: Int) -> Int { -offset & (Self.padding.count - 1) }
 
-    /// Opens the file of a number in a directory, or makes it; it counts as empty.
+    /// Opens or creates the file with a number; its existing contents are ignored.
     ///
-    /// - Parameter program: the program's name, for its header.
+    /// - Parameter program: the program's name, for the header.
     init(
         number: Int, in directory: any Directory, machine: Machine, program: String
     ) throws(SystemError) {
@@ -50,17 +48,17 @@ final class Segment {
 
     private static func name(_ number: Int) -> String { "segment-\(number)" }
 
-    /// The number in the name of a segment's file; nil where it is another file's, or so high that
-    /// no journal comes there.
+    /// The number in a segment file's name; nil for other names, and for numbers too high to be
+    /// ours.
     static func number(of name: String) -> Int? {
         let number = Int(name.dropFirst("segment-".count))
         return number.flatMap { name == Self.name($0) && (1...1 << 40).contains($0) ? $0 : nil }
     }
 
-    /// An odd number, so that its first byte is not found in padding.
+    /// An odd number, so that its first byte differs from padding.
     private static func randomSalt(_ machine: Machine) -> UInt64 { machine.random() | 1 }
 
-    /// Forgets its records: the next one is written at the start.
+    /// Discards its records: the next one is written at the start.
     func clear() {
         self.salt = Self.randomSalt(self.machine)
         self.endOffset = SegmentHeader.byteCount
@@ -68,7 +66,7 @@ final class Segment {
         self.isSealed = false
     }
 
-    /// Goes on after the records that were found in it.
+    /// Continues after the records that were found in it.
     func resume(after records: [FoundRecord], isSealed: Bool) {
         self.isSealed = isSealed
         guard let last = records.last else { return }
@@ -77,7 +75,7 @@ final class Segment {
         self.lastSequence = last.header.sequence
     }
 
-    /// No record is added to a file that cannot be read, and it stays until a sequence has gone.
+    /// Prevents further appends to an unreadable file, and keeps it until `sequence` is released.
     func seal(through sequence: Int64) {
         self.isSealed = true
         self.lastSequence = max(self.lastSequence, sequence)
@@ -91,11 +89,11 @@ final class Segment {
         return end + Self.padding(after: end) <= self.fileBytes
     }
 
-    /// Bytes of its records.
+    /// The bytes of its records.
     var recordBytes: Int { self.endOffset - SegmentHeader.byteCount }
 
-    /// Writes a record after the others, and returns its place once that is on disk. Where there is
-    /// no room for it, the segment is as it was.
+    /// Appends a record and returns its place once it is on disk. If there is no room, the segment
+    /// is unchanged.
     func append(_ record: Record) throws(SystemError) -> RecordPlace {
         let offset = self.endOffset
         let end = offset + record.byteCount
@@ -121,8 +119,8 @@ final class Segment {
         SegmentHeader(salt: self.salt, program: self.program).encoded()
     }
 
-    /// Writes its last record once more, and waits until that is on disk. A process that ended at a
-    /// failed sync leaves the record in the system's memory only, where no sync finds it again.
+    /// Writes the last record again and syncs it. If an earlier process ended at a failed sync, the
+    /// record may exist in the page cache only, where no later sync writes it.
     func rewrite(_ last: FoundRecord) throws(SystemError) {
         let bytes = try self.file.readAll(last.header.recordBytes, at: last.offset)
         try self.file.writeAll([bytes[...]], at: last.offset)
@@ -132,9 +130,8 @@ final class Segment {
         try self.file.sync()
     }
 
-    /// Erases the head of a record that was written in part, where it came so far, and waits until
-    /// that is on disk. Its sequence goes to another record, perhaps in another segment, and a
-    /// start must not find both.
+    /// Erases the header of an incompletely written record and syncs that. Its sequence goes to
+    /// another record, perhaps in another segment, and a start must not find both.
     func eraseHead(at offset: Int) throws(SystemError) {
         do throws(SystemError) {
             let bytes = try self.file.readAll(RecordHeader.byteCount, at: offset)
@@ -142,13 +139,12 @@ final class Segment {
             try self.file.writeAll([Self.padding.prefix(RecordHeader.byteCount)], at: offset)
             try self.file.sync()
         } catch {
-            // For want of room too: the head would stay.
+            // Not even "no room" may be retried: the header would stay.
             throw SystemError(error.call, error.path, EIO)
         }
     }
 
-    /// Gives the file its length before it is needed: a write that makes a file longer waits for
-    /// the file system's metadata.
+    /// Preallocates the file: a write that extends a file waits for the file system's metadata.
     func prepare(_ byteCount: Int) throws(SystemError) {
         let chunk = [UInt8](repeating: 0, count: 1 << 20)
         try self.file.writeAll([self.header[...]], at: 0)
@@ -164,12 +160,12 @@ final class Segment {
 
     // MARK: Reading
 
-    /// Reads `count` bytes, fewer where the file ends before.
+    /// Reads `count` bytes, or fewer at the end of the file.
     func read(_ count: Int, at offset: Int) throws(SystemError) -> [UInt8] {
         try self.file.readAll(count, at: offset)
     }
 
-    /// All its bytes. Pages that the disk cannot give are zeros.
+    /// Reads the whole file; unreadable pages become zeros.
     func contents() throws(SystemError) -> SegmentContents {
         self.fileBytes = try self.file.size()
         do throws(SystemError) {
@@ -195,13 +191,13 @@ final class Segment {
     }
 }
 
-/// What a file holds, as far as it can be read.
+/// A file's contents, as far as they can be read.
 struct SegmentContents {
     var bytes: [UInt8]
-    /// Pages that the disk could not give.
+    /// The ranges that the disk could not read.
     var unreadable: [Range<Int>] = []
 
-    /// Whether the disk could not give something of a range.
+    /// Whether a part of `range` could not be read.
     func isUnreadable(_ range: Range<Int>) -> Bool {
         self.unreadable.contains { $0.overlaps(range) }
     }

@@ -1,28 +1,28 @@
-// How a segment begins: one page that says what the file is, of which format, who wrote it, and
-// which salt its records have. It stands there twice: no flipped byte hides what follows.
 internal import CCRC32C
 
-/// The head of a segment's file.
+/// The header of a segment: one page with the format, the program and the salt of its records. It
+/// holds two copies, so that a flipped bit does not hide the records.
 struct SegmentHeader {
-    /// What the records of the present use have in common.
+    /// The salt of all records since the segment was last reused.
     let salt: UInt64
-    /// The program that wrote it, as its own text.
+    /// The name and version of the program that wrote it.
     let program: String
 
-    /// Records begin here: no write of a record tears the header's page.
+    /// Records begin here, so that no torn write of a record damages the header's page.
     static let byteCount = 4096
-    /// The format that this program writes. Format 0 has no header: its records begin at once.
+    /// The format that this program writes. Format 0 has no header.
     static let format: UInt32 = 1
 
     private static let magic = Array("sightlog".utf8)
-    /// One sector, which a disk writes whole or not at all: magic (8), format (4), CRC-32C of the
-    /// sector without these four bytes (4), salt (8), the program's name (64), zeros.
+    /// The size of a copy: one sector, which a disk writes atomically. Magic (8), format (4),
+    /// CRC-32C of the sector without these four bytes (4), salt (8), the program's name (64),
+    /// zeros.
     private static let copyBytes = 512
     private static let copyOffsets = [0, byteCount / 2]
     private static let checksumRange = 12..<16
     private static let programRange = 24..<88
 
-    /// The page.
+    /// Encodes the page.
     func encoded() -> [UInt8] {
         var copy = [UInt8](repeating: 0, count: Self.copyBytes)
         copy.replaceSubrange(0..<8, with: Self.magic)
@@ -59,19 +59,19 @@ struct SegmentHeader {
     }
 }
 
-/// What the first page of a file says.
+/// The contents of a file's first page.
 enum SegmentStart {
-    /// Nothing has been written, or nothing has come to the disk.
+    /// Only zeros: nothing was written, or nothing reached the disk.
     case blank
-    /// A segment of this format. More than one salt where a crash came between the two copies, or
-    /// none where they cannot be read.
+    /// A segment of this format. It has two salts after a crash between writing the copies, and
+    /// none if neither copy can be read.
     case segment(salts: [UInt64], isWhole: Bool)
-    /// A segment of a format that this program does not know.
+    /// A segment of a newer format.
     case newer(format: UInt32, program: String)
-    /// Something else: a segment of format 0, or no segment at all.
+    /// A segment of format 0, or another program's file.
     case other
 
-    /// Reads a file's first page.
+    /// Parses a file's first page.
     init(_ page: ArraySlice<UInt8>) {
         guard page.contains(where: { $0 != 0 }) else {
             self = .blank
@@ -81,7 +81,7 @@ enum SegmentStart {
         if let newer = copies.first(where: { $0.format > SegmentHeader.format }) {
             self = .newer(format: newer.format, program: newer.header.program)
         } else if copies.isEmpty {
-            // A crash may have come within the first write of a new file.
+            // A crash may have interrupted the first write of a new file.
             self = SegmentHeader.begins(page) ? .segment(salts: [], isWhole: false) : .other
         } else {
             let salts = copies.map(\.header.salt)
@@ -91,8 +91,8 @@ enum SegmentStart {
 }
 
 extension SegmentHeader {
-    /// Whether one of the copies begins in a page, were it only with some bytes of its magic: a
-    /// write may have ended there, and of what it wrote a power cut leaves any sectors.
+    /// Whether a copy may begin in the page, even if only some bytes of its magic are there: a
+    /// crash can leave any sectors of a write.
     fileprivate static func begins(_ page: ArraySlice<UInt8>) -> Bool {
         Self.copyOffsets.contains { offset in
             let start = page.dropFirst(offset).prefix(Self.magic.count)
@@ -102,7 +102,7 @@ extension SegmentHeader {
         }
     }
 
-    /// The copies in a page whose checksum is right.
+    /// The copies with a valid checksum.
     fileprivate static func copies(
         in page: ArraySlice<UInt8>
     ) -> [(format: UInt32, header: SegmentHeader)] {

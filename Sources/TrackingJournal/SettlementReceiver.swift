@@ -1,12 +1,11 @@
-// Between the journal and those who wait for it.
 package import TrackingCore
 
-/// Who is told when a request is settled. Called on the journal's queue, or without a disk by the
-/// forwarder that delivered it: return at once.
+/// Is told when requests are settled. Called on the journal's queue, or without a disk by the
+/// forwarder that delivered them: return at once.
 package protocol SettlementReceiver: AnyObject, Sendable {
-    /// The requests are settled: durable, to be sent again (`isToRetry`), or lost with the journal.
-    /// They were appended together.
+    /// Requests that were submitted together are settled: durable, to be sent again (`isToRetry`),
+    /// or lost because the journal failed.
     func settled(_ requests: [AdmittedRequest])
-    /// The commit that settled requests is over: now is the time to answer.
+    /// All requests of a commit are settled: send the answers now, together.
     func commitEnded()
 }

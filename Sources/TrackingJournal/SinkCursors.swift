@@ -8,8 +8,7 @@ struct SinkCursors {
     private let sinks: [String]
     private var times: RetentionTimes
 
-    /// The cursors that earlier runs left: what they delivered has been with the sinks since now at
-    /// the latest.
+    /// Restores the cursors of earlier runs. The retention of delivered rows starts over now.
     init(
         _ cursors: [String: SinkCursor], of sinks: [String], retention: Duration,
         now: ContinuousClock.Instant
@@ -20,7 +19,7 @@ struct SinkCursors {
         self.times.note(self.delivered, at: now)
     }
 
-    /// The newest sequence that every sink has.
+    /// The newest sequence that every sink has confirmed.
     var delivered: Int64 { self.sinks.map { self.all[$0]?.sequence ?? 0 }.min() ?? 0 }
 
     /// The newest group that every sink has had for long enough.
@@ -28,14 +27,14 @@ struct SinkCursors {
 
     subscript(sink: String) -> SinkCursor { self.all[sink] ?? SinkCursor() }
 
-    /// Moves a cursor on; it never goes back this way.
+    /// Moves a cursor forward; ignores a lower sequence.
     mutating func advance(_ sink: String, to cursor: SinkCursor, at time: ContinuousClock.Instant) {
         guard cursor.sequence > self[sink].sequence else { return }
         self.move(sink, to: cursor)
         self.times.note(self.delivered, at: time)
     }
 
-    /// A sink has lost what it had: its cursor goes back to the start, and its time starts anew.
+    /// A sink's backend has lost hits: moves its cursor to the start and restarts the retention.
     mutating func rewind(_ sink: String) {
         self.move(sink, to: SinkCursor())
         self.times.reset()
@@ -46,7 +45,7 @@ struct SinkCursors {
         self.changed[sink] = cursor
     }
 
-    /// Notes that a checkpoint holds these cursors.
+    /// Records that a durable checkpoint holds these cursors.
     mutating func noteSaved(_ cursors: [String: SinkCursor]) {
         for (sink, cursor) in cursors where self.changed[sink] == cursor {
             self.changed[sink] = nil

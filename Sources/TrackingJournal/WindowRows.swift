@@ -1,23 +1,22 @@
-// The window's keys on their way into checkpoints, and the rows of them that may go.
 internal import DequeModule
 
-/// Keys that no checkpoint holds yet, and how many new ones each row in a checkpoint has.
+/// The window's keys that no checkpoint holds yet, and the number of new ones in each saved row.
 struct WindowRows {
     private let capacity: Int
     private var saved: Deque<(sequence: Int64, keys: Int)>
     private var savedKeys: Int
-    /// Changes that no checkpoint holds (`RecentHits.row(of:)`).
+    /// Unsaved changes (`RecentHits.row(of:)`).
     private(set) var unsaved: [UInt8] = []
     private var unsavedKeys = 0
 
     private let maxUnsavedBytes: Int
 
-    /// The rows that earlier runs left.
+    /// Creates it with the saved rows of earlier runs.
     ///
     /// - Parameters:
-    ///   - capacity: keys of the window.
-    ///   - maxUnsavedBytes: memory of unsaved keys. Many come together only where checkpoints find
-    ///     no room on the disk.
+    ///   - capacity: the number of keys in the window.
+    ///   - maxUnsavedBytes: the limit on unsaved keys, which only add up while the disk has no room
+    ///     for checkpoints.
     init(
         _ rows: [(sequence: Int64, keys: Int)], capacity: Int, maxUnsavedBytes: Int = 64 << 20
     ) {
@@ -27,16 +26,16 @@ struct WindowRows {
         self.savedKeys = rows.reduce(0) { $0 + $1.keys }
     }
 
-    /// Whether no more may be added before a checkpoint takes some.
+    /// Whether a checkpoint must be written before more keys are added.
     var isFull: Bool { self.unsaved.count > self.maxUnsavedBytes }
 
-    /// Adds the changes of a record.
+    /// Adds a record's changes.
     mutating func add(_ keys: some Collection<UInt8>, newKeys: Int) {
         self.unsaved += keys
         self.unsavedKeys += newKeys
     }
 
-    /// Takes what no checkpoint holds.
+    /// Takes the unsaved keys for a checkpoint.
     mutating func take() -> (keys: [UInt8], newKeys: Int) {
         defer { (self.unsaved, self.unsavedKeys) = ([], 0) }
         return (self.unsaved, self.unsavedKeys)
@@ -52,7 +51,7 @@ struct WindowRows {
         return last?.sequence ?? 0
     }
 
-    /// Notes that a checkpoint holds its keys.
+    /// Records that a durable checkpoint holds its keys.
     mutating func noteSaved(_ checkpoint: Checkpoint) {
         while let row = self.saved.first, row.sequence <= checkpoint.forgetThrough {
             self.savedKeys -= row.keys
@@ -64,7 +63,7 @@ struct WindowRows {
         }
     }
 
-    /// Takes back what a checkpoint could not hold.
+    /// Restores keys that a checkpoint could not write.
     mutating func putBack(_ checkpoint: Checkpoint) {
         self.unsaved = checkpoint.keys + self.unsaved
         self.unsavedKeys += checkpoint.newKeys

@@ -1,27 +1,26 @@
-// What the journal's parts run on.
 internal import Foundation
 
-/// A serial queue: one piece of work after the other, in the order of the calls.
+/// A serial queue, which runs work items one at a time, in the order of the calls.
 package protocol WorkQueue: Sendable {
-    /// Does the work after what was given before. Returns at once.
+    /// Enqueues work. Returns at once.
     func async(_ work: @escaping @Sendable () -> Void)
-    /// Does the work once a while has passed. Returns at once.
+    /// Enqueues work after a delay. Returns at once.
     func async(after delay: Duration, _ work: @escaping @Sendable () -> Void)
 }
 
-/// A serial queue of Dispatch.
+/// A serial queue on Dispatch.
 package final class DispatchWorkQueue: WorkQueue {
     let queue: DispatchQueue
 
-    /// A queue of a name that debuggers show.
+    /// Creates a queue with a label for debuggers.
     package init(_ label: String) { self.queue = DispatchQueue(label: label) }
 
-    /// Does the work after what was given before.
+    /// Enqueues work.
     package func async(_ work: @escaping @Sendable () -> Void) {
         self.queue.async(execute: work)
     }
 
-    /// Does the work once a while has passed.
+    /// Enqueues work after a delay.
     package func async(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
         let (seconds, attoseconds) = delay.components
         let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
