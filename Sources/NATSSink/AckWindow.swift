@@ -64,7 +64,7 @@ final class AckWindow: Sendable {
         }
     }
 
-    /// Takes an ack or a refusal from one of the library's threads.
+    /// Handles an ack or a refusal on one of the library's threads.
     fileprivate func take(
         _ message: OpaquePointer?, _ ack: jsPubAck?, _ problem: jsPubAckErr?
     ) {
@@ -94,7 +94,7 @@ final class AckWindow: Sendable {
         if isAwaited { self.progress.signal() }
     }
 
-    /// The id in a message's headers.
+    /// The hit id in a message's headers.
     static func hitID(of message: OpaquePointer?) -> String? {
         var value: UnsafePointer<CChar>?
         guard let message, natsMsgHeader_Get(message, "Nats-Msg-Id", &value) == NATS_OK
@@ -108,7 +108,7 @@ final class AckWindow: Sendable {
     }
 }
 
-/// The library's callback: once for each message that it has taken, on a thread of its own.
+/// The library's callback, called on a thread of its own once for each accepted message.
 func takeNATSAck(
     _ context: OpaquePointer?, _ message: OpaquePointer?,
     _ ack: UnsafeMutablePointer<jsPubAck>?, _ problem: UnsafeMutablePointer<jsPubAckErr>?,

@@ -15,7 +15,7 @@ final class NATSConnection {
 
     /// Connects to the first server that answers; waits 2 s for each.
     ///
-    /// - Throws: `NATSError` where none does, or a file cannot be used.
+    /// - Throws: `NATSError` if none answers, or a file is unusable.
     init(_ configuration: NATSConfiguration) throws {
         self.configuration = configuration
         self.acks = AckWindow()
@@ -51,11 +51,11 @@ final class NATSConnection {
         var options = jsOptions()
         jsOptions_Init(&options)
         options.Wait = configuration.ackTimeout.milliseconds
-        // Beyond this a publish would block: the sink waits before it comes to that.
+        // A publish beyond this would block; the sink waits long before.
         options.PublishAsync.MaxPending = Int64(configuration.maxInFlight) * 2
         options.PublishAsync.AckHandler = takeNATSAck
-        // Never released: a thread of the library may still be in the callback when the
-        // connection is gone. Some 100 bytes for each connection that had to be made anew.
+        // Never released: a thread of the library may still run the callback after the
+        // connection is destroyed. It leaks about 100 bytes per new connection.
         options.PublishAsync.AckHandlerClosure = Unmanaged.passRetained(acks).toOpaque()
         var context: OpaquePointer?
         try NATSError.check(
@@ -64,15 +64,15 @@ final class NATSConnection {
         return context
     }
 
-    /// Whether a server is there now; the library reconnects by itself.
+    /// Whether a server is connected now; the library reconnects by itself.
     var isConnected: Bool {
         natsConnection_Status(self.connection) == NATS_CONN_STATUS_CONNECTED
     }
 
-    /// Whether the library has given up, as after a credential was refused twice.
+    /// Whether the library has given up, for instance after a credential was refused twice.
     var isClosed: Bool { natsConnection_IsClosed(self.connection) }
 
-    /// Why the library last lost its server.
+    /// Why the library last lost its connection.
     var lastError: String {
         var text: UnsafePointer<CChar>?
         let status = natsConnection_GetLastError(self.connection, &text)
@@ -80,7 +80,7 @@ final class NATSConnection {
         return detail.isEmpty ? String(cString: natsStatus_GetText(status)) : detail
     }
 
-    /// How often it was connected anew.
+    /// The number of reconnects.
     var reconnects: UInt64 {
         var reconnects: UInt64 = 0
         guard natsConnection_GetStats(self.connection, self.statistics) == NATS_OK,
@@ -90,8 +90,8 @@ final class NATSConnection {
         return reconnects
     }
 
-    /// Publishes a message, and counts it; the library destroys it, or else it is destroyed
-    /// here. Does not wait for the ack.
+    /// Publishes a message and counts it, without waiting for the ack. Takes ownership of the
+    /// message: the library or this method destroys it.
     func publish(_ message: OpaquePointer, hitID: UnsafePointer<CChar>?) -> natsStatus {
         var options = jsPubOptions()
         options.MaxWait = self.configuration.ackTimeout.milliseconds
@@ -108,7 +108,7 @@ final class NATSConnection {
 }
 
 extension Duration {
-    /// Whole milliseconds, at least one.
+    /// The duration in milliseconds, at least 1.
     var milliseconds: Int64 {
         let (seconds, attoseconds) = self.components
         return max(1, seconds * 1000 + attoseconds / 1_000_000_000_000_000)

@@ -13,18 +13,18 @@ struct NATSError: Error, CustomStringConvertible {
         self.description = "\(action): \(text)\(detail)"
     }
 
-    /// Throws where a call has failed.
+    /// Throws if a call failed.
     static func check(_ action: String, _ status: natsStatus) throws(NATSError) {
         guard status == NATS_OK else { throw NATSError(action, status) }
     }
 }
 
 extension jsErrCode {
-    /// Whether the server would refuse the same message for ever: it is too large.
+    /// Whether the server will always refuse this message, because it is too large.
     var isForGood: Bool {
         self == JSStreamMessageExceedsMaximumErr || self == Self.headersExceedMaximum
     }
 
-    /// The library has no name for it yet.
+    /// The library does not name this code yet.
     private static let headersExceedMaximum = jsErrCode(10097)
 }

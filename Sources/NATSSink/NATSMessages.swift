@@ -61,7 +61,7 @@ struct NATSMessages {
         return event
     }
 
-    /// Forgets the last event: the batch that it lies in ends.
+    /// Drops the cached event, which points into the batch.
     mutating func endBatch() { self.event = nil }
 
     private mutating func writeSubject(_ hit: Hit, _ event: EventView) {
@@ -117,7 +117,7 @@ struct NATSMessages {
 }
 
 extension NATSText {
-    /// Microseconds since 1970 as RFC 3339 has them, in UTC.
+    /// Appends a time as RFC 3339 text in UTC.
     fileprivate mutating func append(time microseconds: Int64) {
         var seconds = time_t(microseconds / 1_000_000)
         var parts = tm()

@@ -32,11 +32,11 @@ final class NATSOptions {
             "nats.servers", natsOptions_SetServers(options, &pointers, CInt(pointers.count)))
         try NATSError.check("name", natsOptions_SetName(options, "sightline"))
         try NATSError.check("timeout", natsOptions_SetTimeout(options, 2000))
-        // Without end: the library would give up for good after 60 attempts.
+        // Never stop: by default the library gives up after 60 attempts.
         try NATSError.check("reconnects", natsOptions_SetMaxReconnect(options, -1))
         try NATSError.check("reconnects", natsOptions_SetReconnectWait(options, 500))
         try NATSError.check("reconnects", natsOptions_SetReconnectJitter(options, 250, 250))
-        // A silent server is noticed after 2 × 5 s.
+        // Detects a silent server after 2 × 5 s.
         try NATSError.check("pings", natsOptions_SetPingInterval(options, 5000))
         try NATSError.check("pings", natsOptions_SetMaxPingsOut(options, 2))
     }

@@ -16,16 +16,16 @@ struct NATSPlace: Equatable {
         var hitID: String
     }
 
-    /// What tells that the stream has lost the place; nil where it has it, or has only let it
-    /// go in its turn. Only the tail of a stream is ever lost, so one look tells of all before.
+    /// Why the stream must have lost hits; nil if it has the place, or expired it regularly. A
+    /// stream only ever loses its tail, so checking one hit covers all earlier ones.
     ///
-    /// The servers of a cluster tell different times of one stream for which two creations
-    /// were under way at once: those that ran keep the first one's, and a restarted one takes
-    /// the last one's (seen with nats-server 2.9.10). So another time alone is no loss where
-    /// the stream still has what was seen in it. The newest hit would not do there: a stream
-    /// made anew between two looks may have given it its sequence.
+    /// A different creation time alone proves nothing: if two creations of a stream race, a
+    /// cluster's servers keep different times, and a restart may switch them (seen with
+    /// nats-server 2.9.10). So the stream is intact if it still has the hit seen before. The
+    /// newest hit would prove nothing: a stream recreated between two checks may have reused
+    /// its sequence.
     ///
-    /// - Parameter hitID: gives the id of the hit at a sequence; nil where there is none.
+    /// - Parameter hitID: returns the id of the hit at a sequence; nil if there is none.
     func loss(
         in state: NATSStreamState, hitID: (UInt64) throws(NATSError) -> String?
     ) throws(NATSError) -> String? {
@@ -49,14 +49,14 @@ struct NATSPlace: Equatable {
 }
 
 extension NATSPlace {
-    /// What the journal keeps: the time and the marks, separated by spaces.
+    /// The form that the journal stores: creation time and marks, separated by spaces.
     var text: String {
         ([self.newest] + (self.seen.map { [$0] } ?? [])).reduce(into: "\(self.created)") {
             $0 += " \($1.sequence) \($1.hitID)"
         }
     }
 
-    /// A place as the journal has kept it; nil where the text is none.
+    /// Parses a stored place; nil if the text is malformed.
     init?(_ text: String) {
         let words = text.split(separator: " ")
         guard words.count == 3 || words.count == 5, let created = Int64(words[0])
@@ -70,12 +70,12 @@ extension NATSPlace {
     }
 }
 
-/// What of a stream tells whether it has lost something.
+/// The properties of a stream that reveal a loss.
 struct NATSStreamState: Equatable {
-    /// When it was made, in nanoseconds since 1970.
+    /// When the stream was created, in nanoseconds since 1970.
     var created: Int64
-    /// Its oldest message's sequence.
+    /// The sequence of its oldest message.
     var firstSequence: UInt64
-    /// Its newest message's sequence.
+    /// The sequence of its newest message.
     var lastSequence: UInt64
 }

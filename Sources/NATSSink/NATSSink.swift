@@ -49,7 +49,7 @@ package final class NATSSink: Sink, @unchecked Sendable {
         }
     }
 
-    /// How often a stream is looked at that gives no reason to.
+    /// The interval between regular checks of the stream.
     private static let lookInterval = Duration.seconds(5)
 
     // MARK: On the queue
@@ -61,13 +61,13 @@ package final class NATSSink: Sink, @unchecked Sendable {
                 self.keptPlace.withLock { $0 = nil }
                 return .lost(reason: loss)
             }
-            // Looked through first: of a batch that becomes dead letters nothing is published.
+            // Parse it all first: nothing is published of a batch that becomes dead letters.
             try hits.forEachEvent { _, _ in }
             defer { self.messages.endBatch() }
             connection.acks.begin()
             let sent = Result { try self.send(hits, over: connection) }
             guard connection.acks.wait(downTo: 0, seconds: self.longestSilence) else {
-                // Nothing can be told of it any more: the next batch gets another one.
+                // The outcome is unknown: use a new connection for the next batch.
                 self.connection = nil
                 throw NATSError("no answer, not even a late one: connecting anew")
             }
@@ -78,7 +78,7 @@ package final class NATSSink: Sink, @unchecked Sendable {
         }
     }
 
-    /// The library itself calls a hit lost after `ackTimeout`.
+    /// The library reports a hit as failed after `ackTimeout`; add a margin to that.
     private var longestSilence: Double {
         Double(self.configuration.ackTimeout.milliseconds) / 1000 + 5
     }
@@ -97,7 +97,7 @@ package final class NATSSink: Sink, @unchecked Sendable {
         return connection
     }
 
-    /// Checks the stream where that is due, and tells what it has lost.
+    /// Checks the stream if a check is due; returns what it has lost.
     private func lookAtStream(_ connection: NATSConnection) throws -> String? {
         let reconnects = connection.reconnects
         if let look, look.reconnects == reconnects,
@@ -118,8 +118,8 @@ package final class NATSSink: Sink, @unchecked Sendable {
         return nil
     }
 
-    /// Publishes every hit, or stops at the first that cannot be; returns those that the
-    /// library refuses for good.
+    /// Publishes every hit, up to the first failure. Returns those that the library refuses
+    /// permanently.
     private func send(
         _ hits: HitBatch, over connection: NATSConnection
     ) throws -> [Int: String] {

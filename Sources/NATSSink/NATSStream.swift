@@ -93,7 +93,7 @@ struct NATSStream {
         }
     }
 
-    /// What of a stream is not what is needed, each with both values.
+    /// The stream's settings that do not fit, each with the actual and the needed value.
     private func mismatches(_ config: jsStreamConfig) -> [String] {
         let subjects = (0..<Int(config.SubjectsLen)).compactMap { index in
             config.Subjects?[index].map { String(cString: $0) }
@@ -133,7 +133,7 @@ struct NATSStream {
 }
 
 extension Duration {
-    /// Whole nanoseconds; as many as there can be where they are more.
+    /// The duration in nanoseconds, limited to Int64.
     fileprivate var nanoseconds: Int64 {
         let (seconds, attoseconds) = self.components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -13,7 +13,7 @@ struct NATSText {
     /// A hit's id, in hexadecimal.
     init(hitID hit: Hit) { self.append(hitID: hit) }
 
-    /// Forgets the text, and keeps its memory.
+    /// Clears the text, but keeps its capacity.
     mutating func clear() { self.bytes.removeAll(keepingCapacity: true) }
 
     mutating func append(_ text: StaticString) {
@@ -22,17 +22,17 @@ struct NATSText {
 
     mutating func append(_ text: String) { self.bytes.append(contentsOf: text.utf8) }
 
-    /// A part of a subject: letters, digits, `-` and `_` stay, all else is percent-encoded, and
-    /// nothing at all is `_`.
+    /// Appends a token of a subject: letters, digits, `-` and `_` stay, all else is
+    /// percent-encoded. An empty token becomes `_`.
     mutating func append(token: Bytes) {
         if token.isEmpty { return self.append("_") }
-        // What is `_` itself must not read as nothing.
+        // A literal `_` must differ from an empty token.
         if token.count == 1, token[0] == UInt8(ascii: "_") { return self.append("%5F") }
         for byte in token { self.append(byte, isKept: Self.isInToken(byte)) }
     }
 
-    /// A header's value: printable ASCII stays but for space, `"` and `%`, as CloudEvents' NATS
-    /// binding 3.1.3.2 asks; no line can be ended in it.
+    /// Appends a header's value: printable ASCII except space, `"` and `%`, which are
+    /// percent-encoded (CloudEvents' NATS binding 3.1.3.2). So it cannot contain a line break.
     mutating func append(value: Bytes) {
         for byte in value {
             let isKept = (0x21...0x7e).contains(byte) && byte != 0x22 && byte != 0x25
@@ -55,7 +55,7 @@ struct NATSText {
         self.append(text)
     }
 
-    /// Calls `body` with the text as C has it.
+    /// Calls `body` with the text as a C string.
     mutating func withCString<Value>(
         _ body: (UnsafePointer<CChar>?) throws -> Value
     ) rethrows -> Value {

@@ -1,4 +1,3 @@
-// A database of the data directory that the server writes: hits.db and dead_letters.db.
 internal import Foundation
 internal import GRDB
 internal import GRDBSQLite
@@ -7,14 +6,15 @@ internal import Logging
 internal import Synchronization
 internal import TrackingJournal
 
-/// Opens one database: for its owner alone, in a format that this build knows. A file that another
-/// program holds is opened later, once it can be; until then whoever asks gets the reason.
+/// A database that the server writes in its data directory, such as hits.db. Readable by its owner
+/// only, and in a format that this build knows. If another program has locked it, calls throw until
+/// it can be opened.
 final class DataFile: Sendable {
-    /// What is known of a kind of file.
+    /// Describes the format of a database.
     struct Format: Sendable {
-        /// Its `user_version`; 0 is a new file, or one that was made before formats had numbers.
+        /// Its `user_version`; 0 is a new file, or one older than format numbers.
         let version: Int
-        /// Pragmas of every connection.
+        /// Pragmas set on every connection.
         let settings: String
         /// Views for people, by name: a file's view of another text is replaced by this one. They
         /// have no part in the version, for no build reads them.
@@ -26,17 +26,17 @@ final class DataFile: Sendable {
     private let path: String
     private let format: Format
     private let busyTimeout: Duration
-    /// Opening, reading and writing block.
+    /// Blocking calls run on this queue.
     private let queue: any WorkQueue
     private let opened: Mutex<DatabaseQueue?>
 
-    /// Opens the file at `path`, creating it where it is missing.
+    /// Opens the file at `path`, creating it if missing.
     ///
     /// - Parameters:
-    ///   - busyTimeout: how long another program's lock is waited for, each time.
-    ///   - queue: the file is used on it.
-    /// - Throws: `FileFormatError`, or what SQLite says where the file cannot be used; not where
-    ///   it only cannot be opened now.
+    ///   - busyTimeout: how long each call waits for another program's lock.
+    ///   - queue: the queue for blocking calls.
+    /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable; a locked file or a
+    ///   full disk does not throw here.
     init(
         path: String, format: Format, busyTimeout: Duration,
         queue: any WorkQueue = DispatchWorkQueue("sightline.data-file"), logger: Logger?
@@ -56,18 +56,18 @@ final class DataFile: Sendable {
         self.opened = Mutex(database)
     }
 
-    /// Changes the database in one transaction; opens it where that was not possible before.
+    /// Changes the database in one transaction; opens it first if that failed before.
     ///
-    /// - Throws: what SQLite says, or `change` throws.
+    /// - Throws: SQLite's error, or that of `change`.
     func write<Value: Sendable>(
         _ change: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
         try await self.use { try $0.write(change) }
     }
 
-    /// Reads the database; opens it where that was not possible before.
+    /// Reads the database; opens it first if that failed before.
     ///
-    /// - Throws: what SQLite says, or `body` throws.
+    /// - Throws: SQLite's error, or that of `body`.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
@@ -85,7 +85,7 @@ final class DataFile: Sendable {
     }
 
     private func openNow() throws -> DatabaseQueue {
-        // The queue lets one in at a time: who comes second finds it open.
+        // The queue is serial: another call may have opened it meanwhile.
         if let database = self.opened.withLock({ $0 }) { return database }
         let database = try Self.open(self.path, self.format, self.busyTimeout)
         self.opened.withLock { $0 = database }
@@ -100,9 +100,9 @@ final class DataFile: Sendable {
         configuration.label = "sightline.\(URL(filePath: path).lastPathComponent)"
         configuration.busyMode = .timeout(busyTimeout / .seconds(1))
         configuration.prepareDatabase { database in
-            // First of all: nothing is changed in a file of a newer build.
+            // Checked first, so that nothing in a newer build's file changes.
             _ = try FileFormatError.checkVersion(of: database, at: path, known: format.version)
-            // SQLite opens what it may not write for reading, and says nothing.
+            // SQLite silently opens a file that it may not write for reading only.
             guard sqlite3_db_readonly(database.sqliteConnection, "main") == 0 else {
                 throw DatabaseError(resultCode: .SQLITE_READONLY, message: "not writable: \(path)")
             }
@@ -110,7 +110,7 @@ final class DataFile: Sendable {
         }
         let database = try DatabaseQueue(path: path, configuration: configuration)
         try database.writeWithoutTransaction { database in
-            // Its level for WAL is GRDB's own before. Delivered, and kept, have to mean on disk.
+            // GRDB sets a level of its own for WAL. A delivered hit must be on disk.
             try database.execute(sql: "PRAGMA synchronous = FULL")
             try database.rewriteLog()
             try Self.migrate(database, at: path, to: format)
@@ -118,9 +118,9 @@ final class DataFile: Sendable {
         return database
     }
 
-    /// Brings a file to its format and views in one transaction: a crash leaves the old or the new.
+    /// Migrates a file in one transaction: after a crash it has either the old or the new format.
     static func migrate(_ database: Database, at path: String, to format: Format) throws {
-        // Without a lock at first: a file that is as it should be is not written.
+        // Check without a lock first, so that a current file is not written.
         func isOld() throws -> Bool {
             try FileFormatError.checkVersion(of: database, at: path, known: format.version)
                 < format.version
@@ -144,12 +144,12 @@ final class DataFile: Sendable {
         }
     }
 
-    /// Lets nobody read the file but its owner: it tells what people did. SQLite gives `-wal` and
-    /// `-shm` the mode that the file has by then. What cannot be changed is somebody else's, and
-    /// SQLite says whether it can be used.
+    /// Makes the file readable by its owner only, since it records what people did. SQLite creates
+    /// `-wal` and `-shm` with the mode of the file. Errors are ignored: a file of another owner
+    /// cannot be changed, and SQLite reports whether it is usable.
     private static func restrict(_ path: String) {
         let path = URL(filePath: path).resolvingSymlinksInPath().path(percentEncoded: false)
-        // Never opened where it is there: closing it would drop SQLite's locks in this process.
+        // An existing file is not opened: closing it would drop SQLite's locks in this process.
         if access(path, F_OK) != 0 {
             let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
             if descriptor >= 0 { close(descriptor) }
@@ -159,7 +159,7 @@ final class DataFile: Sendable {
 }
 
 extension DatabaseError {
-    /// Whether the same call may work later: another program holds the file, or the disk is full.
+    /// Whether a retry may succeed: another program holds the file, or the disk is full.
     fileprivate var mayPass: Bool {
         [.SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_FULL].contains(self.resultCode)
     }

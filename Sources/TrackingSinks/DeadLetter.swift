@@ -1,18 +1,17 @@
-// One hit that a sink refused for good, and its way back into the journal's form.
 internal import Foundation
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingCore
 
-/// A row of the dead letters.
+/// A row of dead_letters.db: a hit that a sink rejected permanently.
 struct DeadLetter: Sendable {
-    /// Its row: rising, in the order in which letters were kept.
+    /// The row id: strictly increasing in the order of insertion.
     let id: Int64
-    /// The TrackingRecord's bytes; a whole payload where a damaged batch was kept.
+    /// The bytes of a TrackingRecord; for a damaged batch, its whole payload.
     let record: [UInt8]
 
-    /// The hit as a payload of its own, its event byte for byte as the client sent it; nil where
-    /// the row holds no record of a hit.
+    /// The hit in the journal's form, its event byte for byte as the client sent it; nil if the row
+    /// does not hold a TrackingRecord.
     func payload() -> [UInt8]? {
         guard let record = try? Sightline_V1_TrackingRecord(serializedBytes: self.record),
             record.hitID.count == 16, let number = record.hitID.last,
@@ -38,25 +37,25 @@ struct DeadLetter: Sendable {
         }
     }
 
-    /// The event's own bytes: decoded and encoded again they might be others.
+    /// The event's original bytes: decoding and encoding might change them.
     private static func event(in record: Bytes) -> Bytes? {
         let eventTag: UInt32 = 15 << 3 | 2
         var reader = WireReader(record)
         do {
             while let tag = try reader.nextTag() {
-                // It is written last, and once.
+                // `recordBytes` writes it once, after all other fields.
                 if tag == eventTag { return try reader.slice() }
                 try reader.skip(tag)
             }
         } catch {
-            // Not a record: the caller says so.
+            // Not a TrackingRecord: the caller reports it.
         }
         return nil
     }
 }
 
 extension Warnings {
-    /// The warnings of these numbers of the proto enum; others are left out.
+    /// The warnings with these numbers of the proto enum; unknown numbers are ignored.
     fileprivate init(numbers: [Int]) {
         let bits = numbers.filter((1...8).contains).map { UInt16(1) << UInt16($0) }
         self.init(rawValue: bits.reduce(0, |))
@@ -64,7 +63,7 @@ extension Warnings {
 }
 
 extension Google_Protobuf_Timestamp {
-    /// Since 1970, as far as a number of 64 bits goes.
+    /// Microseconds since 1970, saturating at the limits of Int64.
     fileprivate var microseconds: Int64 {
         let (seconds, overflow) = self.seconds.multipliedReportingOverflow(by: 1_000_000)
         return overflow ? 0 : seconds &+ Int64(self.nanos / 1000)

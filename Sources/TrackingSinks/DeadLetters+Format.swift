@@ -1,4 +1,3 @@
-// The table of dead_letters.db, for people and replays.
 internal import GRDB
 
 extension DeadLetters {
@@ -8,8 +7,8 @@ extension DeadLetters {
     static let format = DataFile.Format(
         version: formatVersion, settings: "PRAGMA journal_mode = WAL", migrate: migrate)
 
-    /// A letter's journal stands in its key, since another journal has the same sequences. Letters
-    /// of before formats had numbers do not tell theirs, and keep their rows.
+    /// The journal's id is part of a letter's key, because sequences repeat between journals.
+    /// Letters from before format numbers lack it; their rows are kept.
     @Sendable private static func migrate(_ database: Database) throws {
         let hasLetters = try database.tableExists("dead_letters")
         if hasLetters {
@@ -35,8 +34,8 @@ extension DeadLetters {
                 """)
     }
 
-    /// Writes a letter, but not twice: neither where its journal is known, nor where an earlier
-    /// build has kept the same bytes without it.
+    /// Inserts a letter unless it exists, either under its journal's id or, from an earlier build,
+    /// with the same bytes and no id.
     static let insertion = """
         INSERT OR IGNORE INTO dead_letters (
             journal, sink, sequence, position, hit_id, reason, tenant, refused_time, record)

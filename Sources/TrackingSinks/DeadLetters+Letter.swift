@@ -1,10 +1,9 @@
-// What is kept of a hit, or of bytes that no hit can be read from.
 internal import Foundation
 internal import TrackingCore
 internal import TrackingJournal
 
 extension DeadLetters {
-    /// A row that is to be written.
+    /// A row to be inserted.
     struct Letter: Sendable {
         let position: Int
         let hitID: Data?
@@ -15,26 +14,26 @@ extension DeadLetters {
 }
 
 extension DeadLetters.Letter {
-    /// The position of bytes that are no hit: none has it.
+    /// The position of bytes that are not a hit.
     private static let noPosition = -1
 
-    /// A hit, which can be replayed.
+    /// A readable hit, which can be replayed.
     ///
-    /// - Throws: `WireError` where the hit's event cannot be read.
+    /// - Throws: `WireError` if the hit's event cannot be parsed.
     init(_ hit: Hit, position: Int, reason: String) throws {
         self.init(
             position: position, hitID: Data(hit.id), reason: reason,
             tenant: hit.origin.tenant.text, record: Data(try hit.recordBytes()))
     }
 
-    /// A hit whose event cannot be read: what there is of it.
+    /// A hit whose event cannot be parsed.
     init(eventOf hit: Hit, position: Int, reason: String) {
         self.init(
             position: position, hitID: Data(hit.id), reason: reason,
             tenant: hit.origin.tenant.text, record: Data(hit.event))
     }
 
-    /// What is left of a batch once its readable hits are letters of their own.
+    /// The remainder of a batch whose readable hits became letters of their own.
     init(unreadable rest: [UInt8], reason: String) {
         self.init(
             position: Self.noPosition, hitID: nil,
@@ -42,14 +41,14 @@ extension DeadLetters.Letter {
             record: Data(rest))
     }
 
-    /// A batch whose checksum is wrong, whole.
+    /// A whole batch whose checksum is wrong.
     init(damaged batch: JournalBatch) {
         self.init(
             position: Self.noPosition, hitID: nil, reason: "damaged: \(Self.loss(of: batch))",
             tenant: nil, record: Data(batch.payload))
     }
 
-    /// Which part of the journal a damaged batch stands for.
+    /// The sequences that a damaged batch stands for, as text.
     private static func loss(of batch: JournalBatch) -> String {
         let sequences = batch.loss?.sequences ?? batch.sequence...batch.sequence
         let range =

@@ -1,20 +1,19 @@
-// What a replay needs of the dead letters.
 internal import Foundation
 package import GRDB
 
 extension DeadLetters {
-    /// How many letters of a sink there are in a dead_letters.db of any format.
+    /// The number of a sink's letters, in a dead_letters.db of any format.
     ///
-    /// - Throws: what SQLite says where they cannot be read.
+    /// - Throws: SQLite's error.
     package static func count(of sink: String, in database: Database) throws -> Int {
         try Int.fetchOne(
             database, sql: "SELECT count(*) FROM dead_letters WHERE sink = ?",
             arguments: [sink]) ?? 0
     }
 
-    /// A sink's letters behind a row, the oldest first.
+    /// The letters of a sink after row `id`, oldest first.
     ///
-    /// - Throws: what SQLite says where they cannot be read.
+    /// - Throws: SQLite's error.
     func letters(of sink: String, after id: Int64, limit: Int) async throws -> [DeadLetter] {
         try await self.file.read { database in
             try Row.fetchAll(
@@ -30,10 +29,10 @@ extension DeadLetters {
         }
     }
 
-    /// Notes what a sink said of letters: forgets those that it has, and keeps the others with
-    /// their new reason, in one transaction.
+    /// Deletes the letters that a sink has now taken, and stores new reasons for those it refused
+    /// again, in one transaction.
     ///
-    /// - Throws: what SQLite says where that cannot be written.
+    /// - Throws: SQLite's error.
     func settle(_ letters: [DeadLetter], refused: [Int64: String]) async throws {
         let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
         try await self.file.write { database in

@@ -1,27 +1,26 @@
-// What a sink refused for good. Kept in a file of its own rather than in the journal's, which is
-// locked while the service runs: these are for people to read.
 internal import Foundation
 internal import GRDB
 package import Logging
 internal import TrackingCore
 package import TrackingJournal
 
-/// Hits that were acked and that a sink will never take: kept with their reason, to be looked at
-/// and replayed. At most `maxRows`; the oldest go first.
+/// Stores acknowledged hits that a sink rejected permanently, with the reason, for inspection and
+/// replay. At most `maxRows`; the oldest are deleted first. A file apart from the journal's, which
+/// is locked while the server runs.
 package final class DeadLetters: Sendable {
     let file: DataFile
     private let maxRows: Int
 
-    /// Opens the file, creating it where it is missing. Where another program holds it each call
-    /// tries to open it, and throws what SQLite says until it can.
+    /// Opens the file, creating it if missing. While another program has locked it, every call
+    /// tries to open it and throws SQLite's error.
     ///
     /// - Parameters:
-    ///   - maxRows: rows kept at most. Default 100,000.
-    ///   - busyTimeout: how long another program's lock is waited for, each time: a person may be
-    ///     at it, or a server that has just ended be closing it.
-    ///   - queue: the file is used on it; a simulation gives its own.
-    ///   - logger: told where the file cannot be opened now.
-    /// - Throws: `FileFormatError`, or what SQLite says where the file cannot be used.
+    ///   - maxRows: the maximum number of rows. Default 100,000.
+    ///   - busyTimeout: how long each call waits for another program's lock, such as that of a
+    ///     person's shell, or of an ending server.
+    ///   - queue: the queue for blocking calls; a simulation passes its own.
+    ///   - logger: warns if the file cannot be opened yet.
+    /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable.
     package init(
         path: String, maxRows: Int = 100_000, busyTimeout: Duration = .seconds(5),
         queue: any WorkQueue = DispatchWorkQueue("sightline.dead-letters"), logger: Logger? = nil
@@ -32,28 +31,28 @@ package final class DeadLetters: Sendable {
             logger: logger)
     }
 
-    /// Keeps the refused hits of a batch; a batch that comes again is kept once.
+    /// Stores the rejected hits of a batch; a batch that is delivered again is stored once.
     ///
-    /// - Throws: what SQLite says where they cannot be written.
+    /// - Throws: SQLite's error.
     package func keep(_ hits: HitBatch, reasons: [Int: String], sink: String) async throws {
         let letters = try Self.letters(hits, reasons: reasons)
         try await self.insert(letters, sink, hits.journal, hits.sequence)
     }
 
-    /// Keeps a batch whose checksum is wrong, whole.
+    /// Stores a whole batch whose checksum is wrong.
     ///
-    /// - Throws: what SQLite says where it cannot be written.
+    /// - Throws: SQLite's error.
     package func keep(
         damaged batch: JournalBatch, of journal: String, sink: String
     ) async throws {
         try await self.insert([Letter(damaged: batch)], sink, journal, batch.sequence)
     }
 
-    /// Keeps a batch that a sink cannot read: each hit that can be read as a letter of its own, to
-    /// be replayed, and the rest of the bytes as one.
+    /// Stores a batch that a sink cannot read: each readable hit as a letter that can be replayed,
+    /// and the remaining bytes as one letter.
     ///
     /// - Returns: the number of letters.
-    /// - Throws: what SQLite says where they cannot be written.
+    /// - Throws: SQLite's error.
     package func keep(
         unreadable hits: HitBatch, reason: String, sink: String
     ) async throws -> Int {

@@ -1,13 +1,11 @@
-// The sink for measuring everything before it.
-
-/// Takes every hit and keeps none.
+/// Discards every hit. Used to measure everything before the sink.
 package struct DiscardSink: Sink {
-    /// "discard".
+    /// The sink's name, "discard".
     package let name = "discard"
 
-    /// A sink that keeps nothing.
+    /// Creates the sink.
     package init() {}
 
-    /// Drops the batch.
+    /// Discards the batch and reports it as delivered.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer { .delivered }
 }

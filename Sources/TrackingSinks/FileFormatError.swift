@@ -1,16 +1,15 @@
-// A file of the data directory that this build must not touch.
 package import GRDB
 
-/// A file in a format that this build does not know.
+/// A file's format is newer than this build's, so that it must not be touched.
 package struct FileFormatError: Error, CustomStringConvertible {
-    /// The file.
+    /// The file's path.
     package let path: String
-    /// The version that it has.
+    /// The format version of the file.
     package let version: Int
     /// The newest version that this build knows.
     package let known: Int
 
-    /// What, where, why, and what to do.
+    /// What, where, why, and the fix.
     package var description: String {
         "\(self.path) has format \(self.version), and this build knows formats up to "
             + "\(self.known): a newer build has written it, or another program. Run the build "
@@ -18,9 +17,9 @@ package struct FileFormatError: Error, CustomStringConvertible {
             + "(docs/upgrading.md)"
     }
 
-    /// The version of a database's format: its `user_version`.
+    /// Reads the format version of a database from its `user_version`.
     ///
-    /// - Throws: `FileFormatError` where it is not 0 to `known`, or what SQLite says.
+    /// - Throws: `FileFormatError` if it is not within 0…`known`, or SQLite's error.
     package static func checkVersion(
         of database: Database, at path: String, known: Int
     ) throws -> Int {

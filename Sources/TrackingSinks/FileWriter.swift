@@ -1,4 +1,3 @@
-// Writing all of some bytes to a descriptor.
 internal import Glibc
 
 /// A failed write.
@@ -7,11 +6,10 @@ struct WriteError: Error, CustomStringConvertible {
     var description: String { "cannot write: \(String(cString: strerror(self.number)))" }
 }
 
-/// Writes to file descriptors.
 enum FileWriter {
     /// Writes all of `bytes`.
     ///
-    /// - Throws: `WriteError`; some of the bytes may have been written then.
+    /// - Throws: `WriteError`; a part of the bytes may have been written.
     static func write(_ bytes: [UInt8], to descriptor: CInt) throws(WriteError) {
         var offset = 0
         while offset < bytes.count {

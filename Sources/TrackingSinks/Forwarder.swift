@@ -1,12 +1,11 @@
-// Moves batches from the journal to one sink: in order, at its own pace, and never giving up.
 package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 internal import TrackingCore
 package import TrackingJournal
 
-/// Delivers the journal's batches to a sink. What the sink has is noted by its cursor; what it
-/// refuses for good goes to the dead letters first.
+/// Delivers the journal's batches to one sink, in order, and retries without end. The cursor moves
+/// when the sink has a batch; permanently rejected hits first go to the dead letters.
 package struct Forwarder: Service {
     private let journal: Journal
     private let sink: any Sink
@@ -16,12 +15,12 @@ package struct Forwarder: Service {
     private let logger: Logger
     private let maxLinks: Int
 
-    /// A forwarder from a journal to a sink.
+    /// Creates a forwarder.
     ///
     /// - Parameters:
-    ///   - metrics: what is counted of the sink's deliveries.
-    ///   - maxLinks: requests that the span of a batch is linked to at most.
-    ///   - clock: waits between retries; tests give their own.
+    ///   - metrics: the sink's metrics.
+    ///   - maxLinks: the maximum number of requests that a delivery's span links to.
+    ///   - clock: used to wait between retries; tests substitute it.
     package init(
         from journal: Journal, to sink: any Sink, deadLetters: DeadLetters, metrics: SinkMetrics,
         logger: Logger, maxLinks: Int = 128, clock: any Clock<Duration> = ContinuousClock()
@@ -35,14 +34,14 @@ package struct Forwarder: Service {
         self.maxLinks = maxLinks
     }
 
-    /// Delivers until the journal ends. At graceful shutdown what is left is still delivered for
-    /// `flushTimeout`, unless the sink is unavailable: the rest stays in the journal.
+    /// Delivers until the journal ends. On graceful shutdown it flushes for up to `flushTimeout`,
+    /// unless the sink is unavailable; the rest stays in the journal.
     ///
-    /// - Throws: what SQLite says where a batch cannot be read.
+    /// - Throws: an error if a batch cannot be read.
     package func run() async throws {
         let stop = Stop()
         try await withTaskCancellationOrGracefulShutdownHandler {
-            // Cancelled where all is delivered first.
+            // Cancelled when all is delivered earlier.
             async let _: Void = self.limitFlush(stop)
             try await withTaskExecutorPreference(self.journal.forwarderExecutor) {
                 try await self.forward(stop)
@@ -53,7 +52,7 @@ package struct Forwarder: Service {
         }
     }
 
-    /// How long a stopping forwarder still delivers.
+    /// How long the flush may take.
     private static let flushTimeout = Duration.seconds(5)
 
     private func limitFlush(_ stop: Stop) async {
@@ -61,7 +60,7 @@ package struct Forwarder: Service {
             try await gracefulShutdown()
             try await Task.sleep(for: Self.flushTimeout)
         } catch {
-            // Forwarding has ended, or else nobody waits for it any longer.
+            // Delivery has ended, or the task was cancelled.
         }
         stop.endFlush()
     }
@@ -84,17 +83,17 @@ package struct Forwarder: Service {
         }
     }
 
-    /// What became of a batch.
+    /// The outcome of a batch's delivery.
     private enum Outcome {
-        /// The sink has its hits, or the dead letters.
+        /// All hits are in the sink or in the dead letters.
         case settled
-        /// The sink has lost what came before it.
+        /// The sink lost earlier hits.
         case lost
-        /// It was given up for a stop.
+        /// The server stops; the batch stays in the journal.
         case stopped
     }
 
-    /// Delivers one batch, as often as it takes.
+    /// Delivers one batch, with retries.
     private func deliver(
         _ batch: JournalBatch, _ span: SinkSpan?, _ stop: Stop
     ) async -> Outcome {
@@ -164,7 +163,7 @@ package struct Forwarder: Service {
         }
     }
 
-    /// Writes dead letters, as often as it takes: nothing is passed over before it is kept.
+    /// Writes dead letters, with retries: no hit is passed over before it is stored.
     private func keep(
         _ stop: Stop, _ write: () async throws -> Void
     ) async -> Outcome {
@@ -195,13 +194,13 @@ package struct Forwarder: Service {
         do {
             try await cancelWhenGracefulShutdown { try await self.clock.sleep(for: pause) }
         } catch {
-            return false  // Cancelled: the process ends.
+            return false  // Cancelled.
         }
         return !stop.hasBegun
     }
 }
 
-/// Where a forwarder's stop has come to.
+/// The stages of a forwarder's shutdown.
 private final class Stop: Sendable {
     private let begun = Atomic(false)
     private let flushOver = Atomic(false)

@@ -1,13 +1,12 @@
-// A hit as the TrackingRecord that sinks hand on.
 package import SightlineProtos
 internal import SwiftProtobuf
 package import TrackingCore
 
 extension Hit {
-    /// The record's bytes. The event goes in as the client sent it, unknown fields and all:
-    /// concatenated protobuf messages merge, so it is appended as field 15 without being decoded.
+    /// Encodes the TrackingRecord. The event is appended as field 15 without decoding it, so that
+    /// unknown fields are kept: concatenated protobuf messages merge.
     ///
-    /// - Throws: `BinaryEncodingError`, which proto3 messages of valid strings do not give.
+    /// - Throws: `BinaryEncodingError`, which cannot happen for valid strings.
     package func recordBytes() throws -> [UInt8] {
         let head: [UInt8] = try self.recordHead().serializedBytes()
         var bytes = head
@@ -23,16 +22,15 @@ extension Hit {
         return bytes
     }
 
-    /// The record, decoded.
+    /// The TrackingRecord, decoded.
     ///
-    /// - Throws: `BinaryDecodingError` where the event is none, which Admission does not let
-    ///   through.
+    /// - Throws: `BinaryDecodingError` if the event is malformed, which Admission excludes.
     package func record() throws -> Sightline_V1_TrackingRecord {
         try Sightline_V1_TrackingRecord(serializedBytes: try self.recordBytes())
     }
 
     private func recordHead() throws -> Sightline_V1_TrackingRecord {
-        // Admission has read the event with this very view.
+        // Admission has parsed the event the same way.
         let event = try EventView(self.event)
         return .with { record in
             record.hitID = .init(self.id)

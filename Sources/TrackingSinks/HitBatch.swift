@@ -1,16 +1,15 @@
-// What a sink is given: one batch of the journal.
 package import TrackingCore
 
-/// Hits in order, with their place in the journal.
+/// The hits of one batch of the journal, as a sink receives them.
 package struct HitBatch: Sendable {
-    /// The journal's random name: sequences are only comparable within it.
+    /// The journal's random id: sequences are comparable within one journal only.
     package let journal: String
-    /// The batch's sequence: rising from batch to batch.
+    /// The batch's sequence: strictly increasing.
     package let sequence: Int64
     /// The hits in the journal's form.
     package let payload: [UInt8]
 
-    /// A batch of a journal's payload.
+    /// Creates a batch.
     package init(journal: String, sequence: Int64, payload: [UInt8]) {
         self.journal = journal
         self.sequence = sequence
@@ -19,7 +18,7 @@ package struct HitBatch: Sendable {
 
     /// Calls `body` with every hit and its position, from 0.
     ///
-    /// - Throws: `DamagedPayload`, or what `body` throws.
+    /// - Throws: `DamagedPayload`, or errors of `body`.
     package func forEach(_ body: (Int, Hit) throws -> Void) throws {
         var position = 0
         try self.payload.withUnsafeBytes { payload in
@@ -30,9 +29,9 @@ package struct HitBatch: Sendable {
         }
     }
 
-    /// Calls `body` with every event, and with what its request's events have in common.
+    /// Calls `body` with every event and with what its request's hits share.
     ///
-    /// - Throws: `DamagedPayload`, or what `body` throws.
+    /// - Throws: `DamagedPayload`, or errors of `body`.
     package func forEachEvent(_ body: (JournalEvent, Hit.Origin) throws -> Void) throws {
         try self.payload.withUnsafeBytes { try HitBlock.forEachEvent(in: $0, body) }
     }

@@ -1,18 +1,18 @@
-// One row of hits.db, bound in place: text and blobs are borrowed from the batch, never copied.
 internal import GRDBSQLite
 internal import TrackingCore
 
-/// Inserts hits through one prepared statement.
+/// Inserts hits into hits.db through one prepared statement. Text and blobs are bound in place,
+/// without copies.
 struct HitInsertStatement {
     private let statement: OpaquePointer
-    /// An event's hits follow each other: it is read once for all of them.
+    /// Caches the parsed event: an event's hits are adjacent.
     private var event: EventView?
 
     init(_ statement: OpaquePointer) { self.statement = statement }
 
-    /// Inserts one hit; returns SQLite's result of the step.
+    /// Inserts a hit; returns SQLite's result code.
     ///
-    /// - Throws: `WireError` where the event is none, which Admission does not let through.
+    /// - Throws: `WireError` if the event is malformed, which Admission excludes.
     mutating func run(_ hit: Hit) throws -> CInt {
         let event = try self.view(of: hit)
         return withUnsafeBytes(
@@ -72,7 +72,7 @@ struct HitInsertStatement {
     }
 
     private func bind(text: Bytes, at index: CInt) {
-        // An empty text needs an address too: SQLite takes a missing one for NULL.
+        // SQLite treats a null pointer as NULL, so an empty text needs an address.
         guard let base = text.baseAddress, text.count > 0 else {
             self.bind(literal: "", at: index)
             return

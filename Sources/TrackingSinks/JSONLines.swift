@@ -1,12 +1,11 @@
-// Hits as lines of protobuf JSON: what the jsonl and stdout sinks write.
 internal import SwiftProtobuf
 
-/// Turns a batch into lines.
+/// Encodes a batch for the jsonl and stdout sinks.
 enum JSONLines {
-    /// One TrackingRecord in proto3 JSON per hit, each ended by a newline. JSON has no place for
-    /// fields that this version does not know; the sqlite sink keeps them.
+    /// Encodes each hit as a TrackingRecord in proto3 JSON, one per line. JSON drops unknown
+    /// fields; the sqlite sink keeps them.
     ///
-    /// - Returns: the lines, and the positions of hits that have no JSON form with the reason.
+    /// - Returns: the lines, and by position the reasons of hits that have no JSON form.
     static func encode(_ hits: HitBatch) throws -> (lines: [UInt8], rejected: [Int: String]) {
         var lines: [UInt8] = []
         var rejected: [Int: String] = [:]

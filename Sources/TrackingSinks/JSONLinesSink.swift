@@ -1,15 +1,15 @@
-// The sink for files: hits as lines of JSON, in files that are rotated.
 internal import Foundation
 internal import Glibc
 
-/// Appends every hit as a line of JSON to `hits-000001.jsonl` and so on in a directory. A batch is
-/// synced before it counts as delivered; after a crash its lines may come twice (the hit id tells).
+/// Appends every hit as a line of JSON to `hits-000001.jsonl` and so on, with rotation. A batch is
+/// synced before it counts as delivered. After a crash its lines may occur twice; the hit id
+/// identifies them.
 package actor JSONLinesSink: Sink {
-    /// "jsonl".
+    /// The sink's name, "jsonl".
     package nonisolated let name = "jsonl"
-    /// Writing blocks.
+    /// Runs the actor on a queue of its own, because writes block.
     private let executor = SinkExecutor("jsonl")
-    /// A queue of its own.
+    /// The sink's own queue.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         self.executor.asUnownedSerialExecutor()
     }
@@ -19,17 +19,17 @@ package actor JSONLinesSink: Sink {
     private var descriptor: CInt
     private var size: Int
 
-    /// Opens the newest file of the directory, or the first.
+    /// Opens the newest file in the directory, or creates the first.
     ///
     /// - Parameters:
-    ///   - directory: created where it is missing.
-    ///   - maxFileBytes: a file that has reached this is followed by a new one. Default 128 MiB.
-    /// - Throws: what the file system says.
+    ///   - directory: created if missing.
+    ///   - maxFileBytes: a new file is started once this size is reached. Default 128 MiB.
+    /// - Throws: the file system's error.
     package init(directory: String, maxFileBytes: Int = 128 << 20) throws {
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
-        // Also of one that was there: who made it may have ended before this.
+        // Also for an existing directory, whose creator may have ended before this.
         try Self.sync(directory: directory + "/..")
         let names = try FileManager.default.contentsOfDirectory(atPath: directory)
         let number = names.compactMap(Self.number(of:)).max() ?? 1
@@ -43,7 +43,7 @@ package actor JSONLinesSink: Sink {
 
     deinit { close(self.descriptor) }
 
-    /// Appends and syncs the batch's lines.
+    /// Appends the batch's lines and syncs them.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
         do {
             if self.size >= self.maxFileBytes { try self.rotate() }
@@ -55,7 +55,7 @@ package actor JSONLinesSink: Sink {
         }
     }
 
-    /// Appends all or nothing: a part that was written is cut off again.
+    /// Appends all lines or none: a partial write is truncated.
     private func append(_ lines: [UInt8]) throws {
         do {
             try FileWriter.write(lines, to: self.descriptor)
@@ -86,8 +86,7 @@ package actor JSONLinesSink: Sink {
         return (descriptor, Int(lseek(descriptor, 0, SEEK_END)))
     }
 
-    /// Makes the names in a directory durable: after a crash of the system a file that was synced
-    /// may be without one.
+    /// Syncs a directory's entries: otherwise a synced file may be missing after a power cut.
     private static func sync(directory: String) throws(WriteError) {
         let descriptor = Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw WriteError(number: errno) }
@@ -106,7 +105,7 @@ package actor JSONLinesSink: Sink {
         return Int(name.dropFirst(5).dropLast(6))
     }
 
-    /// A crash may have left half a line: it was never delivered, so it comes again whole.
+    /// Removes an incomplete last line. It was not delivered, so the batch comes again.
     private static func dropUnfinishedLine(of path: String) throws {
         guard let file = FileHandle(forUpdatingAtPath: path) else { return }
         defer { try? file.close() }  // Nothing was written through it.

@@ -1,44 +1,42 @@
-// How the nats sink reaches its servers and keeps its stream. Known to builds without the sink too,
-// so that a configuration means the same in all of them.
-
-/// Servers, stream and limits of the nats sink.
+/// Settings of the nats sink. Builds without the sink have them too, so that a configuration is
+/// valid in all builds or in none.
 package struct NATSConfiguration: Sendable, Equatable {
-    /// URLs, as in `nats://host:4222` or `tls://host:4222`; the first that answers is taken.
+    /// URLs such as `nats://host:4222` or `tls://host:4222`; the first that answers is used.
     package var servers = ["nats://127.0.0.1:4222"]
     /// The stream's name.
     package var stream = "SIGHTLINE"
-    /// What every subject begins with: the stream holds `{prefix}.>`.
+    /// The first part of every subject: the stream captures `{prefix}.>`.
     package var subjectPrefix = "sightline"
-    /// Whether a stream that is missing is made. Default true.
+    /// Whether to create a missing stream. Default true.
     package var makesStream = true
-    /// Servers that hold the stream, at least. Default 1.
+    /// The minimum number of replicas. Default 1.
     package var replicas = 1
-    /// Bytes that the stream may hold, at least; at its limit it refuses. Default 8 GiB.
+    /// The minimum capacity of the stream in bytes; a full stream refuses hits. Default 8 GiB.
     package var maxBytes = 8 << 30
-    /// How long a stream that is made keeps a hit; zero for ever. Default 7 days.
+    /// How long a stream that the sink creates keeps a hit; zero for ever. Default 7 days.
     package var maxAge = Duration.seconds(7 * 86_400)
-    /// For how long the stream knows a hit id again, at least. Default 15 min.
+    /// The minimum duplicate window of the stream. Default 15 min.
     package var duplicateWindow = Duration.seconds(900)
-    /// How long a hit stays in the journal after the stream has acked it: a server acks before it
-    /// syncs. Default 10 min.
+    /// How long a hit stays in the journal after its ack, because a server acks before it syncs.
+    /// Default 10 min.
     package var retention = Duration.seconds(600)
-    /// How long an ack may take before its hit is sent again. Default 5 s.
+    /// How long to wait for an ack before the hit is sent again. Default 5 s.
     package var ackTimeout = Duration.seconds(5)
-    /// Hits that may be under way. Default 4,096.
+    /// The maximum number of hits in flight. Default 4,096.
     package var maxInFlight = 4096
-    /// A file of JWT and seed, as nsc writes it; empty for none.
+    /// The path of a credentials file (JWT and seed) as nsc writes it; empty for none.
     package var credentialsFile = ""
-    /// A user, and the file of its password; empty for none.
+    /// The user name; empty for none.
     package var user = ""
-    /// The file of that user's password.
+    /// The path of the file with the user's password.
     package var passwordFile = ""
-    /// Authorities that the server's certificate comes from, a PEM file; empty for the system's.
+    /// The path of a PEM file with the accepted CAs; empty for the system's.
     package var tlsRoots = ""
-    /// The certificate that is shown to the server, a PEM file; empty for none.
+    /// The path of the client certificate (PEM); empty for none.
     package var tlsCertificate = ""
-    /// The key of that certificate.
+    /// The path of the client certificate's key.
     package var tlsKey = ""
 
-    /// Every value at its default.
+    /// Creates the default settings.
     package init() {}
 }

@@ -1,22 +1,21 @@
-// Delivers dead letters once more, when what had made the sink refuse them has been mended.
 internal import Foundation
 
-/// A replay of one sink's dead letters, into the same sink or another.
+/// Delivers a sink's dead letters again, to the same sink or another, after the cause was fixed.
 ///
-/// What the sink takes is forgotten only then: after a crash between the two it comes again, and
-/// the sinks that know hit ids take it once.
+/// A letter is deleted after its delivery. A crash in between delivers it twice; sinks that
+/// deduplicate by hit id keep one.
 package struct Replay {
     private let deadLetters: DeadLetters
     private let refuser: String
     private let sink: any Sink
     private let journal = "replay-\(UUID().uuidString.lowercased())"
 
-    /// Letters that are delivered at once.
+    /// The number of letters in one delivery.
     package static let batchLetters = 100
-    /// How often a batch is delivered again to a sink that says it has lost what came before.
+    /// How often a batch is delivered again to a sink that reports a loss.
     private static let maxLosses = 2
 
-    /// A replay of what the sink named `refuser` has refused.
+    /// Creates a replay of the letters that the sink `refuser` rejected.
     package init(of deadLetters: DeadLetters, refusedBy refuser: String, to sink: any Sink) {
         self.deadLetters = deadLetters
         self.refuser = refuser
@@ -27,21 +26,21 @@ package struct Replay {
     package struct Counts: Sendable, Equatable {
         /// Letters that the sink has now.
         package var delivered = 0
-        /// Letters that it refused again; they are kept with their new reason.
+        /// Letters refused again; they are kept with their new reason.
         package var refused = 0
-        /// Letters that hold no hit, such as damaged batches; they are kept as they are.
+        /// Letters without a hit, such as damaged batches; they are kept.
         package var unreadable = 0
 
-        /// Counts of these numbers.
+        /// Creates a tally.
         package init(delivered: Int = 0, refused: Int = 0, unreadable: Int = 0) {
             (self.delivered, self.refused, self.unreadable) = (delivered, refused, unreadable)
         }
     }
 
-    /// Delivers at most `limit` letters, the oldest first.
+    /// Delivers at most `limit` letters, oldest first.
     ///
-    /// - Throws: `ReplayInterruption` where the sink takes nothing now, or what SQLite says of the
-    ///   letters. What was delivered before that is not delivered again.
+    /// - Throws: `ReplayInterruption` if the sink is unavailable, or SQLite's error. Letters
+    ///   delivered before are not delivered again.
     package func run(limit: Int = .max) async throws -> Counts {
         var counts = Counts()
         var lastID: Int64 = 0
@@ -82,7 +81,7 @@ package struct Replay {
         counts.delivered += readable.count - refused.count
     }
 
-    /// Delivers a batch; the reasons of what the sink has refused, by position.
+    /// Delivers a batch; returns the reasons of rejected hits by position.
     private func reasons(
         _ hits: HitBatch, of count: Int, _ counts: Counts
     ) async throws -> [Int: String] {
@@ -105,16 +104,16 @@ package struct Replay {
     }
 }
 
-/// Why a replay ended before its end.
+/// Why a replay stopped early.
 package struct ReplayInterruption: Error, CustomStringConvertible {
     /// The sink's name.
     package let sink: String
-    /// What it said.
+    /// The sink's reason.
     package let reason: String
-    /// What became of the letters before.
+    /// The outcome up to then.
     package let counts: Replay.Counts
 
-    /// What happened and what to do, in a line.
+    /// What happened, and the fix, in one line.
     package var description: String {
         "the sink \(self.sink) takes nothing now: \(self.reason). "
             + "\(self.counts.delivered) letters were delivered before that, and the others are "

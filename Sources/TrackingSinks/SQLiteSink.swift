@@ -1,23 +1,23 @@
-// The default sink: hits in a database that a person can query while the service runs.
 internal import GRDB
 internal import GRDBSQLite
 package import Logging
 internal import TrackingCore
 
-/// One row per hit in `hits.db`. The place in the journal is kept in the same transaction as the
-/// rows, so the effect of a batch that comes again is exactly once.
+/// The default sink: one row per hit in `hits.db`, which can be queried while the server runs. The
+/// batch's sequence is stored in the same transaction as its rows, so the effect of a repeated
+/// delivery is exactly once.
 package final class SQLiteSink: Sink {
-    /// "sqlite".
+    /// The sink's name, "sqlite".
     package let name = "sqlite"
     private let file: DataFile
 
-    /// Opens the database, creating it where it is missing. Where another program holds it the
-    /// sink is unavailable until it can be opened.
+    /// Opens the database, creating it if missing. While another program has locked it, the sink is
+    /// unavailable.
     ///
     /// - Parameters:
-    ///   - busyTimeout: how long another program's lock is waited for, each time.
-    ///   - logger: told where the file cannot be opened now.
-    /// - Throws: `FileFormatError`, or what SQLite says where the file cannot be used.
+    ///   - busyTimeout: how long each call waits for another program's lock.
+    ///   - logger: warns if the file cannot be opened yet.
+    /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable.
     package init(
         path: String, busyTimeout: Duration = .seconds(5), logger: Logger? = nil
     ) throws {
@@ -25,7 +25,7 @@ package final class SQLiteSink: Sink {
             path: path, format: Self.format, busyTimeout: busyTimeout, logger: logger)
     }
 
-    /// Inserts the batch in one transaction; does nothing where it is known already.
+    /// Inserts the batch in one transaction; does nothing if it was inserted before.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
         do {
             try await self.file.write { try Self.insert(hits, into: $0) }

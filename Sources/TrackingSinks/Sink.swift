@@ -1,31 +1,30 @@
-// The one seam for backends. A sink is one backend and decides nothing: order, retries, batching
-// and dead letters are the forwarder's.
 internal import TrackingCore
 
-/// A backend that receives hits.
+/// A backend for hits. A sink only delivers: the forwarder is responsible for order, retries and
+/// dead letters.
 package protocol Sink: Sendable {
-    /// Its name in configuration, cursors, logs and dead letters; never changed once in use.
+    /// The name in configuration, cursors, logs and dead letters; never change it once in use.
     var name: String { get }
 
-    /// Delivers a batch, and returns when the backend has it for good. Called with one batch at a
-    /// time, in the journal's order; a batch may come again after a crash or an unclear answer.
-    /// Without a disk it runs on the journal's queue: a sink that blocks has a queue of its own, as
-    /// an actor by `SinkExecutor`.
+    /// Delivers a batch; returns when the backend has stored it durably. Called with one batch at a
+    /// time, in the journal's order. A batch may be delivered again after a crash or an unclear
+    /// answer. Without a disk it runs on the journal's queue, so a sink that blocks needs a queue
+    /// of its own, such as an actor with a `SinkExecutor`.
     func deliver(_ hits: HitBatch) async -> SinkAnswer
 
-    /// Where the backend keeps the last hit that it took, in the sink's own words. The journal
-    /// keeps it with the cursor; empty where the sink never loses what it has taken.
+    /// Where the backend stored the last hit, in the sink's own format. The journal stores it with
+    /// the cursor. Empty for a sink that never loses hits.
     var place: String { get }
 
-    /// Goes on from a place that an earlier run was at: called once, before the first batch. A
-    /// sink that no longer finds it there answers the next batch with `lost`.
+    /// Resumes at the place of an earlier run; called once, before the first batch. A sink that no
+    /// longer finds it there answers the next batch with `lost`.
     func resume(at place: String)
 }
 
 extension Sink {
-    /// None: most backends never lose what they have taken.
+    /// Empty: most backends never lose stored hits.
     package var place: String { "" }
-    /// Nothing to go on from.
+    /// Does nothing.
     package func resume(at place: String) {}
 }
 
@@ -33,14 +32,14 @@ extension Sink {
 package enum SinkAnswer: Sendable, Equatable {
     /// The backend has every hit.
     case delivered
-    /// The backend takes nothing now; the same batch is to be delivered again.
+    /// The backend is unavailable; the same batch has to be delivered again.
     case unavailable(reason: String)
-    /// The backend has every hit but these, which it refuses for good: reasons by position.
+    /// The backend stored all but these hits, which it rejects permanently: reasons by position.
     case rejected([Int: String])
-    /// The batch itself cannot be read, now or ever, and the backend has none of it.
+    /// The batch cannot be read and never will be; none of it was stored.
     case undeliverable(reason: String)
-    /// The backend no longer has what it took before: all that the journal still keeps is to be
-    /// delivered again, in its order. Said once for each loss.
+    /// The backend lost hits that it had stored: deliver again everything that the journal still
+    /// has, in order. Reported once for each loss.
     case lost(reason: String)
 }
 

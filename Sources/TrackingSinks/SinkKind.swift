@@ -1,6 +1,5 @@
-// Which sinks there are: the key `sink`, the help and the tests are made from it.
-
-/// The kinds of sinks that a configuration may name.
+/// The sinks that a configuration may choose. The key `sink`, the help and the tests derive from
+/// it.
 package enum SinkKind: String, CaseIterable, Sendable {
     /// Rows in `hits.db`.
     case sqlite
@@ -8,11 +7,11 @@ package enum SinkKind: String, CaseIterable, Sendable {
     case jsonl
     /// Lines of JSON on standard output.
     case stdout
-    /// Nothing is kept.
+    /// Nothing: hits are discarded.
     case discard
-    /// A stream of NATS JetStream; in a program that was built with the trait `NATS`.
+    /// A NATS JetStream stream; only in builds with the trait `NATS`.
     case nats
 
-    /// Their names, in the order of the documentation.
+    /// The names, in the order of the documentation.
     package static var names: [String] { Self.allCases.map(\.rawValue) }
 }

@@ -1,19 +1,18 @@
-// What is counted of a sink's deliveries. The server names the metrics; the forwarder adds to them.
 package import CoreMetrics
 internal import TrackingCore
 
-/// The metrics of one sink.
+/// The metrics of one sink's deliveries. The server names them; the forwarder records them.
 package struct SinkMetrics: Sendable {
-    /// Hits that the sink has taken.
+    /// Hits that the sink has stored.
     private let deliveredHits: Counter
-    /// Deliveries for which the sink was unavailable, so that they are tried again.
+    /// Deliveries that failed and are retried.
     private let retries: Counter
-    /// Dead letters that were kept.
+    /// Dead letters that were stored.
     private let deadLetters: Counter
-    /// How long the sink took to answer for a batch that it had.
+    /// How long successful deliveries took.
     private let deliveryDuration: Timer
 
-    /// The metrics of one sink.
+    /// Creates the metrics.
     package init(
         deliveredHits: Counter, retries: Counter, deadLetters: Counter, deliveryDuration: Timer
     ) {
@@ -23,16 +22,16 @@ package struct SinkMetrics: Sendable {
         self.deliveryDuration = deliveryDuration
     }
 
-    /// Counts a batch that the sink has, but for the hits that it refused.
+    /// Records a delivered batch, except for its rejected hits.
     func delivered(_ hits: HitBatch, rejected: Int, in duration: Duration) {
         let count = hits.payload.withUnsafeBytes { HitBlock.hitCount(in: $0) }
         self.deliveredHits.increment(by: max(0, count - rejected))
         self.deliveryDuration.recordNanoseconds(Int64(duration / .nanoseconds(1)))
     }
 
-    /// Counts a batch that has to be delivered again.
+    /// Records a delivery that will be retried.
     func retried() { self.retries.increment() }
 
-    /// Counts dead letters that were kept.
+    /// Records stored dead letters.
     func kept(_ count: Int) { self.deadLetters.increment(by: count) }
 }

@@ -6,15 +6,16 @@ internal import ServiceContextModule
 internal import Tracing
 internal import TrackingCore
 
-/// Records each try to deliver a batch to a sink, where there is a tracer.
+/// Records a span per delivery with the bootstrapped tracer of swift-distributed-tracing. Names
+/// follow OpenTelemetry's semantic conventions 1.44 for messaging.
 struct SinkSpan: Sendable {
     private let tracer: any Tracer
     private let sink: String
     private let maxLinks: Int
 
-    /// The spans of a sink's batches; nil where nobody records them.
+    /// Creates the recorder; nil if no tracer is bootstrapped.
     ///
-    /// - Parameter maxLinks: requests that a span is linked to at most.
+    /// - Parameter maxLinks: the maximum number of requests that a span links to.
     init?(sink: String, maxLinks: Int) {
         let tracer = InstrumentationSystem.tracer
         guard !(tracer is NoOpTracer) else { return nil }
@@ -23,7 +24,8 @@ struct SinkSpan: Sendable {
         self.maxLinks = maxLinks
     }
 
-    /// Delivers a batch within a span: one for each try, so that an outage is seen while it lasts.
+    /// Delivers a batch within a span: each attempt has its own, so that an outage is visible while
+    /// it lasts.
     func record(
         _ hits: HitBatch, events: Int, _ deliver: () async -> SinkAnswer
     ) async -> SinkAnswer {
@@ -49,9 +51,9 @@ struct SinkSpan: Sendable {
         span.setStatus(SpanStatus(code: .error, message: message))
     }
 
-    /// Where requests of one trace alone are delivered, their trace goes on: the span is a child of
-    /// the first request's. A batch of several traces can be a child of none of them (semantic
-    /// conventions for messaging, batches): it begins a trace, and its links lead to each request.
+    /// If all requests belong to one trace, the span is a child of the first request's span.
+    /// Otherwise it starts a trace of its own and links to each request, as the semantic
+    /// conventions for batches ask.
     private func parent(of hits: HitBatch) -> ServiceContext {
         var parent: TraceContext?
         var isOneTrace = true
@@ -71,7 +73,7 @@ struct SinkSpan: Sendable {
         hits.payload.withUnsafeBytes { payload in
             HitBlock.forEachTrace(in: payload) { trace in
                 requests += 1
-                // A span that nobody has recorded cannot be found.
+                // An unsampled span was not recorded, so a link to it would lead nowhere.
                 if trace.isSampled, links < self.maxLinks {
                     links += 1
                     span.addLink(SpanLink(context: self.context(of: trace), attributes: [:]))
@@ -100,7 +102,6 @@ struct SinkSpan: Sendable {
     }
 }
 
-/// Lets a tracer read headers.
 private struct HeaderReader: Extractor {
     func extract(key: String, from carrier: [String: String]) -> String? { carrier[key] }
 }

@@ -1,21 +1,19 @@
-// The sink for pipes: one line per hit on standard output.
-
-/// Writes every hit as a line of JSON to standard output, or to another open file.
+/// Writes every hit as a line of JSON to standard output, or to another open file descriptor.
 package actor StandardOutputSink: Sink {
-    /// "stdout".
+    /// The sink's name, "stdout".
     package nonisolated let name = "stdout"
-    /// Writing blocks.
+    /// Runs the actor on a queue of its own, because writes block.
     private let executor = SinkExecutor("stdout")
-    /// A queue of its own.
+    /// The sink's own queue.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         self.executor.asUnownedSerialExecutor()
     }
     private let descriptor: CInt
 
-    /// A sink that writes to an open file; standard output by default.
+    /// Creates a sink that writes to `descriptor`, by default standard output.
     package init(descriptor: Int32 = 1) { self.descriptor = descriptor }
 
-    /// Writes the batch's lines; unavailable where the reader has gone.
+    /// Writes the batch's lines; unavailable if the reader has closed the pipe.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
         do {
             let (lines, rejected) = try JSONLines.encode(hits)

@@ -1,26 +1,24 @@
-// A sink whose hits are counted on the way: there only where somebody looks at the counts.
-
-/// Passes batches on to a sink, and counts what that has taken.
+/// Delivers to another sink and counts what that took. Used only if funnels are shown.
 package struct CountedSink: Sink {
     private let sink: any Sink
     private let funnels: LiveFunnels
 
-    /// The sink's own name.
+    /// The wrapped sink's name.
     package var name: String { self.sink.name }
 
-    /// The sink's own place.
+    /// The wrapped sink's place.
     package var place: String { self.sink.place }
 
-    /// Counts into `funnels` what `sink` takes.
+    /// Wraps `sink` and counts into `funnels`.
     package init(_ sink: any Sink, into funnels: LiveFunnels) {
         self.sink = sink
         self.funnels = funnels
     }
 
-    /// Goes on from the sink's own place.
+    /// Resumes the wrapped sink.
     package func resume(at place: String) { self.sink.resume(at: place) }
 
-    /// Delivers to the sink; what it has refused or could not take is not counted.
+    /// Delivers to the wrapped sink. Rejected and undelivered hits are not counted.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
         let answer = await self.sink.deliver(hits)
         switch answer {

@@ -1,31 +1,31 @@
-// What became of one delivery's messages, as far as its hits have passed.
 internal import TrackingCore
 
-/// Counts of a delivery's hits, those of iOS apart: it does not report every impression (D16, D20).
+/// The counts of a Campaign delivery's hits. iOS is separate, because it does not report every
+/// impression (D16, D20).
 package struct LiveFunnel: Sendable, Equatable {
     /// Hits of one kind.
     package struct Count: Sendable, Equatable {
-        /// From all platforms but iOS.
+        /// From Android and other platforms.
         package var other = 0
         /// From iOS.
         package var ios = 0
     }
 
-    /// Who sent the hits.
+    /// The tenant that sent the hits.
     package let tenant: String
     /// deliveryId, or an in-app message's id.
     package let deliveryID: String
     /// Whether it is an in-app message.
     package let isInApp: Bool
-    /// The message was seen.
+    /// Impressions.
     package fileprivate(set) var impressions = Count()
-    /// It was clicked, or dismissed where that counts as a click (D14).
+    /// Clicks, including dismissals that count as clicks (D14).
     package fileprivate(set) var clicks = Count()
-    /// It was opened.
+    /// Opens.
     package fileprivate(set) var opens = Count()
-    /// Hits of all kinds.
+    /// Hits of all kinds since the counter was taken.
     package fileprivate(set) var hits = 0
-    /// Hits that may have passed before it was counted, at most: 0 where all are in the counts.
+    /// An upper bound of the hits before the counter was taken; 0 if every hit is counted.
     package let missed: Int
 
     init(tenant: String, deliveryID: String, isInApp: Bool, missed: Int) {
@@ -35,7 +35,7 @@ package struct LiveFunnel: Sendable, Equatable {
         self.missed = missed
     }
 
-    /// The hits by which deliveries are ranked: no fewer than there were.
+    /// The rank of the delivery: an upper bound of its hits.
     var weight: Int { self.hits &+ self.missed }
 
     mutating func count(_ kinds: HitKinds, isIOS: Bool) {

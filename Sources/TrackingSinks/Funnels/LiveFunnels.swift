@@ -1,4 +1,3 @@
-// The funnels of the busiest deliveries, in bounded memory, counted as hits pass to a sink.
 internal import Glibc
 internal import Synchronization
 internal import TrackingCore
@@ -12,22 +11,22 @@ package final class LiveFunnels: Sendable {
     package let capacity: Int
     private let state: Mutex<State>
 
-    /// No counts yet.
+    /// Creates empty counts.
     package init(capacity: Int) {
         self.capacity = capacity
         self.state = Mutex(State(capacity: capacity))
     }
 
-    /// Deliveries that are counted now.
+    /// The number of deliveries with a counter.
     package var count: Int { self.state.withLock { $0.funnels.count } }
 
-    /// The busiest deliveries, the busiest first; of two alike the one that came first.
+    /// The busiest deliveries, busiest first; ties keep their order of arrival.
     package func busiest(_ count: Int) -> [LiveFunnel] {
         let funnels = self.state.withLock { $0.funnels }
         return Array(funnels.sorted { $0.weight > $1.weight }.prefix(count))
     }
 
-    /// The kinds of an event's hits, whose first is at `position`, without those that were refused.
+    /// The kinds of an event's hits, from `position` on, except the refused ones.
     private static func kinds(
         of event: JournalEvent, at position: inout Int, except refused: Set<Int>
     ) -> HitKinds {
@@ -38,7 +37,7 @@ package final class LiveFunnels: Sendable {
         return kept.reduce(into: []) { $0.insert(HitKinds($1.element)) }
     }
 
-    /// Counts a batch's hits, but for those at the positions that a sink has refused.
+    /// Counts a batch's hits, except those at the positions in `refused`.
     package func count(_ batch: HitBatch, except refused: Set<Int> = []) {
         self.state.withLock { state in
             var last = LastDelivery()
@@ -49,14 +48,14 @@ package final class LiveFunnels: Sendable {
                     state.count(kinds, of: event, origin, &last)
                 }
             } catch {
-                // A damaged payload: the forwarder keeps it as a dead letter and says so.
+                // A damaged payload: the forwarder stores it as a dead letter and reports it.
             }
         }
     }
 }
 
-/// The delivery of the event before, and the place of its funnel: a delivery's events often follow
-/// each other.
+/// Caches the previous event's delivery and the index of its funnel: consecutive events often
+/// belong to the same one.
 private struct LastDelivery {
     var tenant = Bytes(start: nil, count: 0)
     var deliveryID = Bytes(start: nil, count: 0)
@@ -80,7 +79,7 @@ private struct State {
     mutating func count(
         _ kinds: HitKinds, of event: JournalEvent, _ origin: Hit.Origin, _ last: inout LastDelivery
     ) {
-        // Admission has read the event: this does not fail.
+        // The event was parsed at admission, so this cannot fail.
         guard !kinds.isEmpty, let delivery = try? DeliveryView(event.bytes) else { return }
         let place = self.place(of: delivery, event.product == .firebase, origin.tenant, &last)
         self.funnels[place].count(kinds, isIOS: delivery.isIOS)
@@ -124,8 +123,8 @@ private struct State {
         return place
     }
 
-    /// The place of a funnel of the least weight. Weights only rise, so the hand goes on from where
-    /// it last found one, and only where it finds none is the least weight looked for anew.
+    /// The index of a funnel with the least weight. Weights only grow, so the hand continues where
+    /// it last found one, and the least weight is computed again only after a full round.
     private mutating func leastBusy() -> Int {
         while true {
             while self.hand < self.funnels.count {
