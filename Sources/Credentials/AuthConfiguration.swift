@@ -1,6 +1,4 @@
-// Which credentials the server takes, and by which files it judges them.
-
-/// The keys `auth.*`.
+/// The settings `auth.*`: which credentials are accepted, and the files to verify them with.
 package struct AuthConfiguration: Sendable {
     /// A kind of credential.
     package enum Mode: String, Sendable, CaseIterable {
@@ -9,41 +7,41 @@ package struct AuthConfiguration: Sendable {
         case mtls
     }
 
-    /// The kinds that are taken; none of them: everybody may send, as the tenant "default".
+    /// The accepted kinds; empty accepts every call, as the tenant "default".
     package var modes: Set<Mode> = []
-    /// Path of the API keys.
+    /// The path of the file with API keys.
     package var keysFile = ""
-    /// Path of the keys that sign tokens (RFC 7517).
+    /// The path of the JWKS file with the keys that sign tokens (RFC 7517).
     package var jwksFile = ""
-    /// What a token's `aud` has to name.
+    /// The audience that a token's `aud` must include.
     package var jwtAudience = ""
-    /// What a token's `iss` has to be.
+    /// The value that a token's `iss` must have.
     package var jwtIssuer = ""
-    /// The claim that holds the tenant.
+    /// The name of the claim with the tenant.
     package var jwtTenantClaim = "tenant"
-    /// Algorithms that tokens may be signed with.
+    /// The accepted signature algorithms of tokens.
     package var jwtAlgorithms = Self.standardAlgorithms
-    /// How far the clocks of issuer and server may be apart.
+    /// The tolerated difference between the issuer's clock and the server's.
     package var jwtLeeway = Duration.seconds(30)
-    /// The scope that keys and tokens need; empty where none is needed.
+    /// The scope that keys and tokens need; empty for none.
     package var requiredScope = ""
-    /// Bytes of a token.
+    /// The maximum bytes of a token.
     package var tokenBytes = 16 << 10
-    /// Path of the map from a certificate's names to tenants.
+    /// The path of the file that maps names in certificates to tenants.
     package var mtlsTenantsFile = ""
-    /// Whether server reflection answers without credentials too.
+    /// Whether server reflection works without credentials.
     package var openReflection = false
 
-    /// Those with which only the issuer can sign. HS256 and its kin are not among the possible
-    /// ones: whoever can check them can forge them.
+    /// The asymmetric algorithms. HS256 and its kin cannot be configured: whoever can verify such a
+    /// token can also forge it.
     package static let standardAlgorithms = [
         "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
     ]
 
-    /// No credentials.
+    /// Creates settings that require no credentials.
     package init() {}
 
-    /// Every choice of kinds, as `auth.mode` has them.
+    /// The valid values of `auth.mode`.
     package static let modeChoices = [
         "none", "keys", "jwt", "mtls", "keys,jwt", "keys,mtls", "jwt,mtls", "keys,jwt,mtls",
     ]

@@ -1,20 +1,19 @@
-// Says who an RPC comes from: the shell around the rules of credentials, which a reload replaces.
 package import GRPCCore
 package import Logging
 internal import Synchronization
 package import TrackingCore
 package import X509
 
-/// Judges the credentials of RPCs.
+/// Verifies the credentials of RPCs by rules that a reload replaces atomically.
 package final class Authenticator: Sendable {
     private let modes: Set<AuthConfiguration.Mode>
     private let rules: Mutex<CredentialRules>
     private let clock: CredentialClock
     private let logger: Logger
 
-    /// Reads the files of credentials.
+    /// Reads the credential files.
     ///
-    /// - Throws: `ConfigurationError`, which names the keys of the files that cannot be used.
+    /// - Throws: `ConfigurationError` with the keys of unusable files.
     package init(
         _ configuration: AuthConfiguration, clock: CredentialClock = .system, logger: Logger
     ) async throws(ConfigurationError) {
@@ -24,10 +23,10 @@ package final class Authenticator: Sendable {
         self.logger = logger
     }
 
-    /// Reads the files anew, for a reload. RPCs that begin once the change is made are judged by
-    /// them; those that run go on.
+    /// Reads the files again for a reload. RPCs that begin after the change use the new rules;
+    /// running ones are not interrupted.
     ///
-    /// - Returns: what makes the change.
+    /// - Returns: a closure that applies the change.
     /// - Throws: `ConfigurationError`.
     package func prepare(
         _ configuration: AuthConfiguration
@@ -38,10 +37,10 @@ package final class Authenticator: Sendable {
         return { self.rules.withLock { $0 = rules } }
     }
 
-    /// Who an RPC with these metadata comes from.
+    /// The principal of an RPC.
     ///
-    /// - Throws: why they are refused, which is for the logs: clients are told less of it, and
-    ///   neither is told anything of the credentials themselves.
+    /// - Throws: the reason of a refusal, for logs only: clients learn less, and neither reveals
+    ///   any part of the credentials.
     package func principal(
         _ metadata: Metadata, certificate: Certificate?
     ) throws(CredentialRefusal) -> Principal {

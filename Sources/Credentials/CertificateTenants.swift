@@ -1,22 +1,21 @@
-// The tenants of client certificates: a YAML map from a name in the certificate to a tenant.
 internal import Foundation
 internal import X509
 internal import Yams
 
-/// Tenants by the DNS names and URIs of certificates.
+/// Maps the DNS names and URIs of client certificates to tenants, as read from a YAML file.
 struct CertificateTenants: Sendable {
-    /// Bytes that the map's file may have.
+    /// The maximum bytes of the file.
     static let maxBytes = 1 << 20
 
     private let tenants: [String: Tenant]
 
-    /// Reads the map, a line `NAME: TENANT` for each.
+    /// Reads the file, a line `NAME: TENANT` for each name.
     ///
-    /// - Throws: `UnusableFileError` with the file's place.
+    /// - Throws: `KeysFile.Failure` with the position in the file.
     init(path: String) throws {
         let data = try ReadableFile.read(path, maxBytes: Self.maxBytes)
         guard let text = String(validating: data, as: UTF8.self),
-            // What the parser says is long, and could hold the lines beside the place.
+            // The parser's message is long and may quote lines of the file.
             let root = try? Yams.compose(yaml: text), let mapping = root.mapping
         else {
             throw UnusableFileError(
@@ -38,7 +37,7 @@ struct CertificateTenants: Sendable {
         self.tenants = tenants
     }
 
-    /// Who a certificate stands for. The transport has checked its chain and its dates. A stream
+    /// The principal of a certificate, whose chain and dates the transport has verified. A stream
     /// ends when its certificate expires.
     func principal(of certificate: Certificate, now: Int64) throws(CredentialRefusal) -> Principal {
         guard let tenant = Self.names(of: certificate).lazy.compactMap({ self.tenants[$0] }).first
@@ -49,10 +48,10 @@ struct CertificateTenants: Sendable {
         return Principal(tenant: tenant, proof: .certificate, expiry: expiry)
     }
 
-    /// DNS names and URIs, in the certificate's order. Its common name is not looked at: anything
-    /// may stand there.
+    /// The certificate's DNS names and URIs, in its order. Its common name is ignored, since CAs do
+    /// not restrict what it contains.
     private static func names(of certificate: Certificate) -> [String] {
-        // An extension that cannot be read names nobody.
+        // An unreadable extension contributes no names.
         guard let names = try? certificate.extensions.subjectAlternativeNames else { return [] }
         return names.compactMap { name in
             switch name {

@@ -1,13 +1,13 @@
 // The wall clock that credentials expire by. Tests bring their own.
 
-/// Tells the time, and waits for one.
+/// The wall clock by which credentials expire. Tests substitute it.
 package struct CredentialClock: Sendable {
     /// Microseconds since 1970.
     package let now: @Sendable () -> Int64
-    /// Returns once the clock shows this time or a later one; throws only when it is cancelled.
+    /// Returns once the clock has reached this time; throws only if cancelled.
     package let wait: @Sendable (_ until: Int64) async throws -> Void
 
-    /// The system's clock. It may be set while somebody waits, so it is looked at every minute.
+    /// The system's clock. `wait` checks it every minute, because it may be set meanwhile.
     package static let system = CredentialClock(now: WallClock.microseconds) { time in
         while true {
             let (rest, isOver) = time.subtractingReportingOverflow(WallClock.microseconds())

@@ -1,7 +1,5 @@
-// Why credentials were refused. Clients are told next to nothing of it; logs are told this word,
-// which holds nothing of what the client sent.
-
-/// A reason to refuse.
+/// Why credentials were refused. The text is for logs and contains nothing that the client sent;
+/// clients are told even less.
 package enum CredentialRefusal: String, Error, Sendable {
     case missing = "no credentials"
     case ambiguous = "more than one credential"

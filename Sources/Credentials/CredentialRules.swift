@@ -1,16 +1,16 @@
-// The files of credentials, as they were read: what a reload replaces as a whole.
 internal import TrackingCore
 internal import X509
 
-/// Everything that credentials are judged by. A value, so that each RPC sees one state of it.
+/// The rules that credentials are verified by, as read from the files. A value that a reload
+/// replaces as a whole, so that each RPC sees a consistent state.
 struct CredentialRules: Sendable {
     private let keys: KeyTable?
     private let tokens: TokenVerifier?
     private let certificates: CertificateTenants?
 
-    /// Reads every file that the configured kinds of credentials need.
+    /// Reads the files that the configured kinds of credentials need.
     ///
-    /// - Throws: `ConfigurationError`, a problem for each key that is wrong.
+    /// - Throws: `ConfigurationError` with a problem for each wrong setting.
     init(_ configuration: AuthConfiguration) async throws(ConfigurationError) {
         var problems: [String] = []
         let modes = configuration.modes
@@ -30,8 +30,8 @@ struct CredentialRules: Sendable {
         guard problems.isEmpty else { throw ConfigurationError(problems) }
     }
 
-    /// Who a credential stands for. One in the metadata is judged alone: where it is refused, the
-    /// certificate of the connection does not help it.
+    /// The principal of a credential. A credential in the metadata takes precedence: if it is
+    /// refused, the connection's certificate does not help.
     ///
     /// - Parameter now: microseconds since 1970.
     func principal(

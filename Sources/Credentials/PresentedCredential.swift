@@ -1,16 +1,15 @@
-// What an RPC's metadata holds of credentials, before any of it is judged.
 internal import GRPCCore
 
-/// A credential as a client presents it.
+/// A credential in an RPC's metadata, not verified yet.
 enum PresentedCredential: Sendable {
     case none
     case key(APIKey)
     case token(String)
 
-    /// Finds it in `authorization: Bearer …` or `x-api-key`.
+    /// Reads `authorization: Bearer …` or `x-api-key`.
     ///
-    /// - Throws: `CredentialRefusal.ambiguous` where there is more than one, for each reader might
-    ///   believe another one; `.malformed` where it is neither a key nor a bearer token.
+    /// - Throws: `CredentialRefusal.ambiguous` if there is more than one, because another reader
+    ///   might pick a different one; `.malformed` if it is neither a key nor a bearer token.
     init(_ metadata: Metadata) throws(CredentialRefusal) {
         let authorizations = Array(metadata[stringValues: "authorization"].prefix(2))
         let keys = Array(metadata[stringValues: "x-api-key"].prefix(2))
@@ -25,7 +24,7 @@ enum PresentedCredential: Sendable {
         }
     }
 
-    /// Reads `Bearer …` (RFC 6750 section 2.1; the scheme's case does not count).
+    /// Parses `Bearer …` (RFC 6750 section 2.1); the scheme is case-insensitive.
     private static func bearer(_ text: String) throws(CredentialRefusal) -> PresentedCredential {
         let scheme = "bearer "
         guard text.utf8.count > scheme.utf8.count,

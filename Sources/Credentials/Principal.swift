@@ -1,12 +1,10 @@
-// Who an RPC comes from, as its credentials say.
-
-/// The one that an RPC acts for.
+/// Who an RPC acts for, as its credentials prove.
 package struct Principal: Sendable, Equatable {
-    /// How it was proven.
+    /// The kind of credential that proved it.
     package enum Proof: Sendable, Equatable {
         /// The server asks for no credentials.
         case none
-        /// An API key, with its id: never its secret.
+        /// An API key, by its id.
         case key(id: String)
         /// A signed token.
         case token
@@ -14,17 +12,17 @@ package struct Principal: Sendable, Equatable {
         case certificate
     }
 
-    /// Who sent it.
+    /// The tenant.
     package let tenant: Tenant
-    /// How that was proven.
+    /// The kind of credential.
     package let proof: Proof
-    /// When its streams have to end, in microseconds since 1970; nil where they need not.
+    /// When its streams must end, in microseconds since 1970; nil for no limit.
     package let expiry: Int64?
 
-    /// Anybody, where the server asks for no credentials.
+    /// The principal of every call to a server without credentials.
     package static let anybody = Principal(tenant: .standard, proof: .none, expiry: nil)
 
-    /// A principal that was proven.
+    /// Creates a principal.
     package init(tenant: Tenant, proof: Proof, expiry: Int64?) {
         self.tenant = tenant
         self.proof = proof

@@ -1,18 +1,17 @@
-// Files that an operator writes, read whole and bounded.
 package import Foundation
 
-/// Reads a file.
+/// Reads the files that an operator writes, with a limit on their size.
 package enum ReadableFile {
-    /// The bytes of a regular file, `maxBytes` at most.
+    /// The contents of a regular file of at most `maxBytes`.
     ///
-    /// - Throws: `UnusableFileError`, which names the path and no content.
+    /// - Throws: `KeysFile.Failure` with the path and none of the contents.
     package static func read(_ path: String, maxBytes: Int) throws -> Data {
         guard let handle = FileHandle(forReadingAtPath: path) else {
             throw UnusableFileError(
                 description: "\(path) cannot be read: see that it is there and that the server "
                     + "may read it")
         }
-        // Closed twice at worst, and there is nothing to do about it.
+        // A failed close of a file that was only read loses nothing.
         defer { try? handle.close() }
         let data: Data
         do {

@@ -1,8 +1,6 @@
-// Who sent it: the name that every record carries, and that quotas count by.
-
-/// A tenant's name.
+/// A tenant's name, stamped on every record and used for quotas.
 package struct Tenant: Sendable, Hashable, CustomStringConvertible {
-    /// Bytes that a name may have. The journal's form holds 255.
+    /// The maximum bytes of a name. The journal's form allows 255.
     package static let maxBytes = 64
     /// The tenant of a server that asks for no credentials.
     package static let standard = Tenant(known: "default")
@@ -10,7 +8,7 @@ package struct Tenant: Sendable, Hashable, CustomStringConvertible {
     /// 1 to 64 bytes of a-z, 0-9, `.`, `_` and `-`.
     package let name: String
 
-    /// A tenant of this name; nil where it breaks the rule of names.
+    /// Creates a tenant; nil if the name breaks `rule`.
     package init?(_ name: String) {
         guard (1...Self.maxBytes).contains(name.utf8.count),
             name.utf8.allSatisfy(Self.isAllowed)
@@ -23,7 +21,7 @@ package struct Tenant: Sendable, Hashable, CustomStringConvertible {
     /// The name.
     package var description: String { self.name }
 
-    /// The rule of names, for messages.
+    /// The rule for names, for error messages.
     package static let rule = "1 to 64 characters of a-z, 0-9, \".\", \"_\" and \"-\""
 
     private static func isAllowed(_ byte: UInt8) -> Bool {

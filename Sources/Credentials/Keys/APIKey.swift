@@ -1,19 +1,19 @@
-// An API key as its holder has it: `slk_`, an id to find it by, `_`, and a secret.
 internal import Crypto
 
-/// A key with its secret. Descriptions leave the secret out.
+/// An API key as its holder has it: `slk_`, an id, `_` and a secret. Its description omits the
+/// secret.
 package struct APIKey: Sendable, CustomStringConvertible {
-    /// What every key begins with, so that people and scanners of leaked secrets know it.
+    /// The prefix of every key, so that people and secret scanners recognize it.
     static let prefix = "slk_"
     private static let idBytes = 16
     private static let secretBytes = 43
 
-    /// 16 hexadecimal digits, which are no secret.
+    /// The id: 16 hexadecimal digits, not secret.
     package let id: String
-    /// 256 random bits in base64url.
+    /// The secret: 256 random bits in base64url.
     private let secret: String
 
-    /// A new key, random from the system.
+    /// Creates a random key.
     package init() {
         var generator = SystemRandomNumberGenerator()
         let id = String(generator.next() as UInt64, radix: 16)
@@ -22,7 +22,7 @@ package struct APIKey: Sendable, CustomStringConvertible {
         self.secret = Base64URL.encode(bytes)
     }
 
-    /// Reads a key; nil where it has not the form of one.
+    /// Parses a key; nil if the text is malformed.
     package init?(_ text: String) {
         let bytes = Array(text.utf8)
         let start = Self.prefix.utf8.count
@@ -35,13 +35,13 @@ package struct APIKey: Sendable, CustomStringConvertible {
         self.secret = String(decoding: bytes[(end + 1)...], as: UTF8.self)
     }
 
-    /// The whole key, to be shown once.
+    /// The whole key, including the secret. Show it once only.
     package var text: String { "\(Self.prefix)\(self.id)_\(self.secret)" }
-    /// The key without its secret.
+    /// The key without its secret, safe to log.
     package var description: String { "\(Self.prefix)\(self.id)_…" }
 
-    /// What is stored of the secret: its SHA-256. A slow hash, as passwords need it, would add
-    /// nothing: nobody guesses 256 random bits, however fast a guess is checked.
+    /// The SHA-256 of the secret, which is stored instead of it. A slow password hash would add
+    /// nothing: 256 random bits cannot be guessed, however fast each guess is.
     package var digest: [UInt8] { Array(SHA256.hash(data: Array(self.secret.utf8))) }
 
     private static func isDigit(_ byte: UInt8) -> Bool {

@@ -1,26 +1,25 @@
-// What the keys file holds of one API key: everything but its secret.
 package import Foundation
 
-/// One line of the keys file.
+/// An API key as stored in the keys file, a line of JSON, without its secret.
 package struct KeyRecord: Codable, Sendable, Equatable {
-    /// The key's id, 16 hexadecimal digits.
+    /// The key's id: 16 hexadecimal digits.
     package let id: String
-    /// Whose key it is.
+    /// The tenant that the key belongs to.
     package let tenant: String
-    /// What its owner calls it.
+    /// A label for people.
     package let name: String
-    /// What it allows.
+    /// The scopes that the key grants.
     package let scopes: [String]
     /// The SHA-256 of its secret, 64 hexadecimal digits.
     package let sha256: String
-    /// When it was made.
+    /// When the key was created.
     package let created: Date
-    /// When it ends by itself.
+    /// When the key expires; nil for never.
     package let expires: Date?
-    /// When it was revoked.
+    /// When the key was revoked; nil if it was not.
     package var revoked: Date?
 
-    /// The record of a new key.
+    /// Creates the record of a new key.
     package init(
         _ key: APIKey, tenant: Tenant, name: String, scopes: [String], created: Date, expires: Date?
     ) {
@@ -31,7 +30,7 @@ package struct KeyRecord: Codable, Sendable, Equatable {
         self.sha256 = key.digest.map { byte in
             (byte < 16 ? "0" : "") + String(byte, radix: 16)
         }.joined()
-        // Whole seconds, as the file has them.
+        // The file stores whole seconds.
         self.created = Date(timeIntervalSince1970: created.timeIntervalSince1970.rounded(.down))
         self.expires = expires.map {
             Date(timeIntervalSince1970: $0.timeIntervalSince1970.rounded(.down))
@@ -39,7 +38,7 @@ package struct KeyRecord: Codable, Sendable, Equatable {
         self.revoked = nil
     }
 
-    /// The digest's bytes; nil where the text is none.
+    /// The decoded digest; nil if the text is malformed.
     var digest: [UInt8]? {
         let digits = Array(self.sha256.utf8)
         guard digits.count == 64 else { return nil }

@@ -1,7 +1,6 @@
-// The API keys of a server, as it looks them up: a value that a reload replaces.
 internal import Foundation
 
-/// Keys by their ids.
+/// The API keys, indexed by id. A value that a reload replaces.
 struct KeyTable: Sendable {
     private let entries: [String: Entry]
 
@@ -10,15 +9,15 @@ struct KeyTable: Sendable {
         let digest: [UInt8]
         let isAllowed: Bool
         let isRevoked: Bool
-        /// Microseconds since 1970.
+        /// Microseconds since 1970; nil for never.
         let expiry: Int64?
     }
 
-    /// A table of the file's keys.
+    /// Creates a table from the file's records.
     init(_ records: [KeyRecord], requiredScope: String) {
         var entries: [String: Entry] = [:]
         for record in records {
-            // The file was checked as it was read.
+            // Reading the file has validated the records.
             guard let tenant = Tenant(record.tenant), let digest = record.digest else { continue }
             entries[record.id] = Entry(
                 tenant: tenant, digest: digest,
@@ -28,10 +27,10 @@ struct KeyTable: Sendable {
         self.entries = entries
     }
 
-    /// Whose key it is, at a time in microseconds since 1970.
+    /// The principal of a key at a time in microseconds since 1970.
     ///
-    /// A key that is not known costs the same work as one whose secret is wrong: the time to an
-    /// answer does not tell which ids there are.
+    /// An unknown id takes the same work as a wrong secret, so that the response time does not
+    /// reveal which ids exist.
     func principal(of key: APIKey, now: Int64) throws(CredentialRefusal) -> Principal {
         let entry = self.entries[key.id]
         let isRight = Self.areEqual(key.digest, entry?.digest ?? Self.noDigest)
@@ -45,13 +44,13 @@ struct KeyTable: Sendable {
 
     private static let noDigest = [UInt8](repeating: 0, count: 32)
 
-    /// Compares in a time that tells nothing of where two digests differ.
+    /// Compares in constant time.
     static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         guard left.count == right.count else { return false }
         return zip(left, right).reduce(into: UInt8(0)) { $0 |= $1.0 ^ $1.1 } == 0
     }
 
-    /// Microseconds since 1970, the furthest that can be told where it is beyond.
+    /// Microseconds since 1970, limited to Int64.
     private static func microseconds(_ date: Date) -> Int64 {
         Int64(exactly: (date.timeIntervalSince1970 * 1_000_000).rounded()) ?? .max
     }

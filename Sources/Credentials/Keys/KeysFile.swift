@@ -1,16 +1,15 @@
-// The file of API keys: an object of JSON on each line, so that a tool can read it and a person can
-// compare it. It is only ever replaced as a whole.
 internal import Foundation
 
-/// The keys file at a path.
+/// The file of API keys, a JSON object per line, so that tools can read it and people can diff it.
+/// It is always replaced atomically.
 package struct KeysFile: Sendable {
-    /// Bytes that a file may have: some 50,000 keys.
+    /// The maximum bytes of a file: some 50,000 keys.
     static let maxBytes = 16 << 20
 
-    /// Where it is.
+    /// The file's path.
     package let path: String
 
-    /// The file at `path`, which need not be there yet.
+    /// Creates a reference to the file, which need not exist yet.
     package init(path: String) { self.path = path }
 
     /// Its keys, in order.
@@ -25,7 +24,7 @@ package struct KeysFile: Sendable {
         for (index, line) in data.split(separator: 0x0a, omittingEmptySubsequences: false)
             .enumerated() where !line.isEmpty
         {
-            // What the decoder says could hold a part of the line.
+            // The decoder's message might quote the line.
             guard let record = try? decoder.decode(KeyRecord.self, from: Data(line)),
                 record.digest != nil, Tenant(record.tenant) != nil
             else {
@@ -43,10 +42,10 @@ package struct KeysFile: Sendable {
         return records
     }
 
-    /// Changes the file: reads it, lets `body` change its keys, and replaces it, all under a lock
-    /// that other commands take too. What is there after a crash is the old file or the new one.
+    /// Updates the file: reads it, lets `body` change the records and replaces it, under a lock
+    /// that other commands take too. A crash leaves the old file or the new one.
     ///
-    /// - Throws: `UnusableFileError`, or what `body` throws: nothing is changed then.
+    /// - Throws: `Failure`, or an error of `body`; then nothing is changed.
     package func update<Value>(_ body: (inout [KeyRecord]) throws -> Value) throws -> Value {
         let lock = open(self.path + ".lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         guard lock >= 0, flock(lock, LOCK_EX) == 0 else { throw self.failure("locked") }
@@ -66,7 +65,7 @@ package struct KeysFile: Sendable {
         return value
     }
 
-    /// Writes a new file beside it, syncs it, and puts it in its place.
+    /// Writes and syncs a new file, then renames it over the old one.
     private func replace(with data: Data) throws {
         let temporary = self.path + ".new"
         _ = unlink(temporary)
@@ -82,7 +81,7 @@ package struct KeysFile: Sendable {
             _ = unlink(temporary)
             throw self.failure("written")
         }
-        // The new name has to be on disk too, or a crash brings a revoked key back.
+        // Sync the rename too, or a power cut could restore a revoked key.
         let folder = (self.path as NSString).deletingLastPathComponent
         let directory = open(folder.isEmpty ? "." : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { throw self.failure("synced") }

@@ -1,16 +1,14 @@
-// What a certificate has to fulfil to be used, the server's own and a client's: pure functions over
-// the certificate and a moment.
 internal import CryptoExtras
 internal import Foundation
 internal import X509
 
 enum CertificateRules {
-    /// Bits of the shortest RSA key that is taken (NIST SP 800-131A: under 2048 is disallowed).
+    /// The minimum bits of an RSA key (NIST SP 800-131A disallows fewer than 2048).
     static let minRSABits = 2048
 
     private static let secondsPerDay = 86_400.0
 
-    /// Signatures by digests that nobody can forge; SHA-1 is not one, nor is anything unknown.
+    /// Signature algorithms with collision-resistant digests; excludes SHA-1 and all unknown ones.
     private static let signatures: Set<Certificate.SignatureAlgorithm> = [
         .ecdsaWithSHA256, .ecdsaWithSHA384, .ecdsaWithSHA512, .sha256WithRSAEncryption,
         .sha384WithRSAEncryption, .sha512WithRSAEncryption, .ed25519,
@@ -22,7 +20,7 @@ enum CertificateRules {
         return Int(exactly: days.rounded(.down)) ?? 0
     }
 
-    /// Why it is not valid at `now`; nil where it is.
+    /// Why the certificate is not valid at `now`; nil if it is.
     static func invalidity(of certificate: Certificate, at now: Date) -> String? {
         if now < certificate.notValidBefore {
             return "is not valid before \(Self.text(certificate.notValidBefore))"
@@ -33,7 +31,7 @@ enum CertificateRules {
         return nil
     }
 
-    /// Why its key is too weak; nil where it is not.
+    /// Why its key is too weak; nil if it is strong enough.
     static func keyWeakness(of certificate: Certificate) -> String? {
         guard let bits = _RSA.Signing.PublicKey(certificate.publicKey)?.keySizeInBits,
             bits < Self.minRSABits
@@ -41,19 +39,19 @@ enum CertificateRules {
         return "has an RSA key of \(bits) bits, and at least \(Self.minRSABits) are needed"
     }
 
-    /// Why nobody can rely on its signature; nil where one can.
+    /// Why its signature algorithm is not accepted; nil if it is.
     static func signatureWeakness(of certificate: Certificate) -> String? {
         guard !Self.signatures.contains(certificate.signatureAlgorithm) else { return nil }
         return "is signed by \(certificate.signatureAlgorithm), and SHA-256 or better is needed"
     }
 
-    /// Whether it may be used for this. One that says nothing of its use may be used for all.
+    /// Whether it may be used for `usage`. Without an extended key usage, any use is allowed.
     static func allows(_ usage: ExtendedKeyUsage.Usage, _ certificate: Certificate) -> Bool {
         do {
             guard let usages = try certificate.extensions.extendedKeyUsage else { return true }
             return usages.contains(usage) || usages.contains(.any)
         } catch {
-            // An extension that cannot be read allows nothing.
+            // An unreadable extension allows nothing.
             return false
         }
     }

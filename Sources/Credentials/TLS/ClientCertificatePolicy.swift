@@ -1,12 +1,11 @@
-// What a client's certificate has to fulfil, besides a chain that leads to a root and is not
-// expired.
 internal import SwiftASN1
 internal import X509
 
-/// The rules of `CertificateRules` over a whole chain. The TLS library on its own takes RSA keys of
-/// 1024 bits and SHA-1.
+/// Applies `CertificateRules` to the whole chain of a client's certificate. The TLS library alone
+/// accepts RSA keys of 1024 bits and SHA-1.
 struct ClientCertificatePolicy: VerifierPolicy {
-    /// Usage is judged here; the names are for whoever asks which client it is.
+    /// This policy checks the key usage. Names may be critical too: `CertificateTenants` reads
+    /// them.
     let verifyingCriticalExtensions: [ASN1ObjectIdentifier] = [
         .X509ExtensionID.extendedKeyUsage, .X509ExtensionID.subjectAlternativeName,
     ]
@@ -19,7 +18,7 @@ struct ClientCertificatePolicy: VerifierPolicy {
                 return .failsToMeetPolicy(reason: "a certificate \(weakness)")
             }
         }
-        // The root is trusted because it is in the file, whatever signed it.
+        // A root is trusted because the file contains it; its own signature is irrelevant.
         for certificate in chain.dropLast() {
             if let weakness = CertificateRules.signatureWeakness(of: certificate) {
                 return .failsToMeetPolicy(reason: "a certificate \(weakness)")

@@ -1,23 +1,25 @@
-// Judges the chain of a client's certificate (mTLS).
 internal import X509
 
-/// Verifies chain, expiry, constraints, key strength and usage. It stands in for the TLS library's
-/// own verification, which takes weak keys, and whose roots cannot change while it runs.
+/// Verifies a client certificate's chain, expiry, constraints, key strength and usage (mTLS). It
+/// replaces the TLS library's verification, which accepts weak keys and cannot change its roots at
+/// runtime.
 ///
-/// Nothing is asked of the network: a revoked certificate is taken until it expires, or until its
-/// authority leaves `tls.client_roots`.
+/// It does no revocation checks: a revoked certificate is accepted until it expires, or until its
+/// CA is removed from `tls.client_roots`.
 struct ClientCertificateVerifier: Sendable {
-    /// Certificates of the longest chain that a client may present: each one costs time.
+    /// The maximum certificates in a client's chain, since verifying each takes time.
     static let maxChainLength = 8
 
     let roots: [Certificate]
 
-    /// Why certificates are refused.
+    /// Why a certificate was refused.
     struct Refusal: Error {
         let reason: String
     }
 
-    /// The chain from the leaf to its root. Throws `Refusal`.
+    /// The chain from the leaf to its root.
+    ///
+    /// - Throws: `Refusal`.
     func chain(
         of leaf: Certificate, _ intermediates: [Certificate]
     ) async throws -> [Certificate] {
@@ -31,7 +33,7 @@ struct ClientCertificateVerifier: Sendable {
         case .validCertificate(let chain):
             return Array(chain)
         case .couldNotValidate(let failures):
-            // A policy's words may hold a whole certificate.
+            // A policy's message may contain a whole certificate.
             let reason = failures.first.map { String("\($0.policyFailureReason)".prefix(200)) }
             throw Refusal(reason: reason ?? "it leads to none of the roots")
         }

@@ -1,24 +1,23 @@
-// The client certificates that are taken now, from the roots that hold now.
 package import Foundation
 internal import NIOSSL
 internal import SwiftASN1
 internal import Synchronization
 package import X509
 
-/// Judges certificates in handshakes, and once more at each call.
+/// Verifies client certificates in handshakes, and again for each call.
 ///
-/// A handshake is not enough. A client that resumes a session (for 2 hours, by a ticket that the
-/// TLS library hands out) shows no certificate again, and a connection outlives both its
-/// certificate and a change of the roots. A call costs a look into a set, and no signature.
+/// A handshake is not enough. A client that resumes a session (the TLS library's tickets last 2
+/// hours) presents no certificate, and a connection may outlive its certificate or a change of the
+/// roots. For a call, a verified certificate only costs a lookup in a set.
 package final class ClientTrust: Sendable {
-    /// Certificates that are remembered as taken; beyond that all are judged anew.
+    /// The number of verified certificates to remember; beyond it the set is cleared.
     static let maxRemembered = 4096
-    /// Intermediate authorities that are remembered for sessions that are resumed.
+    /// The number of intermediate CAs to remember for resumed sessions.
     static let maxIntermediates = 64
 
     private struct State {
         var roots: [Certificate]
-        /// Raised when the roots change, so that an older judgement is not remembered.
+        /// Incremented when the roots change, so that results for the old roots are not remembered.
         var generation = 0
         var taken: Set<Certificate> = []
         var intermediates: Set<Certificate> = []
@@ -30,7 +29,7 @@ package final class ClientTrust: Sendable {
 
     var roots: [Certificate] { self.state.withLock { $0.roots } }
 
-    /// Takes other roots, and forgets what the old ones had vouched for.
+    /// Replaces the roots, and forgets certificates verified by the old ones.
     func replace(roots: [Certificate]) {
         self.state.withLock { state in
             guard state.roots != roots else { return }
@@ -40,8 +39,9 @@ package final class ClientTrust: Sendable {
         }
     }
 
-    /// The chain of what a client presents in its handshake, leaf first. Throws
-    /// `ClientCertificateVerifier.Refusal`.
+    /// Verifies what a client presents in its handshake; returns the chain, leaf first.
+    ///
+    /// - Throws: `ClientCertificateVerifier.Refusal`.
     func chain(of presented: [NIOSSLCertificate]) async throws -> [Certificate] {
         guard presented.count <= ClientCertificateVerifier.maxChainLength else {
             throw ClientCertificateVerifier.Refusal(
@@ -60,7 +60,7 @@ package final class ClientTrust: Sendable {
         return try await self.judge(leaf, Array(certificates.dropFirst()))
     }
 
-    /// Whether the certificate of a connection is still taken at `now`.
+    /// Whether the certificate of a connection is still accepted at `now`.
     package func isTaken(_ leaf: Certificate, at now: Date) async -> Bool {
         guard CertificateRules.invalidity(of: leaf, at: now) == nil else { return false }
         let (isKnown, intermediates) = self.state.withLock { state in

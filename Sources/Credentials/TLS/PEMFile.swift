@@ -1,22 +1,21 @@
-// A PEM file as it was at one moment: its text, and who may read it. Reading is bounded, and never
-// waits for a pipe.
 // stat() is CoreFoundation's or Glibc's, by which of them the compiler meets first.
 internal import CoreFoundation
 internal import Foundation
 internal import Glibc
 internal import SwiftASN1
 
-/// The contents and the permissions of a file, both of the same open descriptor.
+/// The contents and permissions of a PEM file, from one open descriptor. Reading is bounded and
+/// never blocks on a pipe.
 struct PEMFile {
-    /// Bytes of the largest file that is read: a bundle of all public authorities takes 220 KiB.
+    /// The maximum bytes of a file; a bundle of all public CAs takes 220 KiB.
     static let maxBytes = 1 << 20
 
-    /// What the file holds, in its order.
+    /// The documents, in the order of the file.
     let documents: [PEMDocument]
     private let mode: mode_t
     private let owner: uid_t
 
-    /// Why a file cannot be used, without its name.
+    /// Why a file is unusable, without its name.
     struct Problem: Error {
         let reason: String
     }
@@ -37,15 +36,16 @@ struct PEMFile {
         do {
             self.documents = try PEMDocument.parseMultiple(pemString: text)
         } catch {
-            // The parser's own words may quote the file, which may be a key.
+            // The parser's message may quote the file, which may hold a key.
             throw Problem(reason: "is not PEM")
         }
     }
 
-    /// What is wrong with who may read a private key; nil where nothing is.
+    /// Why the permissions of a private key are too open; nil if they are not.
     ///
-    /// A key that others can read has to be taken for known, and only a refusal is noticed, so it
-    /// is refused. A group may read what root owns: so secrets reach a process that is not root.
+    /// A key that others can read may be compromised, and a warning would go unnoticed, so it is
+    /// refused. Group access is allowed for files of root: secrets are mounted that way for other
+    /// users.
     var exposure: String? {
         let mode = self.mode & 0o777
         let allowed: mode_t = self.owner == 0 ? 0o740 : 0o700

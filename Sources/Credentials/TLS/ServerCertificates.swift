@@ -1,5 +1,3 @@
-// The server's certificates while it runs: read at start, read again by time and at SIGHUP, and
-// swapped only for ones that are good.
 package import Foundation
 package import GRPCNIOTransportHTTP2Posix
 package import Logging
@@ -12,11 +10,11 @@ internal import Synchronization
 package import TrackingCore
 internal import X509
 
-/// What the transport shows to new connections, and what it takes from clients. Connections that
-/// are open keep what they were made with.
+/// The server's certificate and the accepted clients, reloaded periodically and on SIGHUP. New
+/// handshakes use the new files; open connections keep what they were made with.
 ///
-/// All files are read and judged as one. So a certificate whose key has not been written yet, or
-/// whose date has passed, changes nothing: the old ones stay.
+/// The files are validated together. An expired certificate, or one whose key is not written yet,
+/// changes nothing: the previous ones stay in use.
 package final class ServerCertificates: CertificateReloader, Service {
     private struct State {
         var configuration: ServerTLSConfiguration
@@ -25,20 +23,20 @@ package final class ServerCertificates: CertificateReloader, Service {
         var warnedDays: Int?
     }
 
-    /// Under so many days, the log warns each day.
+    /// Below this number of days until expiry, a warning is logged each day.
     static let warningDays = 14
 
     private let mode: ServerTLSConfiguration.Mode
     private let logger: Logger
-    /// Which clients are taken; without mTLS nobody asks.
+    /// The accepted client certificates; unused without mTLS.
     package let clients: ClientTrust
     private let state: Mutex<State>
-    /// One reads at a time, so that what was read last is what stays.
+    /// Serializes reads, so that the last one wins.
     private let reading = Mutex(())
 
-    /// Reads the files; what is wrong with them stops the start. Nothing listens yet.
+    /// Reads and validates the files before the server listens.
     ///
-    /// - Throws: `ConfigurationError` with every problem, each naming its key.
+    /// - Throws: `ConfigurationError` with every problem and its key.
     package init(_ configuration: ServerTLSConfiguration, logger: Logger) throws(ConfigurationError)
     {
         self.mode = configuration.mode
@@ -57,22 +55,22 @@ package final class ServerCertificates: CertificateReloader, Service {
     /// When the server's certificate expires.
     package var expiry: Date { self.state.withLock { $0.identity.certificate.notValidAfter } }
 
-    /// The chain and the key for the next handshake; the transport asks at each.
+    /// The certificate chain and key for the next handshake; the transport asks each time.
     package var sslContextConfigurationOverride: NIOSSLContextConfigurationOverride {
         self.state.withLock { $0.identity.override }
     }
 
-    /// Reads the files again. Broken ones are logged, and change nothing.
+    /// Reads the files again. Problems are logged and change nothing.
     ///
-    /// - Returns: whether the files are good.
+    /// - Returns: whether the files are valid.
     @discardableResult
     package func reload() -> Bool { self.read(isAsked: true) }
 
-    /// Reads the files of a reloaded configuration, whose paths may be new. The mode stays as it
-    /// was at the start.
+    /// Reads the files for a SIGHUP, which may have changed their paths but not the mode. A problem
+    /// fails the whole reload.
     ///
-    /// - Returns: what puts them in force.
-    /// - Throws: `ConfigurationError` where a file is broken: then nothing is reloaded.
+    /// - Returns: a closure that applies the change.
+    /// - Throws: `ConfigurationError`.
     package func prepare(
         _ configuration: ServerTLSConfiguration
     ) throws(ConfigurationError) -> @Sendable () -> Void {
@@ -97,10 +95,10 @@ package final class ServerCertificates: CertificateReloader, Service {
         }
     }
 
-    /// How the transport is secured. Without ALPN a client cannot mean HTTP/2: it is refused.
+    /// The transport's security settings. ALPN is required: a client without it is refused.
     ///
-    /// With mTLS a handler finds the client's certificate, verified, in
-    /// `(context.transportSpecific as? HTTP2ServerTransport.Posix.Context)?.peerCertificate`.
+    /// With mTLS, handlers find the verified client certificate in `(context.transportSpecific as?
+    /// HTTP2ServerTransport.Posix.Context)?.peerCertificate`.
     package func transportSecurity() throws -> HTTP2ServerTransport.Posix.TransportSecurity {
         switch self.mode {
         case .off:
@@ -132,7 +130,7 @@ package final class ServerCertificates: CertificateReloader, Service {
                     NIOSSL.ValidatedCertificateChain(try chain.map { try NIOSSLCertificate($0) })))
         } catch {
             let reason = (error as? ClientCertificateVerifier.Refusal)?.reason ?? "\(error)"
-            // Anybody can cause it, as often as they like, so it is no warning.
+            // Not a warning: any client can cause it at any rate.
             self.logger.debug("client certificate refused", metadata: ["reason": "\(reason)"])
             return .failed
         }
@@ -172,7 +170,7 @@ package final class ServerCertificates: CertificateReloader, Service {
         }
     }
 
-    /// Says once what is wrong, however often it is found, until something else is.
+    /// Logs a problem once, until a different one occurs.
     private func report(_ error: ConfigurationError, isAsked: Bool) {
         let problems = error.problems.joined(separator: "; ")
         let isKnown = self.state.withLock { state in
@@ -195,7 +193,7 @@ package final class ServerCertificates: CertificateReloader, Service {
         self.warn(identity)
     }
 
-    /// Warns of a certificate that is about to expire, once for each number of days.
+    /// Warns of an expiring certificate, once a day.
     private func warn(_ identity: ServerIdentity) {
         let days = CertificateRules.daysLeft(of: identity.certificate, at: Date())
         guard days < Self.warningDays else { return }

@@ -1,21 +1,22 @@
-// The server's certificate, its key and the roots of its clients, read and judged as one: what does
-// not fit together is never used together.
 internal import Foundation
 internal import NIOSSL
 internal import SwiftASN1
 internal import TrackingCore
 internal import X509
 
-/// What the files of a configuration held at one moment.
+/// The server's certificate, its key and the client roots, read and validated together, so that
+/// mismatched files are never used.
 struct ServerIdentity: Sendable {
     /// The server's certificate.
     let certificate: Certificate
-    /// What clients' certificates have to lead to; empty without mTLS.
+    /// The roots of client certificates; empty without mTLS.
     let clientRoots: [Certificate]
-    /// The chain and the key, as the handshake takes them.
+    /// The chain and the key for the TLS library.
     let override: NIOSSLContextConfigurationOverride
 
-    /// Reads all files. Throws every problem, each naming its key and its file.
+    /// Reads all files.
+    ///
+    /// - Throws: `ConfigurationError` with every problem, its key and its file.
     init(_ configuration: ServerTLSConfiguration, at now: Date) throws(ConfigurationError) {
         var reader = Reader(now: now)
         let chain = reader.chain(configuration.certificatePath)
@@ -37,7 +38,7 @@ struct ServerIdentity: Sendable {
     }
 }
 
-/// Reads the files, and takes down what is wrong with them.
+/// Reads the files and collects their problems.
 private struct Reader {
     let now: Date
     var problems: [String] = []
@@ -102,7 +103,7 @@ private struct Reader {
         return roots
     }
 
-    /// The chain and the key in the form of the TLS library, which may refuse what X509 takes.
+    /// Converts the chain and the key for the TLS library, which may refuse what X509 accepts.
     mutating func override(
         _ chain: [Certificate], _ key: Certificate.PrivateKey?
     ) -> NIOSSLContextConfigurationOverride? {
@@ -152,7 +153,7 @@ private struct Reader {
 }
 
 extension NIOSSLCertificate {
-    /// The same certificate for the TLS library.
+    /// Converts a certificate for the TLS library.
     convenience init(_ certificate: Certificate) throws {
         try self.init(bytes: try certificate.serializeAsPEM().derBytes, format: .der)
     }

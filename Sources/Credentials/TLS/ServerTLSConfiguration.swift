@@ -1,10 +1,9 @@
-// How the gRPC port is secured: what the `tls.*` keys say, before any file is read.
 package import Foundation
 internal import TrackingCore
 
-/// The values of the `tls.*` keys.
+/// The settings `tls.*` of the gRPC port.
 package struct ServerTLSConfiguration: Sendable, Equatable {
-    /// Who shows a certificate.
+    /// Who presents a certificate.
     package enum Mode: String, Sendable, CaseIterable {
         /// Nobody: plaintext.
         case off
@@ -16,22 +15,22 @@ package struct ServerTLSConfiguration: Sendable, Equatable {
 
     /// `tls.mode`. Default off.
     package var mode = Mode.off
-    /// `tls.certificate`: PEM, the server's own certificate first, then what links it to its root.
-    /// Empty where there is none.
+    /// `tls.certificate`: the path of a PEM file with the server's certificate, followed by its
+    /// intermediates. Empty for none.
     package var certificatePath = ""
-    /// `tls.key`: PEM, the key of the first certificate, unencrypted. Empty where there is none.
+    /// `tls.key`: the path of a PEM file with the unencrypted private key. Empty for none.
     package var keyPath = ""
-    /// `tls.client_roots`: PEM, the authorities whose client certificates are taken. Empty where
-    /// there are none.
+    /// `tls.client_roots`: the path of a PEM file with the CAs of client certificates. Empty for
+    /// none.
     package var clientRootsPath = ""
-    /// `tls.reload_seconds`: how often the files are read again. Default 60 s.
+    /// `tls.reload_seconds`: the interval at which the files are read again. Default 60 s.
     package var reloadInterval = Duration.seconds(60)
 
-    /// The defaults: no TLS.
+    /// Creates settings without TLS.
     package init() {}
 
-    /// Everything that keeps these values, and the files that they name, from being used at `now`;
-    /// a line each, which names its key. The start reports the same.
+    /// The problems of these settings and their files at `now`, a line each with its key. The
+    /// server refuses to start for the same ones.
     package func problems(at now: Date = Date()) -> [String] {
         guard self.mode != .off else { return self.unusedPaths() }
         do {
@@ -42,7 +41,7 @@ package struct ServerTLSConfiguration: Sendable, Equatable {
         }
     }
 
-    /// Files that somebody meant to be used, and that would be passed over in silence.
+    /// Settings that have no effect in this mode and would be ignored silently.
     private func unusedPaths() -> [String] {
         [
             ("tls.certificate", self.certificatePath), ("tls.key", self.keyPath),

@@ -1,13 +1,11 @@
-// Base 64 with the URL's alphabet and without padding (RFC 4648 section 5, RFC 7515 section 2).
-// Strict: it rejects other encodings of the same token.
-
-/// Decodes and encodes base64url.
+/// Base64url without padding (RFC 4648 section 5, RFC 7515 section 2). Strict: it rejects other
+/// encodings of the same token.
 enum Base64URL {
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// The bytes; nil for a foreign character, a padding, a length that cannot be, or bits that
-    /// are left over and not 0.
+    /// Decodes a text; nil for a foreign character, padding, an impossible length, or trailing bits
+    /// that are not 0.
     static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         guard text.count % 4 != 1 else { return nil }
         var bytes: [UInt8] = []
@@ -27,7 +25,7 @@ enum Base64URL {
         return rest == 0 ? bytes : nil
     }
 
-    /// The text of bytes.
+    /// Encodes bytes.
     static func encode(_ bytes: some Collection<UInt8>) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count / 3 &+ 1) &* 4)

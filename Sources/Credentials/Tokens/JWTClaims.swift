@@ -1,15 +1,13 @@
-// What a token says, and the rules that it is held to (RFC 7519 section 4). Pure: the time comes
-// from the caller.
 internal import TrackingCore
 
-/// The claims of a token whose signature is right.
+/// The claims of a token whose signature was verified (RFC 7519 section 4).
 struct JWTClaims: Sendable {
     private let members: [String: JSONValue]
 
-    /// Claims of a token's second part.
+    /// Parses a token's second part.
     ///
-    /// - Throws: `CredentialRefusal.claims` where they are no JSON object, name one twice, or nest
-    ///   too deep.
+    /// - Throws: `CredentialRefusal.claims` if it is not a JSON object, repeats a name, or is
+    ///   nested too deeply.
     init(encoded: some Collection<UInt8>) throws(CredentialRefusal) {
         do {
             guard let bytes = Base64URL.decode(encoded),
@@ -21,7 +19,7 @@ struct JWTClaims: Sendable {
         }
     }
 
-    /// Who the token stands for.
+    /// Validates the claims; returns the principal.
     ///
     /// - Parameter now: microseconds since 1970.
     func principal(
@@ -46,7 +44,7 @@ struct JWTClaims: Sendable {
         return Principal(tenant: tenant, proof: .token, expiry: end)
     }
 
-    /// Seconds since 1970; nil where there is no such claim.
+    /// A claim in seconds since 1970; nil if absent.
     private func time(_ name: String) throws(CredentialRefusal) -> Double? {
         switch self.members[name] {
         case nil: return nil
@@ -56,7 +54,7 @@ struct JWTClaims: Sendable {
         }
     }
 
-    /// One string, or a list of them.
+    /// A claim that is a string or a list of strings.
     private func list(_ name: String) throws(CredentialRefusal) -> [String] {
         switch self.members[name] {
         case nil: return []
@@ -69,7 +67,7 @@ struct JWTClaims: Sendable {
         }
     }
 
-    /// What it allows: words in one string (RFC 8693), or a list as some issuers write it.
+    /// The scopes: words in one string (RFC 8693), or a list, as some issuers write it.
     private func scopes() throws(CredentialRefusal) -> [String] {
         try self.list("scope").flatMap { $0.split(separator: " ").map(String.init) }
     }

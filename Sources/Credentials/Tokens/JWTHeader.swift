@@ -1,26 +1,25 @@
-// The first part of a token, read before anything else is done with it: it decides which key and
-// algorithm may be used at all. Pure over its bytes, bounded, and never fetches what it names.
 internal import TrackingCore
 
-/// The header of a signed token (RFC 7515 section 4).
+/// The header of a signed token (RFC 7515 section 4). It is parsed first, because it determines the
+/// key and the algorithm; nothing that it refers to is fetched.
 package struct JWTHeader: Sendable, Equatable {
-    /// Bytes of the encoded header.
+    /// The maximum bytes of the encoded header.
     package static let maxBytes = 4096
-    /// Bytes of a key's name.
+    /// The maximum bytes of a key id.
     package static let maxKeyIDBytes = 256
 
-    /// The algorithm that it claims.
+    /// The claimed algorithm.
     package let algorithm: String
-    /// The name of the key that it claims, if it names one.
+    /// The claimed key id; nil if absent.
     package let keyID: String?
 
-    /// Members that tell the reader to trust what the token itself brings or names, to read the
-    /// token in another way, or to understand extensions: none of that is done here.
+    /// Members that ask to trust keys from the token, to decode it in another way, or to understand
+    /// extensions. None of these is supported, so such a token is refused.
     private static let refused = [
         "jku", "jwk", "x5u", "x5c", "crit", "b64", "zip", "enc", "cty",
     ]
 
-    /// Reads the part of a token before its first dot.
+    /// Parses the part of a token before its first dot.
     ///
     /// - Throws: `CredentialRefusal.tooLong` or `.header`.
     package init(encoded: some Collection<UInt8>) throws(CredentialRefusal) {

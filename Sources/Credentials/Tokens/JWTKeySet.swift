@@ -1,16 +1,16 @@
 // The public keys that tokens are checked with, from a JWKS file (RFC 7517).
 //
-// jwt-kit makes the keys and does the arithmetic. Its own choice of a key is not used: for a kid
-// that it does not know it falls back to another key, and a key without `alg` keeps the algorithm
-// of the first token that it saw. Here each pair of key and algorithm is fixed at start.
+// jwt-kit parses the keys and verifies signatures. Its choice of a key is not used: for an unknown
+// kid it falls back to another key, and a key without `alg` keeps the algorithm of the first token.
+// Here the pairs of key and algorithm are fixed when the file is read.
 internal import Foundation
 internal import JWTKit
 
-/// Keys by name and algorithm.
+/// The keys of a JWKS file, by id and algorithm.
 struct JWTKeySet: Sendable {
-    /// Keys that a file may hold.
+    /// The maximum number of keys in a file.
     static let maxKeys = 100
-    /// Bytes that a file may have.
+    /// The maximum bytes of a file.
     static let maxBytes = 1 << 20
 
     private let keys: [Key]
@@ -20,10 +20,10 @@ struct JWTKeySet: Sendable {
         let algorithms: [String: any JWTAlgorithm]
     }
 
-    /// The algorithm, with its key, that a token's header names.
+    /// The verification algorithm, with its key, for a token's header.
     ///
-    /// - Throws: `CredentialRefusal.unknownSigner`, also where no key is named and there is more
-    ///   than one; `.algorithm` where the key is not for this algorithm.
+    /// - Throws: `CredentialRefusal.unknownSigner` if the key is unknown, or if none is named and
+    ///   there are several; `.algorithm` if the key does not allow the algorithm.
     func algorithm(for header: JWTHeader) throws(CredentialRefusal) -> any JWTAlgorithm {
         let named =
             header.keyID == nil && self.keys.count == 1
@@ -35,10 +35,9 @@ struct JWTKeySet: Sendable {
 
     // MARK: Reading the file
 
-    /// Reads the keys that may be used with one of `algorithms`. Those for encryption are passed
-    /// over.
+    /// Reads the keys that can be used with one of `algorithms`. Encryption keys are skipped.
     ///
-    /// - Throws: `UnusableFileError`, which says what is wrong with which key.
+    /// - Throws: `KeysFile.Failure` with the key and the problem.
     init(path: String, algorithms: [String]) async throws {
         let data = try ReadableFile.read(path, maxBytes: Self.maxBytes)
         guard let file = try? JSONDecoder().decode(File.self, from: data) else {
@@ -91,7 +90,7 @@ struct JWTKeySet: Sendable {
         let keys: [Entry]
     }
 
-    /// A key of the file, as far as it decides how it may be used.
+    /// The members of a key that determine how it may be used.
     private struct Entry: Decodable {
         let kty: String
         let use: String?
@@ -113,12 +112,12 @@ struct JWTKeySet: Sendable {
             self.alg = try members.decodeIfPresent(String.self, forKey: .alg)
             self.crv = try members.decodeIfPresent(String.self, forKey: .crv)
             self.isPrivate = members.contains(.d) || members.contains(.k)
-            // What jwt-kit does not know is told of by `problem`, with its place.
+            // `problem` reports keys that jwt-kit does not support, with their position.
             let jwk = try? JWK(from: decoder)
             self.jwk = jwk ?? .rsa(nil, identifier: nil, modulus: nil, exponent: nil)
         }
 
-        /// What is wrong with it at first sight.
+        /// Why the key is unusable; nil if no reason is known yet.
         var problem: String? {
             if self.kty == "oct" {
                 return " is symmetric (kty oct): whoever can check its tokens can forge them; use "
@@ -128,7 +127,7 @@ struct JWTKeySet: Sendable {
             return nil
         }
 
-        /// The algorithms that fit the key: its own, or those of its kind and curve.
+        /// The algorithms that the key allows: its `alg`, or those of its type and curve.
         var possibleAlgorithms: [String] {
             let fitting: [String] =
                 switch (self.kty, self.crv) {

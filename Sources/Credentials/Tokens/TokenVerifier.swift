@@ -1,13 +1,12 @@
-// Signed tokens (RFC 7519, checked as RFC 8725 says): form, header, key, signature, claims, in this
-// order, so that nothing of a token is believed before its signature is right.
 internal import JWTKit
 
-/// Judges tokens by a set of keys.
+/// Verifies signed tokens (RFC 7519, with RFC 8725's rules): format, header, key, signature,
+/// claims, in this order. No claim is read before the signature is verified.
 struct TokenVerifier: Sendable {
     let keys: JWTKeySet
     let configuration: AuthConfiguration
 
-    /// Who a token stands for, at a time in microseconds since 1970.
+    /// The principal of a token at a time in microseconds since 1970.
     func principal(of token: String, now: Int64) throws(CredentialRefusal) -> Principal {
         let bytes = Array(token.utf8)
         guard bytes.count <= self.configuration.tokenBytes else { throw .tooLong }
@@ -30,7 +29,7 @@ struct TokenVerifier: Sendable {
         do {
             return try algorithm.verify(signature, signs: signed)
         } catch {
-            // A signature of a wrong length, for one.
+            // For instance, the signature has a wrong length.
             return false
         }
     }
