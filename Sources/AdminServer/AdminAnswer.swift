@@ -1,17 +1,16 @@
-// The forms of the admin server's answers.
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// Makes answers of known bytes.
+/// Creates the admin server's responses.
 enum AdminAnswer {
-    /// A text for people and probes.
+    /// A plain text response, for people and probes.
     static func text(_ status: HTTPResponse.Status, _ text: String) -> Response {
         Self.bytes(status, "text/plain; charset=utf-8", ByteBuffer(string: text))
     }
 
-    /// Bytes of a media type.
+    /// A response with a media type.
     static func bytes(
         _ status: HTTPResponse.Status, _ contentType: String, _ bytes: ByteBuffer
     ) -> Response {
@@ -19,7 +18,7 @@ enum AdminAnswer {
             status: status, headers: [.contentType: contentType], body: .init(byteBuffer: bytes))
     }
 
-    /// A value as JSON, its keys in snake case.
+    /// A JSON response, with keys in snake case.
     ///
     /// - Throws: `EncodingError`.
     static func json(_ status: HTTPResponse.Status, _ value: some Encodable) throws -> Response {

@@ -1,11 +1,10 @@
-// What holds of every answer of the admin server, whatever route gives it.
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// Lets through what may be asked, and puts the security headers on every answer.
+/// Refuses requests with a wrong method or host, and adds security headers to every answer.
 struct AdminGate<Context: RequestContext>: RouterMiddleware {
-    /// Names by which the server may be asked, lower case, besides localhost and IP addresses.
+    /// Accepted host names in lower case, besides localhost and IP addresses.
     let hostNames: [String]
     /// The Content-Security-Policy of the page.
     let contentSecurityPolicy: String
@@ -48,8 +47,8 @@ struct AdminGate<Context: RequestContext>: RouterMiddleware {
         return nil
     }
 
-    /// Whether a Host names this server. A page of another site can have its own name lead here
-    /// (DNS rebinding), and could then read what is answered; it cannot do that with an IP address.
+    /// Whether a Host header names this server. Otherwise another site could point its own name
+    /// here (DNS rebinding) and read the answers; it cannot do so with an IP address.
     func isOwnName(_ authority: String) -> Bool {
         let port = authority.lastIndex { !$0.isASCII || !$0.isNumber } ?? authority.startIndex
         let hasPort = port < authority.endIndex && authority[port] == ":"

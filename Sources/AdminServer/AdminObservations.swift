@@ -1,10 +1,10 @@
-// What is kept for those who look at the server: made before what it observes, shown after it.
 package import Logging
 package import ServiceLifecycle
 package import Telemetry
 package import TrackingSinks
 
-/// The funnels and rejections that the admin server shows; without one nobody keeps any.
+/// The funnels and rejections that the admin server shows. Without an admin server none are
+/// collected.
 package struct AdminObservations {
     /// Funnels of deliveries, by the hits that the sink got.
     package let funnels: LiveFunnels
@@ -13,7 +13,7 @@ package struct AdminObservations {
     private let configuration: AdminConfiguration
     private let address: AdminConfiguration.Address
 
-    /// Empty ones; nil where there is no admin server.
+    /// Creates empty ones; nil if there is no admin server.
     package init?(_ configuration: AdminConfiguration) {
         guard let address = configuration.address else { return nil }
         self.configuration = configuration
@@ -22,13 +22,13 @@ package struct AdminObservations {
         self.rejections = RejectionLog(maxRows: configuration.maxRejections)
     }
 
-    /// The services that show them, in the order of start.
+    /// The services that present them, in the order of their start.
     ///
     /// - Parameters:
-    ///   - version: the program's.
-    ///   - registry: what the server counts.
-    ///   - obstacles: what stands in the way of taking events now, for a person.
-    ///   - onListening: called with the page's address once the port is bound.
+    ///   - version: the program's version.
+    ///   - registry: the server's metrics.
+    ///   - obstacles: the reasons why the server is not ready, for people; empty if it is.
+    ///   - onListening: called with the page's URL once the port is bound.
     package func services(
         version: String, registry: MetricsRegistry,
         obstacles: @escaping @Sendable () -> [String], logger: Logger,

@@ -1,16 +1,15 @@
-// The live page: one file, made of three that are embedded in the program.
 internal import Crypto
 internal import Foundation
 internal import NIOCore
 
-/// The page as it is sent, and the policy by which a browser runs that script and no other.
+/// The live page in a single document, with the policy that lets a browser run only its own script.
 struct AdminPage: Sendable {
-    /// HTML with its style and its script in it.
+    /// The HTML, with style and script inlined.
     let bytes: ByteBuffer
-    /// What the page may load: its own style and script, by their hashes, and our own figures.
+    /// Allows the page's own style and script, by hash, and requests to this server.
     let contentSecurityPolicy: String
 
-    /// Puts the page together.
+    /// Assembles the page from the embedded files.
     init() {
         let style = Self.text(PackageResources.page_css)
         let script = Self.text(PackageResources.plots_js) + Self.text(PackageResources.page_js)
@@ -26,7 +25,7 @@ struct AdminPage: Sendable {
             """
     }
 
-    // The lines by which page.html finds its parts where it is opened as a file.
+    // The lines that load the parts when page.html is opened as a file; they are replaced.
     private static let styleLink = #"<link rel="stylesheet" href="page.css">"#
     private static let plotsLink = #"<script src="plots.js"></script>"#
     private static let scriptLink = #"<script src="page.js"></script>"#

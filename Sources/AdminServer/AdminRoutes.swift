@@ -1,21 +1,20 @@
-// What the admin server answers: six paths, nothing that changes anything.
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 internal import Telemetry
 
-/// The routes over what they tell of.
+/// The admin server's six paths, all of them read-only.
 struct AdminRoutes: Sendable {
     let version: String
     let registry: MetricsRegistry
-    /// What stands in the way of taking events now, for a person.
+    /// The reasons why the server is not ready, for people; empty if it is.
     let obstacles: @Sendable () -> [String]
     let statistics: StatisticsService
     let page: AdminPage
-    /// Names by which the server may be asked, besides localhost and IP addresses.
+    /// Accepted host names, besides localhost and IP addresses.
     let hostNames: [String]
 
-    /// Whether the server takes events, and what is in the way.
+    /// The answer of `/readyz`.
     private struct Readiness: Encodable {
         let isReady: Bool
         let notReady: [String]
@@ -25,7 +24,7 @@ struct AdminRoutes: Sendable {
         let version: String
     }
 
-    /// The router, the gate before everything in it.
+    /// The router, with the gate in front of every route.
     var router: Router<BasicRequestContext> {
         let router = Router(options: .autoGenerateHeadEndpoints)
         router.add(
@@ -34,7 +33,7 @@ struct AdminRoutes: Sendable {
         router.get("/") { _, _ in
             AdminAnswer.bytes(.ok, "text/html; charset=utf-8", self.page.bytes)
         }
-        // Whoever can be answered is alive.
+        // A process that can answer is alive.
         router.get("/healthz") { _, _ in AdminAnswer.text(.ok, "alive\n") }
         router.get("/readyz") { _, _ in
             let obstacles = self.obstacles()

@@ -1,26 +1,25 @@
-// The admin HTTP server as a service: on loopback, beside the gRPC port and not part of it.
 internal import Hummingbird
 internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
 internal import ServiceLifecycle
 
-/// Answers people, probes and Prometheus until shutdown. It stops after the gRPC server, so that a
-/// probe sees the drain.
+/// The admin HTTP server, apart from the gRPC port. It stops after the gRPC server, so that probes
+/// can observe the drain.
 struct AdminService: Service {
     let configuration: AdminConfiguration
     let address: AdminConfiguration.Address
     let routes: AdminRoutes
     let logger: Logger
-    /// Called with the page's address once the port is bound.
+    /// Called with the page's URL once the port is bound.
     let onListening: @Sendable (String) -> Void
 
-    /// Serves.
+    /// Serves until shutdown.
     ///
-    /// - Throws: `ListenError` where the port cannot be had.
+    /// - Throws: `ListenError` if the port cannot be bound.
     func run() async throws {
         var libraryLogger = self.logger
-        // It tells of each start and of each client that went away.
+        // The library logs every start and every client that disconnects.
         libraryLogger.logLevel = .warning
         let timeout = self.configuration.answerTimeout
         let headerBytes = self.configuration.headerBytes
@@ -57,6 +56,6 @@ struct AdminService: Service {
 }
 
 extension AdminService: CustomStringConvertible {
-    /// Its name: service groups log their services whole, and this one has a page in it.
+    /// A short name, since service groups log their services' descriptions.
     var description: String { "AdminService" }
 }

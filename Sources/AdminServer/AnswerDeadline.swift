@@ -1,14 +1,14 @@
-// Ends connections that get nothing done: idle ones, requests that trickle in, answers unread.
 internal import NIOCore
 internal import NIOHTTPTypes
 
-/// Closes its connection unless one more answer has been sent whole within a time, each time anew.
+/// Closes a connection that completes no answer within the timeout, which restarts with each
+/// answer. That covers idle clients, slow requests and unread answers.
 final class AnswerDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// What a connection still has once the server stops.
+    /// How long connections may finish once the server stops.
     private static let stopTimeout = TimeAmount.seconds(1)
 
     private var timeout: TimeAmount

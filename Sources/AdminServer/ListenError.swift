@@ -1,26 +1,25 @@
-// The port that cannot be had, told apart from all that can go wrong once it is bound.
 internal import Glibc
 
-/// An address to listen on cannot be bound.
+/// An address cannot be bound.
 package struct ListenError: Error, CustomStringConvertible {
-    /// The key that names the address.
+    /// The configuration key of the address.
     package let key: String
     /// HOST:PORT.
     package let address: String
-    /// What `bind` failed with.
+    /// The `errno` of `bind`.
     package let code: CInt
 
-    /// An address that cannot be bound.
+    /// Creates an error.
     package init(key: String, address: String, code: CInt) {
         self.key = key
         self.address = address
         self.code = code
     }
 
-    /// What `bind` says of an address, and of nothing else here.
+    /// The error codes that only `bind` returns here.
     package static let codes: Set<CInt> = [EADDRINUSE, EADDRNOTAVAIL, EACCES]
 
-    /// Which address, the reason and the cure.
+    /// The address, the reason and the fix.
     package var description: String {
         let reason = String(cString: strerror(self.code))
         let cure =

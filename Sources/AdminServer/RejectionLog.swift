@@ -1,33 +1,33 @@
-// What was rejected of late, for a person on call: field and rule, and never a value.
 internal import Synchronization
 package import TrackingCore
 
-/// Remembers rejections by field and rule; the least recent make room for new ones.
+/// Counts recent rejections by field and rule, without any value; the least recent ones are
+/// evicted.
 package final class RejectionLog: Sendable {
-    /// Events that break one rule at one field.
+    /// Rejections with the same field and rule.
     struct Row: Equatable {
-        /// Path of the field. It comes from the rules: it holds nothing that a client sent.
+        /// The field's path, from the rules' own names: nothing that a client sent.
         let field: String
         /// The rule.
         let code: Violation.Code
-        /// Events since the row is there; a request that was refused as a whole counts as one.
+        /// Rejected events since the row exists; a request refused as a whole counts as one.
         var count: Int
-        /// When the first and the last of them came, in microseconds since 1970.
+        /// When the first and the last one arrived, in microseconds since 1970.
         let firstTime: Int64
         var lastTime: Int64
     }
 
     private let maxRows: Int
-    /// The most recent last.
+    /// The most recent row is last.
     private let rows = Mutex<[Row]>([])
 
-    /// An empty log of so many rows at most.
+    /// Creates an empty log of at most `maxRows` rows.
     init(maxRows: Int) { self.maxRows = maxRows }
 
-    /// The rows, the most recent first.
+    /// The rows, most recent first.
     var latest: [Row] { self.rows.withLock { $0.reversed() } }
 
-    /// Notes what of a request was rejected; a request without rejections costs a look.
+    /// Records the rejections of a request; cheap if there are none.
     package func note(_ request: AdmittedRequest, at time: Int64) {
         var found: [Row] = []
         if let violation = request.violation { Self.add(violation, at: time, to: &found) }

@@ -1,13 +1,12 @@
-// What lies between two readings of a histogram.
 internal import Telemetry
 
-/// The durations that were counted after one reading of a histogram and before the next.
+/// The durations recorded between two readings of a histogram.
 struct DurationQuantiles {
     private let bounds: [Double]
     private let counts: [Int]
     private let total: Int
 
-    /// The difference of two readings; a first one is taken whole.
+    /// Subtracts `earlier` from `later`; without `earlier`, takes `later` as it is.
     init(_ later: MetricSample.Distribution, since earlier: MetricSample.Distribution?) {
         self.bounds = later.bounds
         if let earlier, earlier.counts.count == later.counts.count {
@@ -18,8 +17,8 @@ struct DurationQuantiles {
         self.total = self.counts.reduce(0, &+)
     }
 
-    /// The duration that a share of them does not exceed, in seconds: within its bucket as if they
-    /// were spread evenly, and no more than the last bound. Nil where there was none.
+    /// A quantile in seconds, interpolated linearly within its bucket and limited to the last
+    /// bound. Nil if there are no durations.
     func quantile(_ share: Double) -> Double? {
         guard self.total > 0 else { return nil }
         let rank = share * Double(self.total)

@@ -1,185 +1,183 @@
-// The shape of `/stats.json`, which the page and `sightline top` read. docs/admin.md describes it;
-// fields are added, and never change their meaning.
-
-/// The server's figures at one moment, and their history. Durations are in seconds, times in
-/// seconds since 1970; counts begin at 0 with the process.
+/// The server's current figures and their history: the document `/stats.json`, which the page and
+/// `sightline top` read (docs/admin.md). Fields may be added, but never change their meaning.
+/// Durations are in seconds, times in seconds since 1970; counts start at 0 with the process.
 package struct Statistics: Codable, Sendable, Equatable {
     /// The program's version.
     package var version = ""
-    /// When the process started: another one tells of a restart.
+    /// When the process started; changes with a restart.
     package var startTime = 0.0
     /// When the figures were read.
     package var time = 0.0
-    /// Whether the server takes events.
+    /// Whether the server accepts events.
     package var isReady = false
-    /// What it is not ready for; empty where it is.
+    /// The reasons why it is not ready; empty if it is.
     package var notReady: [String] = []
-    /// Events by verdict.
+    /// Counts of events by verdict.
     package var events = EventCounts()
-    /// Requests.
+    /// The number of requests.
     package var requests = 0
-    /// Bytes of requests.
+    /// The bytes of all requests.
     package var receivedBytes = 0
-    /// Streams that are open.
+    /// The number of open streams.
     package var streams = 0
-    /// Connections that are open.
+    /// The number of open connections.
     package var connections = 0
     /// Refused calls by reason.
     package var refusals: [Refusals] = []
     /// The process's memory.
     package var memory = Memory()
-    /// The journal.
+    /// The journal's size and age.
     package var journal = Journal()
-    /// The sinks.
+    /// The sinks' backlogs and counts.
     package var sinks: [Sink] = []
     /// The funnels of the busiest deliveries.
     package var deliveries = Deliveries()
-    /// What was rejected of late, the most recent first.
+    /// Recent rejections, most recent first.
     package var rejections: [Rejection] = []
-    /// The last minutes.
+    /// Rates and latencies of recent minutes.
     package var history = History()
 
     /// Counts or rates of events by verdict.
     package struct EventCounts: Codable, Sendable, Equatable {
-        /// Gave a hit.
+        /// Events that gave at least one hit.
         package var accepted = 0
-        /// Rightly not tracked.
+        /// Events that are rightly not tracked.
         package var suppressed = 0
-        /// Known already.
+        /// Events that the window already knew.
         package var duplicate = 0
-        /// Break a rule.
+        /// Events that break a rule.
         package var rejected = 0
-        /// To be sent again.
+        /// Events that have to be sent again.
         package var retryLater = 0
 
-        /// Events in all.
+        /// The sum of all verdicts.
         package var total: Int {
             self.accepted &+ self.suppressed &+ self.duplicate &+ self.rejected &+ self.retryLater
         }
     }
 
-    /// Calls that were refused for one reason.
+    /// Calls refused for the same reason.
     package struct Refusals: Codable, Sendable, Equatable {
-        /// As in docs/errors.md, lower case.
+        /// The reason as in docs/errors.md, in lower case.
         package var reason: String
-        /// Since the process started.
+        /// Calls since the process started.
         package var count: Int
     }
 
     /// Memory in bytes.
     package struct Memory: Codable, Sendable, Equatable {
-        /// Of requests under way.
+        /// The bytes of requests in progress.
         package var inFlightBytes = 0
-        /// What these may come to.
+        /// Their limit.
         package var inFlightLimitBytes = 0
-        /// Of the whole process.
+        /// The resident memory of the process.
         package var residentBytes = 0
     }
 
-    /// What waits in the journal.
+    /// The journal's contents.
     package struct Journal: Codable, Sendable, Equatable {
-        /// Of what it keeps.
+        /// The stored bytes.
         package var bytes = 0
-        /// At which it refuses.
+        /// The limit of stored bytes, at which requests are refused.
         package var limitBytes = 0
-        /// Age of its oldest row.
+        /// The age of the oldest row.
         package var oldestAgeSeconds = 0.0
     }
 
     /// One backend.
     package struct Sink: Codable, Sendable, Equatable {
-        /// As configured.
+        /// The name as configured.
         package var name: String
-        /// Groups of the journal that it does not have yet.
+        /// Groups that the sink has not confirmed.
         package var lagGroups = 0
-        /// Age of the oldest of them.
+        /// The age of the oldest of them.
         package var lagSeconds = 0.0
-        /// Hits that it has taken.
+        /// Hits that the sink has stored.
         package var deliveredHits = 0
-        /// Deliveries for which it was unavailable.
+        /// Deliveries that failed and are retried.
         package var retries = 0
-        /// Hits that it refused for good.
+        /// Hits that the sink rejected permanently.
         package var deadLetters = 0
     }
 
-    /// The funnels.
+    /// The funnels of deliveries.
     package struct Deliveries: Codable, Sendable, Equatable {
-        /// Deliveries that are counted.
+        /// The number of deliveries with a counter.
         package var count = 0
-        /// How many may be counted.
+        /// The maximum number of counters.
         package var capacity = 0
-        /// The busiest first.
+        /// The busiest deliveries, busiest first.
         package var busiest: [Funnel] = []
     }
 
-    /// One delivery's hits since the process started, those of iOS apart.
+    /// The hits of one delivery since its counter was taken; iOS is separate (D16, D20).
     package struct Funnel: Codable, Sendable, Equatable {
-        /// Who sent the hits.
+        /// The tenant that sent the hits.
         package var tenant: String
         /// deliveryId, or an in-app message's id.
         package var deliveryId: String
         /// Whether it is an in-app message.
         package var isInApp: Bool
-        /// From all platforms but iOS.
+        /// Impressions from platforms other than iOS.
         package var impressions: Int
-        /// From iOS.
+        /// Impressions from iOS.
         package var impressionsIos: Int
-        /// From all platforms but iOS.
+        /// Clicks from platforms other than iOS.
         package var clicks: Int
-        /// From iOS.
+        /// Clicks from iOS.
         package var clicksIos: Int
-        /// From all platforms but iOS.
+        /// Opens from platforms other than iOS.
         package var opens: Int
-        /// From iOS.
+        /// Opens from iOS.
         package var opensIos: Int
-        /// Hits that may have passed before it was counted, at most.
+        /// An upper bound of the hits before the counter was taken.
         package var missed: Int
     }
 
-    /// Events that break one rule at one field.
+    /// Rejections with the same field and rule.
     package struct Rejection: Codable, Sendable, Equatable {
-        /// Path of the field.
+        /// The field's path.
         package var field: String
-        /// The proto enum's name, as in `REQUIRED`.
+        /// The rule as the proto enum names it, e.g. `REQUIRED`.
         package var rule: String
-        /// Events, or whole requests.
+        /// The number of events, or of requests refused as a whole.
         package var count: Int
-        /// When the first came.
+        /// When the first one arrived.
         package var firstTime: Double
-        /// When the last came.
+        /// When the last one arrived.
         package var lastTime: Double
     }
 
-    /// Columns of one length, the oldest row first: a row tells of the time since the row before.
+    /// Columns of equal length, oldest row first. A row covers the time since the previous one.
     package struct History: Codable, Sendable, Equatable {
-        /// Seconds that the columns look back, once the server has run for so long.
+        /// The seconds that the columns cover once the server has run that long.
         package var windowSeconds = 0
         /// When each row was read.
         package var time: [Double] = []
-        /// Events per second.
+        /// Accepted events per second.
         package var accepted: [Double] = []
-        /// Events per second.
+        /// Suppressed events per second.
         package var suppressed: [Double] = []
-        /// Events per second.
+        /// Duplicate events per second.
         package var duplicate: [Double] = []
-        /// Events per second.
+        /// Rejected events per second.
         package var rejected: [Double] = []
-        /// Events per second.
+        /// Events to be sent again, per second.
         package var retryLater: [Double] = []
         /// Requests per second.
         package var requests: [Double] = []
         /// Bytes of requests per second.
         package var receivedBytes: [Double] = []
-        /// From a request's arrival to its being settled, the median; null where there was none.
+        /// The median time from a request's arrival to its settlement; null if there was none.
         package var ackP50Seconds: [Double?] = []
-        /// The same, which 99 of 100 do not exceed.
+        /// The 99th percentile of the same time; null if there was none.
         package var ackP99Seconds: [Double?] = []
-        /// Of a commit.
+        /// The 99th percentile of a commit's duration; null if there was none.
         package var commitP99Seconds: [Double?] = []
-        /// Bytes in the journal.
+        /// The bytes stored in the journal.
         package var journalBytes: [Double] = []
     }
 
-    /// Nothing yet.
+    /// Creates empty statistics.
     package init() {}
 }

@@ -1,9 +1,8 @@
-// The last minutes, a row for each reading: a value, which a clock outside of it feeds.
 internal import DequeModule
 
-/// Rows of rates and latencies, each made of two readings that follow each other.
+/// A bounded history of rates and latencies; each row is the difference of two readings.
 struct StatisticsHistory {
-    /// What happened between two readings.
+    /// The change between two readings.
     private struct Row {
         let time: Double
         let events: [Double]
@@ -18,14 +17,14 @@ struct StatisticsHistory {
     private var rows: Deque<Row> = []
     private(set) var last: (reading: StatisticsReading, time: Double)?
 
-    /// No rows; at most so many.
+    /// Creates an empty history of at most `capacity` rows.
     init(capacity: Int) { self.capacity = capacity }
 
-    /// Takes a reading: from the second one on it makes a row.
+    /// Adds a reading; from the second one on, each adds a row.
     ///
     /// - Parameters:
     ///   - time: seconds since 1970.
-    ///   - elapsed: seconds since the reading before, by a clock that is never set back.
+    ///   - elapsed: seconds since the previous reading, by the monotonic clock.
     mutating func append(_ reading: StatisticsReading, time: Double, elapsed: Double) {
         defer { self.last = (reading, time) }
         guard let earlier = self.last?.reading, elapsed > 0 else { return }

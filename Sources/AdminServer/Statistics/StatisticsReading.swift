@@ -1,9 +1,8 @@
-// One reading of the metrics: the figures that the statistics are made of, found by name.
 internal import Telemetry
 
 private typealias Metric = MetricDescription
 
-/// What the registry says at one moment.
+/// One reading of the metrics, as the figures of the statistics.
 struct StatisticsReading {
     var events = Statistics.EventCounts()
     var requests = 0
@@ -19,10 +18,10 @@ struct StatisticsReading {
     var acks: MetricSample.Distribution?
     var commits: MetricSample.Distribution?
 
-    /// Nothing.
+    /// Creates an empty reading.
     init() {}
 
-    /// Reads the families; one that is missing leaves its figures at 0.
+    /// Reads the metrics by name; a missing one leaves its figures at 0.
     init(_ families: [MetricFamily]) {
         for family in families {
             for sample in family.samples { self.take(sample, of: family.name) }
@@ -48,7 +47,7 @@ struct StatisticsReading {
     private mutating func take(
         _ number: Double, _ labels: [MetricSample.Label], of name: String
     ) {
-        // A gauge may hold anything; what is no number of this size is shown as 0.
+        // A gauge may hold any number; one that is not an Int is shown as 0.
         guard let count = Int(exactly: number.rounded()) else { return }
         switch name {
         case Metric.events.name: self.events.add(count, verdict: labels["verdict"])
@@ -95,12 +94,12 @@ struct StatisticsReading {
 }
 
 extension [MetricSample.Label] {
-    /// A label's value; empty where there is none.
+    /// A label's value; empty if there is none.
     fileprivate subscript(name: String) -> String { self.first { $0.name == name }?.value ?? "" }
 }
 
 extension Statistics.EventCounts {
-    /// Adds events of a verdict, as the metric's label names it: `suppressed_flag_off`.
+    /// Adds events by the metric's verdict label, e.g. `suppressed_flag_off`.
     fileprivate mutating func add(_ count: Int, verdict: String) {
         switch verdict {
         case "accepted": self.accepted &+= count

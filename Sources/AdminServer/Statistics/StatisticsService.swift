@@ -1,4 +1,3 @@
-// Reads the metrics once a second, so that nobody who counts pays for those who look.
 internal import Foundation
 internal import ServiceLifecycle
 internal import Synchronization
@@ -6,9 +5,10 @@ internal import Telemetry
 internal import TrackingCore
 internal import TrackingSinks
 
-/// Keeps the history, and makes the document that the page and `sightline top` read.
+/// Reads the metrics once a second, so that observers cost the event path nothing. Keeps the
+/// history and serves the document for the page and `sightline top`.
 struct StatisticsService: Service {
-    /// Funnels in the document.
+    /// The number of funnels in the document.
     static let busiestDeliveries = 10
     private static let interval = Duration.seconds(1)
 
@@ -22,15 +22,15 @@ struct StatisticsService: Service {
 
     private final class SharedState: Sendable {
         let history: Mutex<StatisticsHistory>
-        /// The document of the newest reading, once somebody has asked for it.
+        /// The newest reading's document, encoded on first use.
         let document = Mutex<Data?>(nil)
 
         init(capacity: Int) { self.history = Mutex(StatisticsHistory(capacity: capacity)) }
     }
 
-    /// A service that has read nothing yet.
+    /// Creates a service without readings.
     ///
-    /// - Parameter clock: waits between two readings; tests give their own.
+    /// - Parameter clock: used to wait between readings; tests substitute it.
     init(
         version: String, historySeconds: Int, registry: MetricsRegistry,
         obstacles: @escaping @Sendable () -> [String],
@@ -47,7 +47,7 @@ struct StatisticsService: Service {
         self.read(elapsed: .zero)
     }
 
-    /// Reads until shutdown, which ends the wait for the next reading.
+    /// Takes readings until shutdown.
     func run() async throws {
         await self.readAll(self.clock)
     }
@@ -63,7 +63,7 @@ struct StatisticsService: Service {
         }
     }
 
-    /// Takes one reading.
+    /// Takes a reading.
     func read(elapsed: Duration) {
         let reading = StatisticsReading(self.registry.families())
         self.state.history.withLock { history in
@@ -100,9 +100,9 @@ struct StatisticsService: Service {
         return statistics
     }
 
-    /// The statistics as JSON, made once for all who ask before the next reading.
+    /// The statistics as JSON, encoded once per reading.
     ///
-    /// - Throws: `EncodingError`, which finite numbers do not give.
+    /// - Throws: `EncodingError`, which finite numbers cannot cause.
     func document() throws -> Data {
         try self.state.document.withLock { document in
             if let document { return document }
@@ -135,6 +135,6 @@ extension Statistics.Funnel {
 }
 
 extension StatisticsService: CustomStringConvertible {
-    /// Its name: service groups log their services whole, and this one has a history in it.
+    /// A short name, since service groups log their services' descriptions.
     var description: String { "StatisticsService" }
 }
