@@ -1,12 +1,11 @@
-// Time that only goes forward, for all that measures how long something takes.
-// timespec is CoreFoundation's or Glibc's, by which of them the compiler meets first.
+// timespec is CoreFoundation's or Glibc's, depending on which module the compiler loads first.
 internal import CoreFoundation
 internal import Glibc
 
 /// The system's monotonic clock.
 package enum MonotonicClock {
-    /// Nanoseconds since some moment before the process began. Asked on the way of every request,
-    /// so it is the system's call alone.
+    /// Nanoseconds since an arbitrary point before the process started. Called for each request, so
+    /// it is a plain system call.
     @Sendable package static func nanoseconds() -> UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

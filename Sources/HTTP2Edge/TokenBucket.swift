@@ -1,39 +1,36 @@
-// A token bucket in whole numbers. Nothing in it can overflow, whatever rate, amount or time it is
-// given: what would not fit is cut off at the end of the range.
-
-/// Tokens that come in at a steady rate up to a capacity, and go out in amounts. A value without a
-/// clock: whoever asks brings the time.
+/// A token bucket in integer arithmetic that saturates instead of overflowing. A value without a
+/// clock: callers pass the time.
 package struct TokenBucket: Sendable {
-    /// Tokens per second; 0 is no limit at all.
+    /// Tokens per second; 0 means unlimited.
     package private(set) var rate: Int
-    /// Tokens that a full bucket holds: what may come at once.
+    /// The tokens of a full bucket: the maximum burst.
     private(set) var capacity: Int
 
-    /// Negative while what was charged has yet to come in.
+    /// Negative while charged tokens have yet to be refilled.
     private var level: Int
-    /// Billionths of a token that have come in beyond `level`.
+    /// Billionths of a token refilled beyond `level`.
     private var fraction: UInt64 = 0
-    /// Nanoseconds of a monotonic clock.
+    /// When it was last refilled, in nanoseconds of a monotonic clock.
     private var refillTime: UInt64
 
     private static let billion: UInt64 = 1_000_000_000
 
-    /// A full bucket.
+    /// Creates a full bucket.
     ///
     /// - Parameters:
-    ///   - rate: tokens per second, 0 for no limit.
-    ///   - burstSeconds: seconds of that rate that may come at once.
+    ///   - rate: tokens per second, 0 for unlimited.
+    ///   - burstSeconds: the capacity, in seconds of that rate.
     ///   - now: nanoseconds of a monotonic clock.
     package init(rate: Int, burstSeconds: Int, now: UInt64) {
         self.init(
             rate: rate, capacity: Self.capacity(rate: rate, burstSeconds: burstSeconds), now: now)
     }
 
-    /// A full bucket.
+    /// Creates a full bucket.
     ///
     /// - Parameters:
-    ///   - rate: tokens per second, 0 for no limit.
-    ///   - capacity: tokens that may come at once.
+    ///   - rate: tokens per second, 0 for unlimited.
+    ///   - capacity: the maximum burst in tokens.
     ///   - now: nanoseconds of a monotonic clock.
     package init(rate: Int, capacity: Int, now: UInt64) {
         self.rate = max(0, rate)
@@ -42,7 +39,7 @@ package struct TokenBucket: Sendable {
         self.refillTime = now
     }
 
-    /// Changes the rate from now on. What was charged stays charged.
+    /// Changes the rate. Debt remains.
     package mutating func change(rate: Int, burstSeconds: Int, now: UInt64) {
         let wasUnlimited = self.rate == 0
         self.refill(now: now)
@@ -52,8 +49,8 @@ package struct TokenBucket: Sendable {
         self.fraction = 0
     }
 
-    /// Nanoseconds until an amount can be taken; 0 where it can be now. An amount above the
-    /// capacity can be taken from a full bucket, or it never could.
+    /// Nanoseconds until `amount` can be taken; 0 if it can be now. More than the capacity can be
+    /// taken from a full bucket, as otherwise it never could.
     package mutating func wait(for amount: Int, now: UInt64) -> UInt64 {
         guard self.rate > 0 else { return 0 }
         self.refill(now: now)
@@ -68,7 +65,7 @@ package struct TokenBucket: Sendable {
         return billionths / rate &+ (billionths % rate == 0 ? 0 : 1)
     }
 
-    /// Takes an amount, on credit where there is not enough.
+    /// Takes `amount`, going into debt if there is not enough.
     package mutating func charge(_ amount: Int, now: UInt64) {
         guard self.rate > 0 else { return }
         self.refill(now: now)
@@ -76,13 +73,13 @@ package struct TokenBucket: Sendable {
         self.level = isTooLow ? .min : level
     }
 
-    /// Whether nothing is missing: such a bucket is as good as a new one.
+    /// Whether the bucket is full, and thus equal to a new one.
     package mutating func isFull(now: UInt64) -> Bool {
         self.wait(for: self.capacity, now: now) == 0
     }
 
     private mutating func refill(now: UInt64) {
-        // A clock that stands still, or that another thread has read earlier, brings nothing.
+        // A clock that did not advance, or a time read earlier by another thread, adds nothing.
         guard now > self.refillTime else { return }
         let product = (now &- self.refillTime).multipliedFullWidth(by: UInt64(self.rate))
         let (low, carries) = product.low.addingReportingOverflow(self.fraction)

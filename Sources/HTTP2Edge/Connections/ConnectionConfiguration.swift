@@ -1,42 +1,39 @@
-// What a connection may do, and for how long.
-
-/// The bounds of connections: how many, how long, how silent, how many PINGs.
+/// Limits on connections: their number, age and idle time, and their PINGs.
 package struct ConnectionConfiguration: Sendable {
-    /// Connections in all. Default 2,000.
+    /// The maximum number of connections. Default 2,000.
     package var maxCount = 2000
-    /// Connections of one address; of IPv6, of one /64. Default 64.
+    /// The maximum connections per address; for IPv6, per /64. Default 64.
     package var maxPerAddress = 64
-    /// New connections of one address in each second, after as many at once as it may have.
+    /// The rate of new connections per address and second, with bursts of up to `maxPerAddress`.
     /// Default 20.
     package var newPerSecond = 20
-    /// Addresses of balancers, whose connections are those of many clients: `maxPerAddress` and
-    /// `newPerSecond` do not hold for them. Default none.
+    /// Load balancers, whose connections carry many clients: `maxPerAddress` and `newPerSecond` do
+    /// not apply to them. Default none.
     package var trustedProxies: [AddressBlock] = []
-    /// Connections that the kernel holds for us until they are accepted. Default 1,024.
+    /// The length of the kernel's queue of connections not yet accepted. Default 1,024.
     package var backlog = 1024
-    /// How long a peer may take from accept until its preface and SETTINGS are whole, TLS included.
-    /// Default 10 s.
+    /// How long TLS handshake, preface and SETTINGS may take from accept on. Default 10 s.
     package var handshakeTimeout = Duration.seconds(10)
-    /// How long a connection may be without a stream. Default 5 min.
+    /// How long a connection may have no open stream. Default 5 min.
     package var idleTimeout = Duration.seconds(300)
-    /// After how long without a byte the server asks whether the peer is there. Default 60 s.
+    /// After this long without a byte, the server sends a keepalive PING. Default 60 s.
     package var keepaliveInterval = Duration.seconds(60)
-    /// How long the peer may take to answer that. Default 20 s.
+    /// How long the peer may take to answer that PING. Default 20 s.
     package var keepaliveTimeout = Duration.seconds(20)
-    /// How old a connection gets. Default 30 min.
+    /// The maximum age of a connection. Default 30 min.
     package var maxAge = Duration.seconds(1800)
-    /// By how many percent its age is drawn up or down, so that not all of them end at once.
-    /// Default 10.
+    /// The random variation of the maximum age in percent, so that connections do not end all at
+    /// once. Default 10.
     package var ageJitterPercent = 10
-    /// How long a connection that the server has begun to end may still take. Default 30 s.
+    /// How long a connection may take to end after the server's GOAWAY. Default 30 s.
     package var grace = Duration.seconds(30)
-    /// How long sent bytes may be without the peer's TCP taking them. Default 30 s.
+    /// How long sent bytes may stay unacknowledged by the peer's TCP. Default 30 s.
     package var userTimeout = Duration.seconds(30)
-    /// PINGs that a peer may send in 30 s without a reason. Default 100.
+    /// PINGs that a peer may send in 30 s in any case. Default 100.
     package var pingAllowance = 100
-    /// PINGs that it may send beyond that for each DATA or HEADERS frame from us. Default 1.
+    /// Further PINGs for each DATA or HEADERS frame that the server sent. Default 1.
     package var pingsPerAnswer = 1
 
-    /// Every value at its default.
+    /// Creates the default limits.
     package init() {}
 }

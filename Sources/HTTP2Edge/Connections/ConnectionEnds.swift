@@ -1,24 +1,23 @@
-// Which connections the server has ended itself, and why.
 package import Logging
 internal import Synchronization
 
-/// Why the server ended a connection, or did not take it.
+/// Why the server closed or refused a connection.
 package enum ConnectionEnd: String, CaseIterable, Sendable {
-    /// There are as many as `connections.max` already.
+    /// The number of connections has reached `connections.max`.
     case tooMany = "too many connections"
-    /// There are as many of its address as `connections.max_per_address` already.
+    /// The address has as many as `connections.max_per_address` allows.
     case tooManyOfAddress = "too many connections of one address"
-    /// New ones of its address come faster than `connections.new_per_second`.
+    /// The address opens connections faster than `connections.new_per_second`.
     case tooManyNew = "too many new connections of one address"
-    /// Preface and SETTINGS, or the TLS handshake before them, took too long.
+    /// TLS handshake, preface and SETTINGS took too long.
     case handshake = "no handshake in time"
-    /// More PINGs than the peer may send.
+    /// The peer sent more PINGs than allowed.
     case pings = "too many pings"
-    /// It has had no stream for too long.
+    /// It had no open stream for too long.
     case idle = "no stream for too long"
-    /// It is as old as it may get; its streams are told.
+    /// It reached its maximum age; its streams are told to finish.
     case age = "as old as it may get"
-    /// The server began to end it, and the peer did not let it end in time.
+    /// The server sent GOAWAY, and the peer did not finish in time.
     case unanswered = "no end in time"
 
     /// The name in metrics.
@@ -36,7 +35,7 @@ package enum ConnectionEnd: String, CaseIterable, Sendable {
     }
 }
 
-/// Counts of the connections that the server has ended.
+/// Counts and logs the connections that the server closes or refuses.
 package final class ConnectionEnds: Sendable {
     private let logger: Logger
     private let onEnd: @Sendable (ConnectionEnd) -> Void
@@ -47,7 +46,7 @@ package final class ConnectionEnds: Sendable {
         var lastLogged: [ConnectionEnd: ContinuousClock.Instant] = [:]
     }
 
-    /// - Parameter onEnd: called for each connection that the server has ended.
+    /// - Parameter onEnd: called for each such connection.
     package init(logger: Logger, onEnd: @escaping @Sendable (ConnectionEnd) -> Void = { _ in }) {
         self.logger = logger
         self.onEnd = onEnd
@@ -55,7 +54,7 @@ package final class ConnectionEnds: Sendable {
 
     subscript(_ end: ConnectionEnd) -> Int { self.state.withLock { $0.counts[end, default: 0] } }
 
-    /// Counts one. Logs at most one record a second for each reason, however many connections end.
+    /// Counts a connection. Logs at most one record per second and reason.
     func count(_ end: ConnectionEnd) {
         self.onEnd(end)
         let now = ContinuousClock.now

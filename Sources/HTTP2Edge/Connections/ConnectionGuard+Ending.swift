@@ -1,9 +1,8 @@
-// What ends a connection, and when.
 internal import NIOCore
 internal import NIOSSL
 
 extension ConnectionGuard {
-    /// What is still to happen; all of it dies with the connection.
+    /// The connection's scheduled tasks, all cancelled when it closes.
     struct Timers {
         var handshake: Scheduled<Void>?
         var idle: Scheduled<Void>?
@@ -31,7 +30,7 @@ extension ConnectionGuard {
         self.checkIdle(after: self.times.idle, context)
     }
 
-    /// A stream of this connection has been opened.
+    /// Counts a stream that was opened.
     func streamOpened(_ stream: any Channel) {
         self.openStreams += 1
         stream.closeFuture.assumeIsolated().whenComplete { _ in
@@ -40,8 +39,8 @@ extension ConnectionGuard {
         }
     }
 
-    /// Looks again when the connection may have been idle for long enough: a timer of its own for
-    /// each stream would cost more than all else here.
+    /// Schedules the next idle check. Restarting a timer for each stream would cost more than all
+    /// the guard's other work.
     private func checkIdle(after delay: TimeAmount, _ context: ChannelHandlerContext) {
         self.timers.idle = self.schedule(in: delay, context) { context in
             let since = self.openStreams > 0 ? context.eventLoop.now : self.idleSince
@@ -51,16 +50,16 @@ extension ConnectionGuard {
         }
     }
 
-    /// Ends the connection in order: its streams are told, and the peer has the grace to go.
+    /// Ends the connection gracefully: notifies its streams and grants the peer the grace.
     private func end(_ context: ChannelHandlerContext, _ end: ConnectionEnd) {
-        // It may be ending already, for another reason.
+        // Another reason may be ending it already.
         guard self.timers.grace == nil else { return }
         self.onEnd(end)
         self.tellStreams(context)
         self.armGrace(context)
     }
 
-    /// Ends the connection of a peer that sends too many PINGs, and of nobody else.
+    /// Closes the connection of a peer that sends too many PINGs.
     func cutOff(_ context: ChannelHandlerContext) {
         self.isOver = true
         self.timers.cancel()
@@ -69,24 +68,24 @@ extension ConnectionGuard {
                 HTTP2FrameHeader.enhanceYourCalm(lastStreamID: self.inbound.lastStreamID), context)
             context.flush()
         }
-        // Closed at once, the peer's unread bytes would make its kernel drop the reason.
+        // If it closed with unread bytes, the kernel would send RST and the peer lose the GOAWAY.
         self.timers.grace = self.schedule(in: Self.farewell, context) { context in
             self.closeHard(context, .pings)
         }
     }
 
-    /// The transport has begun to end the connection. Streams that it has not told of it are told:
-    /// after its first GOAWAY some may still have come.
+    /// The transport has sent GOAWAY. Notifies the streams again, because some may have opened
+    /// after the first GOAWAY.
     func goAwayWasSent(_ context: ChannelHandlerContext) {
         self.armGrace(context)
-        // Not now: the transport is in the middle of a write.
+        // Deferred, because the transport is inside a write.
         self.timers.telling = self.schedule(in: .zero, context) { context in
             self.tellStreams(context)
         }
     }
 
-    /// The event that a server's shutdown sends to all connections, for this one alone: the
-    /// transport hands it to each stream, and begins to end the connection.
+    /// Sends this connection the event of a server's shutdown, which the transport passes to each
+    /// stream before it ends the connection.
     private func tellStreams(_ context: ChannelHandlerContext) {
         context.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
     }
@@ -98,11 +97,11 @@ extension ConnectionGuard {
         }
     }
 
-    /// Closes below TLS: a handshake of TLS's own end would wait for the peer once more.
+    /// Closes below TLS, whose close handshake would wait for the peer again.
     private func closeHard(_ context: ChannelHandlerContext, _ end: ConnectionEnd) {
         self.isOver = true
         self.onEnd(end)
-        // No TLS handler: then there is none to go around.
+        // Without TLS there is no such handler.
         let tls = try? context.pipeline.syncOperations.context(
             handlerType: NIOSSLServerHandler.self)
         (tls ?? context).close(mode: .all, promise: nil)

@@ -1,18 +1,18 @@
-// Stands between a peer's bytes and the HTTP/2 handler of one connection (behind TLS where there is
-// TLS): answers PINGs, and ends what is silent, too old, or will not end by itself.
 internal import NIOCore
 
-/// The guard of one connection. The transport behind it ends a connection at 200 PINGs in 30 s,
-/// whatever they are for, so the guard answers them itself, with a limit of its own. It also sees
-/// the transport's GOAWAY go out, whatever for, and closes the connection when a peer does not let
-/// it end: the transport alone would wait for an answer for ever.
+/// Guards a connection between its bytes (behind TLS) and the HTTP/2 handler: it answers PINGs and
+/// closes connections that are silent, too old or do not end.
+///
+/// The transport closes a connection at 200 PINGs in 30 s, whatever their cause, so the guard
+/// answers them itself, with a limit of its own. It also observes the transport's GOAWAY, and
+/// closes the connection if the peer does not finish; the transport would wait for ever.
 final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// How long a peer that is cut off has to read why.
+    /// How long a peer may read the GOAWAY before the connection closes.
     static let farewell = TimeAmount.seconds(1)
 
     let times: Times
@@ -20,32 +20,32 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private(set) var inbound = HTTP2FrameReader(side: .client)
     private(set) var outbound = HTTP2FrameReader(side: .server)
     private var budget: PingBudget
-    /// Answers that wait for the end of a frame that the transport is writing.
+    /// PING answers that wait until the transport has written a whole frame.
     private var owedAnswers: [UInt64] = []
-    /// Chunks that came while an earlier one is being handed on; nearly always none.
+    /// Chunks that arrived while an earlier one is being passed on; rarely any.
     private var waiting: [ByteBuffer] = []
     private var isReading = false
-    /// Whether bytes have been handed on, and the end of their read has not.
+    /// Whether bytes were passed on without a channelReadComplete yet.
     private var isReadOpen = false
     private var needsFlush = false
     private var goAways = 0
-    /// Nothing of this peer is read any more.
+    /// Whether further bytes of the peer are ignored.
     var isOver = false
     var openStreams = 0
-    /// Since when no stream has been open, while none is.
+    /// When the last stream closed; valid while none is open.
     var idleSince = NIODeadline.uptimeNanoseconds(0)
     var timers = Timers()
 
-    /// How long each thing may take.
+    /// The connection's timeouts.
     struct Times {
         var handshake: TimeAmount
         var idle: TimeAmount
-        /// Drawn for this connection.
+        /// The maximum age, drawn for this connection.
         var age: TimeAmount
         var grace: TimeAmount
     }
 
-    /// A guard of a connection that ends at `maxAge`, which has been drawn already.
+    /// Creates a guard; `maxAge` already includes the random variation.
     init(
         _ configuration: ConnectionConfiguration, maxAge: TimeAmount,
         onEnd: @escaping (ConnectionEnd) -> Void
@@ -70,7 +70,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // Handing on may lead here again, when a write fails: what comes then waits for its turn.
+        // Passing bytes on may reenter this method if a write fails: later bytes wait their turn.
         guard !self.isReading else { return self.waiting.append(self.unwrapInboundIn(data)) }
         self.isReading = true
         self.isReadOpen = true
@@ -111,14 +111,14 @@ final class ConnectionGuard: ChannelDuplexHandler {
 }
 
 extension ConnectionGuard {
-    /// Ends the read in the middle of which a connection was closed: the channel does not. Until
-    /// then the HTTP/2 handler keeps the streams that it has read for (swift-nio-http2 1.46.0),
-    /// and they keep it, the connection and all of its handlers, for ever.
+    /// Sends channelReadComplete if the connection closed during a read; the channel does not.
+    /// Otherwise the HTTP/2 handler keeps the streams that it has read for, and they keep it and
+    /// the connection (swift-nio-http2 1.46.0).
     private func endRead(_ context: ChannelHandlerContext) {
         guard self.isReadOpen else { return }
         self.isReadOpen = false
-        // Not now: the HTTP/2 handler may be in the middle of that read. The handlers are removed
-        // after this, in the same way.
+        // Deferred, because the HTTP/2 handler may be inside that read. The handlers' removal is
+        // deferred too, and runs after this.
         context.eventLoop.assumeIsolated().execute { context.fireChannelReadComplete() }
     }
 

@@ -1,7 +1,6 @@
-// How many connections there are, in all and of each address, and how fast new ones come.
 internal import Synchronization
 
-/// The caps on connections. Remembers the addresses that have a connection, or had one of late.
+/// Enforces the limits on connections, in all and per address.
 final class ConnectionTable: Sendable {
     private let maxCount: Int
     private let maxPerAddress: Int
@@ -14,18 +13,18 @@ final class ConnectionTable: Sendable {
         var peers: [PeerAddress: Peer] = [:]
     }
 
-    /// What is known of one address.
+    /// The connections of one address.
     private struct Peer {
         var count = 0
-        /// A token for each new connection.
+        /// A token is taken by each new connection.
         var newOnes: TokenBucket
     }
 
     /// - Parameters:
-    ///   - maxCount: connections in all.
-    ///   - maxPerAddress: connections of one address; as many may also be new at once.
-    ///   - newPerSecond: new connections of one address in each second after those.
-    ///   - now: nanoseconds of a monotonic clock; tests bring their own.
+    ///   - maxCount: the maximum number of connections.
+    ///   - maxPerAddress: the maximum per address, and the burst of new ones.
+    ///   - newPerSecond: the rate of new connections per address.
+    ///   - now: a monotonic clock in nanoseconds; tests substitute it.
     init(
         maxCount: Int, maxPerAddress: Int, newPerSecond: Int,
         now: @escaping @Sendable () -> UInt64 = MonotonicClock.nanoseconds
@@ -36,13 +35,13 @@ final class ConnectionTable: Sendable {
         self.now = now
     }
 
-    /// Connections now.
+    /// The number of open connections.
     var count: Int { self.state.withLock { $0.count } }
 
-    /// Addresses that are remembered now.
+    /// The number of remembered addresses.
     var addressCount: Int { self.state.withLock { $0.peers.count } }
 
-    /// Takes a connection in, or says why not. One without an address counts in all alone.
+    /// Admits a connection or returns why not. Without an address, only the total limit applies.
     func admit(_ address: PeerAddress?) -> ConnectionEnd? {
         let now = self.now()
         return self.state.withLock { state in
@@ -63,7 +62,7 @@ final class ConnectionTable: Sendable {
         }
     }
 
-    /// A connection that was admitted has ended.
+    /// Releases an admitted connection that has closed.
     func release(_ address: PeerAddress?) {
         self.state.withLock { state in
             state.count -= 1
@@ -71,8 +70,8 @@ final class ConnectionTable: Sendable {
         }
     }
 
-    /// Forgets the addresses without a connection, once they are many. At most `maxCount` have one,
-    /// so each time at least half of them go.
+    /// Forgets addresses without connections once there are many. At most `maxCount` addresses have
+    /// connections, so each sweep removes at least half.
     private func forgetSome(_ state: inout State) {
         guard state.peers.count > 2 * self.maxCount else { return }
         state.peers = state.peers.filter { $0.value.count > 0 }

@@ -1,25 +1,24 @@
-// Adjacent small DATA frames of one stream, joined into one (RFC 9113, section 6.1). A frame's
-// bounds mean nothing to the protocol above it, and flow control counts bytes: only the work per
-// frame changes. Knows no pipeline, so that tests can drive it with bytes alone.
 internal import NIOCore
 
-/// Follows the bytes that a client sends, in chunks of any size, and joins what may be joined.
+/// Joins adjacent small DATA frames of a stream (RFC 9113, section 6.1), in chunks of any size.
+/// Frame boundaries have no meaning to gRPC, and flow control counts bytes: only the cost per frame
+/// changes.
 struct DataFrameJoiner {
-    /// Larger payloads stay as they are: copying them would cost more than it saves.
+    /// Larger payloads are not joined: copying them would cost more than it saves.
     static let maxPayloadBytes = 4 << 10
-    /// What a joined frame may hold: no receiver may allow less (section 4.2).
+    /// The maximum payload of a joined frame, which every receiver must accept (section 4.2).
     static let maxJoinedBytes = 16 << 10
 
     private static let headerBytes = 9
     private static let prefaceBytes = 24
 
-    /// Bytes of the preface or of a payload that are still to come.
+    /// The remaining bytes of the preface or of a payload.
     private var left = Self.prefaceBytes
-    /// Bytes of a header that came at the end of the last chunk, and the payload's length so far.
+    /// The bytes of a header that ended the last chunk, and the payload length parsed from them.
     private var headerCount = 0
     private var length = 0
 
-    /// The chunk with its frames joined; the chunk itself where there is nothing to join.
+    /// Returns the chunk with its frames joined; the same chunk if there are none to join.
     mutating func join(_ chunk: ByteBuffer, allocator: ByteBufferAllocator) -> ByteBuffer {
         chunk.withUnsafeReadableBytes { bytes in
             var offset = self.finishFrame(bytes)
@@ -35,7 +34,7 @@ struct DataFrameJoiner {
         }
     }
 
-    /// Steps over what belongs to a frame of an earlier chunk; where the next frame begins.
+    /// Skips the rest of an earlier chunk's frame; returns the start of the next frame.
     private mutating func finishFrame(_ bytes: UnsafeRawBufferPointer) -> Int {
         var offset = 0
         while self.headerCount > 0, offset < bytes.count { self.readHeaderByte(bytes, &offset) }
@@ -44,7 +43,7 @@ struct DataFrameJoiner {
         return offset &+ step
     }
 
-    /// Notes the frame that the chunk's end cuts.
+    /// Remembers the frame that the chunk's end splits.
     private mutating func beginFrame(_ bytes: UnsafeRawBufferPointer, at start: Int) {
         var offset = start
         while offset < bytes.count, self.left == 0 { self.readHeaderByte(bytes, &offset) }
@@ -60,12 +59,12 @@ struct DataFrameJoiner {
         (self.headerCount, self.length) = (0, 0)
     }
 
-    /// A frame that lies whole in a chunk, or would if the chunk went on.
+    /// A frame whose header is complete in the chunk.
     private struct Frame {
         let start: Int
         let length: Int
         let streamID: UInt32
-        /// Whether it is DATA without flags: neither padded nor the stream's last.
+        /// Whether it is DATA without flags: no padding, and not the last of its stream.
         let isPlainData: Bool
 
         init(_ bytes: UnsafeRawBufferPointer, at start: Int) {
@@ -83,14 +82,14 @@ struct DataFrameJoiner {
         var isSmall: Bool { (1...DataFrameJoiner.maxPayloadBytes).contains(self.length) }
     }
 
-    /// The frames of one chunk, copied from where the first two can be joined.
+    /// The output for one chunk; copying starts with the first frames that can be joined.
     private struct Joined {
         private let bytes: UnsafeRawBufferPointer
         private let allocator: ByteBufferAllocator
         private var output: ByteBuffer?
-        /// Bytes of the chunk that the output holds.
+        /// The bytes of the chunk that were copied.
         private var copied = 0
-        /// The frame that the next one may join, and its length with those that have.
+        /// The last frame, which the next one may join, and its length so far.
         private var last: Frame?
         private var length = 0
         private var header = 0
@@ -114,7 +113,7 @@ struct DataFrameJoiner {
                 return
             }
             var output = self.output ?? self.allocator.buffer(capacity: self.bytes.count)
-            self.output = nil  // One owner, so that nothing is copied.
+            self.output = nil  // Uniquely referenced: no copy on write.
             output.writeBytes(self.bytes[self.copied..<frame.start])
             if self.header < 0 {
                 self.header = output.writerIndex &- last.length &- DataFrameJoiner.headerBytes
@@ -137,7 +136,7 @@ struct DataFrameJoiner {
     }
 }
 
-/// Puts a joiner between a connection's bytes and the HTTP/2 handler.
+/// Applies a joiner to a connection's bytes, in front of the HTTP/2 handler.
 final class DataFrameJoiningHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

@@ -1,21 +1,21 @@
-// Finds the frames in one direction of an HTTP/2 connection (RFC 9113), in chunks of any size. It
-// looks at the nine bytes of each header and steps over the payload: its cost is in frames, and its
-// state is one header and one PING. Knows no NIO, so that a fuzzer can drive it with bytes alone.
-
-/// A walk over frame headers that takes a client's PINGs out, and lets all else through as it came.
+/// Finds the frames of one direction of an HTTP/2 connection (RFC 9113), in chunks of any size, and
+/// extracts a client's PINGs; everything else passes unchanged. It parses headers and skips
+/// payloads, so its cost is per frame and its state is a header and a PING. It uses no NIO types,
+/// so that a fuzzer can drive it with bytes.
 struct HTTP2FrameReader: Sendable {
-    /// What is to be done next with a chunk.
+    /// The next action for a chunk.
     enum Piece: Equatable {
-        /// These bytes of the chunk go on as they are; never empty.
+        /// Pass on these bytes of the chunk; never empty.
         case bytes(Range<Int>)
-        /// The header of a frame goes on that began in an earlier chunk: it was kept back until it
-        /// was whole, for it might have been a PING's.
+        /// Pass on the header of a frame that began in an earlier chunk. It was held back until it
+        /// was complete, because it might have been a PING's.
         case header(HTTP2FrameHeader)
-        /// A PING that wants an answer was taken out: its eight bytes, in network order.
+        /// Answer this PING, which was removed: its eight bytes in network order.
         case ping(UInt64)
     }
 
-    /// Who speaks. A client begins with the preface (section 3.4); its PINGs are taken out.
+    /// The sender of the bytes. A client begins with the preface (section 3.4); only a client's
+    /// PINGs are extracted.
     enum Side {
         case client
         case server
@@ -24,31 +24,31 @@ struct HTTP2FrameReader: Sendable {
     /// What a client sends before its first frame (section 3.4).
     static let preface: [UInt8] = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
-    /// Whether the preface is over and the SETTINGS frame that has to follow it is whole.
+    /// Whether the preface and the SETTINGS frame that must follow are complete.
     private(set) var isGreeted = false
-    /// The highest stream that a HEADERS frame has named.
+    /// The highest stream id of a HEADERS frame.
     private(set) var lastStreamID: UInt32 = 0
-    /// DATA and HEADERS frames so far.
+    /// The number of DATA and HEADERS frames.
     private(set) var answers = 0
-    /// GOAWAY frames so far.
+    /// The number of GOAWAY frames.
     private(set) var goAways = 0
 
     private let side: Side
     private var place: Place
-    /// The header that is being read, and how much of it.
+    /// The header being parsed, and the number of its bytes so far.
     private var header = HTTP2FrameHeader()
     private var headerCount = 0
     private var isFirstFrame = true
-    /// Between HEADERS and the frame with END_HEADERS no other frame is legal (section 6.10).
+    /// Between HEADERS and END_HEADERS no other frame is allowed (section 6.10).
     private var isInHeaderBlock = false
 
-    /// What the next byte belongs to.
+    /// What the next byte is part of.
     private enum Place: Equatable {
         case preface(read: Int)
         case header
         case payload(left: Int)
         case ping(left: Int, data: UInt64)
-        /// Not HTTP/2 at all: everything goes on, for the transport behind to refuse.
+        /// Not HTTP/2: all bytes pass, and the transport refuses them.
         case foreign
     }
 
@@ -57,11 +57,11 @@ struct HTTP2FrameReader: Sendable {
         self.place = side == .client ? .preface(read: 0) : .header
     }
 
-    /// Whether the last byte seen ended a frame, or nothing has been seen yet.
+    /// Whether the bytes so far end with a complete frame.
     var isAtBoundary: Bool { self.place == .header && self.headerCount == 0 }
 
-    /// The next piece of `chunk` from `offset`, which is moved behind it; nil at the chunk's end.
-    /// Bytes that are neither in a piece nor in a PING are kept, and come with a later chunk.
+    /// The next piece of `chunk` from `offset`, which is advanced; nil at the chunk's end. Bytes of
+    /// an incomplete header or PING are held back for a later chunk.
     mutating func next(_ chunk: Span<UInt8>, from offset: inout Int) -> Piece? {
         var start = offset
         while offset < chunk.count {
@@ -75,14 +75,14 @@ struct HTTP2FrameReader: Sendable {
                 let isContinued = self.headerCount > 0
                 let isWhole = self.readHeader(chunk, &offset)
                 if isWhole, !self.isToBeTaken { self.beginFrame() }
-                // A server's frames are only followed, wherever their headers are cut.
+                // A server's frames are counted only, so split headers need no special care.
                 if self.side == .server { continue }
                 guard isWhole else { return Self.piece(start..<mark) }
                 if case .ping = self.place {
                     if mark > start { return .bytes(start..<mark) }
                     start = offset
                 } else if isContinued {
-                    // It stands at the chunk's very beginning: nothing is before it.
+                    // The header began in an earlier chunk, so nothing of this one precedes it.
                     return .header(self.header)
                 }
             }
@@ -110,7 +110,7 @@ extension HTTP2FrameReader {
         if count == left { self.endFrame() } else { self.place = .payload(left: left &- count) }
     }
 
-    /// Reads as much of a PING as there is; the PING where it is whole.
+    /// Reads the available bytes of a PING; returns the PING once it is complete.
     private mutating func readPing(
         _ left: Int, _ data: UInt64, _ chunk: Span<UInt8>, _ offset: inout Int
     ) -> Piece? {
@@ -124,7 +124,7 @@ extension HTTP2FrameReader {
         return left > 0 ? nil : .ping(data)
     }
 
-    /// Reads as much of a header as there is; whether it is whole. A PING's payload comes next.
+    /// Reads the available bytes of a header; returns whether it is complete.
     private mutating func readHeader(_ chunk: Span<UInt8>, _ offset: inout Int) -> Bool {
         if self.headerCount == 0, chunk.count &- offset >= HTTP2FrameHeader.byteCount {
             self.header = HTTP2FrameHeader(chunk, at: offset)
@@ -142,8 +142,9 @@ extension HTTP2FrameReader {
         return true
     }
 
-    /// Whether the header is that of a client's PING that wants an answer. What breaks the protocol
-    /// goes on, for the transport to refuse: a PING before SETTINGS or in a header block, of
+    /// Whether the header is a client's PING to be answered here. A PING that violates the protocol
+    /// passes, so that the transport refuses it: before SETTINGS, inside a header block, of a wrong
+    /// size, or on a stream (sections 3.4, 6.7, 6.10).
     /// another size, or on a stream (sections 3.4, 6.7, 6.10).
     private var isToBeTaken: Bool {
         self.header.kind == HTTP2FrameHeader.Kind.ping && self.side == .client && self.isGreeted

@@ -1,16 +1,16 @@
-// The connections that are open now, so that a server which has to end can close them.
 internal import NIOCore
 internal import Synchronization
 
-/// Closes connections hard. The transport waits until the client has closed each stream, even when
-/// its own task is cancelled, and a suspended client never closes its streams.
+/// Tracks open connections, so that a server which has to end can close them. The transport waits
+/// until the client closes each stream, even if its task is cancelled, and a suspended client never
+/// closes its streams.
 package final class OpenConnections: Sendable {
     private let channels = Mutex<[ObjectIdentifier: any Channel]>([:])
 
-    /// None yet.
+    /// Creates an empty set.
     package init() {}
 
-    /// Keeps a connection until it is closed.
+    /// Tracks a connection until it is closed.
     func add(_ channel: any Channel) {
         let id = ObjectIdentifier(channel)
         self.channels.withLock { $0[id] = channel }
@@ -19,10 +19,10 @@ package final class OpenConnections: Sendable {
         }
     }
 
-    /// Connections that are open.
+    /// The number of open connections.
     package var count: Int { self.channels.withLock { $0.count } }
 
-    /// Closes all, whatever their peers do.
+    /// Closes all connections without waiting for their peers.
     package func closeAll() {
         let channels = self.channels.withLock { Array($0.values) }
         for channel in channels { channel.close(promise: nil) }

@@ -1,16 +1,15 @@
-// How many PINGs a peer may send: a basic allowance, and some for what the server has sent itself.
-// grpc-go sends one with each answer that it reads while none is under way (its estimate of the
-// bandwidth, on by default), so a fixed limit would end a busy stream.
 internal import NIOCore
 
-/// A count of PINGs in windows of 30 s. What was not used is not carried over, so that nobody saves
-/// up for a flood.
+/// Limits a peer's PINGs in windows of 30 s: a fixed allowance, and more for each frame that the
+/// server sent. grpc-go sends one with answers that it reads (its bandwidth estimate, on by
+/// default), so that a fixed limit would end busy streams. Unused PINGs are not carried over, which
+/// prevents saving up for a flood.
 struct PingBudget {
     static let window = TimeAmount.seconds(30)
 
-    /// PINGs in a window that need no reason.
+    /// The PINGs per window that are always allowed.
     let allowance: Int
-    /// PINGs for each DATA or HEADERS frame that the server has sent in the window.
+    /// Further PINGs for each DATA or HEADERS frame that the server sent in the window.
     let perAnswer: Int
     private var windowEnd: NIODeadline?
     private var answersBefore = 0
@@ -21,8 +20,8 @@ struct PingBudget {
         self.perAnswer = perAnswer
     }
 
-    /// Counts a PING; false where it is one too many. `answers` is the count of DATA and HEADERS
-    /// frames that the server has sent so far.
+    /// Counts a PING; false if it exceeds the limit. `answers` is the total number of DATA and
+    /// HEADERS frames sent so far.
     mutating func takes(at now: NIODeadline, answers: Int) -> Bool {
         if let windowEnd, now < windowEnd {
             self.pings &+= 1
@@ -31,7 +30,7 @@ struct PingBudget {
             self.answersBefore = answers
             self.pings = 1
         }
-        // A product that is too large for an Int is larger than any count of PINGs.
+        // On overflow, the product exceeds any count of PINGs.
         let earned = (answers &- self.answersBefore).multipliedReportingOverflow(by: self.perAnswer)
         return earned.overflow || self.pings &- self.allowance <= earned.partialValue
     }

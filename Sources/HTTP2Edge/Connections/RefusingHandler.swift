@@ -1,8 +1,8 @@
-// Closes a connection as soon as it is one. Closed earlier, it would leave a part of the
-// transport's handlers behind: they let go of their timers only when an active connection ends.
 internal import NIOCore
 
-/// Stands before all other handlers of a connection that is not taken; sends nothing.
+/// Closes a refused connection once it is active, before any other handler. If it closed earlier,
+/// some of the transport's handlers would leak, because they release their timers only when an
+/// active connection ends.
 final class RefusingHandler: ChannelDuplexHandler {
     typealias InboundIn = Any
     typealias OutboundIn = Any

@@ -1,11 +1,10 @@
-// gRPC's framing of messages ("Length-Prefixed-Message" in gRPC over HTTP/2): a byte that says
-// whether the message is compressed, its length in 4 bytes, big-endian, and the message.
-
-/// Reads length-prefixed messages that are not compressed.
+/// gRPC's message framing ("Length-Prefixed-Message" in gRPC over HTTP/2): a byte that tells
+/// whether the message is compressed, its length in 4 bytes (big-endian), and the message. Only
+/// uncompressed messages are read here.
 enum LengthPrefixedMessages {
     static let prefixBytes = 5
 
-    /// Where the message at `offset` ends; nil where no whole, uncompressed message is there.
+    /// The end of the message at `offset`; nil if it is incomplete or compressed.
     static func endOfMessage(at offset: Int, in bytes: UnsafeRawBufferPointer) -> Int? {
         guard bytes.count &- offset >= Self.prefixBytes, bytes[offset] == 0 else { return nil }
         let length = UInt32(
@@ -14,7 +13,7 @@ enum LengthPrefixedMessages {
         return end <= bytes.count ? end : nil
     }
 
-    /// Messages in the bytes; nil where there is anything but whole, uncompressed messages.
+    /// The number of messages; nil unless all are complete and uncompressed.
     static func count(in bytes: UnsafeRawBufferPointer) -> Int? {
         var offset = 0
         var count = 0
@@ -27,41 +26,41 @@ enum LengthPrefixedMessages {
     }
 }
 
-/// Follows the framing through a stream's DATA frames, and counts the messages that end in them.
+/// Follows the framing across a stream's DATA frames and counts complete messages.
 struct MessageCounter {
-    /// Messages that have ended since `forget`.
+    /// Messages completed since `forget`.
     private(set) var count = 0
-    /// Their bytes, prefixes included.
+    /// Their bytes, including prefixes.
     private(set) var bytes = 0
-    /// Whether a message had more than its `maxBytes`.
+    /// Whether a message exceeded `maxBytes`.
     private(set) var hasTooLarge = false
 
     private let maxBytes: Int
-    /// Bytes of the current message's prefix that have come, and what they say so far.
+    /// The bytes of the current message's prefix, and the length parsed from them so far.
     private var prefix = 0
     private var length: UInt32 = 0
-    /// Bytes that are still to come after the prefix.
+    /// The message's remaining bytes after the prefix.
     private var remaining = 0
 
-    /// A counter of messages of at most `maxBytes` each, their prefix included.
+    /// Creates a counter; a message, with its prefix, may have `maxBytes`.
     init(maxBytes: Int) { self.maxBytes = maxBytes }
 
-    /// Whether the next byte is a message's first.
+    /// Whether the next byte starts a message.
     var isAtStart: Bool { self.prefix == 0 }
 
     private var messageBytes: Int { LengthPrefixedMessages.prefixBytes &+ Int(self.length) }
 
-    /// Bytes that have come of the message that has not ended.
+    /// The bytes received of an incomplete message.
     var unfinishedBytes: Int {
         self.prefix < LengthPrefixedMessages.prefixBytes
             ? self.prefix : self.messageBytes &- self.remaining
     }
 
-    /// Forgets the messages that have ended.
+    /// Resets the counts of completed messages.
     mutating func forget() { (self.count, self.bytes) = (0, 0) }
 
-    /// Moves over the next bytes of the stream; false where a message begins in them that is
-    /// compressed or has too many bytes.
+    /// Processes the next bytes of the stream; false if a message that begins in them is compressed
+    /// or too large.
     mutating func advance(over bytes: UnsafeRawBufferPointer) -> Bool {
         var isFit = true
         var offset = 0
@@ -87,7 +86,7 @@ struct MessageCounter {
         return isFit
     }
 
-    /// Reads as much of a prefix as there is: nearly always the whole of it, at once.
+    /// Reads the available bytes of a prefix; usually it is complete at once.
     private mutating func readPrefix(_ bytes: UnsafeRawBufferPointer, _ offset: inout Int) {
         let prefixBytes = LengthPrefixedMessages.prefixBytes
         if self.prefix == 0, bytes.count &- offset >= prefixBytes {
@@ -98,7 +97,7 @@ struct MessageCounter {
             return
         }
         while self.prefix < prefixBytes, offset < bytes.count {
-            // The first byte of the prefix shifts out of the length.
+            // The flag byte, which is the first, is shifted out of the length.
             self.length = self.length << 8 | UInt32(bytes[offset])
             self.prefix &+= 1
             offset &+= 1

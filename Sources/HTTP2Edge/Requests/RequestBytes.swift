@@ -1,15 +1,14 @@
-// A request that stays bytes: the transport's buffer, handed to Admission as it came.
 package import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 
-/// The bytes of one request message.
+/// The bytes of a request message in the transport's buffer, which Admission parses in place.
 package struct RequestBytes: Sendable {
     private let buffer: GRPCNIOTransportBytes
     private let range: Range<Int>
 
-    /// The bytes of a message.
+    /// Wraps the bytes of a message.
     package init(_ bytes: some GRPCContiguousBytes) {
-        // Over HTTP/2 these are the transport's own bytes, which are shared and not copied.
+        // Over HTTP/2 this is the transport's own buffer, shared without a copy.
         self.buffer =
             bytes as? GRPCNIOTransportBytes
             ?? bytes.withUnsafeBytes { GRPCNIOTransportBytes($0) }
@@ -21,7 +20,7 @@ package struct RequestBytes: Sendable {
         self.range = range
     }
 
-    /// A part of them; `range` has to lie in them.
+    /// A slice; `range` must lie within the bytes.
     subscript(range: Range<Int>) -> RequestBytes {
         precondition(0 <= range.lowerBound && range.upperBound <= self.count)
         let start = self.range.lowerBound
@@ -29,10 +28,10 @@ package struct RequestBytes: Sendable {
             self.buffer, range: start &+ range.lowerBound..<start &+ range.upperBound)
     }
 
-    /// Bytes in it.
+    /// The number of bytes.
     package var count: Int { self.range.count }
 
-    /// Borrows the bytes.
+    /// Calls `body` with the bytes, which are valid only inside it.
     package func withUnsafeBytes<Value>(
         _ body: (UnsafeRawBufferPointer) throws -> Value
     ) rethrows -> Value {
@@ -42,12 +41,12 @@ package struct RequestBytes: Sendable {
     }
 }
 
-/// Decodes nothing: what is no protobuf message becomes a result, and does not end the stream.
+/// Decodes nothing, so that a malformed message gets a result instead of ending the stream.
 package struct RequestBytesDeserializer: MessageDeserializer {
-    /// A deserializer that keeps the bytes.
+    /// Creates a deserializer; it has no state.
     package init() {}
 
-    /// Keeps the bytes.
+    /// Wraps the bytes without decoding them.
     package func deserialize(_ serializedMessageBytes: some GRPCContiguousBytes) -> RequestBytes {
         RequestBytes(serializedMessageBytes)
     }

@@ -1,15 +1,12 @@
-// Requests that came in one burst, as one message. What a message costs on its way from the
-// transport to the stream's task is paid once for all of them: with requests of a single event that
-// is most of what they cost.
 package import GRPCCore
 
-/// One or more requests of a stream, in order.
+/// The requests of a stream that arrived in one burst, in order. Passing them on as one message
+/// pays the cost per message once, which for requests of a single event is most of their cost.
 ///
-/// A run is a message that holds gRPC messages as they came: each is preceded by a byte 0 (not
-/// compressed) and its length (4 bytes, big-endian; gRPC over HTTP/2, "Length-Prefixed-Message").
-/// No protobuf message starts with that 0, so any other first byte means a single request.
-/// `RequestRunHandler` makes runs. A client that sends the same bytes is understood like one that
-/// sends the requests one by one; and what only begins like a run is one malformed request.
+/// A run is a message whose body is a sequence of gRPC messages with their prefixes: a byte 0 (not
+/// compressed) and the length (4 bytes, big-endian). A protobuf message never starts with 0, so any
+/// other first byte means a single request. `RequestRunHandler` creates runs. A client may send the
+/// same bytes itself, with the same effect; a malformed run is one malformed request.
 package struct RequestRun: Sendable {
     private let bytes: RequestBytes
     private let isRun: Bool
@@ -19,15 +16,15 @@ package struct RequestRun: Sendable {
         self.isRun = self.bytes.withUnsafeBytes { LengthPrefixedMessages.count(in: $0) != nil }
     }
 
-    /// Bytes of the message that it came as, its prefix included.
+    /// The size of the message that it arrived as, including its prefix.
     package var framedBytes: Int { LengthPrefixedMessages.prefixBytes &+ self.bytes.count }
 }
 
 extension RequestRun: Sequence {
-    /// The requests, in order.
+    /// Iterates over the requests in order.
     package func makeIterator() -> Iterator { Iterator(bytes: self.bytes, isRun: self.isRun) }
 
-    /// Walks over them.
+    /// Iterates over the requests of a run.
     package struct Iterator: IteratorProtocol {
         private let bytes: RequestBytes
         private let isRun: Bool
@@ -39,7 +36,7 @@ extension RequestRun: Sequence {
             self.isRun = isRun
         }
 
-        /// The next request; nil behind the last.
+        /// The next request; nil after the last one.
         package mutating func next() -> RequestBytes? {
             guard self.isRun else {
                 defer { self.isOver = true }
@@ -57,12 +54,12 @@ extension RequestRun: Sequence {
     }
 }
 
-/// Makes a run of a stream's message.
+/// Deserializes messages of a stream that may be runs.
 package struct RequestRunDeserializer: MessageDeserializer {
-    /// A deserializer of messages that may be runs.
+    /// Creates a deserializer; it has no state.
     package init() {}
 
-    /// Keeps the bytes.
+    /// Wraps the bytes without decoding them.
     package func deserialize(_ serializedMessageBytes: some GRPCContiguousBytes) -> RequestRun {
         RequestRun(serializedMessageBytes)
     }

@@ -1,29 +1,27 @@
-// Joins requests that come in one burst, before the transport takes each through its own buffers,
-// locks and task switches. Measured: see the commits that added it and made it take larger ones.
 internal import NIOCore
 internal import NIOHPACK
 internal import NIOHTTP2
 
-/// Stands in front of the transport's handler in each HTTP/2 stream. Whole, uncompressed messages
-/// are collected until the burst is over, and passed on as one message (`RequestRun`). All else
-/// passes through as it came, in its order: so does a message of which a part is still to come, as
-/// a frame that waited for it would keep the whole buffer that it was read into.
+/// Joins the requests of a burst in each HTTP/2 stream, before the transport spends buffers, locks
+/// and task switches on each. Complete, uncompressed messages are collected until the burst ends
+/// and passed on as one (`RequestRun`). Everything else passes unchanged, in order. So does an
+/// incomplete message: holding its frames would keep the whole read buffer alive.
 final class RequestRunHandler: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias InboundOut = HTTP2Frame.FramePayload
 
-    /// A message of more bytes passes through: its own work is far more than joining saves.
+    /// Larger messages are not joined: their own cost far exceeds what joining saves.
     private static let maxMessageBytes = 64 << 10
-    /// A run that has as many bytes is passed on: it has less than these and a message's.
+    /// A run is passed on once it has this many bytes.
     private static let fullRunBytes = 256 << 10
 
     private let path: String
     private var isCollecting = false
-    /// What has come of the messages that begin in the collected frames.
+    /// The messages in the collected frames.
     private var messages = MessageCounter(maxBytes: RequestRunHandler.maxMessageBytes)
     private var frames: [ByteBuffer] = []
 
-    /// A handler that collects the requests of the method at `path`.
+    /// Creates a handler that joins the requests of the method at `path`.
     init(path: String) { self.path = path }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -49,14 +47,14 @@ final class RequestRunHandler: ChannelInboundHandler {
         context.fireChannelInactive()
     }
 
-    /// Runs are made for one method: what others send stays as it is. With a message encoding, a
-    /// run would have to be compressed too.
+    /// Whether to collect: runs are made for one method only, and never for compressed messages,
+    /// where the run would have to be compressed too.
     private func collects(_ headers: HPACKHeaders) -> Bool {
         let encoding = headers.first(name: "grpc-encoding") ?? "identity"
         return headers.first(name: ":path") == self.path && encoding == "identity"
     }
 
-    /// Collects a frame; false where it has to pass through.
+    /// Collects a frame; false if it must pass on its own.
     private func collect(
         _ data: HTTP2Frame.FramePayload.Data, _ context: ChannelHandlerContext
     ) -> Bool {
@@ -73,13 +71,13 @@ final class RequestRunHandler: ChannelInboundHandler {
         return true
     }
 
-    /// Passes on all that was collected.
+    /// Passes on everything collected.
     private func passAll(_ context: ChannelHandlerContext) {
         self.passRun(context)
         self.passFrames(context)
     }
 
-    /// Passes on the whole messages: a single one as it came, more as one.
+    /// Passes on the complete messages: a single one unchanged, several as a run.
     private func passRun(_ context: ChannelHandlerContext) {
         let (messages, bytes) = (self.messages.count, self.messages.bytes)
         self.messages.forget()
@@ -96,7 +94,7 @@ final class RequestRunHandler: ChannelInboundHandler {
         }
     }
 
-    /// Takes the first bytes out of the frames; the one in which they end is cut.
+    /// Removes the first `bytes` bytes from the frames, splitting the last frame.
     private func takeFrames(_ bytes: Int) -> [ByteBuffer] {
         var left = bytes
         var end = 0
@@ -112,10 +110,10 @@ final class RequestRunHandler: ChannelInboundHandler {
         return taken
     }
 
-    /// Passes on the frames as they came.
+    /// Passes on the collected frames unchanged.
     private func passFrames(_ context: ChannelHandlerContext) {
-        // Gone before they are passed: the transport may close the stream meanwhile, which passes
-        // on what is left. And a silent stream keeps no room for frames.
+        // Cleared first: the transport may close the stream meanwhile, which flushes what is left.
+        // It also frees the array's memory while the stream is silent.
         let frames = self.frames
         self.frames = []
         for frame in frames { self.pass(frame, context) }

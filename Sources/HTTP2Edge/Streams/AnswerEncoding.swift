@@ -1,17 +1,16 @@
-// How a call's answers are compressed. The transport takes the first encoding that a client lists
-// as acceptable, and most clients list "identity" first also when they compress what they send; so
-// the list is put in order before the transport reads it.
 internal import NIOHPACK
 internal import Synchronization
 
-/// The choice of an encoding for answers.
+/// Chooses the encoding of a call's answers. The transport uses the first encoding that a client
+/// accepts, and most clients list "identity" first even if they compress. So the list is replaced
+/// before the transport reads it.
 enum AnswerEncoding {
     private static let requestHeader = "grpc-encoding"
     private static let acceptHeader = "grpc-accept-encoding"
     private static let compressed = ["gzip", "deflate"]
 
-    /// The encoding that the client asks for: that of its own requests where it takes it back, or
-    /// else the first of its list that is known here. Nil: plain.
+    /// The encoding that the client wants: its own requests' encoding if it accepts that, else the
+    /// first supported one in its list. Nil for no compression.
     static func wanted(_ headers: HPACKHeaders) -> String? {
         let accepted = headers[canonicalForm: Self.acceptHeader].map { String($0) }
         let own = headers.first(name: Self.requestHeader)
@@ -20,8 +19,8 @@ enum AnswerEncoding {
         return first == "identity" ? nil : first
     }
 
-    /// Takes the encoding of requests out of a call's head, where it is one of ours: the library
-    /// gets the messages plain, and says itself what it thinks of other encodings.
+    /// Removes a supported request encoding from a call's headers, because the edge inflates the
+    /// messages. Unsupported ones stay, and the library refuses them.
     static func takeRequestEncoding(from headers: inout HPACKHeaders) -> String? {
         let encodings = headers[canonicalForm: Self.requestHeader].map { String($0) }
         guard encodings.count == 1, Self.compressed.contains(encodings[0]) else { return nil }
@@ -29,31 +28,31 @@ enum AnswerEncoding {
         return encodings[0]
     }
 
-    /// Leaves one encoding in the list.
+    /// Replaces the list of accepted encodings by a single one.
     static func set(_ encoding: String?, in headers: inout HPACKHeaders) {
-        // The transport keeps them as long as the stream lives: no more room than they need.
+        // The transport keeps the headers as long as the stream lives: avoid spare capacity.
         headers.reserveCapacity(headers.count + 1)
         headers.replaceOrAdd(
             name: Self.acceptHeader, value: encoding ?? "identity", indexing: .nonIndexable)
     }
 }
 
-/// Compressors that may exist at once. Each takes about 270 KB as long as its stream is open, so
-/// without a bound a client that lists an encoding and sends nothing would take the memory of all.
+/// Limits the number of compressors. Each takes about 270 KB while its stream is open, so that
+/// clients which merely list an encoding could exhaust the memory.
 final class CompressorBudget: Sendable {
     private let taken = Atomic(0)
     private let limit: Int
 
-    /// A budget of which nothing is taken.
+    /// Creates a budget of `limit` compressors.
     init(limit: Int) { self.limit = limit }
 
-    /// Takes one; false where all are taken: the answers go out plain.
+    /// Takes a compressor; false if the limit is reached, and answers are sent plain.
     func take() -> Bool {
         if self.taken.wrappingAdd(1, ordering: .relaxed).newValue <= self.limit { return true }
         self.giveBack()
         return false
     }
 
-    /// Gives one back.
+    /// Returns a compressor.
     func giveBack() { self.taken.wrappingSubtract(1, ordering: .relaxed) }
 }

@@ -1,36 +1,34 @@
-// How a call ends that the edge ends, or that the gRPC library has ended by itself. The edge knows
-// neither the service nor its errors: the service says what its clients read.
 package import NIOHPACK
 
-/// Why the edge ends a call by itself.
+/// Why the edge ends a call.
 package enum CallRefusal: Error, Equatable, Sendable {
-    /// The names and values of the call's metadata have more bytes than they may.
+    /// The metadata's names and values exceed the limit.
     case metadataTooLarge(bytes: Int, maxBytes: Int)
-    /// The value of `grpc-timeout`, as an error may show it, is no time.
+    /// The value of `grpc-timeout`, shortened for an error, is malformed.
     case timeout(String)
-    /// The time that the client gave the call is over.
+    /// The call's deadline has passed.
     case deadlinePassed
-    /// A message has more bytes than its method takes, also once it is decompressed, or it cannot
-    /// be read at all.
+    /// A message exceeds its method's limit, compressed or inflated, or cannot be read at all.
     case messageTooLarge(maxBytes: Int)
     /// A message cannot be decompressed.
     case messageNotInflated
-    /// A message has begun and did not come to its end in time.
+    /// A message was not completed in time.
     case messageUnfinished(after: Duration)
-    /// As many bytes wait in front of the service as may.
+    /// The bytes waiting in front of the service have reached their limit.
     case overloaded
 }
 
-/// What the service makes of the ends of its calls: it words them, and counts them.
+/// Lets the service word and count the ends of its calls. The edge knows neither the service nor
+/// its errors.
 package struct CallEnding: Sendable {
     let trailers: @Sendable (CallRefusal) -> HPACKHeaders
     let complete: @Sendable (inout HPACKHeaders) -> Void
 
-    /// Words for the ends of calls.
+    /// Creates the callbacks.
     ///
     /// - Parameters:
-    ///   - trailers: the trailers of a call that the edge ends, without the head of an answer.
-    ///   - complete: is given the trailers of every other call as they go out, and may add to them.
+    ///   - trailers: the trailers of a call that the edge ends, without response headers.
+    ///   - complete: called with the trailers of every other call; may add to them.
     package init(
         trailers: @escaping @Sendable (CallRefusal) -> HPACKHeaders,
         complete: @escaping @Sendable (inout HPACKHeaders) -> Void

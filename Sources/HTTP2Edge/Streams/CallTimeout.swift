@@ -1,7 +1,7 @@
-// The time that a client gives a call. Seen in grpc-swift-2 2.4.3: an amount below zero fails a
-// precondition, which ends the process, and one of eight digits is not taken at all. Seen in Swift
-// 6.3: the task that the library has wait for the time leaves 1.8 KiB until the time is over,
-// however soon its call ends. So the library is not told.
+// The edge enforces deadlines itself and hides them from the library. In grpc-swift-2 2.4.3 a
+// negative timeout fails a precondition, which ends the process, and eight digits are refused. In
+// Swift 6.3 the task that waits for the timeout keeps 1.8 KiB until it expires, even if its call
+// ended long before.
 internal import NIOCore
 internal import NIOHPACK
 
@@ -10,16 +10,15 @@ internal import NIOHPACK
 enum CallTimeout: Equatable {
     case none
     case after(TimeAmount)
-    /// The header's values are no time.
+    /// The header is malformed, or occurs more than once.
     case malformed(String)
 
-    /// The name of the header.
     static let header = "grpc-timeout"
 
     private static let maxDigits = 8
-    /// Eleven years: a deadline counts nanoseconds, and 293 years would not fit.
+    /// Longer timeouts are reduced to eleven years: 293 years of nanoseconds would overflow.
     private static let longest = TimeAmount.hours(99_999)
-    /// Bytes of a value that an error shows.
+    /// The maximum bytes of a value in an error message.
     private static let shownBytes = 32
     private static let nanoseconds: [UInt8: Int64] = [
         UInt8(ascii: "n"): 1, UInt8(ascii: "u"): 1_000, UInt8(ascii: "m"): 1_000_000,
@@ -27,7 +26,7 @@ enum CallTimeout: Equatable {
         UInt8(ascii: "H"): 3_600_000_000_000,
     ]
 
-    /// Takes the timeout out of a call's head.
+    /// Removes the timeout from a call's headers and parses it.
     static func take(from headers: inout HPACKHeaders) -> CallTimeout {
         let values = headers[Self.header]
         guard let value = values.first else { return .none }
@@ -43,7 +42,7 @@ enum CallTimeout: Equatable {
         return .after(isTooLong ? Self.longest : min(.nanoseconds(nanoseconds), Self.longest))
     }
 
-    /// A value as an error shows it: printable, and not all of a long one.
+    /// A value for an error message: printable and shortened.
     static func shown(_ value: String) -> String {
         let text = value.utf8.prefix(Self.shownBytes).map { byte in
             guard (0x20...0x7E).contains(byte), byte != UInt8(ascii: "\"") else {

@@ -1,33 +1,31 @@
-// Decompression of requests, in front of the gRPC library and instead of its own. Seen in
-// grpc-swift-nio-transport 2.9.2: a gzip message that breaks off makes its loop go round for ever,
-// so one small request would take an event loop and all of its connections.
+// The edge inflates requests instead of the gRPC library. In grpc-swift-nio-transport 2.9.2 a
+// truncated gzip message makes an endless loop, so one small request would block an event loop with
+// all of its connections.
 internal import CInflate
 internal import NIOCore
 
-/// Why a message ends its call.
+/// Why a message could not be inflated.
 enum InflateFailure: Error {
     case tooLarge
     case malformed
 }
 
-/// Takes the messages of one call apart: what comes in is as the client sent it, what comes out are
-/// the same messages, plain.
+/// Inflates the messages of one call; they keep their gRPC framing.
 final class MessageInflater {
-    /// The flag and the length in front of each message.
     private static let prefixBytes = 5
-    /// Room for what comes out of a message, at first.
+    /// The initial capacity for an inflated message.
     private static let leastRoom = 256
     private static let mostFirstRoom = 4096
 
     private let maxBytes: Int
     private let inflater: OpaquePointer
     private var pending = ByteBuffer()
-    /// Messages that were taken.
+    /// The number of inflated messages.
     private(set) var count = 0
-    /// Whether more bytes are needed for the next message, of which some are here.
+    /// Whether the next message is incomplete.
     private(set) var isStarved = false
 
-    /// An inflater of an encoding; nil where it is none of those, or there is no memory.
+    /// Creates an inflater; nil for an unsupported encoding or without memory.
     init?(_ encoding: String, maxBytes: Int) {
         guard ["gzip", "deflate"].contains(encoding),
             let inflater = sightline_inflater_make(encoding == "gzip")
@@ -38,24 +36,24 @@ final class MessageInflater {
 
     deinit { sightline_inflater_free(self.inflater) }
 
-    /// Bytes that have come and belong to messages that have not been taken.
+    /// The received bytes of messages that are not inflated yet.
     var pendingBytes: Int { self.pending.readableBytes }
-    /// Whether the bytes of a message have begun and not ended.
+    /// Whether a message has begun that is not inflated yet.
     var hasRest: Bool { self.pendingBytes > 0 }
 
-    /// Takes bytes in.
+    /// Appends received bytes.
     func append(_ bytes: ByteBuffer) {
         guard self.hasRest else {
             self.pending = bytes
             return
         }
-        // What has been read goes once it is the larger part: each byte is moved about once.
+        // Discard read bytes only once they exceed the rest: each byte moves about once.
         if self.pending.readerIndex > self.pending.readableBytes { self.pending.discardReadBytes() }
         self.pending.writeImmutableBuffer(bytes)
     }
 
-    /// The next whole message with its prefix, plain; nil where more bytes are needed. Costs what
-    /// that message takes, however much else is pending.
+    /// The next message, inflated and with its prefix; nil if it is incomplete. The cost depends on
+    /// this message only, not on the pending bytes.
     func next() throws(InflateFailure) -> ByteBuffer? {
         self.isStarved = self.hasRest
         let start = self.pending.readerIndex
@@ -78,16 +76,16 @@ final class MessageInflater {
 
     private func inflated(_ message: inout ByteBuffer) throws(InflateFailure) -> ByteBuffer {
         guard sightline_inflater_reset(self.inflater) else { throw .malformed }
-        // Small messages are many: a page for each would be far more than they take.
+        // A page for each would be far more than small messages need.
         let firstRoom = min(max(Self.leastRoom, 4 * message.readableBytes), Self.mostFirstRoom)
         var plain = ByteBuffer()
         plain.reserveCapacity(Self.prefixBytes + firstRoom)
         plain.writeInteger(UInt8(0))
         plain.writeInteger(UInt32(0))
         var status = SIGHTLINE_INFLATE_NEEDS_ROOM
-        // Each step fills all of its room, and the room is bounded: so this ends.
+        // This ends: each step fills its room, and the total is bounded.
         while status == SIGHTLINE_INFLATE_NEEDS_ROOM {
-            // One byte beyond the limit tells what fits exactly from what does not.
+            // One byte beyond the limit distinguishes a message that fits exactly.
             let inflatedBytes = plain.readableBytes - Self.prefixBytes
             let room = min(max(firstRoom, inflatedBytes), self.maxBytes + 1 - inflatedBytes)
             guard room > 0 else { throw .tooLarge }

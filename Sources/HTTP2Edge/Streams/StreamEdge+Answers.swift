@@ -1,12 +1,10 @@
-// What the service answers: counted where it is large, until its client has made room for it.
 internal import NIOCore
 internal import NIOHTTP2
 
 extension StreamEdge {
-    /// Writes a frame of an answer. A large one counts until it has gone; where too much waits
-    /// already, its call ends in its place, and its client sends it again. Of small ones the
-    /// library holds no more than a channel's high-water mark. What counts is the memory: an answer
-    /// takes up to twice its bytes.
+    /// Writes a frame of an answer. A large one counts as waiting until it is written; if too much
+    /// waits, its call ends and the client retries. The library holds no more small ones than a
+    /// channel's high-water mark. Memory is counted: an answer takes up to twice its bytes.
     func write(
         _ frame: HTTP2Frame.FramePayload.Data, _ data: NIOAny,
         _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext

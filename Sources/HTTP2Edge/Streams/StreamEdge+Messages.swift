@@ -1,27 +1,25 @@
-// What a client sends behind the head of its call: followed as it passes, or inflated as it is
-// wanted; dropped once the call has ended.
 internal import NIOCore
 internal import NIOHTTP2
 
 extension StreamEdge {
-    /// Inflated bytes that are handed on at once. The reader's own queue holds some ten of these.
+    /// The inflated bytes passed on in one batch. The reader's queue holds about ten batches.
     private static let batchBytes = 64 << 10
-    /// What a message counts at least, as it is work to hand on an empty one too.
+    /// The minimum cost of a message in bytes, since an empty one takes work too.
     private static let leastBytes = 128
-    /// Bytes that one stream inflates before the event loop's others have their turn.
+    /// The bytes that a stream may inflate before the event loop's other streams get their turn.
     static let turnBytes = 256 << 10
-    /// How long it rests then. What is due at once would run before the loop looks at its sockets
+    /// The pause after a turn. An immediate task would run before the loop polls its sockets
     /// (swift-nio 2.101.2, `SelectableEventLoop.runOneLoopTick`).
     static let rest = TimeAmount.microseconds(50)
 
-    /// Reads a frame behind the head.
+    /// Handles a frame after the headers.
     func readBody(_ data: NIOAny, _ context: ChannelHandlerContext) {
         guard case .data(let frame) = self.unwrapInboundIn(data),
             case .byteBuffer(let bytes) = frame.data
         else { return self.pass(data, context) }
         if frame.endStream { self.isSent = true }
         guard !self.hasEnded else {
-            // A client that has its answer may send on: the library would keep it all.
+            // A client may send on after its answer; the library would buffer it all.
             if frame.endStream { self.passEnd(context) }
             return
         }
@@ -47,7 +45,7 @@ extension StreamEdge {
         if self.hasEnded { context.read() }
     }
 
-    /// The reader wants more: what is pending comes before what the stream would read.
+    /// The reader has demand: pending messages come first, then the connection.
     func read(context: ChannelHandlerContext) {
         guard self.inflater != nil else { return context.read() }
         self.isWanted = true
@@ -55,12 +53,12 @@ extension StreamEdge {
         self.readMore(context)
     }
 
-    /// Reads from the connection where nothing is pending any more that the reader could have.
+    /// Reads from the connection if no pending message could satisfy the demand.
     private func readMore(_ context: ChannelHandlerContext) {
         if self.isWanted, !self.isHandingOn, !self.isResting { context.read() }
     }
 
-    /// Counts bytes that wait from now on; ends the call where there is no room for them.
+    /// Counts waiting bytes; ends the call if they exceed the limit.
     @discardableResult
     private func checkRoom(_ bytes: Int, _ context: ChannelHandlerContext) -> Bool {
         if self.waiting?.add(bytes) ?? true { return true }
@@ -70,8 +68,8 @@ extension StreamEdge {
 
     // MARK: Inflating
 
-    /// Hands on inflated messages as long as the reader wants them. It says so by `read`, and is
-    /// asked after each batch.
+    /// Passes on inflated messages while the reader has demand, which it signals by `read` after
+    /// each batch.
     private func handOn(_ context: ChannelHandlerContext) {
         guard !self.isHandingOn, !self.isResting else { return }
         self.isHandingOn = true
@@ -88,12 +86,12 @@ extension StreamEdge {
         }
     }
 
-    /// Lets others have their turn, and then goes on.
+    /// Lets other streams have their turn, then continues.
     private func takeRest(_ context: ChannelHandlerContext) {
         self.isResting = true
         context.eventLoop.assumeIsolated().scheduleTask(in: Self.rest) {
             self.isResting = false
-            // What is still sent has to be read, and is dropped.
+            // The rest of the request is read and dropped.
             guard !self.hasEnded else { return context.read() }
             self.handOn(context)
             self.watch(context)
@@ -101,9 +99,9 @@ extension StreamEdge {
         }
     }
 
-    /// Hands on some messages, or the end behind the last one.
+    /// Passes on a batch of messages, or the half-close after the last one.
     ///
-    /// - Returns: their bytes; nil where none is whole, or the call has ended.
+    /// - Returns: the bytes passed on; nil if no message is complete, or the call has ended.
     private func handOnBatch(
         of inflater: MessageInflater, _ context: ChannelHandlerContext
     ) -> Int? {
@@ -129,7 +127,7 @@ extension StreamEdge {
         return 0
     }
 
-    /// The next message, whose bytes no longer wait to be inflated.
+    /// The next inflated message; uncounts its compressed bytes.
     private func next(_ inflater: MessageInflater) throws(InflateFailure) -> ByteBuffer? {
         let pendingBytes = inflater.pendingBytes
         defer { self.waiting?.take(pendingBytes &- inflater.pendingBytes) }
@@ -138,9 +136,9 @@ extension StreamEdge {
 
     // MARK: The time of a message
 
-    /// The message that is coming: its number, and whether any of it is here. Of compressed ones,
-    /// those that wait for the reader are whole. What is no stream of events is one message, from
-    /// its head to its end.
+    /// The number of the message being received, and whether it has begun. Compressed messages that
+    /// wait for the reader are complete. Except in a stream of events, the whole request counts as
+    /// one message.
     private var current: (number: Int, isUnfinished: Bool) {
         guard self.isStream else { return (0, !self.isSent) }
         guard let inflater = self.inflater else {
@@ -149,8 +147,8 @@ extension StreamEdge {
         return (inflater.count, inflater.isStarved)
     }
 
-    /// Notes since when a message has been coming. One timer is enough: it looks again when the
-    /// time of the message would be over that is coming then.
+    /// Tracks how long the current message has been incomplete. A single timer suffices: when it
+    /// fires, it is scheduled again for the message that is current then.
     private func watch(_ context: ChannelHandlerContext) {
         let (number, isUnfinished) = self.current
         guard isUnfinished, !self.hasEnded else {

@@ -1,12 +1,11 @@
-// The outermost handler of each HTTP/2 stream, in front of the gRPC library's own. It decides how
-// answers are compressed, and sees to it that a call that the library cuts off or ends by itself
-// still says why: for a message over its limit the library only resets the stream, and clients
-// read that as CANCELLED and try again.
 internal import NIOCore
 internal import NIOHPACK
 internal import NIOHTTP2
 
-/// Rewrites the head of a call, and its end where the library wrote that; passes all else on.
+/// The outermost handler of each HTTP/2 stream, in front of the gRPC library's own. It chooses the
+/// encoding of answers, and makes every end of a call state its reason: for a message over its
+/// limit, for instance, the library only resets the stream, which clients read as CANCELLED and
+/// retry.
 final class StreamEdge: ChannelDuplexHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias InboundOut = HTTP2Frame.FramePayload
@@ -21,37 +20,37 @@ final class StreamEdge: ChannelDuplexHandler {
     private var hasHead = false
     private var hasAnswerHead = false
     private var isReadingData = false
-    /// Nothing of the client is of use any more.
+    /// Whether the call has ended, so that further requests are dropped.
     private(set) var hasEnded = false
     private(set) var maxMessageBytes = MessageRules.maxBytes
     private(set) var inflater: MessageInflater?
-    /// Follows messages that come plain.
+    /// Counts uncompressed messages.
     var messages = MessageCounter(maxBytes: 0)
-    /// What of this call waits for its reader.
+    /// The bytes of this call that wait for its reader.
     private(set) var waiting: WaitingCall?
-    /// Since when the message has been coming that is not whole yet, and which one it is.
+    /// The incomplete message's number, and when it began.
     var unfinished: (message: Int, since: NIODeadline)?
     var deadline: Scheduled<Void>?
-    /// Ends the call when its client no longer waits.
+    /// Ends the call at its deadline.
     private var callEnd: Scheduled<Void>?
-    /// Whether the client has ended its side, and whether the library is yet to be told.
+    /// Whether the client has half-closed, and whether the library has yet to learn that.
     var isSent = false
     var endIsDue = false
-    /// Whether a client may take as long as it likes between its messages.
+    /// Whether the client may pause between its messages for any time.
     private(set) var isStream = false
-    /// Whether the reader wants inflated messages, and they are being handed on.
+    /// Whether the reader has demand, and whether messages are being passed on.
     var isWanted = false
     var isHandingOn = false
     /// Whether the event loop's other streams have their turn.
     var isResting = false
 
-    /// The edge of one stream.
+    /// Creates the edge of a stream.
     ///
     /// - Parameters:
-    ///   - rules: what its messages may be.
-    ///   - metadataLimit: what calls may have of metadata.
-    ///   - compressors: what may be taken of compressors; nil where answers are never compressed.
-    ///   - ending: what its client reads as it ends.
+    ///   - rules: the limits on messages.
+    ///   - metadataLimit: the limit on metadata.
+    ///   - compressors: the budget of compressors; nil if answers are never compressed.
+    ///   - ending: words the ends of calls.
     init(
         rules: MessageRules, metadataLimit: MetadataLimit, compressors: CompressorBudget?,
         ending: CallEnding
@@ -100,15 +99,15 @@ final class StreamEdge: ChannelDuplexHandler {
                 self.inflater = MessageInflater(encoding, maxBytes: self.maxMessageBytes)
             }
         }
-        // The library does not see a stream's end in its head (grpc-swift-nio-transport 2.9.2):
-        // the call would wait for its requests for ever.
+        // The library ignores END_STREAM on a request's headers (grpc-swift-nio-transport 2.9.2),
+        // and the call would wait for its requests for ever.
         self.isSent = frame.endStream
         frame.endStream = false
         context.fireChannelRead(self.wrapInboundOut(.headers(frame)))
         if self.isSent { self.passEnd(context) }
     }
 
-    /// Ends the call when the time that its client gives it is over.
+    /// Ends the call at its deadline.
     private func endCall(after time: TimeAmount, _ context: ChannelHandlerContext) {
         self.callEnd = context.eventLoop.assumeIsolated().scheduleTask(in: time) {
             self.callEnd = nil
@@ -116,27 +115,27 @@ final class StreamEdge: ChannelDuplexHandler {
         }
     }
 
-    /// Hands on the end of what a client sends.
+    /// Passes on the client's half-close.
     func passEnd(_ context: ChannelHandlerContext) {
         let end = HTTP2Frame.FramePayload.Data(data: .byteBuffer(ByteBuffer()), endStream: true)
         self.pass(self.wrapInboundOut(.data(end)), context)
     }
 
-    /// Hands a frame on.
+    /// Passes on a frame.
     func pass(_ data: NIOAny, _ context: ChannelHandlerContext) {
         self.isReadingData = true
         context.fireChannelRead(data)
         self.isReadingData = false
     }
 
-    /// Ends the call with a status, and its stream.
+    /// Ends the call with a status, unless it has ended.
     func refuse(_ refusal: CallRefusal, _ context: ChannelHandlerContext) {
         guard !self.hasEnded else { return }
         self.end(refusal, context)
         context.close(promise: nil)
     }
 
-    /// Ends the call with a status.
+    /// Ends the call with a status and resets its stream.
     private func end(_ refusal: CallRefusal, _ context: ChannelHandlerContext) {
         self.becomeEnded()
         var headers: HPACKHeaders =
@@ -144,8 +143,8 @@ final class StreamEdge: ChannelDuplexHandler {
         headers.add(contentsOf: self.ending.trailers(refusal))
         let frame = HTTP2Frame.FramePayload.Headers(headers: headers, endStream: true)
         context.write(self.wrapOutboundOut(.headers(frame)), promise: nil)
-        // A client that is still sending may stop, and believe the status (RFC 9113, 8.1): the
-        // CANCEL of a plain close would take its place.
+        // NO_ERROR lets a client that still sends stop and use the status (RFC 9113, 8.1); a plain
+        // close would send CANCEL instead.
         context.writeAndFlush(self.wrapOutboundOut(.rstStream(.noError)), promise: nil)
     }
 
@@ -157,7 +156,7 @@ final class StreamEdge: ChannelDuplexHandler {
             self.becomeEnded()
             self.ending.complete(&frame.headers)
             context.write(self.wrapOutboundOut(.headers(frame)), promise: promise)
-            // The library may have stopped reading.
+            // The library may have stopped reading, and the half-close is still to be read.
             context.read()
             return
         case .data(let frame):
@@ -170,15 +169,15 @@ final class StreamEdge: ChannelDuplexHandler {
     }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-        // While a client's data are being read, the library closes for one reason: a message that
-        // it does not take.
+        // While the library handles the client's data, it closes for one reason only: a message
+        // over its limit.
         if mode == .all, self.isReadingData, !self.hasEnded {
             self.end(.messageTooLarge(maxBytes: self.maxMessageBytes), context)
         }
         context.close(mode: mode, promise: promise)
     }
 
-    /// Lets go of all that has come of the client's messages.
+    /// Releases everything received of the client's messages.
     private func becomeEnded() {
         self.hasEnded = true
         self.inflater = nil

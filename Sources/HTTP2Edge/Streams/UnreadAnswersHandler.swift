@@ -1,15 +1,14 @@
-// Ends streams whose client does not read its answers: what is written to them would wait for ever.
 internal import NIOCore
 
-/// Stands in a stream's channel and looks at one thing: for how long nothing more could be written.
-/// Costs nothing per answer; a channel tells by itself when it is full and when it is not.
+/// Ends a stream whose client does not read its answers, which would wait for ever. Watches the
+/// channel's writability, so it costs nothing per answer.
 final class UnreadAnswersHandler: ChannelInboundHandler {
     typealias InboundIn = Any
 
     private let timeout: TimeAmount
     private var deadline: Scheduled<Void>?
 
-    /// A handler that ends its stream when nothing could be written for this long.
+    /// Creates a handler that ends a stream which is unwritable for `timeout`.
     init(timeout: TimeAmount) { self.timeout = timeout }
 
     func handlerAdded(context: ChannelHandlerContext) { self.update(context.channel) }
@@ -39,7 +38,7 @@ final class UnreadAnswersHandler: ChannelInboundHandler {
         self.deadline = nil
     }
 
-    /// A connection that takes nothing could not even be told that its stream has ended.
+    /// If the connection takes no bytes, an RST_STREAM could not be sent: close it instead.
     private static func end(_ channel: any Channel) {
         guard let connection = channel.parent, !connection.isWritable else {
             channel.close(promise: nil)

@@ -1,29 +1,28 @@
-// The bytes of calls that nobody has taken yet. Of what comes: messages that are cut, inflated
-// ones, and what a stream's reader leaves where it is, because of a quota or a full journal. Of
-// what goes: answers that their client does not read.
 package import GRPCCore
 internal import NIOHPACK
 internal import Synchronization
 
-/// Counts what waits in front of the service, over all calls.
+/// Counts the bytes of all calls that wait in front of the service: incomplete and inflated
+/// messages, requests that a reader leaves because of a quota or a full journal, and answers that
+/// clients do not read.
 package final class WaitingBytes: Sendable {
-    /// Bytes over which no call may keep more.
+    /// The limit, beyond which no call may add bytes.
     package let maxBytes: Int
 
     private let bytes = Atomic(0)
     private let lastNumber = Atomic<UInt64>(0)
-    /// The calls whose readers take what they read, by their numbers.
+    /// The calls whose readers take bytes, by number.
     private let calls = Mutex<[UInt64: WaitingCall]>([:])
 
-    /// A count of nothing.
+    /// Creates a counter with a limit.
     package init(maxBytes: Int) { self.maxBytes = maxBytes }
 
-    /// Bytes that wait now.
+    /// The bytes that wait now.
     package var count: Int { self.bytes.load(ordering: .relaxed) }
 
-    /// Counts bytes that wait from now on; a negative number counts them off.
+    /// Adds waiting bytes; a negative number removes them.
     ///
-    /// - Returns: those that wait then.
+    /// - Returns: the new total.
     @discardableResult
     func add(_ bytes: Int) -> Int {
         self.bytes.wrappingAdd(bytes, ordering: .relaxed).newValue
@@ -33,8 +32,8 @@ package final class WaitingBytes: Sendable {
         _ = self.calls.withLock { $0.removeValue(forKey: call.number) }
     }
 
-    /// A call that has just come. Where its reader takes messages one by one, the call's number is
-    /// noted in its head, in the place of what a client may have put there.
+    /// Registers a new call. If its reader takes messages one by one, its number is written into
+    /// the headers, replacing one that a client may have sent.
     func open(_ headers: inout HPACKHeaders, isStream: Bool) -> WaitingCall {
         guard isStream else { return WaitingCall(of: self, number: 0) }
         let number = self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
@@ -44,7 +43,7 @@ package final class WaitingBytes: Sendable {
         return call
     }
 
-    /// The call with this metadata; nil where it has gone, or has come by another way.
+    /// The call with this metadata; nil if it has ended, or did not pass the edge.
     package func call(_ metadata: Metadata) -> WaitingCall? {
         for value in metadata[stringValues: Self.field] {
             guard let number = UInt64(value) else { return nil }
@@ -53,17 +52,16 @@ package final class WaitingBytes: Sendable {
         return nil
     }
 
-    /// How a call's number travels from the edge to its reader: through the library, which gives
-    /// both nothing else in common.
+    /// The header that carries a call's number from the edge through the library to its reader.
     private static let field = "sightline-call"
 }
 
-/// What waits of one call. The edge adds as bytes come, the reader takes, each on a thread of its
-/// own; what is left goes as the edge closes it. A call that is never read counts until its end.
+/// The waiting bytes of one call. The edge adds and the reader takes, on different threads; closing
+/// the call removes the rest. A call that is never read counts until its end.
 package final class WaitingCall: Sendable {
-    /// Bytes of each call, and of each of its answers, that do not count: it has taken more by
-    /// being there. A message to a method that asks for no credentials is as small by default, so
-    /// that strangers cannot use up what others wait for.
+    /// The bytes of each call, and of each answer, that are not counted: the call itself takes
+    /// more. By default, messages to methods without credentials are no larger, so that strangers
+    /// cannot use up what others share.
     static let freeBytes = 16 << 10
 
     fileprivate let number: UInt64
@@ -75,20 +73,20 @@ package final class WaitingCall: Sendable {
         self.number = number
     }
 
-    /// Bytes of it that wait now.
+    /// The bytes of this call that wait now.
     var count: Int { self.bytes.load(ordering: .relaxed) }
 
-    /// Counts bytes that have come.
+    /// Adds received bytes.
     ///
-    /// - Returns: whether there is room for them.
+    /// - Returns: whether the total stays within the limit.
     func add(_ bytes: Int) -> Bool {
         let (before, after) = self.bytes.wrappingAdd(bytes, ordering: .relaxed)
         guard after > Self.freeBytes else { return true }
         return self.count(from: before, to: after) <= self.total.maxBytes
     }
 
-    /// Counts off what was taken: never more than there is, as a run of requests has a prefix that
-    /// no client sent.
+    /// Removes bytes that were taken, at most those present: a run of requests has a prefix that no
+    /// client sent.
     package func take(_ bytes: Int) {
         var own = self.bytes.load(ordering: .relaxed)
         while own > 0 {
@@ -103,13 +101,13 @@ package final class WaitingCall: Sendable {
         }
     }
 
-    /// Counts what is beyond the free bytes.
+    /// Updates the total by the change beyond the free bytes.
     @discardableResult
     private func count(from before: Int, to after: Int) -> Int {
         self.total.add(max(0, after &- Self.freeBytes) &- max(0, before &- Self.freeBytes))
     }
 
-    /// Counts off what is left: nothing is added after it.
+    /// Removes the remaining bytes. Nothing may be added afterwards.
     func close() {
         self.take(.max)
         if self.number > 0 { self.total.close(self) }
