@@ -1,5 +1,3 @@
-// What the gRPC server is made of, apart from where it listens: its services, and what stands in
-// front of them in the transport.
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import HTTP2Edge
@@ -7,7 +5,7 @@ internal import Logging
 internal import ServerConfiguration
 
 extension Application {
-    /// Settings and handlers of the transport.
+    /// The transport's settings, and the handlers that the edge adds to its pipelines.
     static func transportConfig(
         _ configuration: ServerConfiguration, _ ingest: Ingest, _ connections: OpenConnections,
         _ logger: Logger
@@ -23,7 +21,7 @@ extension Application {
         return .defaults { pipeline.install(in: &$0) }
     }
 
-    /// The service that takes events, and those by which the server tells of itself.
+    /// The tracking service, health checks and server reflection.
     static func services(
         _ configuration: ServerConfiguration, _ ingest: Ingest, _ board: HealthBoard
     ) throws -> [any RegistrableRPCService] {

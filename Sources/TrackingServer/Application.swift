@@ -1,5 +1,5 @@
-// The whole service, wired: the only file that knows every concrete type. The services' order is
-// the order of start, and its reverse the order of stop.
+// Assembles the service; the only file that knows every concrete type. Services start in the order
+// of their list and stop in reverse.
 internal import AdminServer
 internal import Credentials
 internal import GRPCCore
@@ -27,20 +27,21 @@ package struct Application: Sendable {
     private let journal: Journal
     private let services: ServiceGroup
     private let certificates: ServerCertificates?
-    /// What the server counts.
+    /// The server's metrics.
     package let metrics: MetricsRegistry
     private let spans: SpanExporter?
 
-    /// Opens the data directory and everything in it; nothing listens yet.
+    /// Opens the data directory and its files; nothing listens yet.
     ///
     /// - Parameters:
-    ///   - version: the program's, for those who look at it.
-    ///   - reloader: makes SIGHUP reload what can be; without one nothing listens to it.
-    ///   - onAdminListening: called with the page's address once the admin server's port is bound.
-    ///   - onListening: called with the address once the port is bound.
-    ///   - onFailure: called when the journal's disk has failed: the process has to end with 74.
-    /// - Throws: `ConfigurationError` where files of TLS or credentials cannot be used,
-    ///   `JournalError`, `FileFormatError`, or what a sink says that cannot be opened.
+    ///   - version: the program's version, for the admin page and traces.
+    ///   - reloader: reloads the configuration on SIGHUP; nil ignores the signal.
+    ///   - onAdminListening: called with the admin page's URL once the port is bound.
+    ///   - onListening: called with the gRPC address once the port is bound.
+    ///   - onFailure: called when the journal's disk has failed; the process must then exit with
+    ///     74.
+    /// - Throws: `ConfigurationError` if TLS or credential files are unusable, `JournalError`,
+    ///   `FileFormatError`, or the error of a sink that cannot be opened.
     package init(
         configuration: ServerConfiguration, version: String, logger: Logger,
         reloader: Reloader? = nil,
@@ -86,7 +87,7 @@ package struct Application: Sendable {
         metrics.collect(version: version, budget: ingest.budget, connections: connections)
         if let certificates { metrics.collect(certificates) }
         if let spans { metrics.collect(spans.counts) }
-        // Whoever waits for "listening" may ask the admin server too.
+        // "Listening" is announced only once the admin server answers too.
         let (adminBound, adminBinding) = AsyncStream.makeStream(of: Void.self)
         if observations == nil { adminBinding.finish() }
         let grpc = GRPCService(
@@ -97,8 +98,8 @@ package struct Application: Sendable {
             address: "\(configuration.host):\(configuration.port)",
             adminBound: adminBound, drainTimeout: configuration.drainTimeout, logger: logger,
             onListening: onListening)
-        // First to start and last to stop: the last record of the log holds all that was counted,
-        // and the exporter gets all spans.
+        // Starts first and stops last, so that the last summary covers everything and the exporter
+        // gets every span.
         let summary = LogSummary(
             of: metrics.registry, every: configuration.logSummaryInterval, logger: logger)
         var services: [any Service] = [summary]
@@ -122,10 +123,10 @@ package struct Application: Sendable {
         self.services = Self.group(services, logger)
     }
 
-    /// Runs until SIGTERM, SIGINT or `stop()`, and ends within 25 s of it: every request that was
-    /// read is answered, the sink gets what it can take, and the journal is closed.
+    /// Runs until SIGTERM, SIGINT or `stop()`, and ends within 25 s of it: answers every request
+    /// that was read, flushes to the sink, and closes the journal.
     ///
-    /// - Throws: what made a service fail, such as a port that is in use.
+    /// - Throws: the error that made a service fail, such as a port in use.
     package func run() async throws {
         let outcome = await Result { try await self.serveUntilSecondSignal() }
         await self.journal.close()
@@ -136,8 +137,8 @@ package struct Application: Sendable {
         }
     }
 
-    /// The first signal begins a graceful stop, and the second ends it at once: what was acked is
-    /// on disk already.
+    /// The first signal begins a graceful shutdown; the second ends it at once, which is safe
+    /// because acknowledged events are on disk.
     private func serveUntilSecondSignal() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await self.runTraced() }
@@ -150,15 +151,15 @@ package struct Application: Sendable {
         }
     }
 
-    /// Runs the services; their spans go to the configured exporter, or else to the tracer that the
-    /// process has bootstrapped, if any.
+    /// Runs the services. Spans go to the configured exporter, or else to the process's
+    /// bootstrapped tracer, if any.
     private func runTraced() async throws {
         guard let spans else { return try await self.services.run() }
         try await withTracer(spans.tracer) { try await self.services.run() }
     }
 
-    /// Begins the same stop as SIGTERM, for whoever runs it inside another process; returns at
-    /// once.
+    /// Begins the same graceful shutdown as SIGTERM; returns at once. For servers embedded in
+    /// another process.
     package func stop() async { await self.services.triggerGracefulShutdown() }
 
     private static func certificates(
@@ -212,10 +213,10 @@ package struct Application: Sendable {
         return ServiceGroup(configuration: group)
     }
 
-    /// The configured sink, opened.
+    /// Creates and opens the configured sink.
     ///
-    /// - Parameter logger: told where a sink cannot be opened now, but later.
-    /// - Throws: what a sink says that cannot be opened.
+    /// - Parameter logger: warns if a sink cannot be opened yet.
+    /// - Throws: the error of a sink that cannot be opened.
     package static func sink(
         _ configuration: ServerConfiguration, _ logger: Logger? = nil
     ) throws -> any Sink {
@@ -264,7 +265,7 @@ package struct Application: Sendable {
 }
 
 extension Result where Failure == any Error {
-    /// What `body` returns or throws, kept for later.
+    /// Captures what `body` returns or throws.
     fileprivate init(_ body: () async throws -> Success) async {
         do { self = .success(try await body()) } catch { self = .failure(error) }
     }

@@ -1,4 +1,3 @@
-// The gRPC server as a service: bound, announced, drained, and in the end cut off.
 internal import AdminServer
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
@@ -7,16 +6,17 @@ internal import Logging
 internal import NIOCore
 internal import ServiceLifecycle
 
-/// Runs a gRPC server until shutdown. A graceful one lets clients finish within `drainTimeout`,
-/// then closes every connection hard: the transport alone would wait for a peer's PING for ever.
+/// Runs a gRPC server until shutdown. A graceful shutdown lets clients finish within
+/// `drainTimeout`, then closes every connection; the transport alone would wait for a peer's PING
+/// for ever.
 struct GRPCService: Service {
     let server: GRPCServer<HTTP2ServerTransport.Posix>
     let board: HealthBoard
     let connections: OpenConnections
-    /// The address to listen on, HOST:PORT.
+    /// The bound address, HOST:PORT.
     let address: String
-    /// Ends once the admin server has its port: until then the start may fail for want of it, and
-    /// nothing listens.
+    /// Finishes once the admin server has bound its port. Until then startup may fail, so this
+    /// server does not listen.
     let adminBound: AsyncStream<Void>
     let drainTimeout: Duration
     let logger: Logger
@@ -42,7 +42,7 @@ struct GRPCService: Service {
                 await self.drain()
                 return true
             }
-            // Serving ends when all clients are gone, or else the drain's time is up.
+            // Ends when all clients are gone, or when the drain timeout is over.
             while let isOver = try await group.next() { if isOver { break } }
             group.cancelAll()
             self.connections.closeAll()
@@ -59,7 +59,7 @@ struct GRPCService: Service {
         }
     }
 
-    /// Where the server listens; nil where it cannot, of which `serve` tells the reason.
+    /// The bound address; nil if binding failed, which `serve` reports.
     private func listeningAddress() async -> GRPCNIOTransportCore.SocketAddress? {
         try? await self.server.listeningAddress
     }
@@ -75,13 +75,13 @@ struct GRPCService: Service {
     }
 
     private func drain() async {
-        // Either ends the wait: the shutdown that it waits for, or the end of serving.
+        // Returns at shutdown, or when serving ends.
         try? await gracefulShutdown()
         self.logger.info("draining", metadata: ["timeout": "\(self.drainTimeout)"])
-        // First, so that load balancers go elsewhere before any stream is told to end.
+        // First NOT_SERVING, so that load balancers move on before streams are told to end.
         await self.board.beginDraining()
         self.server.beginGracefulShutdown()
-        // Cut short by the end of serving.
+        // Cancelled when serving ends earlier.
         try? await Task.sleep(for: self.drainTimeout)
     }
 }

@@ -1,13 +1,12 @@
-// The journal's place among the services: first to start, so last to stop.
 internal import ServiceLifecycle
 internal import TrackingJournal
 
-/// Keeps the journal open until all that uses it has stopped.
+/// Keeps the journal open until every other service has stopped: it starts first and stops last.
 struct JournalService: Service {
     let journal: Journal
 
     func run() async throws {
-        // Ends with the shutdown that it waits for, or with the group's cancellation.
+        // Returns at shutdown, or when the group is cancelled.
         try? await gracefulShutdown()
         self.journal.finish()
     }

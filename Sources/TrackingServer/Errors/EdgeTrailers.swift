@@ -1,18 +1,17 @@
-// Trailers that our services did not write: the gRPC library ends calls by itself too, with a bare
-// code or with none at all. Each gets its ErrorInfo here, so that no status goes out without one.
 internal import Foundation
 internal import GRPCCore
 internal import GRPCProtobuf
 internal import HTTP2Edge
 internal import NIOHPACK
 
-/// Statuses in the form of HTTP/2 trailers.
+/// Trailers of calls that the edge or the gRPC library ends. The library sends a bare code, or
+/// none; here every status gets an ErrorInfo.
 enum EdgeTrailers {
     private static let details = "grpc-status-details-bin"
 
-    /// The words for the ends of calls.
+    /// Words the ends of calls for the edge.
     ///
-    /// - Parameter onRefusal: told the reason of each call that ends with an error.
+    /// - Parameter onRefusal: called with the reason of each call that ends with an error.
     static func ending(
         onRefusal: @escaping @Sendable (ServiceError.Reason) -> Void = { _ in }
     ) -> CallEnding {
@@ -25,7 +24,7 @@ enum EdgeTrailers {
         }
     }
 
-    /// The trailers of an error.
+    /// Encodes an error as trailers.
     static func trailers(_ error: ServiceError) -> HPACKHeaders {
         var headers = HPACKHeaders()
         let status = error.status
@@ -35,9 +34,9 @@ enum EdgeTrailers {
         return headers
     }
 
-    /// Gives trailers with an error and no details their ErrorInfo.
+    /// Adds an ErrorInfo to trailers with an error and no details.
     ///
-    /// - Returns: the reason of the error; nil where there is none.
+    /// - Returns: the error's reason; nil if the call succeeded.
     static func addDetails(to headers: inout HPACKHeaders) -> ServiceError.Reason? {
         guard let text = headers.first(name: "grpc-status"), text != "0", let number = Int(text),
             let code = Status.Code(rawValue: number).flatMap(RPCError.Code.init)
@@ -50,12 +49,12 @@ enum EdgeTrailers {
         return Self.reason(of: status)
     }
 
-    /// The reason in details as they are sent.
+    /// The reason in encoded details.
     private static func reason(in details: String) -> ServiceError.Reason? {
         guard let bytes = Data(base64Encoded: Self.padded(details)) else { return nil }
         let error = RPCError(
             code: .unknown, message: "", metadata: [Self.details: .binary([UInt8](bytes))])
-        // Our own services wrote them; what could not be read would only not be counted.
+        // Our own services wrote them; unreadable ones would merely not be counted.
         return (try? error.unpackGoogleRPCStatus()).flatMap(Self.reason)
     }
 
@@ -64,12 +63,12 @@ enum EdgeTrailers {
             .flatMap { ServiceError.Reason(rawValue: $0.reason) }
     }
 
-    /// gRPC sends base64 with or without its padding.
+    /// gRPC omits base64 padding or not; `Data` requires it.
     private static func padded(_ base64: String) -> String {
         base64 + String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4)
     }
 
-    /// What the library means by a code, with all that clients need.
+    /// The status for an error code of the library, with details for clients.
     static func status(_ code: RPCError.Code, _ message: String) -> GoogleRPCStatus {
         func status(_ reason: ServiceError.Reason, _ cure: ErrorDetails...) -> GoogleRPCStatus {
             GoogleRPCStatus(
@@ -87,7 +86,7 @@ enum EdgeTrailers {
         case .cancelled, .deadlineExceeded: return status(.callEnded)
         default:
             var failure = status(.internalFailure)
-            // The library's word for an error that nobody has foreseen.
+            // The library uses this code for unexpected errors.
             if code == .unknown { failure.code = .internalError }
             return failure
         }
@@ -100,7 +99,7 @@ enum EdgeTrailers {
         return ""
     }
 
-    /// The form of grpc-message: printable ASCII, all else as %XX.
+    /// Encodes a grpc-message: printable ASCII, everything else as %XX.
     private static func percentEncoded(_ text: String) -> String {
         text.utf8.map { byte in
             (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "%")

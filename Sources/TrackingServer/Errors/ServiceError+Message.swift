@@ -1,8 +1,7 @@
-// What clients read of an error: what is wrong, the value seen, the rule, and what to do.
 internal import TrackingCore
 
 extension ServiceError {
-    /// The status's message.
+    /// The message for clients: what is wrong, the value seen, the rule, and the fix.
     var message: String {
         switch self {
         case .sequence(let seen, let last):

@@ -1,8 +1,7 @@
-// The reasons that ErrorInfo carries. docs/errors.md has a row for each, and a test holds the two
-// together.
+// The reasons in ErrorInfo. A test compares them with the rows of docs/errors.md.
 
 extension ServiceError {
-    /// Why an RPC ends without its answer, in one word that is stable for ever.
+    /// Why an RPC failed, as a constant that never changes.
     enum Reason: String, CaseIterable {
         case sequenceNotRising = "SEQUENCE_NOT_RISING"
         case requestTooLarge = "REQUEST_TOO_LARGE"
@@ -19,7 +18,7 @@ extension ServiceError {
         case scopeMissing = "SCOPE_MISSING"
         case serviceUnknown = "SERVICE_UNKNOWN"
         case watchersExceeded = "WATCHERS_EXCEEDED"
-        // The rest are given to what the gRPC library ends by itself: see EdgeTrailers.
+        // For calls that the gRPC library ends itself: see EdgeTrailers.
         case unimplemented = "UNIMPLEMENTED"
         case callEnded = "CALL_ENDED"
         case internalFailure = "INTERNAL_FAILURE"

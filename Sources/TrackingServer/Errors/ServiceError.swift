@@ -1,52 +1,51 @@
-// The errors that end an RPC, in one table: each has a code, one ErrorInfo, and what a client needs
-// to do better (AIP-193). What is wrong with a single event is a verdict instead, and ends nothing.
+// The errors that end an RPC. Each has a code, an ErrorInfo, and details that help the client
+// (AIP-193). A problem with a single event is a verdict instead and ends nothing.
 internal import Credentials
 internal import GRPCCore
 internal import GRPCProtobuf
 internal import HTTP2Edge
 internal import TrackingCore
 
-/// Why an RPC ends without its answer.
+/// Why an RPC failed.
 enum ServiceError {
-    /// A stream's request has a sequence of 0, or one that does not rise (D53).
+    /// A stream's request has sequence 0, or one that does not increase (D53).
     case sequence(seen: UInt64, last: UInt64)
-    /// A unary request breaks a rule as a whole.
+    /// A unary request was refused as a whole.
     case request(Violation)
-    /// A unary RPC without exactly one message.
+    /// A unary RPC did not have exactly one message.
     case messageCount
-    /// The server ends the stream; what was acked stays acked.
+    /// The server closes the stream; acknowledged requests stay acknowledged.
     case closing
-    /// The server cannot take anything more now.
+    /// The server is at a limit and accepts nothing more now.
     case overloaded
-    /// The tenant has used up what it may send.
+    /// The tenant's quota is used up.
     case quota(QuotaExcess, tenant: Tenant)
     /// The call's metadata is too large.
     case metadata(bytes: Int, maxBytes: Int)
-    /// The call's grpc-timeout is none.
+    /// The call's grpc-timeout is malformed.
     case timeout(String)
-    /// The time that the call's client gave it is over; what was acked stays acked.
+    /// The call's deadline has passed; acknowledged requests stay acknowledged.
     case deadlinePassed
-    /// The server asks for credentials, and there are none.
+    /// The server requires credentials, and the call has none.
     case credentialsMissing
-    /// The credentials are not accepted; why is told to the logs alone.
+    /// The credentials were refused; only the log has the reason.
     case credentialsRefused
-    /// The credentials expired while the stream ran; what was acked stays acked.
+    /// The credentials expired during the stream; acknowledged requests stay acknowledged.
     case credentialsExpired
-    /// The credentials are good, and do not allow this.
+    /// The credentials lack the required scope.
     case scopeMissing
-    /// A message is over the transport's limit in bytes, also once it is decompressed, or it cannot
-    /// be read at all.
+    /// A message exceeds the transport's limit, compressed or inflated, or cannot be read at all.
     case messageTooLarge(limit: Int)
     /// A message cannot be decompressed.
     case messageNotInflated
-    /// A message has begun and did not come to its end in time.
+    /// A message was not completed in time.
     case messageUnfinished(after: Duration)
-    /// The health of a service is asked that is not there.
+    /// A health check names an unknown service.
     case serviceUnknown(String)
-    /// All watches of health are taken.
+    /// The maximum number of health watches is open.
     case watchersExceeded(limit: Int)
 
-    /// What a client is told whose credentials are refused.
+    /// The client-visible error of refused credentials.
     init(_ refusal: CredentialRefusal) {
         self =
             switch refusal {
@@ -59,7 +58,7 @@ enum ServiceError {
             }
     }
 
-    /// What the edge ends a call with.
+    /// The error for a call that the edge ends.
     init(_ refusal: CallRefusal) {
         self =
             switch refusal {
@@ -74,7 +73,7 @@ enum ServiceError {
             }
     }
 
-    /// The reason that ErrorInfo carries, stable for ever.
+    /// The reason in ErrorInfo; never changes.
     var reason: Reason {
         switch self {
         case .sequence: .sequenceNotRising
@@ -114,7 +113,7 @@ enum ServiceError {
         }
     }
 
-    /// What a client needs to do better, beside the reason.
+    /// Details that tell a client how to fix the call.
     private var cure: [ErrorDetails] {
         switch self {
         case .sequence: [self.badRequest("sequence")]
@@ -139,7 +138,7 @@ enum ServiceError {
         }
     }
 
-    /// The status that the client gets.
+    /// The status as the client receives it.
     var status: GoogleRPCStatus {
         let info = ErrorDetails.errorInfo(reason: self.reason.rawValue, domain: "sightline.v1")
         return GoogleRPCStatus(
@@ -155,7 +154,7 @@ enum ServiceError {
     }
 }
 
-/// How long clients are asked to wait before events are sent again.
+/// The delay that clients are asked to wait before they retry.
 enum RetryDelay {
     static let duration = Duration.seconds(1)
 }

@@ -1,12 +1,11 @@
-// What a stream has under way, and what its client has yet to be told. A value: no locks, no I/O.
 internal import DequeModule
 internal import TrackingCore
 
-/// The requests of one stream between their arrival and their answer.
+/// Tracks a stream's requests from their arrival to their ack. A value without locks or I/O.
 struct AckLedger {
-    /// Requests that may be under way.
+    /// The maximum requests in flight.
     let maxRequests: Int
-    /// Bytes that may be under way.
+    /// The maximum bytes in flight.
     let maxBytes: Int
 
     private var underWay: Deque<Entry> = []
@@ -20,13 +19,13 @@ struct AckLedger {
         var isSettled = false
     }
 
-    /// What the next answer tells.
+    /// The contents of the next answer.
     struct Answer {
-        /// Every request up to it is settled.
+        /// The watermark: all requests up to it are settled.
         let durableSequence: UInt64
-        /// The requests that were settled since the last answer, in order.
+        /// The requests settled since the previous answer, in order.
         let requests: [AdmittedRequest]
-        /// Bytes of these requests.
+        /// The bytes of these requests.
         let bytes: Int
     }
 
@@ -35,8 +34,8 @@ struct AckLedger {
         self.maxBytes = maxBytes
     }
 
-    /// What may be read before the stream has to wait. A single request always may, whatever its
-    /// size; but not while the client leaves its answers unread, or they would pile up here.
+    /// What may be read before the stream has to wait. A single request may have any size, but
+    /// nothing is read while the client leaves answers unread: they would accumulate.
     var room: Room {
         Room(
             requests: self.maxRequests - self.underWay.count, bytes: self.maxBytes - self.bytes,
@@ -52,7 +51,7 @@ struct AckLedger {
                 && self.unansweredBytes < self.maxBytes)
     }
 
-    /// The requests and bytes that may still be taken.
+    /// The requests and bytes that may still be read.
     struct Room {
         fileprivate var requests: Int
         fileprivate var bytes: Int
@@ -70,10 +69,10 @@ struct AckLedger {
         }
     }
 
-    /// Bytes of all requests that are under way or have yet to be answered.
+    /// The bytes of all requests in flight or unanswered.
     var heldBytes: Int { self.bytes + self.unansweredBytes }
 
-    /// Whether nothing is under way.
+    /// Whether no request is in flight.
     var isIdle: Bool { self.underWay.isEmpty }
     var hasAnswer: Bool { !self.unanswered.isEmpty }
 
@@ -82,8 +81,8 @@ struct AckLedger {
         self.bytes += arrival.bytes
     }
 
-    /// Notes that a request is settled. Requests mostly settle in order, but the watermark never
-    /// runs ahead of one that did not.
+    /// Settles a request. The watermark never passes an unsettled one, although requests may settle
+    /// out of order.
     mutating func settle(_ request: AdmittedRequest) {
         guard let index = self.underWay.firstIndex(where: { $0.arrival.request === request }) else {
             return
@@ -100,10 +99,10 @@ struct AckLedger {
         }
     }
 
-    /// Takes what has to be told; nil where there is nothing.
+    /// The next answer; nil if there is nothing to report.
     mutating func takeAnswer() -> Answer? {
         guard self.hasAnswer else { return nil }
-        // The list leaves as it is: emptied in place it would have to be copied first.
+        // Assign a new array: emptying it in place would copy it, since `requests` shares it.
         let requests = self.unanswered
         let bytes = self.unansweredBytes
         self.unanswered = []
@@ -112,16 +111,16 @@ struct AckLedger {
     }
 }
 
-/// A request as it came in.
+/// An admitted request with its memory.
 struct Arrival {
     let request: AdmittedRequest
     let span: RequestSpan?
-    /// Bytes of memory that it holds until it is answered.
+    /// The bytes that it counts for until it is answered.
     let bytes: Int
 }
 
 extension AdmittedRequest {
-    /// How far settling it moves the watermark. The number of a request that could not be read may
-    /// be anything, and a client forgets all below the watermark: it moves nothing.
+    /// The watermark once it is settled. A malformed request moves nothing: its sequence may be
+    /// arbitrary, and clients drop everything up to the watermark.
     fileprivate var watermark: UInt64 { self.violation?.code == .malformed ? 0 : self.sequence }
 }

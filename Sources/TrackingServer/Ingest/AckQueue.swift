@@ -1,9 +1,9 @@
-// Between a stream's reader, the journal and the stream's writer.
 internal import Synchronization
 internal import TrackingCore
 internal import TrackingJournal
 
-/// The shell around a stream's ledger: the reader waits in it for room, the writer for answers.
+/// Synchronizes a stream's ledger between its reader, which waits for room, the journal, and its
+/// writer, which waits for answers.
 final class AckQueue: SettlementReceiver {
     private let state: Mutex<State>
     private let wantsAccepted = Atomic(false)
@@ -19,41 +19,40 @@ final class AckQueue: SettlementReceiver {
         var closingCause: ClosingCause?
         var isClosingTold = false
         var isCommitOver = false
-        /// Whether nobody takes answers any longer: then nobody may wait for that.
+        /// Whether the writer has ended, so that nothing may wait for answers.
         var isAbandoned = false
     }
 
-    /// The stream's reader, and what it waits for.
+    /// The stream's suspended reader and the condition that it waits for.
     fileprivate struct Reader {
         let continuation: CheckedContinuation<Void, Never>
         let condition: @Sendable (AckLedger) -> Bool
     }
 
-    /// Why a stream is ended by the server.
+    /// Why the server ends a stream.
     enum ClosingCause {
-        /// It drains, or has its connection closed.
+        /// The server drains, or the connection is being closed.
         case server
-        /// The caller's credentials expire.
+        /// The credentials expire.
         case credentials
     }
 
-    /// How reading ended.
+    /// How the reader ended.
     enum ReadingEnd {
         case byClient
-        /// By the server, once the time that it had announced was over.
+        /// By the server, after the announced grace.
         case closing
         case failed(any Error)
     }
 
-    /// What the writer has to do next.
+    /// The writer's next action.
     enum Step {
         case answer(AckLedger.Answer)
         case announceClosing(durableSequence: UInt64)
         case finish
     }
 
-    /// - Parameter onUnanswered: told of the requests that were settled when nobody took answers
-    ///   any longer.
+    /// - Parameter onUnanswered: called with requests that were settled after the writer had ended.
     init(
         maxRequests: Int, maxBytes: Int, budget: MemoryBudget,
         onUnanswered: @escaping @Sendable ([AdmittedRequest]) -> Void = { _ in }
@@ -73,13 +72,13 @@ final class AckQueue: SettlementReceiver {
 
     // MARK: The reader's side
 
-    /// Whether the client wants results of accepted events too, as its first request said.
+    /// Whether the client wants results for accepted events, according to its first request.
     var reportsAccepted: Bool { self.wantsAccepted.load(ordering: .relaxed) }
 
-    /// Keeps what the first request said.
+    /// Stores that option of the first request.
     func setReportsAccepted(_ value: Bool) { self.wantsAccepted.store(value, ordering: .relaxed) }
 
-    /// Takes requests into the ledger; what room is then left.
+    /// Adds requests to the ledger; returns the remaining room.
     @discardableResult
     func begin(_ arrivals: [Arrival]) -> AckLedger.Room {
         let bytes = arrivals.reduce(0) { $0 &+ $1.bytes }
@@ -90,13 +89,13 @@ final class AckQueue: SettlementReceiver {
         }
     }
 
-    /// Waits until there is room for one more request; what room there is.
+    /// Suspends until there is room for a request; returns the room.
     func waitForRoom() async -> AckLedger.Room {
         await self.wait { $0.hasRoom }
         return self.state.withLock { $0.ledger.room }
     }
 
-    /// Waits until nothing is under way.
+    /// Suspends until no request is in flight.
     func waitForIdle() async { await self.wait { $0.isIdle } }
 
     private func wait(for condition: @escaping @Sendable (AckLedger) -> Bool) async {
@@ -110,24 +109,24 @@ final class AckQueue: SettlementReceiver {
         }
     }
 
-    /// No more requests will come: the writer ends once all are answered. The first end stays.
+    /// Ends reading: the writer finishes once all requests are answered. The first end counts.
     func endReading(_ end: ReadingEnd) {
         self.readingIsOver.store(true, ordering: .relaxed)
         self.wakeWriter { $0.readingEnd = $0.readingEnd ?? end }
     }
 
-    /// How reading ended; by the client, where it has not.
+    /// How the reader ended; by the client unless `endReading` was called.
     var readingEnd: ReadingEnd { self.state.withLock { $0.readingEnd } ?? .byClient }
 
-    /// Whether nothing more is to be read, as `endReading` said.
+    /// Whether `endReading` was called.
     var isReadingOver: Bool { self.readingIsOver.load(ordering: .relaxed) }
 
-    /// The server wants to end the stream: the writer says so. The first cause stays.
+    /// Makes the writer announce that the server ends the stream. The first cause counts.
     func beginClosing(_ cause: ClosingCause = .server) {
         self.wakeWriter { $0.closingCause = $0.closingCause ?? cause }
     }
 
-    /// Why the server ends the stream, where it does.
+    /// Why the server ends the stream.
     var closingCause: ClosingCause { self.state.withLock { $0.closingCause } ?? .server }
 
     // MARK: The journal's side
@@ -144,8 +143,8 @@ final class AckQueue: SettlementReceiver {
 
     // MARK: The writer's side
 
-    /// Waits until the writer has something to do. What that is, `takeStep` says: a silent stream
-    /// waits here, and keeps what this function keeps.
+    /// Suspends until the writer has something to do, which `takeStep` returns. A silent stream
+    /// waits here, so its memory is mostly this function's frame.
     @inline(never)
     func waitForStep() async {
         await withCheckedContinuation { continuation in
@@ -158,7 +157,7 @@ final class AckQueue: SettlementReceiver {
         }
     }
 
-    /// The writer has ended, with an error or without: what is left is told to nobody.
+    /// The writer has ended: nobody is told of the remaining requests.
     func abandon() {
         let reader = self.state.withLock { state in
             state.isAbandoned = true
@@ -167,7 +166,7 @@ final class AckQueue: SettlementReceiver {
         reader?.resume()
     }
 
-    /// What the writer has to do now, if anything. One answer holds all that was settled meanwhile.
+    /// The writer's next action, if any. One answer covers everything settled so far.
     func takeStep() -> Step? {
         let (step, reader) = self.state.withLock { state in
             let step = state.takeStep()
@@ -197,7 +196,7 @@ extension AckQueue.State {
             || (self.readingEnd != nil && self.ledger.isIdle)
     }
 
-    /// The reader, where what it waits for has come.
+    /// The suspended reader, if its condition holds.
     fileprivate mutating func takeReader() -> CheckedContinuation<Void, Never>? {
         guard let reader = self.reader, self.isAbandoned || reader.condition(self.ledger) else {
             return nil

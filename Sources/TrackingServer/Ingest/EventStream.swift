@@ -1,26 +1,24 @@
-// One StreamEvents call: a reader that admits requests while earlier ones are being committed, and
-// a writer that tells the client what has become durable.
 internal import Credentials
 internal import GRPCCore
 internal import HTTP2Edge
 internal import ServerConfiguration
 internal import TrackingJournal
 
-/// A stream of requests and its acks.
+/// A StreamEvents call: a reader admits requests while earlier ones are committed, and a writer
+/// acknowledges what is durable.
 ///
-/// Thousands may be open and silent, and what each keeps then is mostly the frames of the functions
-/// that wait. So this is a class and not a value that lies in each of those frames; a function is
-/// inlined where its frame would only be one more, and is not where it is rarely needed or holds
-/// much.
+/// Thousands of streams may be open and silent, and their memory is mostly the frames of suspended
+/// functions. So this is a class, which frames only reference. A function is inlined if its frame
+/// would merely be one more, and is not if it is rarely needed or large.
 final class EventStream: Sendable {
     typealias Writer = RPCWriter<StreamAnswer>
 
     let ingest: Ingest
     let configuration: StreamConfiguration
-    /// Who sends it.
+    /// The authenticated caller.
     let caller: Principal
     let allowance: Allowance
-    /// What the caller's credentials expire by.
+    /// The clock for the expiry of the caller's credentials.
     let clock: CredentialClock
     private let requests: StreamingServerRequest<RequestRun>
     private let acks: AckQueue
@@ -42,9 +40,9 @@ final class EventStream: Sendable {
         ) { [metrics = ingest.metrics] in metrics.count($0, of: .streamEvents) }
     }
 
-    /// Serves the call until the client has ended it and all is answered, or the server closes it.
+    /// Serves the call until the client half-closes and all is answered, or the server closes it.
     ///
-    /// - Throws: the status that the stream ends with.
+    /// - Throws: the status that ends the stream.
     @inline(__always)
     func serve(_ writer: Writer) async throws {
         self.ingest.metrics.streamBegan()
@@ -58,12 +56,12 @@ final class EventStream: Sendable {
         try self.acks.readingEnd.check(self.acks.closingCause)
     }
 
-    /// Runs reader and writer side by side; the stream ends as the writer does.
+    /// Runs reader and writer concurrently; the stream ends with the writer.
     @inline(__always)
     private func pump(_ writer: Writer) async throws {
         try await withRPCCancellationHandler {
-            // A child of this kind lives in its parent's memory, which a task group's does not. As
-            // this function ends it is cancelled and waited for, once the reader can wait no more.
+            // Unlike a task group's child, this one lives in its parent's memory. It is cancelled
+            // and awaited at the end, once the reader can no longer be suspended.
             async let _: Void = self.read()
             defer { self.acks.abandon() }
             try await self.answer(writer)
@@ -72,8 +70,8 @@ final class EventStream: Sendable {
         }
     }
 
-    /// Does the same where credentials expire: announces that a grace before, and ends the reading
-    /// as they do. What was read before is still answered.
+    /// Does the same for credentials that expire: announces the end a grace before, and stops
+    /// reading when they expire. Requests read before are still answered.
     @inline(never)
     private func pumpUntilExpiry(_ writer: Writer) async throws {
         async let _: Void = self.expire()
@@ -89,11 +87,11 @@ final class EventStream: Sendable {
             self.acks.beginClosing(.credentials)
             try await self.clock.wait(expiry)
         } catch {
-            // The stream ends first.
+            // The stream ended first.
         }
     }
 
-    /// Tells the client what it has to know, until all is told.
+    /// Writes answers until the stream is finished.
     @inline(__always)
     private func answer(_ writer: Writer) async throws {
         while true {
@@ -106,10 +104,10 @@ final class EventStream: Sendable {
         }
     }
 
-    /// What follows on what was told.
+    /// What follows a written answer.
     private enum Progress { case goesOn, waits, graceBegins, ends }
 
-    /// Tells what there is to tell now.
+    /// Writes the pending answers.
     @inline(never)
     private func tell(_ writer: Writer) async throws -> Progress {
         switch self.acks.takeStep() {
@@ -120,14 +118,14 @@ final class EventStream: Sendable {
             return .goesOn
         case .announceClosing(let durableSequence):
             try await writer.write(.closing(durableSequence: durableSequence))
-            // The end of credentials has a time of its own.
+            // Expiring credentials have a deadline of their own.
             return self.acks.closingCause == .server ? .graceBegins : .goesOn
         case .finish: return .ends
         case nil: return .waits
         }
     }
 
-    /// Goes on answering, and ends the reading once the grace of an announced end is over.
+    /// Continues to answer, and ends reading after the announced grace.
     @inline(never)
     private func answerWithinGrace(_ writer: Writer) async throws {
         async let _: Void = self.endReadingAfterGrace()
@@ -135,12 +133,12 @@ final class EventStream: Sendable {
     }
 
     private func endReadingAfterGrace() async {
-        // Cut short where the stream ends first.
+        // Cancelled if the stream ends earlier.
         try? await Task.sleep(for: self.configuration.closingGrace)
         self.acks.endReading(.closing)
     }
 
-    /// Admits requests as they come, and hands them to the journal.
+    /// Reads and admits requests, and submits them to the journal.
     @inline(never)
     private func read() async {
         let intake = self.intake()
@@ -164,12 +162,12 @@ final class EventStream: Sendable {
             metadata: self.requests.metadata)
     }
 
-    /// Takes the requests of a run in; false once the stream's time is over.
+    /// Admits the requests of a run; false once reading must end.
     @inline(never)
     private func take(_ run: RequestRun, into intake: RequestIntake) async throws -> Bool {
         for request in run {
-            // A client that never pauses would keep a stream open whose time is over. What is
-            // admitted and not handed on yet has left no trace: it is sent again.
+            // Otherwise a client that never pauses could keep an expired stream open. Admitted
+            // requests that were not submitted have left no trace: the client sends them again.
             if self.acks.isReadingOver { return false }
             try intake.admit(request)
             guard intake.isDue || self.allowance.isLimited else { continue }
@@ -179,11 +177,11 @@ final class EventStream: Sendable {
         return true
     }
 
-    /// Hands on what was admitted, and waits until there is room for more.
+    /// Submits the admitted requests, and waits for room.
     private func handOn(_ intake: RequestIntake) async throws {
         intake.handOn()
         if !intake.hasRoom { await intake.waitForRoom() }
-        // A journal that fills up slows its clients first: one request at a time.
+        // A journal that fills up slows clients down first: one request at a time.
         if self.ingest.journal.isNearlyFull { await self.acks.waitForIdle() }
         if self.ingest.budget.isFull { await self.ingest.budget.waitForRoom() }
         let (events, bytes) = intake.takeCounts()
@@ -192,7 +190,7 @@ final class EventStream: Sendable {
 }
 
 extension AckQueue.ReadingEnd {
-    /// - Throws: the status that a stream ends with whose reading has ended so.
+    /// - Throws: the status for this cause.
     @inline(never)
     fileprivate func check(_ cause: AckQueue.ClosingCause) throws {
         switch (self, cause) {

@@ -1,22 +1,20 @@
-// What the two recording methods share: a request's bytes in, an admitted request with its trace
-// out.
 internal import AdminServer
 internal import Credentials
 internal import HTTP2Edge
 internal import TrackingCore
 internal import TrackingJournal
 
-/// Admission and the journal, as the service's methods use them. A class, since each open stream
-/// keeps several copies.
+/// Admission, journal and metrics, as the service's methods share them. A class, because each open
+/// stream keeps several references.
 final class Ingest: Sendable {
     let admission: Admission
     let journal: Journal
     let budget: MemoryBudget
     let quotas: TenantQuotas
     let metrics: ServerMetrics
-    /// Where rejections are remembered; nil where nobody could look at them.
+    /// Recent rejections; nil without an admin server.
     let rejections: RejectionLog?
-    /// Where calls that record nothing are served.
+    /// Serves calls that record nothing.
     let sideCalls = SideCalls()
 
     init(
@@ -33,11 +31,10 @@ final class Ingest: Sendable {
 
     var limits: Limits { self.admission.rules.limits }
 
-    /// Admits a request and gives it its block's header.
+    /// Admits a request and encodes its block's header.
     ///
-    /// - Parameter tenant: who sent it, by the credentials of its RPC.
-    /// - Returns: the request, its span, and whether its client wants results of accepted events
-    ///   too.
+    /// - Parameter tenant: the tenant by the RPC's credentials.
+    /// - Returns: the request, its span, and whether the client wants results for accepted events.
     func admit(
         _ bytes: RequestBytes, shape: RequestShape, tenant: Tenant, trace: inout RequestTrace
     ) -> (request: AdmittedRequest, span: RequestSpan?, reportsAccepted: Bool) {

@@ -1,13 +1,12 @@
-// One RecordEvents call waiting for the journal.
 internal import Synchronization
 internal import TrackingCore
 internal import TrackingJournal
 
-/// Resumes its caller when the journal has settled the request.
+/// Resumes a RecordEvents call when the journal has settled its request.
 final class RecordedRequest: SettlementReceiver {
     private let waiting = Mutex<CheckedContinuation<Void, Never>?>(nil)
 
-    /// Appends a request to the journal and waits until it is settled.
+    /// Submits a request to the journal and waits until it is settled.
     static func settle(_ request: AdmittedRequest, in journal: Journal) async {
         let receiver = RecordedRequest()
         await withCheckedContinuation { continuation in

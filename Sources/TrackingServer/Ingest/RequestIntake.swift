@@ -1,12 +1,11 @@
-// A stream's requests on their way in: admitted one by one, handed on a run at a time.
 internal import Credentials
 internal import GRPCCore
 internal import HTTP2Edge
 internal import TrackingCore
 internal import TrackingJournal
 
-/// Admits a stream's requests, and hands those of a run to the ledger and the journal together. A
-/// class: as a value it would lie in each of the reader's frames.
+/// Admits a stream's requests and submits those of a run together, to the ledger and the journal. A
+/// class, because a value would take space in each of the reader's frames.
 final class RequestIntake {
     private let ingest: Ingest
     private let tenant: Tenant
@@ -19,15 +18,15 @@ final class RequestIntake {
     private var events = 0
     private var bytes = 0
     private var heldBytes = 0
-    /// Bytes that were admitted since the last were handed on, and when the first of them was.
+    /// The bytes admitted since the last submission, and when the first of them was.
     private var runBytes = 0
     private var runStart: UInt64 = 0
 
-    /// Bytes of memory that may be held before they are handed on, and so are counted: those of a
-    /// full run. In smaller parts the journal is woken for each, and answers each by itself.
+    /// The bytes after which admitted requests are submitted, and thereby counted: a full run.
+    /// Smaller parts would wake the journal, and be answered, one by one.
     static let maxHeldBytes = 256 << 10
 
-    /// The intake of a stream that has just begun.
+    /// Creates the intake of a new stream.
     init(ingest: Ingest, tenant: Tenant, acks: AckQueue, metadata: Metadata) {
         self.ingest = ingest
         self.tenant = tenant
@@ -36,25 +35,25 @@ final class RequestIntake {
         self.room = acks.begin([])
     }
 
-    /// Whether one more request may be admitted.
+    /// Whether another request may be admitted.
     var hasRoom: Bool { self.room.isLeft }
 
-    /// Whether what was admitted has to be handed on before the next request: there is no room, the
-    /// journal fills up, or much is held that the memory's budget does not know of yet.
+    /// Whether admitted requests must be submitted before the next one: there is no room, the
+    /// journal is filling up, or many bytes are not counted in the memory budget yet.
     var isDue: Bool {
         !self.hasRoom || self.heldBytes >= Self.maxHeldBytes || self.ingest.journal.isNearlyFull
     }
 
     /// Admits a request.
     ///
-    /// - Throws: the status that the stream ends with where the request's number does not rise.
+    /// - Throws: the status that ends the stream if the sequence does not increase.
     func admit(_ bytes: RequestBytes) throws {
         if self.arrivals.isEmpty { self.runStart = MonotonicClock.nanoseconds() }
         let (request, span, reports) = self.ingest.admit(
             bytes, shape: .stream, tenant: self.tenant, trace: &self.trace)
         if self.isFirst { self.acks.setReportsAccepted(reports) }
         self.isFirst = false
-        // What cannot be read has no sequence to check; it is answered without one.
+        // A malformed request has no reliable sequence; its answer omits it.
         if request.violation?.code != .malformed {
             guard request.sequence > self.lastSequence else {
                 throw ServiceError.sequence(seen: request.sequence, last: self.lastSequence).status
@@ -70,13 +69,13 @@ final class RequestIntake {
         self.arrivals.append(Arrival(request: request, span: span, bytes: heldBytes))
     }
 
-    /// The events and bytes that were admitted since this was last asked: what a quota is taken of.
+    /// The events and bytes admitted since the last call, to charge to the quota.
     func takeCounts() -> (events: Int, bytes: Int) {
         defer { (self.events, self.bytes) = (0, 0) }
         return (self.events, self.bytes)
     }
 
-    /// Hands on what was admitted.
+    /// Submits the admitted requests.
     func handOn() {
         guard !self.arrivals.isEmpty else { return }
         self.ingest.metrics.countAdmission(
@@ -88,6 +87,6 @@ final class RequestIntake {
         self.heldBytes = 0
     }
 
-    /// Waits until one more request may be admitted.
+    /// Suspends until another request may be admitted.
     func waitForRoom() async { self.room = await self.acks.waitForRoom() }
 }

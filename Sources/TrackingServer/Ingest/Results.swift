@@ -1,12 +1,11 @@
-// The core's outcomes in the protos' terms.
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingCore
 
 extension AdmittedRequest {
-    /// The results that the client is told, in the events' order.
+    /// The results for the client, in the order of the events.
     ///
-    /// - Parameter includesAccepted: whether accepted events have results too.
+    /// - Parameter includesAccepted: whether accepted events get results too.
     func results(includesAccepted: Bool) -> [Sightline_V1_EventResult] {
         if let violation = self.violation {
             return [
@@ -21,7 +20,7 @@ extension AdmittedRequest {
         for claim in self.claims where includesAccepted || self.verdict(of: claim) != .accepted {
             results.append(self.result(of: claim))
         }
-        // Both lists are in order already; the sort merges them, in place.
+        // Both lists are sorted already; sorting merges them in place.
         results.sort { $0.index < $1.index }
         return results
     }

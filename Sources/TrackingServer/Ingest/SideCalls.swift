@@ -1,14 +1,13 @@
-// Calls that record nothing: what they cost is theirs to wait for, and not the streams'.
 internal import Foundation
 internal import HTTP2Edge
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingCore
 
-/// Serves such calls one after another, on a thread of their own. However many come at once, they
-/// take one core at most, and share it with the tasks' threads where there is no other.
+/// Serves calls that record nothing one after another, on a thread of their own. So they use at
+/// most one core, and compete with streams only where there is no other.
 actor SideCalls {
-    /// What has to be done for these calls.
+    /// The queue of these calls.
     static let queue = DispatchQueue(label: "sightline.side")
 
     private static let executor = SideExecutor()
@@ -19,7 +18,7 @@ actor SideCalls {
 
     /// Explains the events of a request.
     ///
-    /// - Throws: the status for a request that is refused as a whole.
+    /// - Throws: the status of a request that is refused as a whole.
     func explain(
         _ request: RequestBytes, _ explainer: Explainer
     ) async throws -> Sightline_V1_ExplainEventsResponse {
@@ -28,7 +27,7 @@ actor SideCalls {
 
     /// Inspects the payload of a request.
     ///
-    /// - Throws: the status for what cannot be read.
+    /// - Throws: the status of a malformed request.
     func inspect(_ request: RequestBytes) throws -> Sightline_V1_InspectPayloadResponse {
         let message: Sightline_V1_InspectPayloadRequest
         do {
@@ -44,10 +43,10 @@ actor SideCalls {
 }
 
 extension Ingest {
-    /// Serves a call that records nothing: takes it from its tenant's quota, and counts its bytes
-    /// until it is answered.
+    /// Serves such a call: charges it to the tenant's quota, and counts its bytes until it is
+    /// answered.
     ///
-    /// - Throws: the status for a quota that is used up, or what `answer` throws.
+    /// - Throws: the status of an exceeded quota, or errors of `answer`.
     func aside<Answer: Sendable>(
         _ request: RequestBytes, events: Int, _ allowance: Allowance,
         _ answer: @Sendable (SideCalls) async throws -> Answer
@@ -59,7 +58,6 @@ extension Ingest {
     }
 }
 
-/// The thread of these calls.
 private final class SideExecutor: SerialExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)

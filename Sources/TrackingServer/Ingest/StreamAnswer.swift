@@ -1,4 +1,3 @@
-// What a stream says to its client, and how that becomes messages.
 internal import GRPCCore
 internal import GRPCProtobuf
 internal import ServerConfiguration
@@ -6,18 +5,18 @@ internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingCore
 
-/// One thing that a stream says. It is much smaller than the message that says it, which would lie
-/// in each frame between a stream and its socket.
+/// An answer of a stream. Much smaller than its protobuf message, which would take space in every
+/// frame between the stream and its socket.
 enum StreamAnswer: Sendable {
-    /// The first: the server's limits, before anything is sent against them.
+    /// The server's limits, sent before anything else.
     case limits
-    /// What has been settled since the last answer.
+    /// Requests settled since the previous answer.
     case settled(AckLedger.Answer, reportsAccepted: Bool)
-    /// The announcement that the stream ends soon.
+    /// An announcement that the server will end the stream.
     case closing(durableSequence: UInt64)
 }
 
-/// Makes responses of answers.
+/// Encodes answers as responses.
 struct StreamAnswerSerializer: MessageSerializer {
     typealias Response = Sightline_V1_StreamEventsResponse
 
@@ -28,7 +27,7 @@ struct StreamAnswerSerializer: MessageSerializer {
         try ProtobufSerializer<Response>().serialize(self.response(answer))
     }
 
-    /// The response that tells an answer.
+    /// The response for an answer.
     func response(_ answer: StreamAnswer) -> Response {
         switch answer {
         case .limits: self.greeting
@@ -64,7 +63,7 @@ struct StreamAnswerSerializer: MessageSerializer {
         for request in answer.requests {
             let counts = request.tally
             tally += counts
-            // Mostly all is accepted, and nothing of it has to be told.
+            // Usually all events are accepted and need no results.
             if reportsAccepted || request.violation != nil || counts.accepted < request.eventCount {
                 response.results += request.results(includesAccepted: reportsAccepted)
             }

@@ -1,21 +1,20 @@
-// What the metrics have come to, in the few words of a log record.
 internal import Logging
 internal import Telemetry
 
-/// The figures of a summary: what was counted, and how far the sinks are behind.
+/// The figures of a log summary: counts, and the sinks' backlog.
 struct ActivityFigures: Equatable {
-    /// Counts since the start, by the names that the summary gives them.
+    /// Counts since the start, by their names in the summary.
     private(set) var counts: [String: Double] = [:]
     /// Refusals since the start, by reason.
     private(set) var refusals: [String: Double] = [:]
-    /// The largest lag of a sink.
+    /// The largest backlog of any sink.
     private(set) var lagGroups = 0.0
     private(set) var lagSeconds = 0.0
 
-    /// Nothing.
+    /// Creates figures of zero.
     init() {}
 
-    /// The figures in these families.
+    /// Takes the figures from a scrape.
     init(_ families: [MetricFamily]) {
         for family in families {
             for sample in family.samples {
@@ -39,7 +38,7 @@ struct ActivityFigures: Equatable {
         }
     }
 
-    /// What to tell of the time since `earlier`; nil where nothing happened and no sink is behind.
+    /// The changes since `earlier` as metadata; nil if nothing happened and no sink has a backlog.
     func metadata(since earlier: ActivityFigures) -> Logger.Metadata? {
         let counts = Self.growth(self.counts, since: earlier.counts)
         let refusals = Self.growth(self.refusals, since: earlier.refusals)

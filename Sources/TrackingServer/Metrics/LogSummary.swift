@@ -1,20 +1,19 @@
-// One log record for thousands of events: what was counted, every few seconds.
 internal import Logging
 internal import ServiceLifecycle
 internal import Telemetry
 
-/// Logs what was counted since its last record, while there is something to tell.
+/// Logs a summary of the metrics every few seconds, unless there is nothing to report.
 struct LogSummary: Service {
     private let registry: MetricsRegistry
     private let interval: Duration
     private let clock: any Clock<Duration>
     private let logger: Logger
 
-    /// A summary of a registry's figures.
+    /// Creates a summary of a registry.
     ///
     /// - Parameters:
-    ///   - interval: the time between records; zero for none at all.
-    ///   - clock: what the interval is waited by; tests give their own.
+    ///   - interval: the time between records; zero disables the summary.
+    ///   - clock: used to wait; tests substitute it.
     init(
         of registry: MetricsRegistry, every interval: Duration, logger: Logger,
         clock: any Clock<Duration> = ContinuousClock()
@@ -25,10 +24,10 @@ struct LogSummary: Service {
         self.logger = logger
     }
 
-    /// Logs until the server stops, and then once more.
+    /// Logs until shutdown, and a last time then.
     func run() async throws {
         guard self.interval > .zero else {
-            try? await gracefulShutdown()  // Cancelled: the process ends, as it should.
+            try? await gracefulShutdown()  // Or cancelled.
             return
         }
         var last = ActivityFigures()
@@ -36,7 +35,7 @@ struct LogSummary: Service {
         self.tell(&last)
     }
 
-    /// Waits for the next record's time; false where the server stops first.
+    /// Waits for the next record; false if the server stops first.
     private func pause() async -> Bool {
         do {
             try await cancelWhenGracefulShutdown { try await self.clock.sleep(for: self.interval) }

@@ -1,19 +1,18 @@
-// The events of settled requests, added up before anything is shared: what an answer costs in
-// metrics hardly grows with its events.
 internal import TrackingCore
 
-/// Counts of settled requests.
+/// Sums up settled requests before the shared metrics are touched, so that an answer's cost hardly
+/// depends on its number of events.
 struct RequestCounts {
-    /// By the outcome's number.
+    /// Requests by the raw value of their outcome.
     private(set) var outcomes = InlineArray<3, Int>(repeating: 0)
-    /// By the verdict's number; rejected events are counted by their violation alone.
+    /// Events by the verdict's number, except rejected ones.
     private(set) var verdicts = InlineArray<10, Int>(repeating: 0)
     /// Rejected events by the number of their first violation's code.
     private(set) var violations = InlineArray<7, Int>(repeating: 0)
-    /// By the kind's number.
+    /// Hits by the kind's number.
     private(set) var hits = InlineArray<16, Int>(repeating: 0)
 
-    /// Adds a request that the journal has settled.
+    /// Adds a settled request.
     mutating func add(_ request: AdmittedRequest) {
         self.outcomes[RequestOutcome(request).rawValue] &+= 1
         if let violation = request.violation {
@@ -41,16 +40,16 @@ struct RequestCounts {
     }
 }
 
-/// What became of a request as a whole.
+/// The outcome of a request as a whole.
 enum RequestOutcome: Int, CaseIterable {
-    /// Each event has its verdict.
+    /// Every event has a verdict.
     case answered
-    /// Nothing of it was kept: it is to be sent again.
+    /// The commit failed, so the client has to send the request again.
     case retryLater
-    /// Nothing in it was looked at, or its RPC ended with an error.
+    /// The request was refused as a whole, or its RPC failed.
     case refused
 
-    /// The outcome of a request that the journal has settled.
+    /// The outcome of a settled request.
     init(_ request: AdmittedRequest) {
         self =
             request.violation != nil ? .refused : request.isToRetry ? .retryLater : .answered
@@ -66,7 +65,7 @@ enum RequestOutcome: Int, CaseIterable {
     }
 }
 
-/// The methods whose requests are counted.
+/// The methods that are counted by request.
 enum RequestMethod: String, CaseIterable {
     case streamEvents = "StreamEvents"
     case recordEvents = "RecordEvents"

@@ -1,4 +1,3 @@
-// The figures that others keep, read at each scrape.
 internal import CoreMetrics
 internal import Credentials
 internal import Foundation
@@ -7,7 +6,7 @@ internal import Telemetry
 internal import TrackingJournal
 
 extension ServerMetrics {
-    /// Tells of the version, the memory and the connections.
+    /// Reports version, memory and connections at each scrape.
     func collect(version: String, budget: MemoryBudget, connections: OpenConnections) {
         self.registry.meter(.buildInfo, version).set(1)
         self.registry.meter(.memoryInFlightLimit).set(budget.hardBytes)
@@ -19,7 +18,7 @@ extension ServerMetrics {
         }
     }
 
-    /// Tells of the journal, and how far a sink is behind it.
+    /// Reports the journal and a sink's backlog at each scrape.
     func collect(_ journal: Journal, sink: String) {
         self.registry.meter(.journalLimit).set(journal.maxStoredBytes)
         let bytes = self.registry.meter(.journalBytes)
@@ -35,13 +34,13 @@ extension ServerMetrics {
         }
     }
 
-    /// Tells when the certificate expires that is in use.
+    /// Reports the expiry of the current certificate at each scrape.
     func collect(_ certificates: ServerCertificates) {
         let expiry = self.registry.meter(.certificateExpiry)
         self.registry.onCollect { expiry.set(certificates.expiry.timeIntervalSince1970) }
     }
 
-    /// Tells what became of the spans that were recorded.
+    /// Reports the outcomes of recorded spans at each scrape.
     func collect(_ spans: SpanCounts) {
         let exported = self.registry.meter(.spans, "exported")
         let dropped = self.registry.meter(.spans, "dropped")
@@ -53,7 +52,7 @@ extension ServerMetrics {
         }
     }
 
-    /// Seconds since a time in microseconds since 1970; 0 where there is none.
+    /// Seconds since a time in microseconds since 1970; 0 for nil.
     private static func age(of time: Int64?) -> Double {
         guard let time else { return 0 }
         return Double(max(0, WallClock.microseconds() &- time)) / 1e6

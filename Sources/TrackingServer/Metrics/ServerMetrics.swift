@@ -1,14 +1,13 @@
-// What the server counts, and where its other figures come from. Nothing here is called per event:
-// requests are added up first, and a run of them shares its clock readings.
 internal import CoreMetrics
 internal import HTTP2Edge
 internal import Telemetry
 internal import TrackingCore
 internal import TrackingSinks
 
-/// The server's metrics, each made once and then only added to.
+/// The server's metrics. None is updated per event: requests are summed up first, and the requests
+/// of a run share their clock readings.
 final class ServerMetrics: Sendable {
-    /// Where they come together.
+    /// The registry of these metrics.
     let registry: MetricsRegistry
 
     private let streams: Meter
@@ -24,7 +23,7 @@ final class ServerMetrics: Sendable {
     private let refusals: [ServiceError.Reason: Counter]
     private let connectionEnds: [ConnectionEnd: Counter]
 
-    /// Metrics of which nothing has been counted; each series is there from the start, at 0.
+    /// Creates the metrics; every series exists from the start, at 0.
     init(registry: MetricsRegistry = MetricsRegistry(MetricDescription.server)) {
         self.registry = registry
         self.streams = registry.meter(.streams)
@@ -62,7 +61,7 @@ final class ServerMetrics: Sendable {
         ProcessMetrics.install(in: registry)
     }
 
-    /// The metrics of a sink's deliveries.
+    /// The metrics of a sink.
     func sink(_ name: String) -> SinkMetrics {
         SinkMetrics(
             deliveredHits: self.registry.counter(.deliveredHits, name),
@@ -74,15 +73,15 @@ final class ServerMetrics: Sendable {
     /// Counts a StreamEvents call that begins.
     func streamBegan() { self.streams.increment() }
 
-    /// Counts it off as it ends.
+    /// Counts a StreamEvents call that ends.
     func streamEnded() { self.streams.decrement() }
 
-    /// Counts requests that the journal has settled, and what became of their events.
+    /// Counts settled requests, and their events by verdict.
     func count(_ requests: [AdmittedRequest], of method: RequestMethod) {
         var counts = RequestCounts()
         for request in requests {
             counts.add(request)
-            // The wall clock may be set back.
+            // The wall clock may have been set back.
             let microseconds = max(0, request.settleTime &- request.receiveTime)
             self.ackDuration.recordMicroseconds(microseconds)
         }
@@ -94,28 +93,28 @@ final class ServerMetrics: Sendable {
         Self.add(counts.hits, to: self.hits)
     }
 
-    /// Counts requests of which no event is counted.
+    /// Counts requests whose events are not counted.
     func count(_ method: RequestMethod, _ outcome: RequestOutcome, _ count: Int = 1) {
         guard count > 0 else { return }
         self.requests[method]?[outcome.rawValue].increment(by: count)
     }
 
-    /// Counts the bytes of requests that were admitted together, and how long that took.
+    /// Records the bytes of requests admitted together, and the duration of their admission.
     func countAdmission(bytes: Int, nanoseconds: UInt64) {
         self.receivedBytes.increment(by: bytes)
         self.admissionDuration.recordNanoseconds(nanoseconds)
     }
 
-    /// Counts a commit.
+    /// Records a commit.
     func countCommit(_ duration: Duration) {
         self.journalGroups.increment()
         self.commitDuration.recordNanoseconds(Int64(duration / .nanoseconds(1)))
     }
 
-    /// Counts an RPC that ends with an error.
+    /// Counts an RPC that failed.
     func countRefusal(_ reason: ServiceError.Reason) { self.refusals[reason]?.increment() }
 
-    /// Counts a connection that the server has ended.
+    /// Counts a connection that the server closed or refused.
     func count(_ end: ConnectionEnd) { self.connectionEnds[end]?.increment() }
 
     private static func add<let count: Int>(

@@ -1,12 +1,11 @@
-// What a request takes of the memory until it is answered.
 internal import TrackingCore
 
 extension AdmittedRequest {
-    /// Bytes that one refusal takes until its client has been told: words, ids, and the result. A
-    /// refused event may itself have two bytes.
+    /// The bytes that a refused event takes until its client has the result: texts and ids. The
+    /// event itself may be as small as two bytes.
     static let refusalBytes = 512
 
-    /// Bytes to count for a request of this size while it is under way.
+    /// The bytes to count for a request of `requestBytes` until it is answered.
     func heldBytes(requestBytes: Int) -> Int {
         requestBytes &+ self.refusals.count &* Self.refusalBytes
     }

@@ -1,26 +1,25 @@
-// What one call may send, looked up once and kept as long as it lasts.
 internal import Credentials
 internal import GRPCCore
 internal import GRPCProtobuf
 
-/// A call's share in its tenant's quota. Costs nothing where the tenant has none.
+/// A call's share of its tenant's quota, looked up once per call. Costs nothing without a quota.
 struct Allowance: Sendable {
     let tenant: Tenant
-    /// nil for no limit.
+    /// Nil for no limit.
     let quota: TenantQuota?
 
-    /// Whether there is a limit to wait for.
+    /// Whether the tenant has a quota.
     var isLimited: Bool { self.quota != nil }
 
-    /// Whether the tenant's calls have more on credit than waiting could make good: a new one would
-    /// only be ended like the others.
+    /// Checks that the tenant's debt is not beyond what a stream may wait for; a new call would
+    /// only be ended like the running ones.
     ///
-    /// - Throws: the status with the delay after which it is worth another try.
+    /// - Throws: a status with the delay after which to retry.
     func check() throws { try self.refuse(self.quota?.excessBeyondWait()) }
 
-    /// Takes a unary request whole or not at all.
+    /// Charges a unary request, whole or not at all.
     ///
-    /// - Throws: the status with the delay after which there is enough.
+    /// - Throws: a status with the delay after which the quota suffices.
     func take(events: Int, bytes: Int) throws {
         try self.refuse(self.quota?.take(events: events, bytes: bytes))
     }
@@ -28,10 +27,10 @@ struct Allowance: Sendable {
     /// Charges a request after it was answered.
     func count(events: Int) { _ = self.quota?.charge(events: events, bytes: 0) }
 
-    /// Counts a stream's request, and waits until its tenant may send the next one. The stream is
-    /// not read meanwhile, so HTTP/2 slows its client down.
+    /// Charges a stream's request and waits until the tenant may send the next one. The stream is
+    /// not read meanwhile, so HTTP/2 flow control slows the client down.
     ///
-    /// - Throws: the status that ends the stream where that would take too long, or
+    /// - Throws: the status that ends the stream if the wait would be too long, or
     ///   `CancellationError`.
     func waitForTurn(events: Int, bytes: Int) async throws {
         guard let quota = self.quota else { return }
@@ -51,7 +50,7 @@ struct Allowance: Sendable {
 extension Ingest {
     /// The allowance of a new call.
     ///
-    /// - Throws: the status of a call for which there is no room now.
+    /// - Throws: the status of a call that the memory budget refuses.
     func allowance(of tenant: Tenant) throws -> Allowance {
         guard !self.budget.isNearlyFull else { throw ServiceError.overloaded.status }
         let allowance = Allowance(tenant: tenant, quota: self.quotas.quota(of: tenant))

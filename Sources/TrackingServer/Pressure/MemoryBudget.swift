@@ -1,37 +1,36 @@
-// The memory that requests take between their arrival and their answer, over all streams.
 internal import HTTP2Edge
 internal import Synchronization
 
-/// Counts the bytes of requests that are under way. Over the soft limit no new calls are taken;
-/// over the hard one nothing more is read until there is room. One atomic addition per request each
-/// way.
+/// Counts the bytes of requests in flight, from arrival to answer, over all streams. Above the soft
+/// limit new calls are refused; above the hard limit streams stop reading until there is room.
+/// Costs an atomic addition per request in each direction.
 ///
-/// What is read stays within the hard limit but for one request of each stream, after 64 KiB of
-/// others (`RequestIntake.maxHeldBytes`): those that have found room at the same moment.
+/// The hard limit may be exceeded by one request per stream, when several find room at the same
+/// moment, plus what each stream may hold uncounted (`RequestIntake.maxHeldBytes`).
 package final class MemoryBudget: Sendable {
-    /// Bytes over which no new calls are taken.
+    /// Above this many bytes, new calls are refused.
     package let softBytes: Int
-    /// Bytes over which reading stops.
+    /// Above this many bytes, reading stops.
     package let hardBytes: Int
-    /// What has come and is not under way yet, and answers that are not read.
+    /// Bytes not yet in flight, and answers that clients do not read.
     let waiting: WaitingBytes
 
     private let bytes = Atomic(0)
     private let waiterCount = Atomic(0)
     private let waiters = Mutex(Waiters())
 
-    /// One per stream at most: a stream has one reader.
+    /// At most one per stream, since a stream has one reader.
     private struct Waiters {
         var continuations: [UInt64: CheckedContinuation<Void, Never>] = [:]
         var nextID: UInt64 = 0
     }
 
-    /// A budget of which nothing is used.
+    /// Creates a budget.
     ///
     /// - Parameters:
-    ///   - hardBytes: bytes that may be under way.
-    ///   - softPercent: the share of them from which on new calls are refused.
-    ///   - waitingBytes: bytes that may wait to be taken, besides.
+    ///   - hardBytes: the maximum bytes in flight.
+    ///   - softPercent: the share of `hardBytes` at which new calls are refused.
+    ///   - waitingBytes: the maximum bytes that wait to be read, counted separately.
     package init(
         hardBytes: Int, softPercent: Int, waitingBytes: Int = EdgeConfiguration().bytesWaiting
     ) {
@@ -40,20 +39,20 @@ package final class MemoryBudget: Sendable {
         self.softBytes = hardBytes / 100 * softPercent + hardBytes % 100 * softPercent / 100
     }
 
-    /// Bytes under way now.
+    /// The bytes in flight.
     var bytesInFlight: Int { self.bytes.load(ordering: .relaxed) }
-    /// Whether new calls are to be refused.
+    /// Whether new calls must be refused.
     var isNearlyFull: Bool { self.bytes.load(ordering: .relaxed) > self.softBytes }
-    /// Whether reading has to stop.
+    /// Whether reading must stop.
     var isFull: Bool { self.bytes.load(ordering: .relaxed) > self.hardBytes }
 
-    /// Counts a request that has been read.
+    /// Counts a request that was read.
     func add(_ bytes: Int) { self.bytes.wrappingAdd(bytes, ordering: .relaxed) }
 
-    /// Counts it off once it is settled.
+    /// Uncounts a request that was answered.
     func remove(_ bytes: Int) {
-        // Sequentially consistent, as are the count and the second look of those who wait: either
-        // they see the bytes gone, or this sees them wait.
+        // Sequentially consistent, like the waiters' count and second check: either a waiter sees
+        // the freed bytes, or this sees the waiter.
         let left = self.bytes.wrappingSubtract(bytes, ordering: .sequentiallyConsistent).newValue
         guard left <= self.hardBytes,
             self.waiterCount.load(ordering: .sequentiallyConsistent) > 0
@@ -65,7 +64,7 @@ package final class MemoryBudget: Sendable {
         for continuation in continuations.values { continuation.resume() }
     }
 
-    /// Waits until reading may go on, or the task is cancelled.
+    /// Suspends until reading may continue or the task is cancelled.
     func waitForRoom() async {
         while self.isFull, !Task.isCancelled { await self.waitForChange() }
     }

@@ -1,27 +1,25 @@
-// What a quota says to a stream that asks whether it may be read on.
-
-/// Why a tenant has to wait.
+/// A quota that was exceeded.
 struct QuotaExcess: Sendable, Equatable {
-    /// Which of its rates is used up.
+    /// The rate that was exceeded.
     enum Rate: String, Sendable {
         case events
         case bytes
     }
 
-    /// The rate that makes it wait longest.
+    /// The rate with the longest wait.
     let rate: Rate
-    /// What it may send per second.
+    /// Its limit per second.
     let perSecond: Int
-    /// How long until it may send again.
+    /// The time until the tenant may send again.
     let wait: Duration
 }
 
-/// When a stream may be read on.
+/// Whether and when a stream may be read further.
 enum QuotaPace: Sendable, Equatable {
-    /// At once.
+    /// Immediately.
     case goOn
-    /// After this time.
+    /// After this delay.
     case wait(Duration)
-    /// Not within the time that a stream may be slowed.
+    /// Not within the time that a stream may be delayed.
     case end(QuotaExcess)
 }

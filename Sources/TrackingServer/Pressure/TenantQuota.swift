@@ -1,9 +1,9 @@
-// What one tenant has used of its quota.
 internal import HTTP2Edge
 internal import ServerConfiguration
 internal import Synchronization
 
-/// A tenant's two buckets, shared by all its calls. One lock per request, held for a few divisions.
+/// A tenant's token buckets for events and bytes, shared by all its calls. Takes one lock per
+/// request, for a few divisions.
 final class TenantQuota: Sendable {
     private let buckets: Mutex<Buckets>
     private let now: @Sendable () -> UInt64
@@ -13,7 +13,7 @@ final class TenantQuota: Sendable {
         var bytes: TokenBucket
         var maxStreamWait: Duration
 
-        /// How long to wait for these amounts, by the slower of the two; nil for not at all.
+        /// The rate with the longer wait for these amounts; nil if there is no wait.
         mutating func excess(events: Int, bytes: Int, now: UInt64) -> QuotaExcess? {
             let eventsWait = self.events.wait(for: events, now: now)
             let bytesWait = self.bytes.wait(for: bytes, now: now)
@@ -32,11 +32,11 @@ final class TenantQuota: Sendable {
         }
     }
 
-    /// A quota of which nothing is used.
+    /// Creates an unused quota.
     ///
     /// - Parameters:
-    ///   - maxStreamWait: the longest wait by which a stream is slowed.
-    ///   - now: nanoseconds of a monotonic clock.
+    ///   - maxStreamWait: the longest delay of a stream.
+    ///   - now: a monotonic clock in nanoseconds.
     init(_ quota: Quota, maxStreamWait: Duration, now: @escaping @Sendable () -> UInt64) {
         let start = now()
         self.now = now
@@ -49,7 +49,7 @@ final class TenantQuota: Sendable {
                 maxStreamWait: maxStreamWait))
     }
 
-    /// Holds the tenant to other rates from now on, in calls that are open too.
+    /// Changes the rates, also for open calls.
     func change(to quota: Quota, maxStreamWait: Duration) {
         let now = self.now()
         self.buckets.withLock { buckets in
@@ -61,9 +61,9 @@ final class TenantQuota: Sendable {
         }
     }
 
-    /// Takes a request whole or not at all.
+    /// Charges a request, whole or not at all.
     ///
-    /// - Returns: nil where it was taken, else why it was not.
+    /// - Returns: nil if it was charged, else the excess.
     func take(events: Int, bytes: Int) -> QuotaExcess? {
         let now = self.now()
         return self.buckets.withLock { buckets in
@@ -73,9 +73,9 @@ final class TenantQuota: Sendable {
         }
     }
 
-    /// Takes a request that has been read already, on credit where the quota is used up.
+    /// Charges a request that was already read, into debt if necessary.
     ///
-    /// - Returns: when the next one may be read. Those who share the quota wait one after another.
+    /// - Returns: when the next one may be read. Calls that share the quota wait in turn.
     func charge(events: Int, bytes: Int) -> QuotaPace {
         let now = self.now()
         return self.buckets.withLock { buckets in
@@ -85,7 +85,7 @@ final class TenantQuota: Sendable {
         }
     }
 
-    /// The excess where so much is on credit that streams are ended for it; takes nothing.
+    /// The excess if the debt is so large that streams are ended; charges nothing.
     func excessBeyondWait() -> QuotaExcess? {
         let now = self.now()
         return self.buckets.withLock { buckets in
@@ -94,7 +94,7 @@ final class TenantQuota: Sendable {
         }
     }
 
-    /// Whether nothing of it is used: it can be forgotten, and made anew.
+    /// Whether it is unused, so that it can be dropped and created again.
     var isUnused: Bool {
         let now = self.now()
         return self.buckets.withLock { $0.events.isFull(now: now) && $0.bytes.isFull(now: now) }
@@ -102,6 +102,6 @@ final class TenantQuota: Sendable {
 }
 
 extension Duration {
-    /// Nanoseconds as a duration, cut off where it could not be counted: after 292 years.
+    /// Nanoseconds as a duration, limited to Int64 (292 years).
     fileprivate init(nanoseconds: UInt64) { self = .nanoseconds(Int64(clamping: nanoseconds)) }
 }

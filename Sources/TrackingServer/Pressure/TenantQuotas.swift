@@ -1,30 +1,29 @@
-// The quotas of all tenants: who is held to what, and what each has used.
 internal import Credentials
 internal import HTTP2Edge
 package import ServerConfiguration
 internal import Synchronization
 package import TrackingCore
 
-/// A bounded table of tenants' quotas.
+/// The quotas of all tenants and their use, in a bounded table.
 package final class TenantQuotas: Sendable {
     private let table: Mutex<Table>
     private let now: @Sendable () -> UInt64
 
     fileprivate struct Table {
         var configuration: QuotaConfiguration
-        /// What the file says of single tenants.
+        /// The quotas that the file gives single tenants.
         var named: [Tenant: Quota]
         var used: [Tenant: TenantQuota] = [:]
-        /// Shared by all tenants for whom there is no room.
+        /// Shared by all tenants beyond the table's limit.
         let others: TenantQuota
-        /// When unused quotas were last looked for, and none was found.
+        /// When a sweep last found no unused quota.
         var failedSweep: UInt64?
     }
 
-    /// Quotas as configured.
+    /// Creates quotas from the configuration.
     ///
-    /// - Parameter now: nanoseconds of a monotonic clock; tests bring their own.
-    /// - Throws: `ConfigurationError` with what is wrong in the file.
+    /// - Parameter now: a monotonic clock in nanoseconds; tests substitute it.
+    /// - Throws: `ConfigurationError` with the problems of the file.
     package convenience init(_ configuration: QuotaConfiguration) throws(ConfigurationError) {
         try self.init(configuration, now: MonotonicClock.nanoseconds)
     }
@@ -41,8 +40,8 @@ package final class TenantQuotas: Sendable {
                     configuration.standard, maxStreamWait: configuration.maxStreamWait, now: now)))
     }
 
-    /// The quota that a call's tenant is held to, looked up once per call; nil where nothing is
-    /// limited and no file could say otherwise later.
+    /// The quota of a call's tenant, looked up once per call; nil if nothing is limited and no file
+    /// could change that later.
     func quota(of tenant: Tenant) -> TenantQuota? {
         self.table.withLock { table -> TenantQuota? in
             let configuration = table.configuration
@@ -59,18 +58,18 @@ package final class TenantQuotas: Sendable {
         }
     }
 
-    /// Reads the file again. Calls that are open are held to the new rates from now on.
+    /// Reads the file again and applies the new rates to open calls too.
     ///
-    /// - Throws: `ConfigurationError` with what is wrong in it; the old quotas hold on then.
+    /// - Throws: `ConfigurationError` with the problems of the file; then the old quotas stay.
     package func reload() throws(ConfigurationError) {
         try self.prepare(self.table.withLock { $0.configuration })()
     }
 
-    /// Reads another configuration's file.
+    /// Reads the file of a new configuration.
     ///
-    /// - Returns: what puts both in force. Calls that are open are held to the new rates from then
-    ///   on, but for those that began when nothing at all was limited.
-    /// - Throws: `ConfigurationError` with what is wrong in the file.
+    /// - Returns: a closure that applies it. Open calls get the new rates, except those that began
+    ///   while nothing was limited.
+    /// - Throws: `ConfigurationError` with the problems of the file.
     package func prepare(
         _ configuration: QuotaConfiguration
     ) throws(ConfigurationError) -> @Sendable () -> Void {
@@ -91,13 +90,13 @@ package final class TenantQuotas: Sendable {
         }
     }
 
-    /// Tenants whose use is remembered now.
+    /// The number of tenants in the table.
     var count: Int { self.table.withLock { $0.used.count } }
 }
 
 extension TenantQuotas.Table {
-    /// Forgets the tenants that have used nothing of late; false where there is none. Looks at most
-    /// once a second: the table may be long.
+    /// Removes unused quotas; returns false if there are none. Runs at most once a second, since
+    /// the table may be long.
     fileprivate mutating func sweep(now: UInt64) -> Bool {
         if let last = self.failedSweep, now &- last < 1_000_000_000 { return false }
         let count = self.used.count

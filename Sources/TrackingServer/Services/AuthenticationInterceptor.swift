@@ -1,17 +1,16 @@
-// Asks every RPC for its credentials, once, before a message of it is read.
 internal import Credentials
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import X509
 
-/// Refuses RPCs without good credentials, and hands the others on with their principal.
+/// Verifies each RPC's credentials before its messages are read, and passes the principal on.
 struct AuthenticationInterceptor: ServerInterceptor {
     private let authenticator: Authenticator
-    /// Full names of the services that answer everybody.
+    /// Full names of the services that need no credentials.
     private let openServices: Set<String>
 
-    /// Asks for credentials everywhere but in health checks, whose probes have none, and in server
-    /// reflection where that is open.
+    /// Requires credentials except for health checks, whose probes have none, and for server
+    /// reflection if that is open.
     init(_ authenticator: Authenticator, openReflection: Bool) {
         self.authenticator = authenticator
         self.openServices =
@@ -52,14 +51,14 @@ extension AuthenticationInterceptor {
     }
 }
 
-/// Takes the principal to the handlers. A task-local would not do: the producer of a streaming
-/// answer runs after the interceptors have returned.
+/// Passes the principal to handlers. A task-local would not reach the producer of a streaming
+/// response, which runs after the interceptors have returned.
 private struct AuthenticatedContext: ServerContext.TransportSpecific {
     let principal: Principal
 }
 
 extension ServerContext {
-    /// Who the RPC comes from; anybody, where the server asks for no credentials.
+    /// The RPC's principal; anybody if the server requires no credentials.
     var principal: Principal {
         (self.transportSpecific as? AuthenticatedContext)?.principal ?? .anybody
     }

@@ -1,11 +1,10 @@
-// Asks at each call whether the connection's client certificate still holds (mTLS).
 internal import Credentials
 internal import Foundation
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 
-/// Refuses calls on connections whose certificate has expired, or whose authority is no longer one
-/// of the roots; see `ClientTrust`.
+/// Refuses calls on connections whose client certificate has expired, or whose CA is no longer
+/// trusted; see `ClientTrust`.
 struct ClientCertificateInterceptor: ServerInterceptor {
     let trust: ClientTrust
 

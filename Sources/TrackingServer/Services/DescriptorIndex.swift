@@ -1,9 +1,8 @@
-// What Protos declare, in the form that server reflection looks it up: by file and by full name.
 internal import Foundation
 internal import SightlineProtos
 internal import SwiftProtobuf
 
-/// Files by their name, and which file declares what.
+/// Indexes file descriptors for server reflection, by file and by full name.
 struct DescriptorIndex: Sendable {
     /// The full names of all services, sorted.
     private(set) var services: [String] = []
@@ -11,9 +10,9 @@ struct DescriptorIndex: Sendable {
     private var fileNames: [String: String] = [:]
     private var extensions: [String: [Int32: String]] = [:]
 
-    /// The index of what Protos declare.
+    /// Indexes the descriptors of Protos.
     ///
-    /// - Throws: `BinaryDecodingError` where the committed set is damaged.
+    /// - Throws: `BinaryDecodingError` if the committed descriptor set is damaged.
     init() throws {
         let bytes =
             Data(base64Encoded: DescriptorSet.base64, options: .ignoreUnknownCharacters) ?? Data()
@@ -21,7 +20,7 @@ struct DescriptorIndex: Sendable {
         try self.init(set.file + set.file.compactMap(Self.older))
     }
 
-    /// An index of files.
+    /// Indexes the given files.
     init(_ files: [Google_Protobuf_FileDescriptorProto]) throws {
         for file in files {
             self.files[file.name] = try file.serializedBytes()
@@ -30,10 +29,10 @@ struct DescriptorIndex: Sendable {
         self.services.sort()
     }
 
-    /// A file's serialized descriptor.
+    /// The serialized descriptor of a file.
     func file(named name: String) -> Data? { self.files[name] }
 
-    /// The file that declares a service, a method, a message, a field, an enum or a value.
+    /// The file that declares a service, method, message, field, enum or enum value.
     func file(declaring symbol: String) -> Data? {
         self.fileNames[symbol].flatMap { self.files[$0] }
     }
@@ -43,14 +42,13 @@ struct DescriptorIndex: Sendable {
         self.extensions[type]?[number].flatMap { self.files[$0] }
     }
 
-    /// The numbers of a message's extensions; nil where there is no such message.
+    /// The numbers of a message's extensions; nil if the message is unknown.
     func extensionNumbers(of type: String) -> [Int32]? {
         if let known = self.extensions[type] { return known.keys.sorted() }
         return self.fileNames[type] == nil ? nil : []
     }
 
-    /// Reflection's contract under its older name, in which every message is the same: a second
-    /// copy of the file would say nothing else.
+    /// Reflection's v1alpha file, derived from v1, whose messages are identical.
     private static func older(
         _ file: Google_Protobuf_FileDescriptorProto
     ) -> Google_Protobuf_FileDescriptorProto? {
@@ -113,7 +111,7 @@ struct DescriptorIndex: Sendable {
         _ declared: Google_Protobuf_EnumDescriptorProto, in scope: String, of file: String
     ) {
         self.fileNames[scope + declared.name] = file
-        // A value's full name stands beside its enum's, not below it.
+        // An enum value's full name is in the scope of its enum, not inside it.
         for value in declared.value { self.fileNames[scope + value.name] = file }
     }
 

@@ -1,4 +1,3 @@
-// ExplainEvents: the verdict and the steps that led to it, in words. Forwards and claims nothing.
 internal import Credentials
 internal import HTTP2Edge
 package import SightlineProtos
@@ -6,14 +5,14 @@ internal import SwiftProtobuf
 internal import TrackingCore
 internal import TrackingJournal
 
-/// Explains events: offline by the rules alone, in a server with the window of recent hits too
-/// (D52).
+/// Explains the verdict on events step by step, without recording or claiming anything. Offline it
+/// applies the rules alone; in a server it also uses the deduplication window (D52).
 package struct Explainer: Sendable {
     private let admission: Admission
     private let tenant: Tenant
     private let journal: Journal?
 
-    /// An explainer that knows the default rules and no earlier hits.
+    /// Creates an offline explainer with the default rules.
     package init() { self.init(admission: Admission(), tenant: .standard, journal: nil) }
 
     init(admission: Admission, tenant: Tenant, journal: Journal?) {
@@ -24,7 +23,7 @@ package struct Explainer: Sendable {
 
     /// Explains events offline.
     ///
-    /// - Throws: `BinaryEncodingError`, or the status that a server would answer with.
+    /// - Throws: `BinaryEncodingError`, or the status that a server would send.
     package func explain(
         _ events: [Sightline_V1_TrackingEvent]
     ) async throws -> Sightline_V1_ExplainEventsResponse {
@@ -33,9 +32,9 @@ package struct Explainer: Sendable {
         return try await self.explain(RequestBytes(bytes))
     }
 
-    /// Explains the events of a request, where its caller is.
+    /// Explains the events of a request, on its caller's actor.
     ///
-    /// - Throws: the status for a request that is refused as a whole.
+    /// - Throws: the status of a request that is refused as a whole.
     func explain(
         _ bytes: RequestBytes, isolation: isolated (any Actor)? = #isolation
     ) async throws -> Sightline_V1_ExplainEventsResponse {

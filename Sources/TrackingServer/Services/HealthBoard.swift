@@ -1,15 +1,14 @@
-// What is known of the server's health: one value that drain, journal and health service share.
 internal import SightlineProtos
 internal import Synchronization
 
-/// The server's health, and who watches it.
+/// The server's health and its watchers.
 ///
-/// SERVING means that events are taken: the journal is there and has room. A sink that is down
-/// changes nothing, since an ingest node takes events without it until the journal is full.
+/// SERVING means that the server accepts events: the journal is open and has room. An unavailable
+/// sink changes nothing until the journal is full.
 final class HealthBoard: Sendable {
     typealias Status = Grpc_Health_V1_HealthCheckResponse.ServingStatus
 
-    /// The services that have a health; the empty name is the server as a whole.
+    /// The services with a status; the empty name is the whole server.
     static let services = ["", "sightline.v1.TrackingService"]
 
     private let state: Mutex<State>
@@ -28,25 +27,25 @@ final class HealthBoard: Sendable {
         let statuses: AsyncStream<Status>.Continuation
     }
 
-    /// A board without watchers.
+    /// Creates a board without watchers.
     ///
     /// - Parameters:
-    ///   - maxWatchers: watches that may be open at once.
-    ///   - isTaking: whether the journal takes events now.
+    ///   - maxWatchers: the maximum number of open watches.
+    ///   - isTaking: whether the journal accepts events now.
     init(maxWatchers: Int, isTaking: @escaping @Sendable () -> Bool) {
         self.state = Mutex(State())
         self.maxWatchers = maxWatchers
         self.isTaking = isTaking
     }
 
-    /// The status of a service now; nil where there is no such service.
+    /// The current status of a service; nil for an unknown service.
     func status(of service: String) -> Status? {
         guard Self.services.contains(service) else { return nil }
         let isDraining = self.state.withLock { $0.isDraining }
         return !isDraining && self.isTaking() ? .serving : .notServing
     }
 
-    /// What stands in the way of taking events, for a person; nothing where they are taken.
+    /// Why the server is not ready, for people; empty if it is.
     var obstacles: [String] {
         let (isListening, isDraining) = self.state.withLock { ($0.isListening, $0.isDraining) }
         var obstacles: [String] = []
@@ -58,17 +57,17 @@ final class HealthBoard: Sendable {
         return obstacles
     }
 
-    /// The gRPC port listens from now on.
+    /// Records that the gRPC port is bound.
     func beginListening() { self.state.withLock { $0.isListening = true } }
 
     // MARK: Watching
 
-    /// The statuses of a service: the one of now, and then again each time that it may have
-    /// changed. Ends with the drain.
+    /// The statuses of a service: the current one, then one whenever it may have changed. Ends with
+    /// the drain.
     ///
     /// - Throws: `ServiceError.watchersExceeded` as a status.
     func watch(_ service: String) throws -> (id: Int, statuses: AsyncStream<Status>) {
-        // What a slow watcher has not read is replaced: only the newest status is of use.
+        // A slow watcher only needs the newest status.
         let (statuses, continuation) = AsyncStream.makeStream(
             of: Status.self, bufferingPolicy: .bufferingNewest(1))
         continuation.yield(self.status(of: service) ?? .serviceUnknown)
@@ -84,18 +83,18 @@ final class HealthBoard: Sendable {
         throw ServiceError.watchersExceeded(limit: self.maxWatchers).status
     }
 
-    /// Forgets a watcher that has been told all that it will be.
+    /// Removes a watcher.
     func endWatch(_ id: Int) {
         self.state.withLock { _ = $0.watchers.removeValue(forKey: id) }
     }
 
-    /// Looks at the journal once a second, for those that watch, until the task is cancelled.
+    /// Checks the journal once a second for the watchers, until cancelled.
     func run() async {
-        // The sleep ends early with the task alone.
+        // The sleep throws only if cancelled.
         while (try? await Task.sleep(for: .seconds(1))) != nil { self.tellWatchers() }
     }
 
-    /// Tells all watchers how things are now.
+    /// Sends the current status to all watchers.
     func tellWatchers() {
         let watchers = self.state.withLock { Array($0.watchers.values) }
         for watcher in watchers {
@@ -105,15 +104,15 @@ final class HealthBoard: Sendable {
 
     // MARK: Drain
 
-    /// Says NOT_SERVING from now on. Returns when all watchers have been told so, or after half a
-    /// second: one that does not read may not hold the drain.
+    /// Sets NOT_SERVING. Returns when all watchers were told, or after half a second, since one
+    /// that does not read must not delay the drain.
     func beginDraining() async {
         self.state.withLock { state in
             state.isDraining = true
             for watcher in state.watchers.values { Self.tellOfDrain(watcher) }
         }
         for _ in 0..<50 where self.state.withLock({ !$0.watchers.isEmpty }) {
-            // Ends early where the drain itself is cut short.
+            // Ends early if the drain is cancelled.
             try? await Task.sleep(for: .milliseconds(10))
         }
     }

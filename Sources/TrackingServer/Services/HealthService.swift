@@ -1,9 +1,8 @@
-// grpc.health.v1.Health: what load balancers and `sightline health` ask.
 internal import GRPCCore
 internal import SightlineProtos
 internal import SwiftProtobuf
 
-/// Answers from the board.
+/// Implements grpc.health.v1.Health for load balancers and `sightline health`.
 struct HealthService: Grpc_Health_V1_Health.SimpleServiceProtocol {
     let board: HealthBoard
 
@@ -42,7 +41,7 @@ struct HealthService: Grpc_Health_V1_Health.SimpleServiceProtocol {
                 }
             }
             group.addTask {
-                // The client is gone, or the connection closes: whichever of the two ends first.
+                // Ends when the client disconnects or the connection closes.
                 try await context.cancellation.cancelled
             }
             try await group.next()

@@ -1,12 +1,11 @@
-// InspectPayload: a payload's JSON in, what would spoil its tracking out.
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingCore
 
 extension PayloadInspector {
-    /// Inspects the payload of a request.
+    /// Inspects a payload's JSON for problems that would prevent its tracking.
     ///
-    /// - Throws: the status for JSON that cannot be read, or a platform that is not told.
+    /// - Throws: the status of malformed JSON, or of an unspecified platform.
     func inspect(
         _ request: Sightline_V1_InspectPayloadRequest
     ) throws -> Sightline_V1_InspectPayloadResponse {

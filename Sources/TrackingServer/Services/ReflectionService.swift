@@ -1,19 +1,18 @@
-// Server reflection, v1 and v1alpha: clients such as `buf curl` and grpcurl learn from it what the
-// server takes, without files. No package of this gRPC offers it, so here is the smallest form
-// that conforms: each question for a file is answered with that file alone (a client asks for its
-// imports by name), and both versions share one set of messages, since they differ in name only.
+// Server reflection, v1 and v1alpha, for clients such as `buf curl` and grpcurl. grpc-swift's
+// packages do not offer it. A request for a file gets that file only, since clients ask for imports
+// by name. Both versions share their messages, which differ in name only.
 internal import Foundation
 internal import GRPCCore
 internal import GRPCProtobuf
 internal import SightlineProtos
 internal import SwiftProtobuf
 
-/// Answers questions about what Protos declare.
+/// Answers reflection requests about Protos.
 struct ReflectionService: RegistrableRPCService {
     private typealias Answer = Grpc_Reflection_V1_ServerReflectionResponse.OneOf_MessageResponse
     private typealias Method = Grpc_Reflection_V1_ServerReflection.Method.ServerReflectionInfo
 
-    /// Bytes of a name that may be asked for; real ones have less than a hundred.
+    /// The maximum bytes of a name in a request; real ones have under a hundred.
     static let maxNameBytes = 1024
 
     let index: DescriptorIndex
@@ -37,7 +36,8 @@ struct ReflectionService: RegistrableRPCService {
         }
     }
 
-    /// Answers until the client has ended the stream; an idle stream may not hold a drain.
+    /// Answers until the client half-closes, or the server drains: an idle stream must not delay
+    /// it.
     private func answer(
         _ requests: RPCAsyncSequence<Grpc_Reflection_V1_ServerReflectionRequest, any Error>,
         to writer: RPCWriter<Grpc_Reflection_V1_ServerReflectionResponse>,
@@ -58,7 +58,7 @@ struct ReflectionService: RegistrableRPCService {
         }
     }
 
-    /// The answer to one question; what cannot be answered is an answer too, and ends nothing.
+    /// Answers one request; an error is an answer too and does not end the stream.
     func answer(
         _ request: Grpc_Reflection_V1_ServerReflectionRequest
     ) -> Grpc_Reflection_V1_ServerReflectionResponse {
@@ -69,7 +69,7 @@ struct ReflectionService: RegistrableRPCService {
                 response.validHost = request.host
                 response.originalRequest = request
             } catch {
-                // What is too long to be a name is not sent back either.
+                // Do not echo an overlong name.
                 if error != .tooLong { response.originalRequest = request }
                 response.errorResponse = .with { proto in
                     proto.errorCode = Int32(error.code.rawValue)
@@ -125,7 +125,7 @@ struct ReflectionService: RegistrableRPCService {
     }
 }
 
-/// Why there is no answer.
+/// Why a request cannot be answered.
 enum ReflectionFailure: Error, Equatable {
     case noQuestion
     case tooLong

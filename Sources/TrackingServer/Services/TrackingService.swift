@@ -1,4 +1,3 @@
-// The four methods of sightline.v1.TrackingService, each with a handler of its own.
 internal import Credentials
 internal import GRPCCore
 internal import GRPCProtobuf
@@ -9,7 +8,7 @@ internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingCore
 
-/// Registers the service's methods so that requests that carry events arrive as bytes.
+/// Registers the four methods of sightline.v1.TrackingService, so that events arrive as bytes.
 struct TrackingService: RegistrableRPCService {
     let ingest: Ingest
     let stream: StreamConfiguration
@@ -51,22 +50,22 @@ struct TrackingService: RegistrableRPCService {
         }
     }
 
-    /// The full names of the two methods that record: made once, not for each call.
+    /// The full names of the recording methods, built once.
     static let streamEventsName =
         Sightline_V1_TrackingService.Method.StreamEvents.descriptor.fullyQualifiedMethod
     private static let recordEventsName =
         Sightline_V1_TrackingService.Method.RecordEvents.descriptor.fullyQualifiedMethod
 
-    /// Where clients find StreamEvents over HTTP/2.
+    /// The HTTP/2 path of StreamEvents.
     static let streamPath = "/" + Self.streamEventsName
-    /// Where they find the other methods.
+    /// The HTTP/2 paths of the other methods.
     static let recordPath = "/" + Self.recordEventsName
     static let explainPath =
         "/" + Sightline_V1_TrackingService.Method.ExplainEvents.descriptor.fullyQualifiedMethod
     static let inspectPath =
         "/" + Sightline_V1_TrackingService.Method.InspectPayload.descriptor.fullyQualifiedMethod
 
-    /// Bytes of a message by its method's path: events, or a payload and the fields around it.
+    /// The maximum message bytes by path: events, or a payload with the fields around it.
     static let messageBytes = [
         Self.streamPath: MessageRules.maxBytes, Self.recordPath: MessageRules.maxBytes,
         Self.explainPath: MessageRules.maxBytes,
@@ -132,7 +131,7 @@ struct TrackingService: RegistrableRPCService {
         return StreamingServerResponse(single: ServerResponse(message: answer))
     }
 
-    /// A payload counts as an event, whatever is found in it.
+    /// A payload is charged to the quota as one event.
     private func inspectPayload(
         _ request: StreamingServerRequest<RequestBytes>, of caller: Principal
     ) async throws -> StreamingServerResponse<Sightline_V1_InspectPayloadResponse> {
@@ -144,7 +143,7 @@ struct TrackingService: RegistrableRPCService {
         return StreamingServerResponse(single: ServerResponse(message: answer))
     }
 
-    /// Counts the requests that end with an error, and those that no journal settles.
+    /// Counts requests that fail, and those that never reach the journal.
     private func counted<Answer>(
         _ method: RequestMethod, _ answer: () async throws -> Answer
     ) async throws -> Answer {
@@ -158,7 +157,7 @@ struct TrackingService: RegistrableRPCService {
         }
     }
 
-    /// Serves a call that records nothing within a span of its own.
+    /// Serves a call that records nothing within a span.
     private static func traced<Answer>(
         _ method: MethodDescriptor, _ metadata: Metadata,
         _ serve: () async throws -> StreamingServerResponse<Answer>
@@ -178,7 +177,7 @@ struct TrackingService: RegistrableRPCService {
         }
     }
 
-    /// The one message of a unary request.
+    /// The single message of a unary request.
     private static func onlyMessage<Message>(
         of request: StreamingServerRequest<Message>
     ) async throws -> Message {

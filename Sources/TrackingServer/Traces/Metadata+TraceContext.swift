@@ -1,11 +1,10 @@
-// W3C's headers in a call's metadata.
 internal import GRPCCore
 internal import TrackingCore
 
 extension TraceContext {
-    /// Reads traceparent and tracestate; nil where there is none, or it is malformed.
+    /// Reads traceparent and tracestate; nil if absent or malformed.
     init?(_ metadata: Metadata) {
-        // Two traceparents contradict each other: the specification counts them as none.
+        // Several traceparents are invalid and ignored, as the specification requires.
         let parents = Array(metadata[stringValues: "traceparent"])
         guard parents.count == 1, let parent = parents.first else { return nil }
         let state = metadata[stringValues: "tracestate"].joined(separator: ",")
@@ -15,7 +14,7 @@ extension TraceContext {
 }
 
 extension Baggage {
-    /// Reads the baggage; nil where there is none, or it is malformed.
+    /// Reads the baggage; nil if absent or malformed.
     init?(_ metadata: Metadata) {
         self.init(header: metadata[stringValues: "baggage"].joined(separator: ","))
     }

@@ -1,5 +1,3 @@
-// One server span per request, through swift-distributed-tracing: any backend may be bootstrapped.
-// Names follow OpenTelemetry's semantic conventions 1.44.
 internal import GRPCCore
 internal import Instrumentation
 internal import ServiceContextModule
@@ -7,22 +5,23 @@ internal import Synchronization
 internal import Tracing
 internal import TrackingCore
 
-/// The recorded span of a request, from its arrival to its answer.
+/// The recorded server span of a request, from arrival to answer. Names follow OpenTelemetry's
+/// semantic conventions 1.44.
 final class RequestSpan: Sendable {
-    /// Where the trace goes on: what the request's records carry.
+    /// The trace context that the request's records carry.
     let context: TraceContext
     private let span: any Span
     private let tracer: any Tracer
     private let hasEnded = Atomic(false)
 
-    /// A span that a tracer has started at a place.
+    /// Wraps a started span of `tracer`.
     init(_ span: any Span, of tracer: any Tracer, context: TraceContext) {
         self.span = span
         self.tracer = tracer
         self.context = context
     }
 
-    /// Starts a span with any tracer. `fallback` holds where its propagation is not W3C's.
+    /// Starts a span with any tracer. `fallback` is used if its propagation is not W3C's.
     convenience init(
         _ method: String, parent: TraceContext?, baggage: Baggage?, startTime: UInt64,
         fallback: TraceContext, tracer: any Tracer
@@ -34,7 +33,7 @@ final class RequestSpan: Sendable {
         self.init(span, of: tracer, context: tracer.traceContext(of: span.context) ?? fallback)
     }
 
-    /// A stream that ends before it has answered a request leaves its span to nobody.
+    /// Ends the span of a request that was never answered, because its stream ended first.
     deinit {
         guard !self.hasEnded.load(ordering: .relaxed) else { return }
         self.fail("the call ended before its answer", type: "unanswered")
@@ -42,10 +41,10 @@ final class RequestSpan: Sendable {
 
     var isRecording: Bool { self.span.isRecording }
 
-    /// What the task that serves the request may carry on.
+    /// The context for the task that serves the request.
     var serviceContext: ServiceContext { self.span.context }
 
-    /// Says what is called.
+    /// Sets the attributes of the method.
     func begin(method: String) {
         self.span.updateAttributes { attributes in
             attributes["rpc.system.name"] = "grpc"
@@ -53,7 +52,7 @@ final class RequestSpan: Sendable {
         }
     }
 
-    /// Links the span to others, each once.
+    /// Links the span to other spans, each once.
     func link(to contexts: [TraceContext], except parent: TraceContext?) {
         var seen: Set<TraceContext.SpanKey> = []
         if let parent { seen.insert(parent.spanKey) }
@@ -63,10 +62,10 @@ final class RequestSpan: Sendable {
         }
     }
 
-    /// Ends the span with what became of the request.
+    /// Ends the span with the request's outcome.
     ///
-    /// - Parameter isUnary: whether its answer is the end of its call; a stream's status comes
-    ///   later, and belongs to none of its requests.
+    /// - Parameter isUnary: whether the answer ends the call; a stream's status comes later and
+    ///   belongs to none of its requests.
     func end(_ request: AdmittedRequest, isUnary: Bool = false) {
         let tally = request.tally
         self.span.updateAttributes { attributes in
@@ -91,7 +90,7 @@ final class RequestSpan: Sendable {
         }
     }
 
-    /// Ends the span of a call that ends so.
+    /// Ends the span of a failed call.
     func end(_ code: Status.Code) {
         self.span.attributes["rpc.response.status_code"] = code.name
         if code.isServerError {
@@ -114,7 +113,7 @@ final class RequestSpan: Sendable {
 }
 
 extension Tracer {
-    /// A service context that continues a trace, as this tracer reads it from its headers.
+    /// A service context that continues `trace`, extracted by this tracer from headers.
     fileprivate func serviceContext(
         of trace: TraceContext?, _ baggage: Baggage?
     ) -> ServiceContext {
@@ -129,7 +128,7 @@ extension Tracer {
         return service
     }
 
-    /// The place of a span, as this tracer writes it to headers; nil where they are not W3C's.
+    /// The W3C context of a span, injected by this tracer into headers; nil if it writes others.
     fileprivate func traceContext(of span: ServiceContext) -> TraceContext? {
         var headers: [String: String] = [:]
         self.inject(span, into: &headers, using: HeaderAccess())
@@ -138,7 +137,6 @@ extension Tracer {
     }
 }
 
-/// Lets a tracer read and write headers.
 private struct HeaderAccess: Extractor, Injector {
     func extract(key: String, from carrier: [String: String]) -> String? { carrier[key] }
 

@@ -1,12 +1,11 @@
-// The server's place in its clients' traces.
 internal import GRPCCore
 internal import Instrumentation
 internal import Telemetry
 internal import Tracing
 internal import TrackingCore
 
-/// Gives each request of an RPC the trace context that its records carry on: a span of the server's
-/// own, child of the event's trace or else of the RPC's, or the start of a new trace.
+/// Determines the trace context that a request's records carry: a server span, child of the event's
+/// or else the RPC's span, or the root of a new trace.
 struct RequestTrace: Sendable {
     private let method: String
     private let rpc: TraceContext?
@@ -14,19 +13,19 @@ struct RequestTrace: Sendable {
     private let recorder: Recorder
     private var generator = SpanIDGenerator()
 
-    /// Who records spans.
+    /// Records spans, or does not.
     private enum Recorder {
         case nobody
-        /// Our own tracer says before anything is made whether a request is recorded: most cost
-        /// no more than without a tracer.
+        /// Our own tracer, which samples before any allocation, so that an unsampled request costs
+        /// hardly more than without a tracer.
         case own(SpanTracer)
-        /// Any other that was bootstrapped; it speaks in headers.
+        /// Another bootstrapped tracer, which is used through headers.
         case other(any Tracer)
     }
 
-    /// The trace of an RPC with these metadata; a malformed traceparent counts as none.
+    /// Reads an RPC's trace context; a malformed traceparent is ignored.
     ///
-    /// - Parameter method: the full name of what is called, as spans have it.
+    /// - Parameter method: the full method name, for spans.
     init(method: String, metadata: Metadata) {
         self.method = method
         self.rpc = TraceContext(metadata)
@@ -35,7 +34,7 @@ struct RequestTrace: Sendable {
         case let tracer as SpanTracer: self.recorder = .own(tracer)
         case let tracer: self.recorder = .other(tracer)
         }
-        // Nobody but a tracer has a use for it.
+        // Only a tracer uses the baggage.
         if case .nobody = self.recorder {
             self.baggage = nil
         } else {
@@ -43,12 +42,11 @@ struct RequestTrace: Sendable {
         }
     }
 
-    /// Begins the server's span for one request. Where nobody records it, its context is made all
-    /// the same.
+    /// Begins the server span of a request. Unrecorded spans get a context too, for the records.
     ///
     /// - Parameters:
-    ///   - request: the admitted request; nil for one that carries nothing on.
-    ///   - receiveTime: when it came, in microseconds since 1970.
+    ///   - request: the admitted request; nil for a call that records nothing.
+    ///   - receiveTime: its arrival, in microseconds since 1970.
     mutating func begin(
         _ request: AdmittedRequest?, receiveTime: Int64
     ) -> (context: TraceContext, span: RequestSpan?) {
@@ -82,24 +80,24 @@ struct RequestTrace: Sendable {
         }
     }
 
-    /// Links to events' traces that another's tracer gets at most: OpenTelemetry's default.
+    /// The maximum links to events' spans for other tracers; OpenTelemetry's default.
     private static let maxLinks = 128
 
-    /// What is known of a span at its start, and the traces beside its parent's that it is for.
+    /// Sets the attributes known at the start, and links to the other spans involved.
     private func describe(
         _ span: RequestSpan, _ request: AdmittedRequest?, _ parent: TraceContext?, maxLinks: Int
     ) {
         guard span.isRecording else { return }
         span.begin(method: self.method)
-        // One more: the parent's may be among them, and is no link.
+        // One more, since the parent may be among them and is not linked.
         let events = request?.eventTraces(limit: maxLinks &+ 1) ?? []
-        // The RPC's own, where the event's is continued: both belong to it.
+        // The RPC's span too, if the event's is the parent.
         let rpc = self.rpc.map { [$0] } ?? []
         span.link(to: rpc + events, except: parent)
     }
 }
 
-/// Span and trace ids: random enough to be unique, and cheap (SplitMix64, Steele et al. 2014),
+/// Generates span and trace ids: unique, not secret, and cheap (SplitMix64, Steele et al. 2014),
 /// seeded by the system once per RPC.
 struct SpanIDGenerator: RandomNumberGenerator {
     private var state = UInt64.random(in: .min ... .max)

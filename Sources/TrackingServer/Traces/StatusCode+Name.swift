@@ -1,4 +1,3 @@
-// gRPC's status codes as traces name them.
 internal import GRPCCore
 
 extension Status.Code {
@@ -9,12 +8,12 @@ extension Status.Code {
         "UNAUTHENTICATED",
     ]
 
-    /// The name, as in `NOT_FOUND`.
+    /// The name, e.g. `NOT_FOUND`.
     var name: String {
         Self.names.indices.contains(self.rawValue) ? Self.names[self.rawValue] : "UNKNOWN"
     }
 
-    /// Whether it is the server's fault (semantic conventions for gRPC, table of server errors).
+    /// Whether it is a server error (semantic conventions for gRPC).
     var isServerError: Bool {
         switch self {
         case .unknown, .deadlineExceeded, .unimplemented, .internalError, .unavailable, .dataLoss:
@@ -23,7 +22,7 @@ extension Status.Code {
         }
     }
 
-    /// The code that a handler's error becomes on the wire.
+    /// The code that gRPC sends for a handler's error.
     init(_ error: any Error) {
         switch error {
         case let error as RPCError: self = Status.Code(error.code)
