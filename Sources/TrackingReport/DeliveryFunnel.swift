@@ -1,37 +1,37 @@
-// A Campaign delivery's row in a report.
 package import TrackingCore
 
-/// The funnel of one delivery of one product.
+/// The funnel of one delivery of one product: a row of the report.
 package struct DeliveryFunnel: Sendable, Equatable {
-    /// Whose it is.
+    /// The tenant.
     package var tenant: String
-    /// The app, where the report has a row per app and the hits name one.
+    /// The app's id, if the report is by app and the hits have one.
     package var app: String?
-    /// Campaign Standard or Classic: the two give the same keys other meanings (D12).
+    /// Campaign Standard or Classic, which reuse the same keys with other meanings (D12).
     package var product: Product
     /// deliveryId.
     package var deliveryID: String
-    /// Android, and what names no platform: what the ratios are made of (D20).
+    /// Counts of Android and of events without a platform; the ratios use these (D20).
     package var others = FunnelCounts()
-    /// iOS, which does not report every impression (D16).
+    /// Counts of iOS, which does not report every impression (D16).
     package var ios = FunnelCounts()
     /// Clicks on the first button of a Campaign in-app message (D9).
     package var button1 = 0
     /// Clicks on its second button.
     package var button2 = 0
-    /// Such messages closed.
+    /// Campaign in-app messages that were closed.
     package var closes = 0
     /// When the first of its hits was received, in microseconds since 1970.
     package var firstReceived: Int64 = 0
     /// When the last of its hits was received, in microseconds since 1970.
     package var lastReceived: Int64 = 0
 
-    /// The ratio of notifications opened; nil for Classic, which counts none (D12, D21).
+    /// Opened notifications per notification with an impression; nil for Classic, which has no
+    /// opens (D12, D21).
     package var openRatio: Double? {
         self.product == .standard ? self.others.openRatio : nil
     }
 
-    /// Opens outside of iOS; nil for Classic.
+    /// Opens on platforms other than iOS; nil for Classic.
     package var opens: Int? { self.product == .standard ? self.others.opens : nil }
 
     /// Opens on iOS; nil for Classic.
@@ -44,7 +44,7 @@ extension DeliveryFunnel: Encodable {
         case button1, button2, closes, firstReceived, lastReceived
     }
 
-    /// Writes a row; a ratio that there is none of is null.
+    /// Encodes a row; missing ratios are null.
     package func encode(to encoder: any Encoder) throws {
         var row = encoder.container(keyedBy: CodingKeys.self)
         try row.encode(self.tenant, forKey: .tenant)

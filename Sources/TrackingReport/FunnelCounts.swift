@@ -1,17 +1,15 @@
-// The steps of a push notification's way, counted twice: hits, and notifications.
-
-/// A delivery's counts on one side of the line between iOS and the rest (D16, D20).
+/// A delivery's counts, either on iOS or on other platforms (D16, D20).
 ///
-/// A hit is a fact that counts once; two buttons of one notification are two clicks (D17). The
-/// unique counts are notifications: broadlog ids.
+/// A hit counts once: two buttons of one notification are two clicks (D17). The unique counts are
+/// of notifications, by broadlog id.
 package struct FunnelCounts: Sendable, Equatable, Encodable {
-    /// Notifications of which there is a hit of any kind.
+    /// Notifications with a hit of any kind.
     package var notifications = 0
     /// Impressions.
     package var impressions = 0
     /// Notifications with an impression.
     package var uniqueImpressions = 0
-    /// Clicks: openings and dismissals alike (D14).
+    /// Clicks, including dismissals (D14).
     package var clicks = 0
     /// Notifications with a click.
     package var uniqueClicks = 0
@@ -20,19 +18,19 @@ package struct FunnelCounts: Sendable, Equatable, Encodable {
     /// Notifications with an open.
     package var uniqueOpens = 0
 
-    /// Counts of nothing.
+    /// Creates counts of zero.
     package init() {}
 
-    /// Notifications with an impression among all that are known: about 1, since an impression
-    /// comes before anything else (D20). Nil without a notification.
+    /// Notifications with an impression, per notification: about 1, since an impression precedes
+    /// every other hit (D20). Nil without notifications.
     package var impressionRatio: Double? {
         Self.ratio(self.uniqueImpressions, of: self.notifications)
     }
 
-    /// Notifications clicked, per notification with an impression; nil without an impression.
+    /// Clicked notifications per notification with an impression; nil without impressions.
     package var clickRatio: Double? { Self.ratio(self.uniqueClicks, of: self.uniqueImpressions) }
 
-    /// Notifications opened, per notification with an impression; nil without an impression.
+    /// Opened notifications per notification with an impression; nil without impressions.
     package var openRatio: Double? { Self.ratio(self.uniqueOpens, of: self.uniqueImpressions) }
 
     static func ratio(_ part: Int, of whole: Int) -> Double? {

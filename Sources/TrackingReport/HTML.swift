@@ -1,9 +1,7 @@
-// Markup that cannot be broken by what it shows.
 internal import TrackingClient
 
-/// Markup in which interpolated text is escaped: what ids and names hold stays text.
+/// Markup that escapes interpolated text, so that ids and names cannot inject tags.
 struct HTML: ExpressibleByStringInterpolation {
-    /// The markup.
     let source: String
 
     init(stringLiteral source: String) { self.source = source }
@@ -20,7 +18,7 @@ struct HTML: ExpressibleByStringInterpolation {
 
         mutating func appendLiteral(_ literal: String) { self.source += literal }
 
-        /// Text, between tags or in a quoted attribute.
+        /// Interpolates text, between tags or in a quoted attribute.
         mutating func appendInterpolation(_ text: String) {
             for character in text.printable.unicodeScalars {
                 switch character {
@@ -34,7 +32,7 @@ struct HTML: ExpressibleByStringInterpolation {
             }
         }
 
-        /// A count, its thousands apart.
+        /// Interpolates a count with thousands separators.
         mutating func appendInterpolation(_ count: Int) {
             self.source += ReportNumber.grouped(count)
         }

@@ -1,24 +1,22 @@
-// A Firebase in-app message's row in a report.
-
-/// What became of one in-app message (D24).
+/// The funnel of a Firebase in-app message (D24): a row of the report.
 package struct InAppFunnel: Sendable, Equatable {
-    /// Whose it is.
+    /// The tenant.
     package var tenant: String
-    /// The app, where the report has a row per app and the hits name one.
+    /// The app's id, if the report is by app and the hits have one.
     package var app: String?
     /// The campaign's message id.
     package var messageID: String
-    /// The campaign's name as the newest hit has it; nil where it has none.
+    /// The campaign's name according to the newest hit; nil if it has none.
     package var campaign: String?
-    /// Recipients, as far as the hits name them.
+    /// The number of distinct recipients that hits name.
     package var recipients = 0
-    /// Validated views.
+    /// Impressions.
     package var impressions = 0
-    /// Actions chosen.
+    /// Clicks on an action.
     package var clicks = 0
-    /// Closed without an action, and clicks without a URL (D25).
+    /// Dismissals, including clicks without a URL (D25).
     package var dismissals = 0
-    /// Views that failed.
+    /// Failed displays.
     package var displayErrors = 0
     /// When the first of its hits was received, in microseconds since 1970.
     package var firstReceived: Int64 = 0
@@ -40,7 +38,7 @@ extension InAppFunnel: Encodable {
         case displayErrors, clickRatio, dismissalRatio, firstReceived, lastReceived
     }
 
-    /// Writes a row; a ratio that there is none of is null.
+    /// Encodes a row; missing ratios are null.
     package func encode(to encoder: any Encoder) throws {
         var row = encoder.container(keyedBy: CodingKeys.self)
         try row.encode(self.tenant, forKey: .tenant)

@@ -1,18 +1,18 @@
-// The product of a hit stands in its event alone: a function of SQL reads it there.
 internal import GRDB
 internal import GRDBSQLite
 internal import TrackingCore
 
-/// `campaign_product(event)`: 0 for Campaign Standard, 1 for Classic.
+/// The SQL function `campaign_product(event)`: 0 for Campaign Standard, 1 for Classic. hits.db has
+/// the product in the event only.
 ///
-/// Made with SQLite's own interface rather than the library's: it runs for every click, and reads
-/// the event where SQLite holds it.
+/// It uses SQLite's own interface instead of GRDB's, because it runs for every click and can parse
+/// the event in SQLite's memory.
 enum ProductFunction {
     static let name = "campaign_product"
 
-    /// Adds the function to a connection; adding it again changes nothing.
+    /// Adds the function to a connection; idempotent.
     ///
-    /// - Throws: what SQLite says where it cannot be added.
+    /// - Throws: SQLite's error.
     static func add(to database: Database) throws {
         let result = sqlite3_create_function_v2(
             database.sqliteConnection, self.name, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil,
@@ -25,8 +25,7 @@ enum ProductFunction {
         }
     }
 
-    /// Standard too where the bytes are no event: one row that was changed by hand must not keep a
-    /// report from the others.
+    /// Unreadable bytes count as Standard: one row changed by hand must not fail the report.
     private static func product(_ value: OpaquePointer?) -> Product {
         let event = Bytes(start: sqlite3_value_blob(value), count: Int(sqlite3_value_bytes(value)))
         guard let view = try? EventView(event), view.product == .classic else { return .standard }

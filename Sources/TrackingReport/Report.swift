@@ -1,28 +1,26 @@
-// What `sightline report` shows, in whatever form.
-
-/// The funnels that hits.db holds, the largest first.
+/// The contents of `sightline report` in any format: the funnels of hits.db, largest first.
 package struct Report: Sendable, Equatable {
-    /// Rows of one kind, at most as many as the query allows.
+    /// The rows of one kind, up to the query's limit.
     package struct Section<Row: Sendable & Equatable & Encodable>: Sendable, Equatable {
-        /// The rows with the most hits, the largest first; ties in the order of their ids.
+        /// The rows with the most hits, largest first; ties by id.
         package var rows: [Row] = []
-        /// How many rows there are, those left out too.
+        /// The number of rows, including omitted ones.
         package var count = 0
-        /// The hits of all rows, those left out too.
+        /// The hits of all rows, including omitted ones.
         package var hits = 0
 
-        /// How many rows the limit left out.
+        /// The number of rows omitted by the limit.
         package var leftOut: Int { self.count - self.rows.count }
     }
 
-    /// What was asked for.
+    /// The query.
     package let query: ReportQuery
-    /// Campaign's deliveries.
+    /// The funnels of Campaign deliveries.
     package var deliveries = Section<DeliveryFunnel>()
-    /// Firebase's in-app messages.
+    /// The funnels of Firebase in-app messages.
     package var inAppMessages = Section<InAppFunnel>()
 
-    /// The range in words, in UTC.
+    /// The time range as text, in UTC.
     package var range: String {
         let since = self.query.since.map { "from \(ReportTime.utc($0))" }
         let until = self.query.until.map { "until \(ReportTime.utc($0))" }
@@ -36,7 +34,7 @@ extension Report.Section: Encodable {
         case rows, count, hits, leftOut
     }
 
-    /// Writes the rows, and how many are left out.
+    /// Encodes the rows and the number of omitted ones.
     package func encode(to encoder: any Encoder) throws {
         var section = encoder.container(keyedBy: CodingKeys.self)
         try section.encode(self.rows, forKey: .rows)
@@ -51,7 +49,7 @@ extension Report: Encodable {
         case since, until, deliveries, inAppMessages
     }
 
-    /// Writes both sections; a bound that was not asked for is null.
+    /// Encodes both sections; missing time bounds are null.
     package func encode(to encoder: any Encoder) throws {
         var report = encoder.container(keyedBy: CodingKeys.self)
         try report.encode(self.query.since.map(ReportTime.utc), forKey: .since)

@@ -1,7 +1,5 @@
-// The deliveries of a page: the largest drawn, all in a table.
-
 extension ReportPage {
-    /// The section of the push notifications.
+    /// The section of push deliveries: charts of the largest, and a table of all.
     var deliveries: HTML {
         let section = self.report.deliveries
         guard !section.rows.isEmpty else { return "" }
@@ -74,7 +72,7 @@ extension ReportPage {
             """
     }
 
-    /// Tenant and app.
+    /// The tenant and the app.
     func place(_ tenant: String, _ app: String?) -> String {
         [tenant, app].compactMap(\.self).joined(separator: ", ")
     }

@@ -1,7 +1,5 @@
-// The in-app messages of a page.
-
 extension ReportPage {
-    /// The section of the in-app messages.
+    /// The section of in-app messages: charts of the largest, and a table of all.
     var messages: HTML {
         let section = self.report.inAppMessages
         guard !section.rows.isEmpty else { return "" }

@@ -1,5 +1,5 @@
-// How a page looks. The colours are told apart without red and green, and have a contrast of 3 to 1
-// to their ground at least; text has 4.5 to 1.
+// The page's style. Its colours are safe for colour-blind readers; the contrast is at least 3:1 for
+// graphics and 4.5:1 for text.
 
 extension ReportPage {
     static let style: HTML = """

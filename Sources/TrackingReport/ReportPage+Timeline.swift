@@ -1,10 +1,10 @@
-// The timeline of a page: a plot without text in it, so that it may be as wide as the page, and its
-// figures as a table for those who cannot see it.
+// The page's timeline: an SVG plot without text, so that it can stretch to the page's width, and a
+// table of its figures for screen readers.
 
 extension ReportPage {
     private static let plotHeight = 1000
 
-    /// The plot of the hits by time.
+    /// The plot of hits over time.
     var timelineFigure: HTML {
         guard let timeline = self.timeline, let first = timeline.steps.first,
             let last = timeline.steps.last
@@ -49,7 +49,7 @@ extension ReportPage {
             (step.impressions, "impressions"), (step.clicks, "clicks"), (step.opens, "opens"),
             (step.inApp, "inapp"),
         ] where count > 0 {
-            // At least a line where there is a hit at all, as far as there is room for it.
+            // Any hit gets at least a thin line, if there is room.
             let share = Double(count) / Double(highest) * Double(Self.plotHeight)
             let height = min(max(Int(share.rounded()), 4), y)
             y -= height
@@ -76,7 +76,7 @@ extension ReportPage {
             "Hits in steps of \(Self.width(timeline.stepSeconds))", heading: heading, rows: rows)
     }
 
-    /// A width in the largest unit that has no rest, as in `15 minutes`.
+    /// A duration in the largest unit that divides it, e.g. `15 minutes`.
     static func width(_ seconds: Int64) -> String {
         let units: [(Int64, String)] = [(86_400, "day"), (3600, "hour"), (60, "minute")]
         for (unit, name) in units where seconds.isMultiple(of: unit) {

@@ -1,26 +1,24 @@
-// A report as one file for a browser: no script, nothing loaded, light and dark, phones too.
-
-/// A report as HTML.
+/// A report as a single HTML file: no scripts, no external resources, light and dark themes.
 package struct ReportPage: Sendable {
-    /// Deliveries and messages that are drawn; the tables hold them all.
+    /// The deliveries and messages that get a chart; tables list all rows.
     static let maxDrawn = 12
 
     let report: Report
     let timeline: Timeline?
     let generated: Int64
 
-    /// A page of a report.
+    /// Creates a page.
     ///
     /// - Parameters:
-    ///   - timeline: of the same query; nil where there is no hit.
-    ///   - generated: when the report was made, in microseconds since 1970.
+    ///   - timeline: the timeline of the same query; nil without hits.
+    ///   - generated: when the report was created, in microseconds since 1970.
     package init(_ report: Report, timeline: Timeline?, generated: Int64) {
         self.report = report
         self.timeline = timeline
         self.generated = generated
     }
 
-    /// The document. The policy in it forbids a browser to load or run anything.
+    /// The document. Its Content-Security-Policy forbids loading and running anything.
     package var text: String {
         let page: HTML = """
             <!DOCTYPE html>
@@ -73,13 +71,13 @@ package struct ReportPage: Sendable {
         return "<dl class=\"tiles\">\n\(tiles)\n</dl>"
     }
 
-    /// How many rows a section shows of how many.
+    /// "N of M" for a section with omitted rows.
     static func shown<Row>(_ section: Report.Section<Row>, _ noun: String) -> HTML {
         section.leftOut > 0
             ? "<p>The \(section.rows.count) largest of \(section.count) \(noun).</p>" : ""
     }
 
-    /// A step of a funnel: its name, its bar and its numbers. `share` is 1 for a full bar.
+    /// A bar of a funnel: its name, its length (`share` 1 is full) and its numbers.
     static func bar(
         _ name: String, _ count: Int, share: Double, ratio: Double?, kind: String
     ) -> HTML {
@@ -92,7 +90,7 @@ package struct ReportPage: Sendable {
             """
     }
 
-    /// A table that scrolls by itself where it is wider than the page.
+    /// A table that scrolls on its own if it is wider than the page.
     static func table(_ caption: String, heading: [HTML], rows: [HTML]) -> HTML {
         """
         <div class="scroll" role="region" aria-label="\(caption)" tabindex="0">

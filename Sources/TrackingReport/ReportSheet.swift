@@ -1,7 +1,6 @@
-// A report for spreadsheets: one table for both sections, RFC 4180.
 internal import TrackingCore
 
-/// A report as CSV.
+/// A report as CSV (RFC 4180): one table for both sections.
 package struct ReportSheet: Sendable {
     private static let heading = [
         "section", "tenant", "app", "product", "id", "campaign", "notifications", "impressions",
@@ -14,11 +13,10 @@ package struct ReportSheet: Sendable {
 
     private let report: Report
 
-    /// A sheet of a report.
+    /// Creates the sheet of a report.
     package init(_ report: Report) { self.report = report }
 
-    /// The lines, the heading first; each ends with CRLF where it is written (RFC 4180, 2.1). What
-    /// does not apply to a row is empty.
+    /// The lines, heading first; the caller ends each with CRLF. Cells that do not apply are empty.
     package func lines() -> [String] {
         let rows =
             self.report.deliveries.rows.map(Self.cells)
@@ -71,8 +69,8 @@ package struct ReportSheet: Sendable {
         ratio.map { "\(ReportNumber.rounded($0))" } ?? ""
     }
 
-    /// Text from outside: quoted where it must be, and with an apostrophe before what a spreadsheet
-    /// would run as a formula.
+    /// Quotes text if necessary, and prefixes an apostrophe to what a spreadsheet would evaluate as
+    /// a formula.
     static func text(_ text: String?) -> String {
         guard let text, let first = text.unicodeScalars.first else { return "" }
         let isFormula = "=+-@\t\r\n".unicodeScalars.contains(first)

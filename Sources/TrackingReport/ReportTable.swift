@@ -1,19 +1,18 @@
-// A report for people on a terminal: two tables, with a bar for each ratio.
 internal import TrackingClient
 
-/// A report as lines of text.
+/// A report for terminals: a table per section, with a bar for each ratio.
 package struct ReportTable: Sendable {
-    /// Characters of a bar that stands for 100 %.
+    /// The width of a full bar, in characters.
     private static let barWidth = 10
-    /// A cell's part by eighths, from one to eight.
+    /// Characters for one to eight eighths of a cell.
     private static let eighths = ["▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"]
 
     private let report: Report
 
-    /// A table of a report.
+    /// Creates the table of a report.
     package init(_ report: Report) { self.report = report }
 
-    /// The lines, without colours. What has no rows has no table; with neither there is none.
+    /// The lines, without colours. An empty section has no table.
     package func lines() -> [String] {
         var lines: [String] = []
         if !self.report.deliveries.rows.isEmpty {
@@ -77,7 +76,7 @@ package struct ReportTable: Sendable {
         return ["… and \(section.leftOut) more; --limit shows them"]
     }
 
-    /// A bar and its number; a ratio above 1 fills the bar.
+    /// A bar with its number; ratios above 1 fill the bar.
     static func bar(_ ratio: Double?) -> String {
         guard let ratio else { return "-" }
         let parts = Int((min(ratio, 1) * Double(self.barWidth * 8)).rounded())

@@ -1,27 +1,26 @@
-// Times of a report: what a person writes, and what is shown, always UTC.
 internal import Foundation
 
-/// Times in microseconds since 1970.
+/// Parses and formats times in microseconds since 1970, always in UTC.
 package enum ReportTime {
     private static let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-    /// The years that SQLite, ISO 8601 and people agree on: 1970 to 9999.
+    /// The years 1970 to 9999, which SQLite and ISO 8601 both support.
     private static let range: ClosedRange<Int64> = 0...253_402_300_799_000_000
 
-    /// Reads `90s`, `30m`, `2h` or `7d` (that long before `now`), a date (its midnight), or a date
-    /// and time of ISO 8601 with its zone, as in `2026-11-20T10:00:00Z`. Nil where it is neither.
+    /// Parses `90s`, `30m`, `2h` or `7d` (before `now`), a date (its midnight), or an ISO 8601 date
+    /// and time with zone, e.g. `2026-11-20T10:00:00Z`. Nil if malformed.
     package static func parse(_ text: String, now: Int64) -> Int64? {
         guard let last = text.last else { return nil }
         if let unit = self.units[last] { return self.before(now, text.dropLast(), unit) }
         return self.moment(text).flatMap(self.microseconds)
     }
 
-    /// A time in ISO 8601, to the millisecond.
+    /// Formats a time as ISO 8601 with milliseconds.
     package static func utc(_ microseconds: Int64) -> String {
         Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
             .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 
-    /// A time for people, as in `2026-11-20 10:00`, with seconds where a minute is too coarse.
+    /// Formats a time for people, e.g. `2026-11-20 10:00`, optionally with seconds.
     static func plain(_ microseconds: Int64, hasSeconds: Bool = false) -> String {
         let text = Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
             .formatted(
@@ -41,7 +40,7 @@ package enum ReportTime {
     }
 
     private static func moment(_ text: String) -> Date? {
-        // The parsers take what begins with a time, and days and hours that there are not.
+        // Check the shape first: the parsers accept trailing text and out-of-range days and hours.
         let shape =
             #/
             (?<day> \d{4}-\d\d-\d\d )
@@ -51,7 +50,7 @@ package enum ReportTime {
         else { return nil }
         guard match.output.time != nil else { return day }
         let hasFraction = match.output.part != nil
-        // A zone that there is not is no time, which the caller explains.
+        // An invalid zone makes the text malformed; the caller explains it.
         return try? Date.ISO8601FormatStyle(includingFractionalSeconds: hasFraction).parse(text)
     }
 

@@ -1,12 +1,11 @@
-// When the hits of a report came in: the plot at the top of its page.
 internal import Foundation
 package import GRDB
 
-/// Hits by the time at which they were received, in steps of equal width.
+/// Hits over time, by the time they were received, in steps of equal width.
 package struct Timeline: Sendable, Equatable {
-    /// The hits of one step.
+    /// The hits within one step.
     package struct Step: Sendable, Equatable {
-        /// Its start, in microseconds since 1970.
+        /// The step's start, in microseconds since 1970.
         package var start: Int64
         /// Impressions of push notifications.
         package var impressions = 0
@@ -14,19 +13,19 @@ package struct Timeline: Sendable, Equatable {
         package var clicks = 0
         /// Opens.
         package var opens = 0
-        /// Hits of in-app messages, Campaign's own and Firebase's.
+        /// Hits of in-app messages, of Campaign and Firebase.
         package var inApp = 0
 
-        /// All of them.
+        /// The sum of all hits.
         package var total: Int { self.impressions + self.clicks + self.opens + self.inApp }
     }
 
-    /// Steps of a timeline at most.
+    /// The maximum number of steps.
     package static let maxSteps = 60
 
     /// The width of a step in seconds.
     package var stepSeconds: Int64
-    /// The steps from the first hit to the last, those without a hit too.
+    /// All steps from the first hit to the last, including empty ones.
     package var steps: [Step]
 
     private static let minute: Int64 = 60
@@ -36,9 +35,9 @@ package struct Timeline: Sendable, Equatable {
         180 * Self.minute, 360 * Self.minute, Self.day, 7 * Self.day, 28 * Self.day,
     ]
 
-    /// Counts the hits that `query` asks for; nil where there is none.
+    /// Counts the hits that `query` selects; nil if there are none.
     ///
-    /// - Throws: what SQLite says where hits.db cannot be read.
+    /// - Throws: SQLite's error if hits.db cannot be read.
     package init?(_ query: ReportQuery, in database: Database) throws {
         let arguments = query.arguments
         let bounds = try Row.fetchOne(
@@ -57,8 +56,7 @@ package struct Timeline: Sendable, Equatable {
             database, sql: Self.selection, arguments: arguments + ["width": width])
         while let row = try rows.next() {
             let index = Int((row["step"] as Int64) - origin)
-            // A hit that came in between the two reads would lie beyond the end; one transaction
-            // holds them together, so that there is none.
+            // Both reads are in one transaction, so that no later hit can lie beyond the end.
             guard self.steps.indices.contains(index) else { continue }
             self.steps[index].impressions = row["impressions"]
             self.steps[index].clicks = row["clicks"]
@@ -67,7 +65,7 @@ package struct Timeline: Sendable, Equatable {
         }
     }
 
-    /// The narrowest width that needs no more than `maxSteps`; beyond the widest, its multiples.
+    /// The smallest width with at most `maxSteps` steps; above the largest unit, a multiple of it.
     static func stepSeconds(from first: Int64, to last: Int64) -> Int64 {
         let fits = { (seconds: Int64) in
             last / (seconds * 1_000_000) - first / (seconds * 1_000_000) < Int64(Self.maxSteps)
