@@ -1,14 +1,13 @@
-// A log record as one line of JSON (RFC 8259), within its limit.
 internal import Logging
 
-/// Writes one JSON object, and leaves off what goes beyond the limit.
+/// Encodes a log record as a line of JSON (RFC 8259), truncated at the limit.
 struct JSONLine {
-    /// What a cut record ends with.
+    /// Marks a truncated record.
     private static let cutMark = Array(#","cut":true"#.utf8)
     private static let end = Array("}\n".utf8)
-    /// Keys that are the record's own: metadata that are called so get an underscore.
+    /// The record's own keys; metadata with such a key get an underscore.
     private static let ownKeys: Set = ["time", "level", "logger", "msg", "cut"]
-    /// How deep metadata may be nested.
+    /// The maximum nesting of metadata.
     private static let maxDepth = 8
 
     private var bytes: [UInt8] = []
@@ -16,12 +15,12 @@ struct JSONLine {
     private var isCut = false
 
     private init(maxBytes: Int) {
-        // The end always fits.
+        // Leave room for the end of the line.
         self.maxBytes = maxBytes - Self.cutMark.count - Self.end.count
         self.bytes.reserveCapacity(512)
     }
 
-    /// The line of a record.
+    /// Encodes a record.
     static func bytes(_ record: LogRecord, maxBytes: Int = LogRecord.maxBytes) -> [UInt8] {
         var line = JSONLine(maxBytes: maxBytes)
         line.add("time", .string(LogTime.text(record.time)))
@@ -37,8 +36,8 @@ struct JSONLine {
         return line.bytes + Self.end
     }
 
-    /// Adds a field; what is too long for the record is cut if it is text, or else left off, and
-    /// nothing more is added after it.
+    /// Adds a field. Text that is too long is truncated, other values are omitted, and no further
+    /// field is added.
     private mutating func add(_ key: String, _ value: Logger.Metadata.Value) {
         guard !self.isCut else { return }
         let start = self.bytes.count
@@ -65,7 +64,7 @@ struct JSONLine {
         self.isCut = true
     }
 
-    /// Appends a value; false where it did not fit.
+    /// Appends a value; false if it did not fit.
     private mutating func append(_ value: Logger.Metadata.Value, depth: Int) -> Bool {
         guard depth < Self.maxDepth else { return self.append(quoted: "…") }
         switch value {
@@ -91,7 +90,7 @@ struct JSONLine {
         return self.bytes.count <= self.maxBytes
     }
 
-    /// Appends text in quotes, as much of it as fits; false where that is not all.
+    /// Appends quoted text, truncated if necessary; false if it was.
     private mutating func append(quoted text: String) -> Bool {
         self.bytes.append(UInt8(ascii: "\""))
         let isWhole = LogEscape.append(text, to: &self.bytes, limit: self.maxBytes - 1)

@@ -1,21 +1,20 @@
-// The handler behind every logger: a record becomes one line.
 package import Logging
 
-/// Writes each record as a line of JSON, or as text for people.
+/// A log handler that writes each record as a line, JSON or text.
 package struct LineLogHandler: LogHandler {
-    /// How a record is written.
+    /// The format of a record.
     package enum Form: Sendable, Equatable {
-        /// An object per line, for collectors.
+        /// A JSON object per line, for log collectors.
         case json
-        /// A readable line.
+        /// A line of text for people.
         case text(isColored: Bool)
     }
 
-    /// The least severe level that is written.
+    /// The minimum level.
     package var logLevel = Logger.Level.info
-    /// What every record carries.
+    /// Metadata of every record.
     package var metadata: Logger.Metadata = [:]
-    /// What adds to a record what is known of its surroundings, such as `trace_id`, `span_id`.
+    /// Adds contextual metadata such as `trace_id` and `span_id`.
     package var metadataProvider: Logger.MetadataProvider?
 
     private let label: String
@@ -23,12 +22,12 @@ package struct LineLogHandler: LogHandler {
     private let now: @Sendable () -> Int64
     private let output: @Sendable ([UInt8]) -> Void
 
-    /// A handler for the logger `label`.
+    /// Creates a handler for the logger `label`.
     package init(label: String, form: Form, output: LogOutput = .standardError) {
         self.init(label: label, form: form, now: LogTime.now, output: output.write)
     }
 
-    /// A handler with a clock (microseconds since 1970) and an output of its own.
+    /// Creates a handler with its own clock (microseconds since 1970) and output.
     init(
         label: String, form: Form, now: @escaping @Sendable () -> Int64,
         output: @escaping @Sendable ([UInt8]) -> Void
@@ -39,13 +38,13 @@ package struct LineLogHandler: LogHandler {
         self.output = output
     }
 
-    /// A value that every record carries.
+    /// Metadata of every record, by key.
     package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { self.metadata[key] }
         set { self.metadata[key] = newValue }
     }
 
-    /// Writes a record.
+    /// Writes a record to the output.
     package func log(event: LogEvent) {
         let record = LogRecord(
             event, logger: self.label, time: self.now(), metadata: self.metadata,

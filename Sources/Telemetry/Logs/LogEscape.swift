@@ -1,12 +1,9 @@
-// The escapes of RFC 8259, section 7: no text can end its string or its line, or inject a terminal
-// escape.
-
-/// Escapes text for a log record.
+/// Escapes text for log records (RFC 8259, section 7), so that it cannot end its string or line, or
+/// inject a terminal escape.
 enum LogEscape {
-    /// Appends text, escaped, as long as there are at most `limit` bytes; characters are never cut
-    /// in two.
+    /// Appends escaped text until `bytes` would exceed `limit`, without splitting a character.
     ///
-    /// - Returns: whether all of it fitted.
+    /// - Returns: whether all of the text was appended.
     static func append(_ text: String, to bytes: inout [UInt8], limit: Int) -> Bool {
         for scalar in text.unicodeScalars {
             let escape = Self.escape(scalar)
@@ -21,7 +18,7 @@ enum LogEscape {
         return true
     }
 
-    /// What stands for a character that may not stand for itself.
+    /// The escape of a character; nil if it needs none.
     private static func escape(_ scalar: Unicode.Scalar) -> String? {
         switch scalar {
         case "\"": #"\""#
@@ -31,7 +28,8 @@ enum LogEscape {
         case "\t": #"\t"#
         case "\u{8}": #"\b"#
         case "\u{c}": #"\f"#
-        // The rest of C0 by the RFC; DEL and C1 for terminals; the separators for JavaScript.
+        // The other C0 controls (RFC 8259), DEL and C1 (terminals), and line separators
+        // (JavaScript).
         case "\0"..."\u{1f}", "\u{7f}"..."\u{9f}", "\u{2028}", "\u{2029}":
             #"\u"# + Self.hex(scalar.value)
         default: nil

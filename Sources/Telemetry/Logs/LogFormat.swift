@@ -1,16 +1,15 @@
-// How logs look, as the configuration says it.
 internal import Foundation
 
-/// The form of log records.
+/// The format of log records, as configured.
 package enum LogFormat: String, Sendable, CaseIterable {
-    /// Text on a terminal, JSON elsewhere.
+    /// Text if standard error is a terminal, else JSON.
     case auto
-    /// One JSON object per line.
+    /// A JSON object per line.
     case json
-    /// Lines for people.
+    /// Text for people.
     case text
 
-    /// The form for standard error. Colours are for terminals, and not where NO_COLOR is set
+    /// The format for standard error. Colours are used on terminals unless NO_COLOR is set
     /// (no-color.org).
     package var standardErrorForm: LineLogHandler.Form {
         self.form(
@@ -18,7 +17,7 @@ package enum LogFormat: String, Sendable, CaseIterable {
             noColor: ProcessInfo.processInfo.environment["NO_COLOR"])
     }
 
-    /// The form for an output that is a terminal or not.
+    /// The format for an output that is, or is not, a terminal.
     func form(isTerminal: Bool, noColor: String?) -> LineLogHandler.Form {
         let text = LineLogHandler.Form.text(isColored: isTerminal && (noColor ?? "").isEmpty)
         switch self {

@@ -1,21 +1,20 @@
-// Where log lines go: whole, one after the other.
 internal import Foundation
 internal import Synchronization
 
-/// A file descriptor that every handler of a process writes to.
+/// A file descriptor that all log handlers of the process share.
 package final class LogOutput: Sendable {
     /// Standard error.
     package static let standardError = LogOutput(fileDescriptor: STDERR_FILENO)
 
     private let fileDescriptor: Mutex<CInt>
 
-    /// Writes to an open file descriptor, which stays its owner's.
+    /// Writes to an open file descriptor, which the caller keeps open and closes.
     package init(fileDescriptor: CInt) { self.fileDescriptor = Mutex(fileDescriptor) }
 
-    /// Writes a line by one call of write(2), and another only for what that left over: lines of
-    /// one process never mix. Where nobody reads any more, the line is lost.
+    /// Writes a line, with further write(2) calls for the rest after a partial write. Lines never
+    /// mix. If the reader has gone, the line is dropped.
     func write(_ line: [UInt8]) {
-        // A pipe takes 4 KiB at once whole, and a line may be longer: hence the lock.
+        // A pipe is atomic only up to 4 KiB, which a line may exceed: hence the lock.
         self.fileDescriptor.withLock { fileDescriptor in
             line.withUnsafeBytes { bytes in
                 var rest = bytes[...]
@@ -34,7 +33,7 @@ package final class LogOutput: Sendable {
         }
     }
 
-    /// Waits as a blocking descriptor would: somebody else has made this one non-blocking.
+    /// Blocks until writable: another process may have made the descriptor non-blocking.
     private static func waitUntilWritable(_ fileDescriptor: CInt) {
         var request = pollfd(fd: fileDescriptor, events: Int16(POLLOUT), revents: 0)
         poll(&request, 1, -1)

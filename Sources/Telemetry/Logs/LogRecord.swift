@@ -1,10 +1,9 @@
-// One log record, whatever it is written as.
 internal import Logging
 
-/// What a handler was told, put together: its own metadata, the provider's, and the event's.
+/// A log record: the handler's metadata, the provider's and the event's, merged.
 struct LogRecord: Sendable {
-    /// Bytes of a record with its newline; what does not fit is cut, and the record says so.
-    /// Collectors split or drop longer lines.
+    /// The maximum bytes of a record with its newline, since collectors split or drop longer lines.
+    /// Longer records are truncated and marked.
     static let maxBytes = 8 << 10
 
     /// Microseconds since 1970.
@@ -12,14 +11,14 @@ struct LogRecord: Sendable {
     var level: Logger.Level
     var logger: String
     var message: String
-    /// The trace that was under way, in hex; nil where there was none.
+    /// The active trace's id in hexadecimal; nil if there is none.
     var traceID: String?
-    /// The span that was under way, in hex.
+    /// The active span's id in hexadecimal; nil if there is none.
     var spanID: String?
-    /// All other metadata, by their keys in order; an error is among them.
+    /// All other metadata, including an error, sorted by key.
     var metadata: [(key: String, value: Logger.Metadata.Value)]
 
-    /// The record of an event; of two values with one key the one that is nearer to it counts.
+    /// Merges the metadata: the event's take precedence, then the provider's.
     init(
         _ event: LogEvent, logger: String, time: Int64, metadata: Logger.Metadata,
         provider: Logger.MetadataProvider?

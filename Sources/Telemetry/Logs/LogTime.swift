@@ -1,7 +1,6 @@
-// Times as logs show them: RFC 3339, in UTC.
 internal import Foundation
 
-/// The clock of log records.
+/// The wall clock of log records, and its text form: RFC 3339 in UTC.
 enum LogTime {
     /// Microseconds since 1970.
     @Sendable static func now() -> Int64 {
@@ -10,7 +9,7 @@ enum LogTime {
         return Int64(time.tv_sec) &* 1_000_000 &+ Int64(time.tv_nsec) / 1000
     }
 
-    /// A time as in `2026-01-31T23:59:59.123456Z`.
+    /// Formats a time, e.g. `2026-01-31T23:59:59.123456Z`.
     static func text(_ microseconds: Int64) -> String {
         var seconds = time_t(microseconds / 1_000_000)
         var date = tm()

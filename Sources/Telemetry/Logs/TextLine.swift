@@ -1,9 +1,8 @@
-// A log record for people: one line, with colours where they are wanted.
 internal import Logging
 
-/// Writes one readable line.
+/// Formats a log record as a line of text, optionally coloured.
 enum TextLine {
-    /// The line of a record, cut at its limit.
+    /// The line of a record, truncated at the limit.
     static func bytes(
         _ record: LogRecord, isColored: Bool, maxBytes: Int = LogRecord.maxBytes
     ) -> [UInt8] {
@@ -15,7 +14,7 @@ enum TextLine {
             ? (Self.color(record.level), "\u{1b}[2m", "\u{1b}[0m")
             : ("", "", "")
         let end = Array("…\(plain)\n".utf8)
-        // What stands around a key that does not fit is written all the same.
+        // Reserve room for the colour codes around a key that does not fit.
         let limit = maxBytes - end.count - 1 - dim.utf8.count - plain.utf8.count
         var line = Array("\(dim)\(LogTime.text(record.time))\(plain) ".utf8)
         line += "\(color)\(Self.name(record.level))\(plain) ".utf8

@@ -1,7 +1,6 @@
-// The standard library's atomics hold no Double: its bits do.
 internal import Synchronization
 
-/// A number that threads share without a lock.
+/// An atomic Double, stored as its bits, since the standard library has none.
 struct AtomicDouble: ~Copyable {
     private let bits = Atomic<UInt64>(Double.zero.bitPattern)
 

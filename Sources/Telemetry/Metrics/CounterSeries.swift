@@ -1,8 +1,7 @@
-// The counter of the hot path: one addition.
 internal import CoreMetrics
 internal import Synchronization
 
-/// Counts whole things.
+/// An integer counter: one atomic addition per increment.
 final class CounterSeries: MetricSeries, CounterHandler {
     private let count = Atomic<Int64>(0)
 

@@ -1,12 +1,11 @@
-// A histogram of fixed bounds: one addition to a count and one to the sum for each value.
 internal import CoreMetrics
 internal import Synchronization
 
-/// Counts values by upper bounds.
+/// A histogram with fixed bounds: an addition to a bucket and one to the sum per value.
 final class HistogramSeries: MetricSeries, RecorderHandler, TimerHandler {
     private let bounds: [Double]
-    // An array holds no atomics. This memory is never moved and lives as long as its owner, and
-    // what is in it is made for many threads.
+    // An array cannot hold atomics. The allocation never moves and lives as long as the series, and
+    // its elements are safe to share.
     private nonisolated(unsafe) let counts: UnsafeMutablePointer<Atomic<Int>>
     private let sum = AtomicDouble()
 
@@ -30,7 +29,7 @@ final class HistogramSeries: MetricSeries, RecorderHandler, TimerHandler {
     }
 
     func record(_ value: Double) {
-        // Most bounds lists have a dozen places: a walk beats a search.
+        // Bounds are few: a linear search is fastest.
         var index = 0
         while index < self.bounds.count, value > self.bounds[index] { index += 1 }
         self.counts[index].wrappingAdd(1, ordering: .relaxed)
@@ -39,6 +38,6 @@ final class HistogramSeries: MetricSeries, RecorderHandler, TimerHandler {
 
     func record(_ value: Int64) { self.record(Double(value)) }
 
-    /// Durations are recorded in seconds.
+    /// Records a duration in seconds.
     func recordNanoseconds(_ duration: Int64) { self.record(Double(duration) / 1e9) }
 }

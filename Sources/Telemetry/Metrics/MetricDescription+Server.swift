@@ -1,5 +1,4 @@
-// Every metric of the server: its name, its labels and its meaning, here and nowhere else.
-// docs/metrics.md is made from this.
+// Every metric of the server. docs/metrics.md has a row for each.
 
 extension MetricDescription {
     /// `sightline_build_info`.
@@ -67,7 +66,7 @@ extension MetricDescription {
         "sightline_delivery_duration_seconds", "Time that a sink took for a batch that it has",
         labels: "sink", bounds: Self.diskBounds + [10, 30])
 
-    /// From a fast SSD's sync to a disk that is about to fail.
+    /// From a fast SSD's fsync to a failing disk's.
     private static let diskBounds = [
         100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25, 0.5, 1, 2.5, 5,
     ]
@@ -119,7 +118,7 @@ extension MetricDescription {
         "sightline_metrics_dropped_series_total",
         "Series that are missing here because they were not declared or were too many")
 
-    /// All of them, in the order of the exposition.
+    /// All metrics, in the order of the exposition.
     package static let server: [MetricDescription] =
         [
             .buildInfo, .requests, .events, .hits, .receivedBytes, .refusals, .streams,

@@ -1,27 +1,24 @@
-// What a metric is, said once before anything is counted: the exposition and the documentation
-// both read it.
-
-/// The declaration of one metric family.
+/// Describes a metric family for the exposition and the documentation.
 package struct MetricDescription: Sendable, Equatable {
-    /// What a family's samples are, in Prometheus's words.
+    /// The kind of a metric, as Prometheus names it.
     package enum Kind: String, Sendable {
-        /// Only ever rises, and starts at 0 with the process.
+        /// Only increases; starts at 0 with the process.
         case counter
-        /// Rises and falls.
+        /// Increases and decreases.
         case gauge
-        /// Counts values by fixed upper bounds.
+        /// Counts values in buckets with fixed upper bounds.
         case histogram
     }
 
-    /// The full name, with its unit at the end; a counter's ends in `_total`.
+    /// The full name, which ends in the unit; a counter's ends in `_total`.
     package let name: String
-    /// One sentence without a full stop.
+    /// A sentence without a full stop.
     package let help: String
-    /// What its samples are.
+    /// The kind of the metric.
     package let kind: Kind
-    /// The names of its labels, in the order in which each of its series gives their values.
+    /// The names of its labels, in the order of each series' values.
     package let labels: [String]
-    /// A histogram's upper bounds, ascending and without +Inf; empty for the other kinds.
+    /// The upper bounds of a histogram, ascending and without +Inf; empty for other kinds.
     package let bounds: [Double]
 
     private init(
@@ -34,17 +31,17 @@ package struct MetricDescription: Sendable, Equatable {
         self.bounds = bounds
     }
 
-    /// A counter.
+    /// Describes a counter.
     package static func counter(_ name: String, _ help: String, labels: String...) -> Self {
         Self(name, .counter, help, labels, [])
     }
 
-    /// A gauge.
+    /// Describes a gauge.
     package static func gauge(_ name: String, _ help: String, labels: String...) -> Self {
         Self(name, .gauge, help, labels, [])
     }
 
-    /// A histogram with these ascending upper bounds, without +Inf.
+    /// Describes a histogram with ascending upper bounds, without +Inf.
     package static func histogram(
         _ name: String, _ help: String, labels: String..., bounds: [Double]
     ) -> Self {

@@ -1,64 +1,61 @@
-// What a scrape reads: values alone, with nothing behind them that still counts.
-
-/// A metric and its samples at one moment.
+/// The samples of a metric at one moment, as a scrape reads them.
 package struct MetricFamily: Sendable, Equatable {
-    /// What the metric is.
+    /// The metric's description.
     package let description: MetricDescription
-    /// At least one, ascending by the values of their labels.
+    /// At least one sample, in ascending order of their labels' values.
     package let samples: [MetricSample]
 
     /// The metric's full name.
     package var name: String { self.description.name }
-    /// One sentence without a full stop.
+    /// The metric's help text.
     package var help: String { self.description.help }
-    /// What the samples are.
+    /// The metric's kind.
     package var kind: MetricDescription.Kind { self.description.kind }
 
-    /// A family of these samples.
+    /// Creates a family.
     package init(description: MetricDescription, samples: [MetricSample]) {
         self.description = description
         self.samples = samples
     }
 }
 
-/// One series at one moment.
+/// A series at one moment.
 package struct MetricSample: Sendable, Equatable {
-    /// A label's name and value.
+    /// A label with its value.
     package struct Label: Sendable, Equatable {
-        /// As the description names it.
+        /// The name, as in the description.
         package let name: String
-        /// Any text; the exposition escapes it.
+        /// The value, unescaped.
         package let value: String
 
-        /// A label.
+        /// Creates a label.
         package init(name: String, value: String) {
             self.name = name
             self.value = value
         }
     }
 
-    /// What was measured.
+    /// A measured value.
     package enum Value: Sendable, Equatable {
-        /// A counter's or a gauge's.
+        /// The value of a counter or gauge.
         case number(Double)
-        /// A histogram's.
+        /// The counts of a histogram.
         case histogram(Distribution)
     }
 
-    /// A histogram's counts.
+    /// A histogram's buckets.
     package struct Distribution: Sendable, Equatable {
         /// The upper bounds, ascending and without +Inf.
         package let bounds: [Double]
-        /// How many values each bound holds that the bound before it does not; one more than
-        /// there are bounds, for what is above the last one.
+        /// The values in each bucket, not cumulative; the last count is of values above all bounds.
         package let counts: [Int]
         /// The sum of all values.
         package let sum: Double
 
-        /// How many values there are.
+        /// The number of values.
         package var count: Int { self.counts.reduce(0, &+) }
 
-        /// A distribution; there is one count more than there are bounds.
+        /// Creates a distribution; `counts` has one element more than `bounds`.
         package init(bounds: [Double], counts: [Int], sum: Double) {
             self.bounds = bounds
             self.counts = counts
@@ -66,12 +63,12 @@ package struct MetricSample: Sendable, Equatable {
         }
     }
 
-    /// In the order of the description.
+    /// The labels, in the order of the description.
     package let labels: [Label]
-    /// What was measured.
+    /// The measured value.
     package let value: Value
 
-    /// A sample.
+    /// Creates a sample.
     package init(labels: [Label], value: Value) {
         self.labels = labels
         self.value = value

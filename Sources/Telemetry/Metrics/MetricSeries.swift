@@ -1,10 +1,8 @@
-// What the registry holds of each series.
-
-/// One series, that counts in atomics: whoever counts never waits.
+/// A series of a metric. It uses atomics, so that recording never blocks.
 protocol MetricSeries: AnyObject, Sendable {
-    /// A series that has counted nothing. `bounds` are a histogram's.
+    /// Creates a series at 0; `bounds` are those of a histogram.
     init(bounds: [Double])
 
-    /// What it has come to.
+    /// The current value.
     var value: MetricSample.Value { get }
 }

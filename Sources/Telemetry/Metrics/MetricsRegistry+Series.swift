@@ -1,19 +1,18 @@
-// Series of declared metrics, made by their description: no name is written twice.
 package import CoreMetrics
 
 extension MetricsRegistry {
-    /// A counter's series with these values of its labels, in their order.
+    /// A series of a counter; `values` are those of its labels, in order.
     package func counter(_ description: MetricDescription, _ values: String...) -> Counter {
         Counter(
             label: description.name, dimensions: description.dimensions(values), factory: self)
     }
 
-    /// A series that is set: a gauge's, or that of a counter that is kept elsewhere.
+    /// A series that is set instead of incremented: a gauge, or a counter kept elsewhere.
     package func meter(_ description: MetricDescription, _ values: String...) -> Meter {
         Meter(label: description.name, dimensions: description.dimensions(values), factory: self)
     }
 
-    /// A histogram's series, in seconds.
+    /// A series of a histogram, in seconds.
     package func timer(_ description: MetricDescription, _ values: String...) -> Timer {
         Timer(label: description.name, dimensions: description.dimensions(values), factory: self)
     }

@@ -1,21 +1,19 @@
-// Where all that is counted comes together: the backend of swift-metrics, and what a scrape reads.
 package import CoreMetrics
 internal import Synchronization
 
-/// Makes the series of the metrics that were declared to it, and reads them all at a scrape.
+/// The backend of swift-metrics: creates the series of declared metrics, and reads them for
+/// scrapes.
 ///
-/// What is not as declared is counted as dropped and shown nowhere: an undeclared name, other
-/// labels, another kind, or one series more than a family may have. Whoever counts there goes on
-/// unharmed.
+/// A series that does not match a declaration is dropped: an unknown name, other labels, another
+/// kind, or too many series of a family. The caller gets a working series that no scrape shows.
 package final class MetricsRegistry: MetricsFactory {
-    /// How many series a family may have. Every label's values come from an enum or from the
-    /// configuration, so only a mistake comes here; it must not eat the memory of the server, or
-    /// of who scrapes it.
+    /// The maximum series of a family. Label values come from enums or the configuration, so only a
+    /// bug exceeds it, which must not exhaust the memory of the server or of Prometheus.
     package static let maxSeriesPerFamily = 256
 
     private struct Family {
         let description: MetricDescription
-        /// By the values of their labels.
+        /// The series by the values of their labels.
         var series: [[String]: any MetricSeries] = [:]
     }
 
@@ -28,23 +26,23 @@ package final class MetricsRegistry: MetricsFactory {
     private let state: Mutex<State>
     private let collectors = Mutex<[@Sendable () -> Void]>([])
 
-    /// A registry of the metrics that are declared here; of two with one name the first counts.
+    /// Creates a registry for declared metrics; the first of two with the same name wins.
     package init(_ descriptions: [MetricDescription]) {
         self.names = descriptions.map(\.name)
         let families = descriptions.map { ($0.name, Family(description: $0)) }
         self.state = Mutex(State(families: Dictionary(families) { first, _ in first }))
     }
 
-    /// How many series were asked for and not given.
+    /// The number of series that were dropped.
     package var droppedSeries: Int { self.state.withLock { $0.droppedSeries } }
 
-    /// Has `body` called at the start of each `families()`, to set what nobody counts: the size of
-    /// a file, say. Two scrapes may call it at the same time.
+    /// Registers a closure to be called at the start of each `families()`, to update values kept
+    /// elsewhere. Concurrent scrapes may call it at the same time.
     package func onCollect(_ body: @escaping @Sendable () -> Void) {
         self.collectors.withLock { $0.append(body) }
     }
 
-    /// Every family that has a series, in the order of their declaration.
+    /// The families that have a series, in the order of declaration.
     package func families() -> [MetricFamily] {
         for collect in self.collectors.withLock({ $0 }) { collect() }
         let families = self.state.withLock { $0.families }
@@ -69,26 +67,26 @@ package final class MetricsRegistry: MetricsFactory {
 
     // MARK: MetricsFactory
 
-    /// A counter of whole things.
+    /// Creates an integer counter.
     package func makeCounter(
         label: String, dimensions: [(String, String)]
     ) -> any CounterHandler {
         self.series(label, dimensions, of: .counter) as CounterSeries
     }
 
-    /// A counter of fractions.
+    /// Creates a floating-point counter.
     package func makeFloatingPointCounter(
         label: String, dimensions: [(String, String)]
     ) -> any FloatingPointCounterHandler {
         self.series(label, dimensions, of: .counter) as NumberSeries
     }
 
-    /// A gauge, or a counter that is kept elsewhere and set at a scrape.
+    /// Creates a gauge, or a counter that is kept elsewhere and set.
     package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
         self.series(label, dimensions, of: .gauge, .counter) as NumberSeries
     }
 
-    /// A histogram where it aggregates, or else a gauge.
+    /// Creates a histogram if `aggregate` is true, else a gauge.
     package func makeRecorder(
         label: String, dimensions: [(String, String)], aggregate: Bool
     ) -> any RecorderHandler {
@@ -97,29 +95,29 @@ package final class MetricsRegistry: MetricsFactory {
             : self.series(label, dimensions, of: .gauge) as NumberSeries
     }
 
-    /// A histogram in seconds.
+    /// Creates a histogram in seconds.
     package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         self.series(label, dimensions, of: .histogram) as HistogramSeries
     }
 
-    /// Shows the counter no longer.
+    /// Removes the counter from scrapes.
     package func destroyCounter(_ handler: any CounterHandler) { self.remove(handler) }
 
-    /// Shows the counter no longer.
+    /// Removes the counter from scrapes.
     package func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {
         self.remove(handler)
     }
 
-    /// Shows the meter no longer.
+    /// Removes the meter from scrapes.
     package func destroyMeter(_ handler: any MeterHandler) { self.remove(handler) }
 
-    /// Shows the recorder no longer.
+    /// Removes the recorder from scrapes.
     package func destroyRecorder(_ handler: any RecorderHandler) { self.remove(handler) }
 
-    /// Shows the timer no longer.
+    /// Removes the timer from scrapes.
     package func destroyTimer(_ handler: any TimerHandler) { self.remove(handler) }
 
-    /// The series of a declared family: the one there is, a new one, or one that is shown nowhere.
+    /// The existing or a new series of a declared family, or a detached one.
     private func series<Series: MetricSeries>(
         _ name: String, _ dimensions: [(String, String)], of kinds: MetricDescription.Kind...
     ) -> Series {

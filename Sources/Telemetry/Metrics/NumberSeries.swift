@@ -1,8 +1,7 @@
-// A series of any number: gauges, counters of fractions, and counters that are kept elsewhere.
 internal import CoreMetrics
 internal import Synchronization
 
-/// Holds one number, set or added to.
+/// A floating-point number that is set or added to: gauges, and counters kept elsewhere.
 final class NumberSeries:
     MetricSeries, FloatingPointCounterHandler, MeterHandler, RecorderHandler
 {

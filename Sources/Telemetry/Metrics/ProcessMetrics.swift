@@ -1,9 +1,9 @@
-// What every Prometheus client tells of its process, by the names that dashboards know:
+// The standard process metrics of Prometheus clients:
 // https://prometheus.io/docs/instrumenting/writing_clientlibs/#process-metrics
 internal import CoreMetrics
 internal import Foundation
 
-/// The process's figures, read from Linux's /proc as they are asked for.
+/// Reports the process's metrics, read from Linux's /proc at each scrape.
 package struct ProcessMetrics: Sendable {
     private static let cpu = MetricDescription.counter(
         "process_cpu_seconds_total", "Seconds of user and system CPU time")
@@ -18,13 +18,13 @@ package struct ProcessMetrics: Sendable {
     private static let startTime = MetricDescription.gauge(
         "process_start_time_seconds", "When the process started, since 1970")
 
-    /// What `install` sets.
+    /// The descriptions, to be declared to the registry that `install` gets.
     package static let descriptions = [
         Self.cpu, Self.residentMemory, Self.virtualMemory, Self.openFiles, Self.maxFiles,
         Self.startTime,
     ]
 
-    /// Has a registry, to which the descriptions were declared, tell of this process.
+    /// Reports this process in a registry with these `descriptions`.
     package static func install(in registry: MetricsRegistry) {
         let (cpu, resident) = (registry.meter(Self.cpu), registry.meter(Self.residentMemory))
         let (virtual, open) = (registry.meter(Self.virtualMemory), registry.meter(Self.openFiles))
@@ -48,7 +48,7 @@ package struct ProcessMetrics: Sendable {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// The first two numbers of statm (proc(5)).
+    /// The first two fields of statm (proc(5)).
     private static func memoryPages() -> (total: Int, resident: Int) {
         let numbers = Self.text("/proc/self/statm").split(separator: " ").prefix(2).compactMap {
             Int($0)
@@ -57,22 +57,22 @@ package struct ProcessMetrics: Sendable {
     }
 
     private static func openFileCount() -> Int {
-        // Where /proc is missing there is nothing to count.
+        // Without /proc, the metric is 0.
         let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
-        // One of them is the directory itself while it is read.
+        // One descriptor is that of this listing.
         return max(0, (names?.count ?? 1) - 1)
     }
 
     private static func fileLimit() -> Double {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        // RLIM_INFINITY, in a header form that Swift cannot read.
+        // RLIM_INFINITY, a macro that Swift cannot import.
         return limit.rlim_cur == .max ? .infinity : Double(limit.rlim_cur)
     }
 
-    /// Field 22 of stat, in ticks since the machine's start (proc(5)).
+    /// Field 22 of stat, in clock ticks since boot (proc(5)).
     private static func startedTime() -> Double {
-        // The name, in parentheses, may hold spaces: fields are counted after it.
+        // Skip the process name in parentheses, which may contain spaces.
         let fields = Self.text("/proc/self/stat").split(separator: ")").last?
             .split(separator: " ")
         guard let fields, fields.count > 19, let ticks = Double(fields[19]),
@@ -84,7 +84,7 @@ package struct ProcessMetrics: Sendable {
     }
 
     private static func text(_ path: String) -> String {
-        // Where /proc is missing there is nothing to tell.
+        // Without /proc, the metrics are 0.
         (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
     }
 }

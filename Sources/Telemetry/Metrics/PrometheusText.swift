@@ -1,12 +1,12 @@
 // Prometheus's text format, version 0.0.4:
 // https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
 
-/// Writes metric families as text.
+/// Encodes metric families in Prometheus's text format.
 package enum PrometheusText {
-    /// The text's media type, for the header Content-Type.
+    /// The format's media type, for the Content-Type header.
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-    /// The families as text, each with its HELP and TYPE.
+    /// Encodes the families, each with HELP and TYPE.
     package static func text(_ families: [MetricFamily]) -> String {
         var text = ""
         for family in families {
@@ -23,7 +23,7 @@ package enum PrometheusText {
             Self.write(name, sample.labels, Self.text(number), to: &text)
         case .histogram(let distribution):
             var count = 0
-            // The text's buckets hold all that is not above their bound, ours what is between two.
+            // The format's buckets are cumulative, ours are not.
             for (bound, counted) in zip(distribution.bounds + [.infinity], distribution.counts) {
                 count &+= counted
                 let bucket = MetricSample.Label(name: "le", value: Self.text(bound))
@@ -45,7 +45,7 @@ package enum PrometheusText {
         text += " \(value)\n"
     }
 
-    /// A number without a fraction where it has none.
+    /// Formats a number, without a fraction if it is an integer.
     private static func text(_ number: Double) -> String {
         if number.isNaN { return "NaN" }
         if number.isInfinite { return number < 0 ? "-Inf" : "+Inf" }
@@ -53,7 +53,7 @@ package enum PrometheusText {
         return "\(number)"
     }
 
-    /// Help texts keep their quotes, the values of labels do not.
+    /// Escapes text; quotes are escaped in label values only, not in help texts.
     private static func escaped(_ text: String, quotes: Bool) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {

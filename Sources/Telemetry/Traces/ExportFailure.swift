@@ -1,22 +1,21 @@
-// What a failed export asks for, by OTLP's table of status codes.
 internal import GRPCCore
 internal import GRPCProtobuf
 
-/// Whether spans that a receiver has not taken are sent again.
+/// Whether to retry a failed export, by OTLP's table of status codes.
 enum ExportFailure: Equatable {
-    /// Again, after a pause that the receiver asked for, or else the exporter's own.
+    /// Retry, after the receiver's delay if it gave one, else after the exporter's own.
     case transient(retryAfter: Duration?)
-    /// Never: the receiver would refuse them again.
+    /// Do not retry: the receiver would refuse the spans again.
     case permanent
 
-    /// Judges a status (OTLP specification, section Failures of OTLP/gRPC).
+    /// Classifies a status (OTLP specification, section Failures of OTLP/gRPC).
     init(_ error: RPCError) {
         let retryAfter = Self.retryDelay(in: error)
         switch error.code {
         case .cancelled, .deadlineExceeded, .aborted, .outOfRange, .unavailable, .dataLoss:
             self = .transient(retryAfter: retryAfter)
         case .resourceExhausted where retryAfter != nil:
-            // Without a time the receiver means that it will never take so much at once.
+            // Without a delay, the receiver can never accept so much at once.
             self = .transient(retryAfter: retryAfter)
         default:
             self = .permanent
@@ -24,7 +23,7 @@ enum ExportFailure: Equatable {
     }
 
     private static func retryDelay(in error: RPCError) -> Duration? {
-        // Details that cannot be read are as good as none.
+        // Unreadable details are ignored.
         guard let status = try? error.unpackGoogleRPCStatus() else { return nil }
         return status.details.lazy.compactMap { $0.retryInfo?.delay }.first.map { max($0, .zero) }
     }

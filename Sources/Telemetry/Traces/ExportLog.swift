@@ -1,8 +1,7 @@
-// What the log tells of exports: a change, and not each batch of an outage.
 internal import Logging
 internal import Synchronization
 
-/// Logs when spans begin to be lost, and when they are taken again.
+/// Logs when spans begin to be lost and when exports succeed again, not every failed batch.
 final class ExportLog: Sendable {
     private let logger: Logger
     private let lostSpans = Mutex(0)
@@ -10,7 +9,7 @@ final class ExportLog: Sendable {
 
     init(logger: Logger) { self.logger = logger }
 
-    /// A batch was taken, but for some spans.
+    /// Records an accepted batch, of which `rejected` spans were refused.
     func taken(rejected: Int, message: String) {
         let lost = self.lostSpans.withLock { lost in
             defer { lost = 0 }
@@ -26,7 +25,7 @@ final class ExportLog: Sendable {
             metadata: ["rejected": "\(rejected)", "message": "\(message.prefix(256))"])
     }
 
-    /// The exporter has ended.
+    /// Logs the totals when the exporter ends.
     func ended(_ counts: SpanCounts) {
         let dropped = counts.count(of: .queueFull) + counts.count(of: .stopped)
         let failed = counts.count(of: .failed) + counts.count(of: .rejected)
@@ -39,7 +38,7 @@ final class ExportLog: Sendable {
             ])
     }
 
-    /// Spans were lost.
+    /// Records lost spans.
     func lost(_ count: Int, reason: String) {
         let isFirst = self.lostSpans.withLock { lost in
             defer { lost += max(count, 1) }

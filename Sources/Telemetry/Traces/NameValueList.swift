@@ -1,16 +1,16 @@
-// `name=value,name=value`, as OpenTelemetry's variables hold headers and resource attributes.
 internal import Foundation
 
-/// Names with their values, as an operator writes them.
+/// Parses `name=value,name=value`, the format of OpenTelemetry's variables for headers and resource
+/// attributes.
 package enum NameValueList {
-    /// Reads a list, in which values are percent-encoded as in W3C Baggage; nil where it is
-    /// malformed: then nothing of it is taken. An empty text is an empty list.
+    /// Parses a list with percent-encoded values, as in W3C Baggage; nil if any part is malformed.
+    /// An empty text is an empty list.
     package static func read(_ text: String) -> [(name: String, value: String)]? {
         var list: [(name: String, value: String)] = []
         for member in text.split(separator: ",") {
             let pair = member.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard pair.count == 2 else {
-                // A comma too many is no member.
+                // Tolerate an extra comma.
                 if member.allSatisfy(\.isWhitespace) { continue }
                 return nil
             }
@@ -22,11 +22,11 @@ package enum NameValueList {
         return list
     }
 
-    /// Reads a list of gRPC metadata; nil where a name or a value cannot be one.
+    /// Parses a list of gRPC metadata; nil if a name or value is not valid metadata.
     package static func readMetadata(_ text: String) -> [(name: String, value: String)]? {
         guard let list = Self.read(text) else { return nil }
         let isSound = list.allSatisfy { name, value in
-            // The transport's own names would end every call.
+            // Reserved names would make every call fail.
             name.utf8.allSatisfy(Self.isNameByte) && !name.lowercased().hasPrefix("grpc-")
                 && !name.lowercased().hasSuffix("-bin")
                 && value.utf8.allSatisfy { (0x20...0x7e).contains($0) }

@@ -1,21 +1,20 @@
-// Where spans are sent, as an operator writes it.
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 
-/// The address of an OTLP receiver over gRPC.
+/// The address of an OTLP receiver (gRPC).
 package struct OTLPEndpoint: Sendable, Equatable {
-    /// A name, an IPv4 address, or an IPv6 address without brackets.
+    /// A host name, an IPv4 address, or an IPv6 address without brackets.
     package let host: String
     /// 1 to 65535.
     package let port: Int
-    /// Whether the connection is encrypted.
+    /// Whether to use TLS.
     package let isEncrypted: Bool
 
-    /// The port where the URL has none.
+    /// The default port.
     package static let standardPort = 4317
 
-    /// Reads `http://HOST[:PORT]` or `https://HOST[:PORT]`; nil where it is neither. A path but `/`
-    /// is none for gRPC.
+    /// Parses `http://HOST[:PORT]` or `https://HOST[:PORT]`; nil if malformed. gRPC allows no path
+    /// other than `/`.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard (3...4).contains(parts.count), parts[1].isEmpty, parts.count == 3 || parts[3].isEmpty

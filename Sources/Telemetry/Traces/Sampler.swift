@@ -1,32 +1,31 @@
-// Which traces are recorded: OpenTelemetry's samplers.
 package import TrackingCore
 
-/// Decides at a span's start whether it is recorded.
+/// OpenTelemetry's samplers, which decide at a span's start whether to record it.
 package struct Sampler: Sendable, Equatable {
-    /// What decides where no parent has: at the root of a trace, or always.
+    /// Decides without a parent, or always if `followsParent` is false.
     private let root: Root
-    /// Whether a parent's decision is followed.
+    /// Whether to follow the parent's decision.
     private let followsParent: Bool
 
     private enum Root: Equatable {
         case always
         case never
-        /// Where the lower half of the trace id is below it. 2⁶⁴ itself does not fit: that is
-        /// `always`.
+        /// If the trace id's lower half is below the bound. `always` covers 2⁶⁴, which does not
+        /// fit.
         case below(UInt64)
     }
 
-    /// OpenTelemetry's names of its samplers.
+    /// The names of the samplers, as OpenTelemetry defines them.
     package static let names = [
         "always_on", "always_off", "traceidratio", "parentbased_always_on",
         "parentbased_always_off", "parentbased_traceidratio",
     ]
 
-    /// A sampler by its name.
+    /// Creates a sampler by name.
     ///
     /// - Parameters:
-    ///   - name: one of `names`; any other samples as `parentbased_always_on`, the default.
-    ///   - ratio: the share of traces that the ratio samplers record, from 0 to 1.
+    ///   - name: one of `names`; any other means the default, `parentbased_always_on`.
+    ///   - ratio: the share of traces to record, 0 to 1; ratio samplers use it.
     package init(name: String, ratio: Double) {
         self.followsParent = !Self.names.contains(name) || name.hasPrefix("parentbased_")
         self.root =
@@ -37,22 +36,22 @@ package struct Sampler: Sendable, Equatable {
             }
     }
 
-    /// Whether a span of this trace is recorded.
+    /// Whether to record a span of this trace.
     ///
-    /// - Parameter parent: the span that it continues, nil where it begins the trace.
+    /// - Parameter parent: the parent span; nil at the root of a trace.
     package func samples(_ traceID: TraceContext.TraceID, parent: TraceContext?) -> Bool {
         if self.followsParent, let parent { return parent.isSampled }
         switch self.root {
         case .always: return true
         case .never: return false
-        // Every sampler of one trace decides alike, whatever its language: they all take this half.
+        // All OpenTelemetry samplers use this half, so they agree on each trace.
         case .below(let bound): return traceID.low < bound
         }
     }
 
     private static func root(ratio: Double) -> Root {
         guard ratio > 0 else { return .never }
-        // 2⁶⁴ times a ratio close to 1 is rounded up to 2⁶⁴.
+        // A ratio close to 1 rounds up to 2⁶⁴, which does not fit.
         guard let bound = UInt64(exactly: (ratio * 0x1p64).rounded()) else { return .always }
         return .below(bound)
     }

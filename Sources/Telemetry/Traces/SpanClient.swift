@@ -1,12 +1,11 @@
-// One export: a batch of spans to the receiver, as often as OTLP asks for.
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import GRPCProtobuf
 internal import SightlineProtos
 internal import TrackingCore
 
-/// Sends batches to an OTLP receiver. The calls themselves make no spans: they would be exported in
-/// their turn, for ever.
+/// Sends batches of spans to an OTLP receiver, with retries. Its calls create no spans, which would
+/// be exported in turn, endlessly.
 struct SpanClient {
     typealias Transport = HTTP2ClientTransport.Posix
 
@@ -27,16 +26,16 @@ struct SpanClient {
         self.metadata = metadata
     }
 
-    /// What became of a batch.
+    /// The outcome of a batch.
     enum Outcome: Equatable {
-        /// The receiver has it, but for so many spans; its message is empty where it had none.
+        /// The receiver accepted it, except for `rejected` spans; `message` may be empty.
         case taken(rejected: Int, message: String)
-        /// It is lost.
+        /// The batch was not delivered.
         case lost(reason: String)
     }
 
-    /// Sends a batch, until the receiver has taken or refused it, the time for it is over, or the
-    /// task is cancelled.
+    /// Sends a batch until the receiver accepts or refuses it, the timeout is over, or the task is
+    /// cancelled.
     func export(_ spans: [SpanRecord]) async -> Outcome {
         let request = Opentelemetry_Proto_Collector_Trace_V1_ExportTraceServiceRequest(
             spans, resource: self.configuration.resource)
@@ -86,12 +85,12 @@ struct SpanClient {
         } catch let error as RPCError {
             return .failed(error)
         } catch {
-            // The client has been stopped under the call.
+            // The client was stopped during the call.
             return .failed(RPCError(code: .unknown, message: "\(error)"))
         }
     }
 
-    /// False where the task was cancelled.
+    /// Waits for a pause; false if the task is cancelled.
     private func wait(_ pause: Duration) async -> Bool {
         do {
             try await self.clock.sleep(for: pause)
@@ -103,9 +102,9 @@ struct SpanClient {
 }
 
 extension TracesConfiguration {
-    /// The transport to the endpoint.
+    /// Creates the transport to the endpoint.
     ///
-    /// - Throws: what the TLS library says of files that it cannot use.
+    /// - Throws: the TLS library's error if its files are unusable.
     func makeTransport(to endpoint: OTLPEndpoint) throws -> SpanClient.Transport {
         try SpanClient.Transport(
             target: endpoint.target, transportSecurity: self.security(of: endpoint),

@@ -1,8 +1,7 @@
-// What became of the spans that were recorded.
 internal import Synchronization
 
-/// Counts since the start, to be read at any time. Every span that has ended is in one of them, or
-/// still waits.
+/// Counts recorded spans by outcome since the start. Every ended span is counted once, or is still
+/// queued. May be read from any thread.
 package final class SpanCounts: Sendable {
     private let exported = Atomic(0)
     private let queueFull = Atomic(0)
@@ -10,24 +9,24 @@ package final class SpanCounts: Sendable {
     private let failed = Atomic(0)
     private let rejected = Atomic(0)
 
-    /// No spans.
+    /// Creates counts of zero.
     package init() {}
 
-    /// What may become of a span.
+    /// The outcome of a recorded span.
     package enum Outcome: CaseIterable, Sendable {
-        /// The receiver has it.
+        /// The receiver accepted it.
         case exported
-        /// Dropped, since the queue was full.
+        /// Dropped because the queue was full.
         case queueFull
-        /// Dropped, since the exporter had to stop.
+        /// Dropped because the exporter stopped.
         case stopped
-        /// Lost, since the receiver could not be reached in time or refused the batch.
+        /// Lost because the receiver was unreachable or refused the batch.
         case failed
-        /// Refused by the receiver, out of a batch that it took.
+        /// Refused by the receiver as part of an accepted batch.
         case rejected
     }
 
-    /// Spans with this outcome.
+    /// The number of spans with this outcome.
     package func count(of outcome: Outcome) -> Int {
         self.withCounter(of: outcome) { $0.load(ordering: .relaxed) }
     }

@@ -1,14 +1,13 @@
-// The exporter: sends what the tracer's spans leave in the queue, a batch at a time.
 internal import GRPCCore
 package import Logging
 internal import ServiceLifecycle
 
-/// Exports spans by OTLP over gRPC while it runs. Its receiver's troubles are never the server's:
-/// what cannot be sent is lost, counted and told of in the log.
+/// Exports queued spans by OTLP over gRPC, in batches. A failing receiver never affects the server:
+/// undelivered spans are dropped, counted and logged.
 package struct SpanExporter: Service {
-    /// Makes the spans that are exported.
+    /// Creates the spans to export.
     package let tracer: SpanTracer
-    /// What became of them.
+    /// The outcomes of the spans.
     package let counts: SpanCounts
     private let configuration: TracesConfiguration
     private let queue: SpanQueue
@@ -16,10 +15,10 @@ package struct SpanExporter: Service {
     private let clock: any Clock<Duration>
     private let log: ExportLog
 
-    /// An exporter to an endpoint; nothing is sent yet.
+    /// Creates an exporter to an endpoint; sends nothing yet.
     ///
-    /// - Parameter clock: measures delays, retries and the flush; tests give their own.
-    /// - Throws: what the TLS library says of files that it cannot use.
+    /// - Parameter clock: measures delays, retries and the flush; tests substitute it.
+    /// - Throws: the TLS library's error if its files are unusable.
     package init(
         to endpoint: OTLPEndpoint, _ configuration: TracesConfiguration, logger: Logger,
         clock: any Clock<Duration> = ContinuousClock()
@@ -36,8 +35,8 @@ package struct SpanExporter: Service {
         self.log = ExportLog(logger: logger)
     }
 
-    /// Exports until shutdown; then what waits is still sent for `flushTimeout`. Throws nothing:
-    /// an exporter that fails ends no server.
+    /// Exports until shutdown, then flushes for up to `flushTimeout`. Never throws: a failing
+    /// exporter must not end the server.
     package func run() async throws {
         await withTaskCancellationOrGracefulShutdownHandler {
             let client = GRPCClient(transport: self.transport)
@@ -51,7 +50,7 @@ package struct SpanExporter: Service {
                 }
                 await self.exportUntilStopped(by: client)
                 client.beginGracefulShutdown()
-                // A connection that is being made would be waited for.
+                // Shutdown would wait for a connection attempt; cancel it.
                 group.cancelAll()
             }
         } onCancelOrGracefulShutdown: {
@@ -61,13 +60,13 @@ package struct SpanExporter: Service {
         self.log.ended(self.counts)
     }
 
-    /// Ends when all is sent after the shutdown, or else the time for it is over.
+    /// Returns once everything is sent after the shutdown, or the flush timeout is over.
     private func exportUntilStopped(by client: GRPCClient<SpanClient.Transport>) async {
         let client = SpanClient(client, self.configuration, clock: self.clock)
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.exportBatches(by: client) }
             group.addTask {
-                // Both end early when all is sent first.
+                // Cancelled if everything is sent earlier.
                 try? await gracefulShutdown()
                 try? await self.clock.sleep(for: self.configuration.flushTimeout)
             }
@@ -79,7 +78,7 @@ package struct SpanExporter: Service {
     private func exportBatches(by client: SpanClient) async {
         while !Task.isCancelled {
             if self.queue.isOpen { await self.waitUntilDue() }
-            // Before the batch is taken: none comes after the last.
+            // Read before taking the batch: nothing is added after the queue is closed.
             let isLast = !self.queue.isOpen
             repeat {
                 let batch = self.queue.takeBatch()
@@ -90,11 +89,11 @@ package struct SpanExporter: Service {
         }
     }
 
-    /// Waits until a batch is whole, or the delay is over.
+    /// Waits until a batch is full or the delay is over.
     private func waitUntilDue() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.queue.waitForBatch() }
-            // Cut short when a batch is whole first.
+            // Cancelled if the batch is full earlier.
             group.addTask { try? await self.clock.sleep(for: self.configuration.delay) }
             await group.next()
             group.cancelAll()

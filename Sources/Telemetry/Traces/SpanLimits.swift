@@ -1,16 +1,14 @@
-// How much one span may hold.
-
-/// The most that a span keeps; what goes beyond is left out, and counted in the span.
+/// The limits of a span; what exceeds them is omitted, and counted in the span.
 package struct SpanLimits: Sendable, Equatable {
-    /// Attributes of a span, of an event and of a link. Default 128.
+    /// The maximum attributes of a span, event or link. Default 128.
     package var attributes = 128
-    /// Characters of an attribute's text; the rest is cut. Default 4096.
+    /// The maximum characters of a text attribute; longer texts are truncated. Default 4096.
     package var textCharacters = 4096
-    /// Events of a span. Default 128.
+    /// The maximum events of a span. Default 128.
     package var events = 128
-    /// Links of a span. Default 128.
+    /// The maximum links of a span. Default 128.
     package var links = 128
 
-    /// Every value at its default.
+    /// Creates the default limits.
     package init() {}
 }

@@ -1,8 +1,7 @@
-// Between the spans that end and the exporter that sends them: bounded, and never in their way.
 internal import Synchronization
 
-/// Spans that wait for their export. Adding one never waits: where the queue is full the span is
-/// dropped, and counted.
+/// A bounded queue of ended spans, in front of the exporter. Adding never blocks: if the queue is
+/// full, the span is dropped and counted.
 final class SpanQueue: Sendable {
     fileprivate struct State {
         var spans: [SpanRecord] = []
@@ -16,15 +15,15 @@ final class SpanQueue: Sendable {
     private let counts: SpanCounts
 
     /// - Parameters:
-    ///   - capacity: spans that may wait.
-    ///   - batchSize: spans of one export; so many that wait are due at once.
+    ///   - capacity: the maximum number of queued spans.
+    ///   - batchSize: the maximum spans of an export; this many are exported at once.
     init(capacity: Int, batchSize: Int, counts: SpanCounts) {
         self.capacity = capacity
         self.batchSize = min(batchSize, capacity)
         self.counts = counts
     }
 
-    /// Adds a span that has ended.
+    /// Adds an ended span.
     func add(_ span: SpanRecord) {
         let (drop, waiter) = self.state.withLock { state -> (SpanCounts.Outcome?, Waiter?) in
             guard state.isOpen else { return (.stopped, nil) }
@@ -36,14 +35,14 @@ final class SpanQueue: Sendable {
         waiter?.resume()
     }
 
-    /// Whether a whole batch waits.
+    /// Whether a full batch is queued.
     var hasBatch: Bool { self.state.withLock { $0.spans.count >= self.batchSize } }
 
-    /// Whether spans are still taken.
+    /// Whether the queue accepts spans.
     var isOpen: Bool { self.state.withLock { $0.isOpen } }
 
-    /// Waits until a whole batch is there, the queue is closed, or the task is cancelled. One task
-    /// at a time.
+    /// Suspends until a full batch is queued, the queue is closed, or the task is cancelled. For
+    /// one task at a time.
     func waitForBatch() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -61,7 +60,7 @@ final class SpanQueue: Sendable {
         }
     }
 
-    /// Takes the oldest spans, at most a batch of them.
+    /// Removes the oldest spans, at most a batch.
     func takeBatch() -> [SpanRecord] {
         self.state.withLock { state in
             let batch = Array(state.spans.prefix(self.batchSize))
@@ -70,7 +69,7 @@ final class SpanQueue: Sendable {
         }
     }
 
-    /// Takes no more spans.
+    /// Makes the queue refuse further spans.
     func close() {
         let waiter = self.state.withLock { state in
             state.isOpen = false

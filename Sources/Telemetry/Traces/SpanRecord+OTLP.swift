@@ -1,4 +1,3 @@
-// Spans as OTLP's messages.
 internal import Foundation
 internal import SightlineProtos
 internal import SwiftProtobuf
@@ -8,7 +7,7 @@ internal import TrackingCore
 private typealias Attribute = Opentelemetry_Proto_Common_V1_KeyValue
 
 extension Opentelemetry_Proto_Collector_Trace_V1_ExportTraceServiceRequest {
-    /// A batch of spans of one resource.
+    /// Encodes a batch of spans of one resource.
     init(_ spans: [SpanRecord], resource: TraceResource) {
         let attributes = resource.attributes.sorted { $0.key < $1.key }
         self = .with { request in
@@ -70,7 +69,7 @@ extension Opentelemetry_Proto_Trace_V1_Span {
             span.droppedLinksCount = UInt32(clamping: record.droppedLinks)
             if let status = record.status {
                 span.status.code = status.code == .ok ? .ok : .error
-                // A message belongs to an error alone (OpenTelemetry's trace API, Set Status).
+                // Only errors have a message (OpenTelemetry's trace API, Set Status).
                 if status.code == .error { span.status.message = status.message ?? "" }
             }
         }
@@ -104,7 +103,7 @@ extension BoundedAttributes {
 }
 
 extension SpanAttribute {
-    /// Nil for a value that OTLP has no type for.
+    /// Nil for a value without an OTLP type.
     fileprivate var message: Opentelemetry_Proto_Common_V1_AnyValue? {
         switch self {
         case .int32(let value): .with { $0.intValue = Int64(value) }
@@ -129,8 +128,8 @@ extension Opentelemetry_Proto_Common_V1_AnyValue {
 }
 
 extension TraceContext {
-    /// W3C's flags, and whether the span that they belong to (a link's) or its parent (a span's)
-    /// is another process's, which is known here always.
+    /// The W3C flags, with OTLP's bits that say whether the linked or parent span is remote. That
+    /// is always known here.
     fileprivate func flags(isRemote: Bool) -> UInt32 {
         (self.isSampled ? 1 : 0) | 1 << 8 | (isRemote ? 1 << 9 : 0)
     }
@@ -141,6 +140,6 @@ extension TraceContext.TraceID {
 }
 
 extension UInt64 {
-    /// Big-endian.
+    /// The big-endian bytes.
     fileprivate var bytes: Data { Swift.withUnsafeBytes(of: self.bigEndian) { Data($0) } }
 }

@@ -1,53 +1,52 @@
-// A span's contents, until it has ended and after.
 internal import ServiceContextModule
 package import Tracing
 package import TrackingCore
 
-/// What a span holds, within its limits.
+/// The contents of a recorded span, within its limits.
 package struct SpanRecord: Sendable {
-    /// Its place in its trace.
+    /// The span's trace context.
     package let context: TraceContext
-    /// The span above it, nil at the root of a trace.
+    /// The parent span; nil at the root of a trace.
     package let parent: TraceContext?
-    /// Whether the span above it is another process's.
+    /// Whether the parent span belongs to another process.
     package let isParentRemote: Bool
-    /// Its place between processes.
+    /// The span's role, such as server or client.
     package let kind: SpanKind
-    /// Nanoseconds since 1970.
+    /// When it started, in nanoseconds since 1970.
     package let startTime: UInt64
-    /// Nanoseconds since 1970; 0 until it has ended.
+    /// When it ended, in nanoseconds since 1970; 0 before.
     package private(set) var endTime: UInt64 = 0
-    /// The operation.
+    /// The operation's name.
     package var name: String
-    /// What is known of it.
+    /// The span's attributes.
     package private(set) var attributes = BoundedAttributes()
-    /// What happened in it.
+    /// The span's events.
     package private(set) var events: [Event] = []
-    /// Events that the limit left out.
+    /// The number of events omitted because of the limit.
     package private(set) var droppedEvents = 0
-    /// Other spans that it has to do with.
+    /// The span's links to other spans.
     package private(set) var links: [Link] = []
-    /// Links that the limit left out.
+    /// The number of links omitted because of the limit.
     package private(set) var droppedLinks = 0
-    /// How it ended; nil where nobody said.
+    /// The status; nil if none was set.
     package private(set) var status: SpanStatus?
     private let limits: SpanLimits
 
-    /// Something that happened in a span.
+    /// An event of a span.
     package struct Event: Sendable {
-        /// What happened.
+        /// The event's name.
         package let name: String
-        /// Nanoseconds since 1970.
+        /// When it happened, in nanoseconds since 1970.
         package let time: UInt64
-        /// What is known of it.
+        /// The event's attributes.
         package let attributes: BoundedAttributes
     }
 
-    /// Points to another span.
+    /// A link to another span.
     package struct Link: Sendable {
-        /// Where to.
+        /// The linked span's context, without its tracestate.
         package let context: TraceContext
-        /// What is known of the link.
+        /// The link's attributes.
         package let attributes: BoundedAttributes
     }
 
@@ -80,22 +79,22 @@ package struct SpanRecord: Sendable {
     }
 
     mutating func add(_ link: SpanLink) {
-        // A link without a span points nowhere.
+        // A link needs a span to point to.
         guard let context = link.context.traceContext else { return }
         guard self.links.count < self.limits.links else {
             self.droppedLinks += 1
             return
         }
-        // Without its tracestate, which may be ten times as long as all the rest, and which a span
-        // of its own tells of: so a batch of spans with many links stays below the 4 MiB that
-        // receivers take.
+        // Omit the tracestate, which may be ten times as large as the rest, and which the linked
+        // span reports itself. So a batch with many links stays below the 4 MiB that receivers
+        // accept.
         self.links.append(
             Link(
                 context: context.withoutState,
                 attributes: BoundedAttributes(link.attributes, limits: self.limits)))
     }
 
-    /// Ok is final, and an error outweighs silence (OpenTelemetry's trace API, Set Status).
+    /// `ok` is final, and an error replaces unset (OpenTelemetry's trace API, Set Status).
     mutating func set(_ status: SpanStatus) {
         if self.status?.code != .ok { self.status = status }
     }
@@ -103,11 +102,11 @@ package struct SpanRecord: Sendable {
     mutating func end(at time: UInt64) { self.endTime = max(time, self.startTime) }
 }
 
-/// Attributes within the limits of their number and their texts.
+/// Attributes, limited in their number and length.
 package struct BoundedAttributes: Sendable {
-    /// The attributes, sorted by their names.
+    /// The attributes, sorted by name.
     package private(set) var list: [(name: String, value: SpanAttribute)] = []
-    /// Attributes that the limit left out: the last by their names.
+    /// The number of omitted attributes; the last ones by name are omitted.
     package private(set) var dropped = 0
 
     init() {}
@@ -123,7 +122,7 @@ package struct BoundedAttributes: Sendable {
 }
 
 extension SpanAttribute {
-    /// The value with its texts cut; what only describes itself becomes text.
+    /// The value with truncated texts; values of other types become text.
     fileprivate func cut(to count: Int) -> SpanAttribute {
         switch self {
         case .string(let text): .string(String(text.prefix(count)))

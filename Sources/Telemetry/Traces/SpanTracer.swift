@@ -1,9 +1,9 @@
-// The tracer: makes spans by the W3C rules, and leaves them in the exporter's queue.
 package import ServiceContextModule
 package import Tracing
 package import TrackingCore
 
-/// A tracer of swift-distributed-tracing whose spans are exported.
+/// A tracer of swift-distributed-tracing that follows W3C propagation and queues ended spans for
+/// the exporter.
 package struct SpanTracer: Tracer {
     private let sampler: Sampler
     private let limits: SpanLimits
@@ -15,11 +15,11 @@ package struct SpanTracer: Tracer {
         self.queue = queue
     }
 
-    /// Links that a span keeps at most.
+    /// The maximum links of a span.
     package var maxLinks: Int { self.limits.links }
 
-    /// A place for a span after `parent`, or at the root of a new trace; whether it is sampled is
-    /// the sampler's decision. It costs no allocation: where it is not sampled no span is needed.
+    /// A context for a span with this parent, or for the root of a new trace, with the sampler's
+    /// decision. Does not allocate: an unsampled context needs no span.
     package func place(
         after parent: TraceContext?, using generator: inout some RandomNumberGenerator
     ) -> TraceContext {
@@ -28,10 +28,10 @@ package struct SpanTracer: Tracer {
         return place.sampled(self.sampler.samples(place.traceID, parent: parent))
     }
 
-    /// Starts the span of a sampled place that a remote caller may have asked for.
+    /// Starts a span with a sampled context from `place(after:using:)`.
     ///
     /// - Parameters:
-    ///   - place: what `place(after:using:)` gave.
+    ///   - place: the span's own context.
     ///   - startTime: nanoseconds since 1970.
     package func startSpan(
         _ name: String, at place: TraceContext, after remoteParent: TraceContext?,
@@ -46,7 +46,7 @@ package struct SpanTracer: Tracer {
         return TraceSpan(record, context: context, queue: self.queue)
     }
 
-    /// Starts a span below that of the service context.
+    /// Starts a child of the service context's span.
     package func startSpan<Instant: TracerInstant>(
         _ operationName: String, context: @autoclosure () -> ServiceContext,
         ofKind kind: SpanKind, at instant: @autoclosure () -> Instant, function: String,
@@ -66,7 +66,7 @@ package struct SpanTracer: Tracer {
         return TraceSpan(record, context: context, queue: self.queue)
     }
 
-    /// Reads `traceparent`, `tracestate` and `baggage`; what is malformed is passed over.
+    /// Reads `traceparent`, `tracestate` and `baggage`; malformed ones are ignored.
     package func extract<Carrier, Extract: Extractor>(
         _ carrier: Carrier, into context: inout ServiceContext, using extractor: Extract
     ) where Extract.Carrier == Carrier {
@@ -85,7 +85,7 @@ package struct SpanTracer: Tracer {
         }
     }
 
-    /// Writes `traceparent`, `tracestate` and `baggage`, where the context has them.
+    /// Writes `traceparent`, `tracestate` and `baggage` if the context has them.
     package func inject<Carrier, Inject: Injector>(
         _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
     ) where Inject.Carrier == Carrier {
@@ -100,6 +100,6 @@ package struct SpanTracer: Tracer {
         }
     }
 
-    /// Does nothing: the exporter sends within its delay, and all at shutdown.
+    /// Does nothing: the exporter sends within its delay, and flushes at shutdown.
     package func forceFlush() {}
 }

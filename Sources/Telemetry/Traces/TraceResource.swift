@@ -1,25 +1,24 @@
-// What all spans of a process have in common.
 internal import Foundation
 
-/// The attributes of the resource that spans tell of.
+/// The resource attributes that all spans of the process share.
 package struct TraceResource: Sendable {
-    /// service.name. Default `sightline`.
+    /// The attribute service.name. Default `sightline`.
     package var serviceName = "sightline"
-    /// service.version; empty where it is not known.
+    /// The attribute service.version; empty if unknown.
     package var serviceVersion = ""
-    /// Attributes of the operator's own, which come before what the process knows of itself.
+    /// The operator's attributes, which take precedence over detected ones.
     package var configured: [(name: String, value: String)] = []
 
-    /// Every value at its default.
+    /// Creates the default resource.
     package init() {}
 
-    /// The semantic conventions that names follow.
+    /// The version of the semantic conventions for names.
     static let schemaURL = "https://opentelemetry.io/schemas/1.44.0"
-    /// One process, from its start to its end.
+    /// Identifies this run of the process.
     private static let instanceID = UUID().uuidString.lowercased()
 
-    /// All attributes by name: the name of the service is the configured one, whatever the
-    /// operator's own attributes say of it (OpenTelemetry's SDK environment variables).
+    /// All attributes by name. `service.name` is the configured one, whatever the operator's
+    /// attributes say (OpenTelemetry's SDK environment variables).
     var attributes: [String: String] {
         var attributes = [
             "service.instance.id": Self.instanceID,

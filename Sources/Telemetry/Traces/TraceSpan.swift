@@ -1,33 +1,32 @@
-// A span of swift-distributed-tracing, from its start to its end.
 package import ServiceContextModule
 internal import Synchronization
 package import Tracing
 
-/// A span; recorded only where the sampler has said so.
+/// A span of swift-distributed-tracing, recorded only if it is sampled.
 package final class TraceSpan: Span {
-    /// Carries the span to those that it starts.
+    /// The context for children of the span.
     package let context: ServiceContext
     private let queue: SpanQueue
-    /// Nil where the span is not recorded, or has ended.
+    /// Nil if the span is not recorded, or has ended.
     private let record: Mutex<SpanRecord?>
 
-    /// A span with its contents so far; nil where it is not recorded.
+    /// Creates a span; a nil record makes it unrecorded.
     init(_ record: SpanRecord?, context: ServiceContext, queue: SpanQueue) {
         self.context = context
         self.queue = queue
         self.record = Mutex(record)
     }
 
-    /// Whether what is told to it is kept: until its end, and never where it is not sampled.
+    /// Whether changes are recorded: only for a sampled span that has not ended.
     package var isRecording: Bool { self.record.withLock { $0 != nil } }
 
-    /// The operation; empty where the span is not recorded.
+    /// The operation's name; empty if the span is not recorded.
     package var operationName: String {
         get { self.record.withLock { $0?.name } ?? "" }
         set { self.record.withLock { $0?.name = newValue } }
     }
 
-    /// What is known of it; empty where the span is not recorded.
+    /// The attributes; empty if the span is not recorded.
     package var attributes: SpanAttributes {
         get {
             let list = self.record.withLock { $0?.attributes.list } ?? []
@@ -38,16 +37,16 @@ package final class TraceSpan: Span {
         set { self.record.withLock { $0?.set(newValue) } }
     }
 
-    /// Says how the operation ended.
+    /// Sets the status of the operation.
     package func setStatus(_ status: SpanStatus) { self.record.withLock { $0?.set(status) } }
 
-    /// Adds something that happened.
+    /// Adds an event to the span.
     package func addEvent(_ event: SpanEvent) { self.record.withLock { $0?.add(event) } }
 
     /// Adds a link to another span.
     package func addLink(_ link: SpanLink) { self.record.withLock { $0?.add(link) } }
 
-    /// Adds an error as an event `exception`, as the semantic conventions name it.
+    /// Adds an error as an `exception` event, as the semantic conventions define.
     package func recordError<Instant: TracerInstant>(
         _ error: any Error, attributes: SpanAttributes, at instant: @autoclosure () -> Instant
     ) {
@@ -57,7 +56,7 @@ package final class TraceSpan: Span {
         self.addEvent(SpanEvent(name: "exception", at: instant(), attributes: attributes))
     }
 
-    /// Ends the span, and hands it to the exporter's queue. A second end changes nothing.
+    /// Ends the span and queues it for export. A second call does nothing.
     package func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) {
         let ended = self.record.withLock { record in
             defer { record = nil }

@@ -1,41 +1,38 @@
-// How spans are sampled, limited and exported.
-
-/// The configuration of the tracer and its exporter.
+/// The settings of the tracer and its exporter.
 package struct TracesConfiguration: Sendable {
-    /// Whether spans are recorded, where there is an endpoint. Default true.
+    /// Whether to record spans, if there is an endpoint. Default true.
     package var isEnabled = true
-    /// Where spans are sent; nil where none are recorded. Default nil.
+    /// The receiver of spans; nil records none. Default nil.
     package var endpoint: OTLPEndpoint?
-    /// Metadata of each call to it, such as a credential.
+    /// Metadata of each export call, such as credentials.
     package var headers: [(name: String, value: String)] = []
-    /// Path of a PEM file of the authorities that the receiver's certificate has to lead to; empty
-    /// for those of the system.
+    /// The path of a PEM file with the CAs of the receiver; empty for the system's.
     package var rootsPath = ""
-    /// Path of the PEM file of the exporter's own certificate; empty for none.
+    /// The path of the client certificate (PEM); empty for none.
     package var certificatePath = ""
-    /// Path of the PEM file of its key.
+    /// The path of the client certificate's key (PEM).
     package var keyPath = ""
-    /// Whether batches are compressed with gzip. Default false.
+    /// Whether to compress batches with gzip. Default false.
     package var isCompressed = false
-    /// How long one call may take. Default 10 s.
+    /// The timeout of one export call. Default 10 s.
     package var callTimeout = Duration.seconds(10)
-    /// How long a batch may take with all its retries; then it is lost. Default 30 s.
+    /// The timeout of a batch with all retries, after which it is dropped. Default 30 s.
     package var exportTimeout = Duration.seconds(30)
-    /// How long spans wait for others to be sent with. Default 5 s.
+    /// How long spans wait for a full batch. Default 5 s.
     package var delay = Duration.seconds(5)
-    /// How long a stopping exporter still sends. Default 2 s.
+    /// How long the exporter flushes at shutdown. Default 2 s.
     package var flushTimeout = Duration.seconds(2)
-    /// Spans that may wait; what comes then is dropped, and counted. Default 2048.
+    /// The maximum queued spans; further ones are dropped and counted. Default 2048.
     package var queueSpans = 2048
-    /// Spans of one call. Default 512.
+    /// The maximum spans of one call. Default 512.
     package var batchSpans = 512
-    /// Which traces are recorded. Default `parentbased_always_on`.
+    /// Decides which traces to record. Default `parentbased_always_on`.
     package var sampler = Sampler(name: "parentbased_always_on", ratio: 1)
-    /// How much one span may hold.
+    /// The limits of a span.
     package var limits = SpanLimits()
-    /// What the spans tell of.
+    /// The resource attributes of all spans.
     package var resource = TraceResource()
 
-    /// The defaults: nothing is recorded.
+    /// Creates the default settings, which record nothing.
     package init() {}
 }
