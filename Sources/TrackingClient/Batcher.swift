@@ -1,49 +1,47 @@
-// Puts events together to batches that a request may hold. Pure: it decides, and sends nothing.
-
-/// Events that wait to be put into a request.
+/// Groups events into batches that fit a request. It only decides; the caller sends.
 package struct Batcher: Sendable {
-    /// What to send next.
+    /// The next batch.
     package enum Batch: Sendable {
-        /// Too few wait for a full batch.
+        /// Fewer events wait than a full batch.
         case none
-        /// Events for one request, in order.
+        /// The events of one request, in order.
         case events([OutgoingEvent])
-        /// An event that not even a request of its own may hold; it no longer waits.
+        /// An event that exceeds the limit of a request on its own; it was removed.
         case tooLarge(OutgoingEvent)
     }
 
-    /// The bounds of a batch; they may change between batches.
+    /// The limits of a batch; they may change between batches.
     package var limits: RequestLimits
-    /// Events that wait, in order.
+    /// The waiting events, in order.
     package private(set) var waiting: [OutgoingEvent] = []
     private var waitingByteCount = 0
 
-    /// Starts empty.
+    /// Creates an empty batcher.
     package init(limits: RequestLimits) {
         self.limits = limits
     }
 
-    /// Whether one more event may be added: two batches may wait, so that reading and sending
-    /// overlap and the memory stays bounded.
+    /// Whether another event may be added. Up to two batches wait, so that reading and sending
+    /// overlap while memory stays bounded.
     package var hasRoom: Bool {
         self.waiting.count / 2 < self.limits.maxEvents
             && self.waitingByteCount / 2 < self.limits.maxRequestBytes
     }
 
-    /// Adds an event behind all others.
+    /// Appends an event.
     package mutating func add(_ event: OutgoingEvent) {
         self.waiting.append(event)
         self.waitingByteCount += event.requestByteCount
     }
 
-    /// Puts events in front of all others, in their order.
+    /// Prepends events, keeping their order.
     package mutating func putBack(_ events: [OutgoingEvent]) {
         self.waiting.insert(contentsOf: events, at: 0)
         self.waitingByteCount += events.reduce(0) { $0 + $1.requestByteCount }
     }
 
-    /// Takes the next batch: a full one, or with `flush` whatever waits. A batch is full at
-    /// `maxEvents`, or where the next event would take the request over `maxRequestBytes`.
+    /// Removes the next batch: a full one, or with `flush` all waiting events. A batch is full at
+    /// `maxEvents`, or if the next event would exceed `maxRequestBytes`.
     package mutating func take(flush: Bool) -> Batch {
         guard let first = self.waiting.first else { return .none }
         let room = self.limits.maxRequestBytes - RequestLimits.requestOverheadByteCount

@@ -1,30 +1,31 @@
-// Who the client is, to a server that asks: an API key or a token, from a file.
 internal import Foundation
 internal import GRPCCore
 
-/// A file that holds an API key or a token. It is read for every stream and call, so that a new one
-/// can be put in its place while the client runs; what it holds is never shown.
+/// A file with an API key or a token. It is read for every stream and call, so that it may be
+/// replaced while the client runs. Its contents are never logged.
 package struct ClientCredential: Sendable, Equatable {
-    /// Characters that a key or token may have.
+    /// The maximum bytes of a key or token.
     package static let maxBytes = 16 << 10
 
-    /// Where it is.
+    /// The path of the file.
     package let path: String
 
-    /// The credential in a file.
+    /// Creates a reference to the file; reads nothing yet.
     package init(path: String) { self.path = path }
 
-    /// What calls carry. Throws `TrackingClientError.badCredential`.
+    /// The metadata of calls.
+    ///
+    /// - Throws: `TrackingClientError.badCredential`.
     var metadata: Metadata {
         get throws(TrackingClientError) {
             guard let handle = FileHandle(forReadingAtPath: self.path) else {
                 throw .badCredential(path: self.path, reason: "cannot be read")
             }
-            // Closed twice at worst, and there is nothing to do about it.
+            // A failed close of a file that was only read loses nothing.
             defer { try? handle.close() }
             let data: Data?
             do {
-                // One more for the newline, and one to see that there is too much.
+                // One byte more for a newline, and one to detect a file that is too large.
                 data = try handle.read(upToCount: Self.maxBytes + 2)
             } catch {
                 throw .badCredential(path: self.path, reason: "cannot be read")

@@ -1,23 +1,21 @@
-// How the client's connections are secured.
 internal import GRPCNIOTransportHTTP2Posix
 
-/// TLS or none, with the files that it takes. The server's certificate is always verified, with its
-/// name or address.
+/// The TLS settings of connections. The server's certificate is always verified, including its name
+/// or address.
 package struct ClientSecurity: Sendable, Equatable {
-    /// Whether connections are encrypted. Default false.
+    /// Whether to use TLS. Default false.
     package var isEncrypted = false
-    /// Path of the PEM file of authorities that a server's certificate has to lead to; nil for
-    /// those of the system.
+    /// The path of a PEM file with the accepted CAs; nil for the system's.
     package var rootsPath: String?
-    /// Path of the PEM file with the client's own certificate, for servers that ask for one.
+    /// The path of the client certificate (PEM); nil for none.
     package var certificatePath: String?
-    /// Path of the PEM file with its key.
+    /// The path of the client certificate's key (PEM).
     package var keyPath: String?
 
-    /// No TLS.
+    /// Creates settings without TLS.
     package init() {}
 
-    /// What the transport takes.
+    /// The settings for the transport.
     var transportSecurity: HTTP2ClientTransport.Posix.TransportSecurity {
         guard self.isEncrypted else { return .plaintext }
         return .tls { config in

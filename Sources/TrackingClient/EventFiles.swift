@@ -1,15 +1,15 @@
-// A file of events, or standard input, as a sequence: read as fast as its events are asked for.
 internal import Foundation
 
-/// NDJSON files, one after the other. Bad lines go to `onBadLine`, and the rest goes on.
+/// The events of NDJSON files, in sequence, read on demand. Malformed lines are passed to
+/// `onBadLine` and skipped.
 package struct EventFiles: AsyncSequence, Sendable {
-    /// One event with its origin.
+    /// An event with its origin.
     package typealias Element = OutgoingEvent
 
     private let files: [String]
     private let onBadLine: @Sendable (EventOrigin, BadLine) -> Void
 
-    /// `-` names standard input.
+    /// Creates the sequence; `-` means standard input.
     package init(
         _ files: [String], onBadLine: @escaping @Sendable (EventOrigin, BadLine) -> Void
     ) {
@@ -17,12 +17,12 @@ package struct EventFiles: AsyncSequence, Sendable {
         self.onBadLine = onBadLine
     }
 
-    /// Starts at the first file. Reading throws `FileReadError`.
+    /// Starts at the first file. Iteration throws `FileReadError`.
     package func makeAsyncIterator() -> Iterator {
         Iterator(files: self.files[...], onBadLine: self.onBadLine)
     }
 
-    /// Reads a piece of a file at a time.
+    /// Reads the files in pieces.
     package struct Iterator: AsyncIteratorProtocol {
         private var files: ArraySlice<String>
         private let onBadLine: @Sendable (EventOrigin, BadLine) -> Void
@@ -38,7 +38,7 @@ package struct EventFiles: AsyncSequence, Sendable {
             self.onBadLine = onBadLine
         }
 
-        /// The next event, or `nil` after the last file.
+        /// The next event; nil after the last file.
         package mutating func next() async throws -> OutgoingEvent? {
             while true {
                 while let line = self.lines.popFirst() {
@@ -55,7 +55,7 @@ package struct EventFiles: AsyncSequence, Sendable {
             }
         }
 
-        /// Reads on; false after the last file.
+        /// Reads the next piece; false after the last file.
         private mutating func readPiece() async throws -> Bool {
             guard let open = self.open else {
                 guard let name = self.files.popFirst() else { return false }
@@ -77,11 +77,11 @@ package struct EventFiles: AsyncSequence, Sendable {
     }
 }
 
-/// A file descriptor that is closed with its last reference.
+/// A file descriptor, closed when the last reference goes.
 private final class OpenFile: Sendable {
     private static let pieceByteCount = 64 * 1024
-    /// How often a pipe or a terminal that has nothing to read is asked again. A blocking read
-    /// would hold a thread of the pool, of which a small machine has one.
+    /// How often to poll a pipe or terminal without data. A blocking read would hold a thread of
+    /// the cooperative pool, which may have only one.
     private static let askInterval: Duration = .milliseconds(10)
 
     let name: String
@@ -101,7 +101,7 @@ private final class OpenFile: Sendable {
         if self.descriptor != STDIN_FILENO { close(self.descriptor) }
     }
 
-    /// The next bytes, or `nil` at the end.
+    /// The next bytes; nil at the end.
     func read() async throws -> [UInt8]? {
         var request = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
         while poll(&request, 1, 0) == 0 {

@@ -1,18 +1,17 @@
-// Cuts bytes into lines and reads each as one event in proto3 JSON. Pure: no file, no task.
 package import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingCore
 
-/// A line that holds no event.
+/// A malformed line.
 package struct BadLine: Sendable, Equatable {
-    /// From 1.
+    /// The line's number, from 1.
     package var line: Int
-    /// The character in that line, from 1, where it is known.
+    /// The position in the line in characters, from 1; nil if unknown.
     package var column: Int?
-    /// What is wrong, and what to do.
+    /// What is wrong, and the fix.
     package var reason: String
 
-    /// A line with its fault.
+    /// Creates the error of a line.
     package init(line: Int, column: Int?, reason: String) {
         self.line = line
         self.column = column
@@ -22,25 +21,26 @@ package struct BadLine: Sendable, Equatable {
 
 /// A line of an event file.
 package enum NDJSONLine: Sendable, Equatable {
-    /// An event, and its line from 1.
+    /// An event and its line's number, from 1.
     case event(Sightline_V1_TrackingEvent, line: Int)
-    /// A line that is to be reported; the others go on.
+    /// A malformed line; later lines are still read.
     case bad(BadLine)
 }
 
-/// Reads NDJSON piece by piece. It holds one unfinished line of at most `maxLineByteCount` bytes.
+/// Parses NDJSON incrementally: each line is an event in proto3 JSON. Buffers one incomplete line
+/// of at most `maxLineByteCount` bytes.
 package struct NDJSONReader: Sendable {
-    /// Bytes of a line. An event has at most 16 KiB, and its JSON a few times that.
+    /// The maximum bytes of a line: an event has at most 16 KiB, its JSON a few times as much.
     package static let maxLineByteCount = 1024 * 1024
 
     private var unfinished: [UInt8] = []
     private var lineCount = 0
     private var isOverlong = false
 
-    /// Starts at line 1.
+    /// Creates a reader at line 1.
     package init() {}
 
-    /// Takes the next bytes, and gives the lines that they end. Empty lines count and give nothing.
+    /// Parses further bytes; returns the completed lines. Empty lines are counted but not returned.
     package mutating func feed(_ bytes: some Collection<UInt8>) -> [NDJSONLine] {
         var lines: [NDJSONLine] = []
         var rest = bytes[...]
@@ -53,7 +53,7 @@ package struct NDJSONReader: Sendable {
         return lines
     }
 
-    /// Ends the last line, where no newline ends it.
+    /// Returns the last line if no newline ends it.
     package mutating func finish() -> NDJSONLine? {
         guard self.isOverlong || !self.unfinished.isEmpty else { return nil }
         return self.endLine()

@@ -1,15 +1,14 @@
-// One event on its way to the server, and what became of it: the two ends of the client's work.
 package import SightlineProtos
 internal import SwiftProtobuf
 
-/// Where an event was read, for messages to people.
+/// Where an event was read, for error messages.
 package struct EventOrigin: Sendable, Equatable, CustomStringConvertible {
     /// The file as the user named it; `-` is standard input.
     package var file: String
-    /// The line in that file, from 1; `nil` where the file holds one event.
+    /// The line in the file, from 1; nil if the file is a single event.
     package var line: Int?
 
-    /// Names a place.
+    /// Creates an origin.
     package init(file: String, line: Int? = nil) {
         self.file = file
         self.line = line
@@ -22,16 +21,18 @@ package struct EventOrigin: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// An event with what the client must know of it.
+/// An event to be sent.
 package struct OutgoingEvent: Sendable {
-    /// The event as it goes to the server.
+    /// The event.
     package let event: Sightline_V1_TrackingEvent
     /// Where it was read.
     package let origin: EventOrigin
-    /// Bytes that it takes in a request: its own, its tag and its length.
+    /// The bytes that it adds to a request: the event, its tag and its length.
     package let requestByteCount: Int
 
-    /// Measures an event. Throws where SwiftProtobuf cannot encode it.
+    /// Measures an event's size.
+    ///
+    /// - Throws: an error if SwiftProtobuf cannot encode it.
     package init(_ event: Sightline_V1_TrackingEvent, origin: EventOrigin) throws {
         let bytes: [UInt8] = try event.serializedBytes()
         self.event = event
@@ -50,14 +51,14 @@ package struct OutgoingEvent: Sendable {
     }
 }
 
-/// An event's final verdict.
+/// The final verdict on an event.
 package struct EventOutcome: Sendable, Equatable {
     /// Where the event was read.
     package let origin: EventOrigin
-    /// The server's result, or the client's own for an event that no request can hold.
+    /// The server's result, or a local one if the event exceeds every request.
     package let result: Sightline_V1_EventResult
 
-    /// Joins a result to the place that its event came from.
+    /// Creates an outcome.
     package init(origin: EventOrigin, result: Sightline_V1_EventResult) {
         self.origin = origin
         self.result = result

@@ -1,14 +1,12 @@
-// Why a payload's JSON gave no event.
-
-/// A payload that cannot be carried as it is. Nothing of it was sent.
+/// A payload cannot be converted to an event without loss. Nothing was sent.
 package enum PayloadError: Error, Equatable {
-    /// The bytes are more than the reader takes.
+    /// The JSON exceeds the reader's limit.
     case tooLarge(byteCount: Int, limit: Int)
-    /// The bytes are no JSON; the parser's reason.
+    /// The bytes are not JSON; `reason` is the parser's.
     case malformed(reason: String)
-    /// A known key holds a value of a kind that it cannot hold.
+    /// A known key has a value of the wrong type.
     case wrongType(key: String, seen: String, rule: String, fix: String)
-    /// A key for which the contract has no field, so that reading on would lose it.
+    /// A key has no field in the contract, so that it would be lost.
     case unknownKey(key: String, seen: String, rule: String, fix: String)
 }
 

@@ -1,38 +1,36 @@
-// One JSON object of a payload while it is read: each known key is taken out with its type checked,
-// and what is left at the end is custom or unknown. So no key can be lost by being forgotten.
-
 internal import TrackingCore
 
-/// The members of one object that have not been read yet.
+/// The unread members of a JSON object in a payload. Each known key is removed and its type
+/// checked; what remains is custom or unknown, so that no key is lost by mistake.
 struct PayloadFields {
     private let path: String
     private var rest: [String: JSONValue]
 
-    /// An object of the payload; `path` is its own, empty for the payload itself.
+    /// Creates the fields of an object; `path` locates it in the payload, empty for the root.
     init(_ members: [String: JSONValue], path: String) {
         self.path = path
         self.rest = members
     }
 
-    /// Takes a member that counts as absent where it is null, as in proto3 JSON.
+    /// Removes a member; null counts as absent, as in proto3 JSON.
     mutating func take(_ key: String) -> JSONValue? {
         guard let value = self.rest.removeValue(forKey: key), value != .null else { return nil }
         return value
     }
 
-    /// Takes a member as it is, null too.
+    /// Removes a member, including null.
     mutating func takeRaw(_ key: String) -> JSONValue? {
         self.rest.removeValue(forKey: key)
     }
 
-    /// Takes a member only where it is a string, and leaves it where it is anything else.
+    /// Removes a member only if it is a string.
     mutating func takeText(_ key: String) -> String? {
         guard let text = self.rest[key]?.stringValue else { return nil }
         self.rest[key] = nil
         return text
     }
 
-    /// Takes a string; empty where it is absent, as in proto3.
+    /// Removes a string; empty if absent, as in proto3.
     mutating func takeString(_ key: String) throws(PayloadError) -> String {
         guard let value = self.take(key) else { return "" }
         guard let text = value.stringValue else {
@@ -41,7 +39,7 @@ struct PayloadFields {
         return text
     }
 
-    /// Takes a switch of iOS, which is an integer; 0 where it is absent.
+    /// Removes an iOS switch, which is an integer; 0 if absent.
     mutating func takeSwitch(_ key: String) throws(PayloadError) -> Int32 {
         guard let value = self.take(key) else { return 0 }
         guard let number = value.int32Value else {
@@ -51,7 +49,7 @@ struct PayloadFields {
         return number
     }
 
-    /// Takes the badge.
+    /// Removes the badge: an integer, or digits in a string (the vendor's samples have both).
     mutating func takeBadge() throws(PayloadError) -> Int32? {
         guard let value = self.take("badge") else { return nil }
         if let number = value.badge { return number }
@@ -60,7 +58,7 @@ struct PayloadFields {
             fix: "write 1 or \"1\"")
     }
 
-    /// Takes an object, whose fields are then read in their turn.
+    /// Removes an object.
     mutating func takeObject(_ key: String) throws(PayloadError) -> PayloadFields? {
         guard let value = self.take(key) else { return nil }
         guard let members = value.objectValue else {
@@ -70,12 +68,12 @@ struct PayloadFields {
         return PayloadFields(members, path: self.pathOf(key))
     }
 
-    /// All that is left, as custom fields: strings as they are, anything else as JSON text.
+    /// The remaining members as custom fields: strings unchanged, other values as JSON text.
     consuming func customFields() -> [String: String] {
         self.rest.mapValues { $0.stringValue ?? $0.text }
     }
 
-    /// Refuses what is left, in an object for which the contract has no custom fields.
+    /// Throws if members remain in an object without custom fields.
     func finish(rule: String) throws(PayloadError) {
         guard let (key, value) = self.rest.inKeyOrder.first(where: { $0.value != .null }) else {
             return

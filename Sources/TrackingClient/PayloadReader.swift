@@ -1,21 +1,21 @@
-// Turns a payload's JSON, as a device or a push tester shows it, into the messages of the contract.
-// It stands before the client: what it gives is an event that the caller numbers, dates and sends.
-
 package import Foundation
 package import SightlineProtos
 package import TrackingCore
 
-/// Reads payloads. It judges nothing: ids that are missing or odd go to the server as they are,
-/// which then says so. What the contract cannot carry is refused with a `PayloadError`.
+/// Converts a payload's JSON, as devices and push testers show it, to the contract's messages. It
+/// does not validate: ids that are missing or malformed are left to the server. It throws a
+/// `PayloadError` for anything that the contract cannot represent.
 package struct PayloadReader: Sendable {
-    /// How many bytes of JSON are read: far more than an event may have, and still quickly read.
+    /// The maximum bytes of JSON, far above the limit of an event.
     package static let maximumByteCount = JSONValue.maximumByteCount
 
-    /// A reader.
+    /// Creates a reader; it has no state.
     package init() {}
 
-    /// An event that holds the payload, its platform and what happened to it. It has no `event_id`
-    /// and no `occur_time`: those are the caller's. Throws a `PayloadError`.
+    /// An event with the payload, platform and interaction. The caller sets `event_id` and
+    /// `occur_time`.
+    ///
+    /// - Throws: `PayloadError`.
     package func event(
         from data: Data, platform: Platform,
         interaction: Sightline_V1_PushInteractionKind
@@ -35,8 +35,10 @@ package struct PayloadReader: Sendable {
         return event
     }
 
-    /// The JSON as a value, for the inspector too. Throws a `PayloadError` for what is no JSON,
-    /// what is too large, and what nests deeper than `JSONValue.maximumDepth`.
+    /// Parses the JSON.
+    ///
+    /// - Throws: `PayloadError` if it is malformed, too large, or nested deeper than
+    ///   `JSONValue.maximumDepth`.
     package func value(from data: Data) throws(PayloadError) -> JSONValue {
         guard data.count <= Self.maximumByteCount else {
             throw PayloadError.tooLarge(byteCount: data.count, limit: Self.maximumByteCount)
@@ -48,8 +50,10 @@ package struct PayloadReader: Sendable {
         }
     }
 
-    /// A payload of iOS. A flag that is no string counts as absent, as in the vendor's client.
-    /// Throws a `PayloadError`.
+    /// Converts an iOS payload. A flag that is not a string counts as absent, as in the vendor's
+    /// client.
+    ///
+    /// - Throws: `PayloadError`.
     package func apnsPayload(
         from data: Data
     ) throws(PayloadError) -> Sightline_V1_ApnsPayload {
@@ -67,9 +71,10 @@ package struct PayloadReader: Sendable {
         return payload
     }
 
-    /// A payload of Android. Its data values are strings on the device, so a flag that is none is
-    /// kept as its JSON text, and the server then takes it for an unknown one. Throws a
-    /// `PayloadError`.
+    /// Converts an Android payload. On the device all data values are strings, so a flag of another
+    /// type becomes its JSON text, which the server treats as an unknown flag.
+    ///
+    /// - Throws: `PayloadError`.
     package func fcmPayload(
         from data: Data
     ) throws(PayloadError) -> Sightline_V1_FcmPayload {
@@ -125,7 +130,7 @@ package struct PayloadReader: Sendable {
         return aps
     }
 
-    /// The alert; where it is a string, Apple takes that for the body.
+    /// Converts the alert; a string is its body, as Apple defines.
     private func alert(
         in aps: inout PayloadFields
     ) throws(PayloadError) -> Sightline_V1_Alert? {

@@ -1,8 +1,7 @@
-// A request that has a sequence and no ack yet, with the results that have come in for it.
 internal import SightlineProtos
 internal import SwiftProtobuf
 
-/// One request under way.
+/// An unacknowledged request with the results received for it.
 struct PendingRequest: Sendable {
     let sequence: UInt64
     let events: [OutgoingEvent]
@@ -14,7 +13,7 @@ struct PendingRequest: Sendable {
         self.events = events
     }
 
-    /// Keeps a result until the request is settled.
+    /// Stores a result until the request is settled.
     mutating func keep(_ result: Sightline_V1_EventResult) {
         if result.hasIndex {
             self.results[result.index] = result
@@ -23,18 +22,18 @@ struct PendingRequest: Sendable {
         }
     }
 
-    /// Forgets results: the request goes again, and will be judged anew.
+    /// Discards the results, because a resent request is judged again.
     mutating func forgetResults() {
         self.results = [:]
         self.wholeResult = nil
     }
 
-    /// Final outcomes, and the events that must go again, both in order.
+    /// The final outcomes and the events to send again, both in order.
     func settle(
         limits: RequestLimits
     ) -> (outcomes: [EventOutcome], again: [OutgoingEvent], isSplit: Bool) {
         if let whole = self.wholeResult, whole.verdict == .rejected, self.exceeds(limits) {
-            // It was built before the limits were known: its events still fit smaller requests.
+            // Built before the server's limits were known: its events fit smaller requests.
             return ([], self.events, true)
         }
         var outcomes: [EventOutcome] = []
@@ -50,7 +49,7 @@ struct PendingRequest: Sendable {
         return (outcomes, again, false)
     }
 
-    /// An event without a result of its own was accepted: that is what an ack says.
+    /// An acknowledged event without a result of its own was accepted.
     private func result(at index: UInt32, of event: OutgoingEvent) -> Sightline_V1_EventResult {
         var result = self.results[index] ?? self.wholeResult ?? Self.accepted
         result.sequence = self.sequence

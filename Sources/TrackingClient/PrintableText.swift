@@ -1,7 +1,6 @@
-// Text from outside must not drive a terminal: its control characters are shown, not sent.
-
 extension String {
-    /// This text with control, format and line-separating characters written as `\u{1b}`.
+    /// Escapes control, format and line-separating characters as `\u{1b}`, so that untrusted text
+    /// cannot control a terminal.
     package var printable: String {
         guard self.unicodeScalars.contains(where: Self.mustBeEscaped) else { return self }
         var text = ""

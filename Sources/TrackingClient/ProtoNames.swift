@@ -1,4 +1,3 @@
-// The contract's names of its enums, without their prefixes, for tables and messages.
 package import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingCore

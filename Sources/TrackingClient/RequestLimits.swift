@@ -1,19 +1,18 @@
-// What a request and a stream may hold: the client's own wish, tightened by the server's answer.
 package import SightlineProtos
 
-/// The bounds of requests on one stream.
+/// The limits of requests on a stream: the client's own, tightened by the server's.
 package struct RequestLimits: Sendable, Equatable {
-    /// Bytes of a request besides its events: the sequence (11 at most) and the options (4).
+    /// The maximum bytes of a request apart from its events: sequence (11) and options (4).
     package static let requestOverheadByteCount = 16
 
-    /// Events in a request, at least 1.
+    /// The maximum events in a request, at least 1.
     package var maxEvents: Int
-    /// Bytes of an encoded request, at least 1.
+    /// The maximum bytes of an encoded request, at least 1.
     package var maxRequestBytes: Int
-    /// Requests under way before an answer, at least 1.
+    /// The maximum unacknowledged requests, at least 1.
     package var maxUnacknowledgedRequests: Int
 
-    /// The defaults fit a server with its own defaults. Numbers below 1 count as 1.
+    /// The defaults match the server's. Numbers below 1 count as 1.
     package init(
         maxEvents: Int = 100,
         maxRequestBytes: Int = 512 * 1024,
@@ -24,7 +23,7 @@ package struct RequestLimits: Sendable, Equatable {
         self.maxUnacknowledgedRequests = max(1, maxUnacknowledgedRequests)
     }
 
-    /// The stricter of these limits and the server's; a server's 0 says nothing.
+    /// The stricter of these limits and the server's, in which 0 means unspecified.
     package func tightened(by server: Sightline_V1_StreamLimits) -> RequestLimits {
         RequestLimits(
             maxEvents: Self.stricter(self.maxEvents, server.maxEvents),

@@ -1,37 +1,36 @@
-// What the sender tells while it works, and at its end.
 package import SightlineProtos
 
-/// News of a sender.
+/// Progress of a sender.
 package struct SendProgress: Sendable {
-    /// Events that have just got their final verdict, in order of their requests.
+    /// Events that just got their final verdict, in the order of their requests.
     package var outcomes: [EventOutcome] = []
-    /// Events read from the source so far.
+    /// The number of events read so far.
     package var readCount = 0
-    /// Events that have their final verdict.
+    /// The number of events with a final verdict.
     package var settledCount = 0
-    /// Why the stream broke, where it just did, and how long the sender waits.
+    /// The broken stream, if one just broke.
     package var interruption: Interruption?
 
-    /// A broken stream.
+    /// Why a stream broke, and when the sender reconnects.
     package struct Interruption: Sendable {
-        /// In words.
+        /// The reason as text.
         package var reason: String
-        /// How long the sender waits before it connects again.
+        /// The delay before the sender reconnects.
         package var delay: Duration
     }
 }
 
-/// What a sender has done.
+/// The result of a sender.
 package struct SendSummary: Sendable, Equatable {
-    /// Events by verdict.
+    /// Counts of events by verdict.
     package var verdicts: [Sightline_V1_Verdict: Int] = [:]
-    /// Streams that had to be opened after the first.
+    /// The number of streams opened after the first.
     package var reconnectionCount = 0
-    /// Requests that were sent again after a break.
+    /// The number of requests that were sent again.
     package var resentRequestCount = 0
-    /// Events with a final verdict.
+    /// The number of events with a final verdict.
     package var settledCount: Int { self.verdicts.values.reduce(0, +) }
 
-    /// Starts with nothing done.
+    /// Creates an empty summary.
     package init() {}
 }

@@ -1,9 +1,8 @@
-// The shell around UnacknowledgedRequests: one source, one stream at a time, one lock.
 internal import GRPCCore
 internal import SightlineProtos
 internal import Synchronization
 
-/// What the tasks of one `send` share.
+/// The state of one `send` that its tasks share: performs what `UnacknowledgedRequests` decides.
 final class SendSession: Sendable {
     private struct State: Sendable {
         var requests: UnacknowledgedRequests
@@ -37,7 +36,7 @@ final class SendSession: Sendable {
         }
     }
 
-    /// Reads the source to its end, no faster than events are settled.
+    /// Reads the source to its end, with backpressure from unsettled events.
     func read<Events>(_ events: Events) async throws
     where Events: AsyncSequence & Sendable, Events.Element == OutgoingEvent {
         for try await event in events {
@@ -58,7 +57,7 @@ final class SendSession: Sendable {
         writer.raise()
     }
 
-    /// Starts a stream; the signal is its writer's.
+    /// Starts a stream; returns the signal that wakes its writer.
     func openStream() -> Signal {
         self.state.withLock { state in
             state.requests.openStream()
@@ -68,7 +67,7 @@ final class SendSession: Sendable {
         }
     }
 
-    /// Writes what is to be written until the stream ends or is told to close.
+    /// Writes requests until the stream ends or closes.
     func write(
         to writer: RPCWriter<Sightline_V1_StreamEventsRequest>, wokenBy signal: Signal
     ) async throws {
@@ -90,7 +89,7 @@ final class SendSession: Sendable {
         }
     }
 
-    /// Reads answers until the server ends the stream.
+    /// Processes answers until the server ends the stream.
     func read(
         _ response: StreamingClientResponse<Sightline_V1_StreamEventsResponse>,
         waking signal: Signal
@@ -106,7 +105,7 @@ final class SendSession: Sendable {
         }
     }
 
-    /// Tells of a broken stream.
+    /// Reports a broken stream.
     func interrupt(_ failure: StreamFailure, delay: Duration) {
         let progress = self.state.withLock { state in
             state.lastFailure = "\(failure.code): \(failure.reason)"

@@ -1,15 +1,16 @@
-// The address of a server, as a person writes it.
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 
-/// HOST:PORT, taken apart.
+/// The host and port of a server.
 package struct ServerAddress: Sendable, Equatable, CustomStringConvertible {
-    /// A name, an IPv4 address, or an IPv6 address without brackets.
+    /// A host name, an IPv4 address, or an IPv6 address without brackets.
     package let host: String
     /// 1 to 65535.
     package let port: Int
 
-    /// Reads `host:port` or `[v6]:port`. Throws `TrackingClientError.badAddress`.
+    /// Parses `host:port` or `[v6]:port`.
+    ///
+    /// - Throws: `TrackingClientError.badAddress`.
     package init(_ text: String) throws {
         guard let colon = text.lastIndex(of: ":"),
             let port = Int(text[text.index(after: colon)...]), (1...65535).contains(port)

@@ -1,6 +1,4 @@
-// Wakes one waiting task. Raising it many times before the wait counts once.
-
-/// A bell with one listener.
+/// Wakes a single waiting task. Several signals before a wait count once.
 struct Signal: Sendable {
     private let stream: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
@@ -14,7 +12,9 @@ struct Signal: Sendable {
         self.continuation.yield()
     }
 
-    /// Returns when it has been raised since the last wait. Throws when the task is cancelled.
+    /// Waits for a signal since the last wait.
+    ///
+    /// - Throws: `CancellationError`.
     func wait() async throws {
         for await _ in self.stream {
             return

@@ -1,16 +1,15 @@
-// What the end of a stream means: try again, and when, or stop.
 internal import GRPCCore
 internal import GRPCProtobuf
 
-/// A stream's error, judged.
+/// The error of a stream, classified: retry after a delay, or stop.
 struct StreamFailure: Sendable {
-    /// Whether the same call may succeed later.
+    /// Whether a retry may succeed.
     let isRetryable: Bool
-    /// How long the server asks to wait.
+    /// The server's retry delay; nil if it gave none.
     let retryDelay: Duration?
     /// The status code's name, e.g. `UNAVAILABLE`.
     let code: String
-    /// The reason in words, with the details that the server gave.
+    /// The reason as text, with the server's details.
     let reason: String
 
     init(_ error: any Error) {
@@ -21,11 +20,11 @@ struct StreamFailure: Sendable {
             self.reason = "\(error)".printable
             return
         }
-        // Details that cannot be read add nothing: the status itself still tells what to do.
+        // Unreadable details are ignored: the status suffices.
         let details = (try? error.unpackGoogleRPCStatus())?.details ?? []
         let delay = details.lazy.compactMap(\.retryInfo).first?.delay
         self.retryDelay = delay
-        // Credentials that expired on the way may have been renewed since.
+        // Expired credentials may have been renewed meanwhile.
         let isExpired = details.contains { $0.errorInfo?.reason == "CREDENTIALS_EXPIRED" }
         self.isRetryable =
             isExpired || Self.isRetryable(error.code, hasRetryDelay: delay != nil)
@@ -41,7 +40,7 @@ struct StreamFailure: Sendable {
         case .resourceExhausted:
             return hasRetryDelay
         default:
-            // RPCError.Code is an open struct. What is not known to pass by itself is final.
+            // RPCError.Code is an open struct. Unknown codes are not retried.
             return false
         }
     }
@@ -55,7 +54,7 @@ struct StreamFailure: Sendable {
         return name == "INTERNAL_ERROR" ? "INTERNAL" : name
     }
 
-    /// The error's own words and those of its first cause, which for a connection says why.
+    /// The messages of the error and its first cause, which explains a failed connection.
     private static func words(of error: RPCError) -> String {
         guard let cause = error.cause else { return error.message }
         return "\(error.message) (\(cause))"

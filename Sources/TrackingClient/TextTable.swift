@@ -1,29 +1,27 @@
-// Columns of text that line up, for people on a terminal.
-
-/// A table of printable text.
+/// A table with aligned columns, for terminals. Cells are made printable.
 package struct TextTable: Sendable {
-    /// Where a column's text stands.
+    /// The alignment of a column.
     package enum Alignment: Sendable {
-        /// At the left, for words.
+        /// Left, for text.
         case left
-        /// At the right, for numbers.
+        /// Right, for numbers.
         case right
     }
 
     private let columns: [(title: String, alignment: Alignment)]
     private var rows: [[String]] = []
 
-    /// A table with its heading. Empty titles give a table without one.
+    /// Creates a table. With empty titles it has no heading.
     package init(_ columns: [(title: String, alignment: Alignment)]) {
         self.columns = columns
     }
 
-    /// Adds a row; its cells are made printable. Cells without a column are left out.
+    /// Adds a row. Excess cells are dropped.
     package mutating func add(_ cells: [String]) {
         self.rows.append(cells.prefix(self.columns.count).map(\.printable))
     }
 
-    /// The lines, each without blanks at its end; the heading first where there is one.
+    /// The lines without trailing spaces, heading first.
     package func lines() -> [String] {
         let titles = self.columns.map(\.title)
         let hasHeading = titles.contains { !$0.isEmpty }

@@ -1,12 +1,12 @@
-// What a server says of its health.
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 package import SightlineProtos
 internal import SwiftProtobuf
 
 extension TrackingClient {
-    /// The health of a service, or of the whole server where the name is empty. Throws
-    /// `TrackingClientError`: refused where there is no such service.
+    /// The health of a service; the empty name is the whole server.
+    ///
+    /// - Throws: `TrackingClientError`; `refused` for an unknown service.
     package func health(
         of service: String
     ) async throws -> Grpc_Health_V1_HealthCheckResponse.ServingStatus {

@@ -1,15 +1,14 @@
-// The Swift client: sends events, keeps what is not acked, and connects again until all is settled.
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 package import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingCore
 
-/// A client of one server.
+/// A client of one server. It keeps unacknowledged events, and reconnects until all are settled.
 package struct TrackingClient: Sendable {
     /// How long a finished sender waits for the server to end the stream.
     private static let closingGrace: Duration = .seconds(2)
-    /// How often a sender looks whether it makes progress.
+    /// How often a sender checks that it makes progress.
     private static let watchInterval: Duration = .milliseconds(100)
 
     private let address: ServerAddress
@@ -18,9 +17,9 @@ package struct TrackingClient: Sendable {
     private let security: ClientSecurity
     private let credential: ClientCredential?
 
-    /// A client of `address`. `limits` are its own, which the server's may tighten. A sender ends
-    /// when no event was settled for `giveUpAfter`; a single call waits as long for its answer.
-    /// `security` holds for every connection, and `credential` says who it is in every call.
+    /// Creates a client of `address`. The server may tighten `limits`. A sender fails if no event
+    /// is settled for `giveUpAfter`, which is also the timeout of single calls. Every connection
+    /// uses `security`, every call `credential`.
     package init(
         address: ServerAddress,
         limits: RequestLimits = RequestLimits(),
@@ -35,9 +34,10 @@ package struct TrackingClient: Sendable {
         self.credential = credential
     }
 
-    /// Sends events until each has its final verdict, over as many streams as it takes. What is
-    /// read ahead is bounded. `onProgress` is called for every answer, possibly from two tasks.
-    /// Throws `TrackingClientError`, and whatever the source throws.
+    /// Sends events until each has its final verdict, over as many streams as necessary. Reading
+    /// ahead is bounded. Calls `onProgress` for every answer, possibly from two tasks.
+    ///
+    /// - Throws: `TrackingClientError`, or an error of the source.
     package func send<Events>(
         _ events: Events, onProgress: @escaping @Sendable (SendProgress) -> Void = { _ in }
     ) async throws -> SendSummary
@@ -62,7 +62,9 @@ package struct TrackingClient: Sendable {
         return session.summary
     }
 
-    /// Judges events without taking them in. Throws `TrackingClientError`.
+    /// Explains events without recording them.
+    ///
+    /// - Throws: `TrackingClientError`.
     package func explain(
         _ events: [Sightline_V1_TrackingEvent]
     ) async throws -> Sightline_V1_ExplainEventsResponse {
@@ -74,7 +76,9 @@ package struct TrackingClient: Sendable {
         }
     }
 
-    /// Inspects a payload's JSON text. Throws `TrackingClientError`.
+    /// Inspects the JSON text of a payload.
+    ///
+    /// - Throws: `TrackingClientError`.
     package func inspect(
         json: String, platform: Sightline_V1_Platform
     ) async throws -> Sightline_V1_InspectPayloadResponse {
@@ -90,7 +94,7 @@ package struct TrackingClient: Sendable {
     private typealias Service =
         Sightline_V1_TrackingService.Client<HTTP2ClientTransport.Posix>
 
-    /// Runs streams, one after the other, until all is settled.
+    /// Opens streams one after another until everything is settled.
     private func settle(_ session: SendSession) async throws {
         var backoff = Backoff()
         var generator = SystemRandomNumberGenerator()
@@ -111,7 +115,7 @@ package struct TrackingClient: Sendable {
         }
     }
 
-    /// Runs one stream on a connection of its own, and says why it ended.
+    /// Runs one stream on a connection of its own; returns why it ended.
     private func stream(_ session: SendSession) async throws -> StreamFailure {
         let transport = try self.makeTransport()
         let metadata = try self.credential?.metadata ?? [:]
@@ -133,7 +137,7 @@ package struct TrackingClient: Sendable {
                 message: "the server ended the stream before all was settled"))
     }
 
-    /// Ends the sender when nothing moves any more.
+    /// Fails the sender if it makes no progress.
     private func watch(_ session: SendSession) async throws {
         var doneSince: ContinuousClock.Instant?
         while true {
@@ -159,7 +163,9 @@ package struct TrackingClient: Sendable {
         }
     }
 
-    /// A single call of any service. Throws `TrackingClientError`.
+    /// Makes a unary call to any service.
+    ///
+    /// - Throws: `TrackingClientError`.
     func callAny<Answer: Sendable>(
         _ body:
             @Sendable (
@@ -187,8 +193,9 @@ package struct TrackingClient: Sendable {
         }
     }
 
-    /// Every stream has a connection of its own: the waits between them are then ours alone.
-    /// Throws `TrackingClientError.badSecurity`.
+    /// Each stream has its own connection, so that only our backoff applies between them.
+    ///
+    /// - Throws: `TrackingClientError.badSecurity`.
     private func makeTransport() throws -> HTTP2ClientTransport.Posix {
         do {
             return try HTTP2ClientTransport.Posix(
@@ -200,7 +207,7 @@ package struct TrackingClient: Sendable {
 }
 
 extension TrackingClient {
-    /// Sends a list of events; see the other `send`.
+    /// Sends a list of events; see `send(_:onProgress:)` for sequences.
     package func send(
         _ events: [OutgoingEvent], onProgress: @escaping @Sendable (SendProgress) -> Void = { _ in }
     ) async throws -> SendSummary {

@@ -1,18 +1,16 @@
-// What can go wrong for the client as a whole; an event's own fate is its verdict.
-
-/// Why the client stopped.
+/// Why the client failed as a whole; a problem with an event is its verdict.
 package enum TrackingClientError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The target is no HOST:PORT.
+    /// The address is not HOST:PORT.
     case badAddress(String)
-    /// The files for TLS cannot be used.
+    /// The TLS files are unusable.
     case badSecurity(reason: String)
-    /// The file of an API key or a token cannot be used.
+    /// The file of an API key or token is unusable.
     case badCredential(path: String, reason: String)
     /// No event was settled for `seconds`; `unsettled` events have no final verdict.
     case gaveUp(target: String, unsettled: Int, seconds: Double, lastFailure: String?)
-    /// The server refuses the whole call, and would refuse it again.
+    /// The server permanently refuses the call.
     case refused(target: String, code: String, reason: String, unsettled: Int)
-    /// A single call got no answer.
+    /// A unary call got no answer.
     case unreachable(target: String, reason: String)
 
     /// What, where, the value seen, and the fix.
@@ -42,7 +40,7 @@ package enum TrackingClientError: Error, Sendable, Equatable, CustomStringConver
 }
 
 extension Double {
-    /// Seconds without needless digits: `60`, `0.5`.
+    /// Seconds without needless decimals: `60`, `0.5`.
     fileprivate var formattedSeconds: String {
         guard self.rounded() == self, let whole = Int(exactly: self) else { return "\(self)" }
         return "\(whole)"

@@ -1,36 +1,35 @@
-// The client's memory of what is not acked, as a pure state machine: its functions say what to do,
-// and the shell (SendSession) does it. It knows no clock, no task and no connection.
 package import SightlineProtos
 internal import SwiftProtobuf
 
-/// What has been read and is not settled: events that wait, and requests under way.
+/// The events that are read but not settled: waiting ones, and those in unacknowledged requests. A
+/// pure state machine, without clock, task or connection: it tells SendSession what to do.
 package struct UnacknowledgedRequests: Sendable {
-    /// The next thing to do on a stream.
+    /// The next action on a stream.
     package enum Step: Sendable {
         /// Write this request.
         case write(Sightline_V1_StreamEventsRequest)
-        /// Tell of an event that no request can hold; it was not sent.
+        /// Report an event that exceeds every request; it was not sent.
         case report(EventOutcome)
-        /// Wait for an answer or an event, or until the moment where one is given.
+        /// Wait for an answer or an event, or until the given time.
         case wait(until: ContinuousClock.Instant?)
-        /// Write no more on this stream, and read on until the server ends it.
+        /// Half-close the stream, and read until the server ends it.
         case finish
     }
 
-    /// The shortest wait before events are sent again, whatever the server says.
+    /// The minimum delay before events are sent again, even if the server asks for less.
     package static let minRetryDelay: Duration = .milliseconds(100)
-    /// The longest wait that the client honours.
+    /// The maximum delay that the client honours.
     package static let maxRetryDelay: Duration = .seconds(30)
 
-    /// Requests that were written on more than one stream.
+    /// The number of requests written on more than one stream.
     package private(set) var resentRequestCount = 0
-    /// Since when no event has got its final verdict; `nil` while nothing is unsettled.
+    /// When an event last got its final verdict; nil while nothing is unsettled.
     package private(set) var stalledSince: ContinuousClock.Instant?
     /// Whether the source has ended and every event has its final verdict.
     package var isDone: Bool { self.sourceHasEnded && self.unsettledCount == 0 }
-    /// Events that have no final verdict.
+    /// The number of events without a final verdict.
     package var unsettledCount: Int { self.batcher.waiting.count + self.pendingEventCount }
-    /// Whether one more event may be added.
+    /// Whether another event may be added.
     package var hasRoom: Bool { self.batcher.hasRoom }
 
     private let ownLimits: RequestLimits
@@ -43,31 +42,31 @@ package struct UnacknowledgedRequests: Sendable {
     private var sourceHasEnded = false
     private var retryMoment: ContinuousClock.Instant?
 
-    // Of the current stream: how many of `pending`, from the front, were written on it.
+    // How many of `pending`, from the front, were written on the current stream.
     private var writtenCount = 0
     private var hasWritten = false
     private var hasAnswer = false
     private var isClosing = false
 
-    /// Starts with nothing read; `limits` hold until the server tells stricter ones.
+    /// Creates an empty state; `limits` apply until the server's tighten them.
     package init(limits: RequestLimits = RequestLimits()) {
         self.ownLimits = limits
         self.limits = limits
         self.batcher = Batcher(limits: limits)
     }
 
-    /// Takes an event in. Ask `hasRoom` first: it is what bounds the memory.
+    /// Adds an event. Check `hasRoom` first, which bounds the memory.
     package mutating func add(_ event: OutgoingEvent, now: ContinuousClock.Instant) {
         self.batcher.add(event)
         self.stalledSince = self.stalledSince ?? now
     }
 
-    /// No event follows.
+    /// Marks the end of the source.
     package mutating func endSource() {
         self.sourceHasEnded = true
     }
 
-    /// A new stream: everything unsettled goes again, in order and with its old sequence.
+    /// Starts a new stream: all unsettled requests are sent again, in order, with their sequences.
     package mutating func openStream() {
         self.writtenCount = 0
         self.hasWritten = false
@@ -80,12 +79,12 @@ package struct UnacknowledgedRequests: Sendable {
         }
     }
 
-    /// The stream has ended: its writer must stop.
+    /// Ends the stream: its writer must stop.
     package mutating func endStream() {
         self.isClosing = true
     }
 
-    /// Says what the stream's writer does next.
+    /// The next action of the stream's writer.
     package mutating func nextStep(now: ContinuousClock.Instant) -> Step {
         if self.isClosing || self.isDone { return .finish }
         guard self.writtenCount < self.window else { return .wait(until: nil) }
@@ -96,7 +95,7 @@ package struct UnacknowledgedRequests: Sendable {
             guard now >= moment else { return .wait(until: moment) }
             self.retryMoment = nil
         }
-        // A part of a batch goes out when nothing else is under way: no event waits for a timer.
+        // With nothing in flight, send a partial batch, so that no event waits for a timer.
         switch self.batcher.take(flush: self.sourceHasEnded || self.pending.isEmpty) {
         case .none:
             return .wait(until: nil)
@@ -110,7 +109,7 @@ package struct UnacknowledgedRequests: Sendable {
         }
     }
 
-    /// Takes an answer in, and gives the events that now have their final verdict.
+    /// Processes an answer; returns the events that now have a final verdict.
     package mutating func receive(
         _ response: Sightline_V1_StreamEventsResponse, now: ContinuousClock.Instant
     ) -> [EventOutcome] {
@@ -130,7 +129,7 @@ package struct UnacknowledgedRequests: Sendable {
         return self.settle(response, now: now)
     }
 
-    /// One request is enough until the first answer has told the limits.
+    /// A single request until the first answer tells the server's limits.
     private var window: Int { self.hasAnswer ? self.limits.maxUnacknowledgedRequests : 1 }
 
     private mutating func writeNext() -> Step {
@@ -150,8 +149,8 @@ package struct UnacknowledgedRequests: Sendable {
         return .write(request)
     }
 
-    /// Forgets the requests up to the watermark. Only those written on this stream count: a server
-    /// cannot have settled what it was not sent.
+    /// Removes requests up to the watermark, if they were written on this stream: a server cannot
+    /// have settled a request that it was not sent.
     private mutating func settle(
         _ response: Sightline_V1_StreamEventsResponse, now: ContinuousClock.Instant
     ) -> [EventOutcome] {

@@ -1,27 +1,26 @@
-// What became of the events of one `send`, as the table at its end.
 internal import SightlineProtos
 
-/// Counts of verdicts, and the first rejections with their reasons.
+/// Counts events by verdict, and keeps the first rejections, for the table that `send` prints.
 package struct VerdictTable: Sendable {
-    /// Rejected events that are shown with their violations.
+    /// The maximum number of rejections that are listed.
     package static let maxRejections = 20
 
-    /// Events with a final verdict.
+    /// The number of events with a final verdict.
     package private(set) var eventCount = 0
     private var counts: [String: Int] = [:]
     private var rejectedCount = 0
     private var rejections: [EventOutcome] = []
 
-    /// The contract's order: what went well first, and errors last.
+    /// The order of the contract: successes first, errors last.
     private static let order: [Sightline_V1_Verdict] = [
         .accepted, .suppressedFlagOff, .suppressedFlagUnknown, .suppressedConsent,
         .suppressedTestMessage, .suppressedDisplay, .duplicate, .rejected,
     ]
 
-    /// Starts empty.
+    /// Creates an empty table.
     package init() {}
 
-    /// Counts an outcome, and keeps it where it is one of the first rejections.
+    /// Counts an outcome; keeps it if it is one of the first rejections.
     package mutating func add(_ outcome: EventOutcome) {
         self.eventCount += 1
         self.counts[outcome.result.verdict.name, default: 0] += 1
@@ -32,8 +31,7 @@ package struct VerdictTable: Sendable {
         }
     }
 
-    /// The lines of the table: a count for each verdict that occurred, their sum, and the
-    /// rejections.
+    /// The lines: a count for each verdict that occurred, the sum, and the rejections.
     package func lines() -> [String] {
         var table = TextTable([("verdict", .left), ("events", .right)])
         let known = Self.order.map(\.name)

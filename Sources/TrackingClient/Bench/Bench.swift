@@ -1,25 +1,24 @@
-// The load generator: new events over many connections and streams, as fast as acks come (closed
-// loop) or at a rate (open loop).
 internal import Foundation
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 
-/// How a run went, beside what its answers told.
+/// The result of a run, apart from the answers.
 package struct BenchSummary: Sendable {
-    /// From the first request to the last ack.
+    /// The time from the first request to the last ack.
     package let elapsed: Duration
-    /// Requests that were sent; every one of them was acked.
+    /// The number of requests sent; all were acknowledged.
     package let sentRequests: Int
-    /// Events in them.
+    /// The number of events in them.
     package let sentEvents: Int
-    /// Requests of an open loop that were due by the end and never sent: the server, or the
-    /// machine of the generator, does not keep up with the rate.
+    /// The number of requests that an open loop should have sent by the end but did not, because
+    /// the server or this machine did not keep up.
     package let unsentRequests: Int
 }
 
-/// Loads one server.
+/// The load generator: sends new events over many connections and streams, as fast as acks arrive
+/// (closed loop) or at a fixed rate (open loop).
 package struct Bench: Sendable {
-    /// How long the server may owe an ack, or streams may take to open.
+    /// How long to wait for an ack, or for streams to open.
     private static let patience: Duration = .seconds(30)
     private static let watchInterval: Duration = .milliseconds(100)
 
@@ -28,8 +27,7 @@ package struct Bench: Sendable {
     private let security: ClientSecurity
     private let credential: ClientCredential?
 
-    /// A run of `plan` against `address`. `security` holds for every connection, and `credential`
-    /// says who it is on every stream.
+    /// Creates a run of `plan`. Every connection uses `security`, every stream `credential`.
     package init(
         address: ServerAddress, plan: BenchPlan, security: ClientSecurity = ClientSecurity(),
         credential: ClientCredential? = nil
@@ -40,8 +38,10 @@ package struct Bench: Sendable {
         self.credential = credential
     }
 
-    /// Runs from the first connection to the last ack. `onAnswer` is called for every answer, by
-    /// the streams' own tasks: return at once. Throws `BenchPlanError` and `TrackingClientError`.
+    /// Runs from the first connection to the last ack. Calls `onAnswer` for every answer on a
+    /// stream's task: return at once.
+    ///
+    /// - Throws: `BenchPlanError`, `TrackingClientError`.
     package func run(
         onAnswer: @escaping @Sendable (BenchAnswer) -> Void
     ) async throws -> BenchSummary {
@@ -69,7 +69,7 @@ package struct Bench: Sendable {
             unsentRequests: max(0, due - sent.requests))
     }
 
-    /// Seconds since 1970.
+    /// The wall clock in seconds since 1970.
     static func now() -> Int64 { Int64(Date().timeIntervalSince1970) }
 
     private func makeRequests() throws -> [BenchRequest] {
@@ -80,7 +80,7 @@ package struct Bench: Sendable {
         }
     }
 
-    /// One connection with its streams.
+    /// Runs one connection with its streams.
     private func connect(
         _ progress: BenchProgress, _ requests: [BenchRequest],
         _ onAnswer: @escaping @Sendable (BenchAnswer) -> Void
@@ -101,7 +101,7 @@ package struct Bench: Sendable {
         }
     }
 
-    /// Ends the run where the server does nothing any more.
+    /// Fails the run if the server makes no progress.
     private func watch(_ progress: BenchProgress) async throws {
         while true {
             try await Task.sleep(for: Self.watchInterval)

@@ -1,12 +1,11 @@
-// The events of a load, encoded: valid, of a given size, with placeholders where ids go.
 internal import SightlineProtos
 internal import SwiftProtobuf
 
-/// Encodes the events of a mix.
+/// Encodes valid events of a given size, with placeholders for their ids.
 enum BenchEvents {
-    /// Stands where an event's 16 digits go: in its event_id and in its message id.
+    /// Replaced by the 16 digits of an event's number, in its event_id and its message id.
     static let placeholder = "################"
-    /// Events after which the kinds of a mix repeat.
+    /// The period of the kinds in a mix.
     static let cycle = 20
 
     enum Kind: CaseIterable {
@@ -16,7 +15,7 @@ enum BenchEvents {
         case trackAction
     }
 
-    /// The kind of the event at a place: the mix is spread, so that no run of one kind stands out.
+    /// The kind of the event at an index. Kinds are interleaved, so that none occurs in long runs.
     static func kind(at place: Int, of mix: BenchPlan.Mix) -> Kind {
         guard mix == .real else { return .opened }
         switch place % self.cycle * 7 % self.cycle {
@@ -27,8 +26,8 @@ enum BenchEvents {
         }
     }
 
-    /// An event of exactly `size` bytes, by the length of its text and its subject. A track action
-    /// has no text: it ends where its subject may not grow any more.
+    /// Encodes an event of exactly `size` bytes, padding its text and subject. A track action has
+    /// no text, so its size is limited by that of its subject.
     static func encoded(_ kind: Kind, size: Int, seconds: Int64) throws -> [UInt8] {
         let shortest = try self.bytes(kind, text: 0, subject: 26, seconds: seconds).count
         let missing = max(0, size - shortest)
@@ -36,7 +35,7 @@ enum BenchEvents {
             return try self.bytes(
                 kind, text: 0, subject: min(26 + missing, 250), seconds: seconds)
         }
-        // Each length takes a byte or two of its own, which the text has to leave room for.
+        // Length prefixes take one or two bytes, so try texts that leave room for them.
         for subject in 26..<32 {
             for text in max(0, missing - 24)...missing {
                 let bytes = try self.bytes(kind, text: text, subject: subject, seconds: seconds)

@@ -1,35 +1,34 @@
-// What one stream of a load has under way. Pure: bounded by the window, told the time.
-
-/// Requests of one stream between their start and their ack.
+/// The requests of one stream in flight, at most a window of them. A value; the caller passes the
+/// time.
 struct BenchFlow: Sendable {
     /// The last request's sequence; 0 before the first.
     private(set) var sequence: UInt64 = 0
-    /// Up to where the server has acked.
+    /// The server's watermark.
     private(set) var settled: UInt64 = 0
-    /// Whether the server has said that it will end the stream.
+    /// Whether the server announced the end of the stream.
     var isClosing = false
     /// Whether the stream has ended.
     var isEnded = false
-    /// Moments of the requests under way, by sequence modulo the window.
+    /// When the requests in flight were started, by sequence modulo the window.
     private var started: [Duration]
 
     init(window: Int) { self.started = Array(repeating: .zero, count: window) }
 
-    /// Requests under way.
+    /// The number of requests in flight.
     var underWay: Int { Int(truncatingIfNeeded: self.sequence &- self.settled) }
 
     /// Whether another request may be sent.
     var hasRoom: Bool { self.underWay < self.started.count }
 
-    /// Takes a request in that counts from `moment`, and gives its sequence. Needs `hasRoom`.
+    /// Adds a request started at `moment`; returns its sequence. Requires `hasRoom`.
     mutating func begin(at moment: Duration) -> UInt64 {
         self.sequence &+= 1
         self.started[self.place(of: self.sequence)] = moment
         return self.sequence
     }
 
-    /// Notes an ack at `moment`; gives the latency of every request that it settles. A sequence
-    /// that was never sent counts as the last one that was.
+    /// Processes an ack received at `moment`; returns the latencies of the requests that it
+    /// settles. A sequence beyond the last one sent counts as that.
     mutating func settle(through watermark: UInt64, at moment: Duration) -> [Duration] {
         let watermark = min(watermark, self.sequence)
         guard watermark > self.settled else { return [] }

@@ -1,8 +1,6 @@
-// What a load run is asked to do, and the limits that it is held to.
-
-/// The size and shape of a load. All of it is bounded: see `validate()`.
+/// The parameters of a load. `validate()` checks their limits.
 package struct BenchPlan: Sendable, Equatable {
-    /// Which events are sent.
+    /// The kinds of events to send.
     package enum Mix: String, Sendable, CaseIterable {
         /// Opened notifications on iOS: two hits each.
         case opened
@@ -10,11 +8,11 @@ package struct BenchPlan: Sendable, Equatable {
         case real
     }
 
-    /// When a run is over.
+    /// When a run ends.
     package enum End: Sendable, Equatable {
-        /// After so many seconds, 1 to 86,400.
+        /// After this many seconds, 1 to 86,400.
         case seconds(Int)
-        /// After so many events, 1 to 1,000,000,000,000.
+        /// After this many events, 1 to 1,000,000,000,000.
         case events(Int)
     }
 
@@ -26,19 +24,21 @@ package struct BenchPlan: Sendable, Equatable {
     package var batch = 100
     /// Bytes of an event, 240 to 16,384.
     package var eventBytes = 270
-    /// Requests that a stream may have under way, 1 to 4,096.
+    /// The maximum requests in flight per stream, 1 to 4,096.
     package var window = 16
-    /// When it is over.
+    /// When the run ends.
     package var end = End.seconds(10)
-    /// Events per second of an open loop, 1 to 100,000,000; nil sends as fast as acks come.
+    /// Events per second of an open loop, 1 to 100,000,000; nil for a closed loop.
     package var rate: Int?
-    /// Which events are sent.
+    /// The kinds of events to send.
     package var mix = Mix.opened
 
-    /// Every value at its default.
+    /// Creates the default plan.
     package init() {}
 
-    /// Checks every value against its limit. Throws `BenchPlanError`.
+    /// Checks the limits of every parameter.
+    ///
+    /// - Throws: `BenchPlanError`.
     package func validate() throws(BenchPlanError) {
         try Self.check("--connections", self.connections, in: 1...1000)
         try Self.check("--streams", self.streams, in: 1...1000)
@@ -59,13 +59,14 @@ package struct BenchPlan: Sendable, Equatable {
         }
     }
 
-    /// Bytes that all streams' requests and their places may take: 1 GiB.
+    /// The maximum memory of all streams' encoded requests and windows: 1 GiB.
     package static let maxMemoryBytes = 1 << 30
 
-    /// Requests that a stream takes turns with: few events do not show a mix, so there are more.
+    /// The number of distinct requests that a stream cycles through: small ones are too few to show
+    /// a mix, so they have several.
     var requestCount: Int { self.mix == .real && self.batch < BenchEvents.cycle ? 20 : 1 }
 
-    /// Bytes that the streams' requests take, each encoded once, and the moments of their windows.
+    /// The memory of all streams' encoded requests and windows.
     private var memoryBytes: Int {
         let requests = self.requestCount * self.batch * self.eventBytes
         return self.connections * self.streams * (requests + self.window * 16)
@@ -82,11 +83,11 @@ package struct BenchPlan: Sendable, Equatable {
     }
 }
 
-/// An option beyond its limit.
+/// A parameter that exceeds its limit.
 package struct BenchPlanError: Error, Equatable, CustomStringConvertible {
-    /// The option, its value, the limit.
+    /// The option, the value and the limit.
     package let reason: String
 
-    /// The option, its value, the limit.
+    /// The reason.
     package var description: String { self.reason }
 }

@@ -1,16 +1,15 @@
-// What all streams of a load share: the clock, the next request's number, and what came back.
 internal import Synchronization
 package import TrackingCore
 
-/// What one answer told.
+/// The contents of one answer.
 package struct BenchAnswer: Sendable {
-    /// From when each request that it settled was sent, or in an open loop was due.
+    /// The latency of each settled request, from when it was sent, or due in an open loop.
     package let latencies: [Duration]
-    /// The events that it tells of.
+    /// The verdicts that the answer counts.
     package let tally: Tally
 }
 
-/// The state of a run. Its clock starts once every stream is open.
+/// The state of a run, shared by its streams. The clock starts once every stream is open.
 final class BenchProgress: Sendable {
     private struct State: Sendable {
         var waiting: [Signal] = []
@@ -33,7 +32,8 @@ final class BenchProgress: Sendable {
         self.state = Mutex(State(last: .now))
     }
 
-    /// Returns when all streams have come here, with the run's start; later streams don't wait.
+    /// Waits until all streams have called this; returns the start of the run. Later streams do not
+    /// wait.
     func waitForStart() async throws -> ContinuousClock.Instant {
         let signal = Signal()
         let start = self.state.withLock { state -> ContinuousClock.Instant? in
@@ -52,12 +52,12 @@ final class BenchProgress: Sendable {
         return self.start ?? .now
     }
 
-    /// When the run began; nil before that.
+    /// When the run began; nil before.
     var start: ContinuousClock.Instant? { self.state.withLock { $0.start } }
 
-    /// The next request of the run; nil where there are no more.
+    /// Takes the next request of the run; nil at its end.
     func takeTurn(elapsed: Duration) -> BenchSchedule.Turn? {
-        // Numbers beyond the end are taken too, by every stream once: `sent` knows better.
+        // The counter may exceed the end by one per stream; `sent` does not count those.
         self.schedule.turn(
             self.nextTurn.wrappingAdd(1, ordering: .relaxed).oldValue, elapsed: elapsed)
     }
@@ -65,7 +65,7 @@ final class BenchProgress: Sendable {
     func noteSent(events: Int) {
         self.state.withLock { state in
             state.sentEvents += events
-            // What is sent after an idle time has all of the patience before it.
+            // After an idle period, patience starts anew.
             if state.underWay == 0 { state.last = .now }
             state.underWay += 1
         }
@@ -80,20 +80,20 @@ final class BenchProgress: Sendable {
         }
     }
 
-    /// Requests that were sent and are not acked.
+    /// The number of requests in flight.
     var underWay: Int { self.state.withLock { $0.underWay } }
 
-    /// Requests and events that were sent, acked or not.
+    /// The requests and events sent, acknowledged or not.
     var sent: (requests: Int, events: Int) {
         self.state.withLock { ($0.underWay + $0.settledRequests, $0.sentEvents) }
     }
 
-    /// From the start to the last ack.
+    /// The time from the start to the last ack.
     var elapsed: Duration {
         self.state.withLock { state in state.start.map { state.last - $0 } ?? .zero }
     }
 
-    /// For how long the server owes an ack, or streams that do not open.
+    /// How long the server has owed an ack, or streams have not opened.
     func stalled(at now: ContinuousClock.Instant) -> Duration {
         self.state.withLock { state in
             state.start != nil && state.underWay == 0 ? .zero : now - state.last

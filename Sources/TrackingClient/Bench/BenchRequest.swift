@@ -1,38 +1,36 @@
-// A request that is encoded once and sent again and again: its ids are patched in place, so that
-// every hit is new and a request costs the sender next to nothing.
 internal import SwiftProtobuf
 internal import Synchronization
 
-/// Gives numbers that no other event of this run has, and hardly any of another run.
+/// Assigns numbers that are unique in this run, and very likely across runs.
 final class BenchIDs: Sendable {
     private let next: Atomic<UInt64>
 
-    /// 24 random bits name the run; the other 40 count its events.
+    /// 24 random bits identify the run; 40 bits count its events.
     init(run: UInt32 = .random(in: 0..<1 << 24)) {
         self.next = Atomic(UInt64(run) << 40)
     }
 
-    /// The first of `count` numbers in a row.
+    /// Reserves `count` consecutive numbers; returns the first.
     func take(_ count: Int) -> UInt64 {
         self.next.wrappingAdd(UInt64(truncatingIfNeeded: count), ordering: .relaxed).oldValue
     }
 }
 
-/// The bytes of one request, ready to be numbered.
+/// A request that is encoded once. Patching its ids in place makes every hit new at almost no cost.
 struct BenchRequest: Sendable {
     /// Events in it.
     let eventCount: Int
-    /// Room before the events for a sequence of any length: a tag and ten bytes at most.
+    /// Space in front of the events for a sequence of any length: a tag and up to ten bytes.
     private static let headroom = 11
     private static let sequenceTag: UInt8 = 1 << 3
     private static let eventsTag: UInt8 = 2 << 3 | 2
 
     private var bytes: [UInt8]
     private var start = Self.headroom
-    /// Where each event's 16 digits stand: two places for an event.
+    /// The offsets of the events' digits, two per event.
     private let places: [Int]
 
-    /// A request of `count` events, the first of which stands at `place` in the mix.
+    /// Creates a request of `count` events, beginning at index `place` of the mix.
     init(_ plan: BenchPlan, count: Int, place: Int = 0, seconds: Int64) throws {
         var encoded: [BenchEvents.Kind: [UInt8]] = [:]
         var bytes = [UInt8](repeating: 0, count: Self.headroom)
@@ -56,10 +54,11 @@ struct BenchRequest: Sendable {
         self.places = places
     }
 
-    /// The message, as long as nothing else holds the bytes while it is numbered again.
+    /// The encoded message. Release it before `number` is called again, which would copy the bytes
+    /// otherwise.
     var message: ArraySlice<UInt8> { self.bytes[self.start...] }
 
-    /// Numbers the request, and its events from `firstID` on.
+    /// Writes the sequence, and the events' ids from `firstID` on.
     mutating func number(sequence: UInt64, firstID: UInt64) {
         var header: [UInt8] = [Self.sequenceTag]
         header.appendVarint(sequence)
@@ -76,8 +75,8 @@ struct BenchRequest: Sendable {
         }
     }
 
-    /// The low 32 bits as eight hexadecimal digits, the first in the highest byte: all at once,
-    /// since this is done twice for every event.
+    /// The low 32 bits as eight hexadecimal digits, the first in the highest byte. Computed without
+    /// a loop, since it runs twice per event.
     private static func digits(_ number: UInt64) -> UInt64 {
         var spread = (number & 0xffff_0000) << 16 | number & 0xffff
         spread = spread << 8 & 0x00ff_0000_00ff_0000 | spread & 0x0000_00ff_0000_00ff

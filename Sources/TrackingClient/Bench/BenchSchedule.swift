@@ -1,6 +1,4 @@
-// When each request of a load is due, and when there are no more.
-
-/// The requests of a run, by number. Pure: the clock is the caller's.
+/// Tells when each request of a run is due. A value; the caller passes the time.
 struct BenchSchedule: Sendable {
     private let plan: BenchPlan
 
@@ -8,13 +6,13 @@ struct BenchSchedule: Sendable {
     struct Turn: Equatable {
         /// Events in it.
         let eventCount: Int
-        /// When it is due, from the run's start; nil where it is due as soon as there is room.
+        /// When it is due, relative to the start; nil in a closed loop, as soon as there is room.
         let due: Duration?
     }
 
     init(_ plan: BenchPlan) { self.plan = plan }
 
-    /// The request with a number from 0; nil where the run is over before it.
+    /// The request with a number, from 0 on; nil if the run ends before it.
     func turn(_ number: Int, elapsed: Duration) -> Turn? {
         let due = self.due(number)
         switch self.plan.end {
@@ -28,14 +26,14 @@ struct BenchSchedule: Sendable {
         }
     }
 
-    /// Requests of an open loop that were due by `elapsed`; nil in a closed loop.
+    /// The number of requests due by `elapsed` in an open loop; nil in a closed loop.
     func dueCount(by elapsed: Duration) -> Int? {
         guard let interval = self.interval else { return nil }
         switch self.plan.end {
         case .events(let total):
             return (total + self.plan.batch - 1) / self.plan.batch
         case .seconds(let seconds):
-            // The quotient is rounded somewhere: what counts is when a request was due.
+            // The division may have been rounded: correct the count by the exact due times.
             let limit = min(elapsed, .seconds(seconds))
             var count = Int(limit / interval)
             while let due = self.due(count), due < limit { count += 1 }
@@ -44,13 +42,13 @@ struct BenchSchedule: Sendable {
         }
     }
 
-    /// The time between two requests of an open loop.
+    /// The interval between requests of an open loop.
     private var interval: Duration? {
         self.plan.rate.map { .seconds(Double(self.plan.batch) / Double($0)) }
     }
 
     private func due(_ number: Int) -> Duration? {
-        // From the start, not from the request before: what is rounded must not add up.
+        // Computed from the start, so that rounding errors do not accumulate.
         self.plan.rate.map { .seconds(Double(number) * Double(self.plan.batch) / Double($0)) }
     }
 }

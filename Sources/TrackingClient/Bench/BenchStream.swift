@@ -1,4 +1,3 @@
-// One stream of a load: a writer that keeps the window full, and a reader of the acks.
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import GRPCProtobuf
@@ -6,14 +5,15 @@ internal import SightlineProtos
 internal import Synchronization
 internal import TrackingCore
 
-/// Hands bytes through: a request is encoded once for the whole run.
+/// Passes encoded requests through unchanged.
 private struct BenchBytes: MessageSerializer {
     func serialize<Bytes: GRPCContiguousBytes>(_ message: ArraySlice<UInt8>) -> Bytes {
         Bytes(message)
     }
 }
 
-/// Sends its share of a run over one stream, and over the next where the server closes it.
+/// Sends its share of a run over one stream: a writer keeps the window full, and a reader processes
+/// acks. If the server closes the stream, it opens another.
 final class BenchStream: Sendable {
     private typealias Method = Sightline_V1_TrackingService.Method.StreamEvents
     private typealias Response = StreamingClientResponse<Sightline_V1_StreamEventsResponse>
@@ -36,7 +36,9 @@ final class BenchStream: Sendable {
         self.onAnswer = onAnswer
     }
 
-    /// Runs until the run is over and all is acked. Throws `TrackingClientError`.
+    /// Runs until the run is over and everything is acknowledged.
+    ///
+    /// - Throws: `TrackingClientError`.
     func run(
         over client: GRPCClient<HTTP2ClientTransport.Posix>, credential: ClientCredential?
     ) async throws {
@@ -60,10 +62,10 @@ final class BenchStream: Sendable {
         RPCError(
             code: .unavailable, message: "the server ended the stream before all was settled"))
 
-    /// What the tasks of one call share.
+    /// The state that the tasks of one call share.
     private final class Call: Sendable {
         let flow: Mutex<BenchFlow>
-        /// Raised where the writer may go on.
+        /// Signals that the writer may continue.
         let room = Signal()
 
         init(window: Int) { self.flow = Mutex(BenchFlow(window: window)) }
@@ -82,7 +84,8 @@ final class BenchStream: Sendable {
         ) { try await self.read($0, call) }
     }
 
-    /// A stream that the server has closed in good order is followed by another one.
+    /// Returns if the server closed the stream regularly, so that another one may follow; else
+    /// throws.
     private func check(_ flow: BenchFlow, _ failure: StreamFailure) throws {
         if flow.isClosing, flow.underWay == 0 { return }
         guard self.progress.start != nil || !failure.isRetryable else {
@@ -111,7 +114,7 @@ final class BenchStream: Sendable {
             let moment = turn.due ?? (.now - start)
             let sequence = call.flow.withLock { $0.begin(at: moment) }
             if turn.eventCount != requests[next].eventCount {
-                // The last request of a run of so many events, which may be smaller.
+                // The last request of a limited run may be smaller.
                 requests[next] = try BenchRequest(
                     self.plan, count: turn.eventCount, seconds: Bench.now())
             }
@@ -123,7 +126,7 @@ final class BenchStream: Sendable {
         }
     }
 
-    /// Waits until another request may be sent; false where this stream takes no more.
+    /// Waits until another request may be sent; false if the stream is closing.
     private func hasRoom(_ call: Call) async throws -> Bool {
         while true {
             let (hasRoom, takesMore) = call.flow.withLock {
@@ -140,7 +143,7 @@ final class BenchStream: Sendable {
             call.room.raise()
         }
         for try await answer in response.messages {
-            // Before the start nothing was sent: the server greets, or closes.
+            // Before the start, answers can only be a greeting or an announced end.
             let elapsed = self.progress.start.map { .now - $0 } ?? .zero
             let latencies = call.flow.withLock { flow in
                 if answer.hasClosing { flow.isClosing = true }
@@ -154,7 +157,7 @@ final class BenchStream: Sendable {
 }
 
 extension Tally {
-    /// An answer's counts; one beyond what an Int holds counts as the largest.
+    /// The counts of an answer, each limited to Int.
     fileprivate init(_ tally: Sightline_V1_Tally) {
         self.init()
         self.accepted = Int(clamping: tally.accepted)
