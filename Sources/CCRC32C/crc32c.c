@@ -5,7 +5,7 @@
 static const uint32_t polynomial = 0x82f63b78; // reflected 0x1edc6f41
 
 uint32_t sightline_crc32c_table(uint32_t crc, const void *bytes, size_t count) {
-    // Sixteen entries, a nibble at a time: small, and made anew so that nothing is shared.
+    // Sixteen entries, one per nibble: small enough to compute per call without shared state.
     uint32_t table[16];
     for (uint32_t nibble = 0; nibble < 16; nibble++) {
         uint32_t value = nibble;

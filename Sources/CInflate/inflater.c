@@ -10,7 +10,7 @@ struct sightline_inflater {
 sightline_inflater *sightline_inflater_make(bool is_gzip) {
     sightline_inflater *inflater = calloc(1, sizeof(*inflater));
     if (inflater == NULL) return NULL;
-    // The largest window; 16 more mean gzip.
+    // The largest window size; adding 16 selects gzip.
     if (inflateInit2(&inflater->stream, is_gzip ? 15 + 16 : 15) == Z_OK) return inflater;
     free(inflater);
     return NULL;
@@ -37,8 +37,8 @@ sightline_inflate_status sightline_inflater_step(
     *taken = input_count - stream->avail_in;
     *written = room_count - stream->avail_out;
     if (status == Z_STREAM_END) return SIGHTLINE_INFLATE_ENDED;
-    // With room left all the input has been taken, and it breaks off: to go on would change
-    // nothing, and never end.
+    // All input is used and room is left: the message is truncated, and going on would loop
+    // for ever.
     if ((status == Z_OK || status == Z_BUF_ERROR) && stream->avail_out == 0)
         return SIGHTLINE_INFLATE_NEEDS_ROOM;
     return SIGHTLINE_INFLATE_FAILED;

@@ -1,5 +1,5 @@
-// OpenSSL's SHA-256 on a context of the caller's own. Its newer interface allocates for every hash;
-// this one is deprecated in favour of it, and stays in OpenSSL 3.
+// OpenSSL's SHA-256 with a caller-provided context. It is deprecated but still in OpenSSL 3; its
+// replacement allocates for every hash.
 #ifndef SIGHTLINE_LIBCRYPTO_H
 #define SIGHTLINE_LIBCRYPTO_H
 

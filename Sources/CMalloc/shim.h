@@ -1,4 +1,4 @@
-// mallopt, which Swift's module of the C library leaves out.
+// mallopt, which Swift's Glibc module omits.
 #ifndef SIGHTLINE_MALLOC_H
 #define SIGHTLINE_MALLOC_H
 

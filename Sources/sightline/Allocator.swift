@@ -1,11 +1,10 @@
-// How the C library's allocator is set for a server under load.
 internal import CMalloc
 
-/// The process's memory.
+/// Configures the C allocator for a server under load.
 enum Allocator {
-    /// Keeps memory that is freed, up to 64 MiB at the end of each arena, and takes blocks of up to
-    /// 32 MiB out of it (mallopt(3)). By default less is kept, and what went back to the system is
-    /// faulted in again page by page. A setting that is not taken costs nothing but speed.
+    /// Keeps up to 64 MiB of freed memory per arena, and serves blocks of up to 32 MiB from it
+    /// (mallopt(3)). By default less is kept, and memory returned to the system is faulted in again
+    /// page by page. Failures only cost speed.
     static func keepFreedMemory() {
         mallopt(M_TRIM_THRESHOLD, 64 << 20)
         mallopt(M_MMAP_THRESHOLD, 32 << 20)

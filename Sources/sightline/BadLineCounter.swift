@@ -1,12 +1,11 @@
-// Reports lines that hold no event, and counts them.
 internal import Synchronization
 internal import TrackingClient
 
-/// Prints each bad line to standard error.
+/// Prints each malformed line to standard error, and counts them.
 final class BadLineCounter: Sendable {
     private let total = Mutex(0)
 
-    /// Bad lines so far.
+    /// The number of malformed lines.
     var count: Int { self.total.withLock { $0 } }
 
     func report(_ origin: EventOrigin, _ bad: BadLine) {

@@ -4,7 +4,7 @@ internal import TrackingClient
 
 extension BenchPlan.Mix: ExpressibleByArgument {}
 
-/// Loads a server with new events, and prints its rate and the latency of its acks.
+/// Loads a server with new events; prints its throughput and the latency of its acks.
 struct BenchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",

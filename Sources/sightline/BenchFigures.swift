@@ -1,12 +1,11 @@
-// The figures of one `bench`, for people and for pipes.
 internal import Foundation
 internal import Histogram
 internal import TrackingClient
 internal import TrackingCore
 
-/// What a run gave.
+/// The figures of a `bench` run.
 struct BenchFigures: Encodable {
-    /// Of acks, from when a request was sent, or due in an open loop.
+    /// The latency of acks since a request was sent, or due in an open loop.
     struct Latency: Encodable {
         let p50Microseconds: Double
         let p99Microseconds: Double
@@ -16,7 +15,7 @@ struct BenchFigures: Encodable {
         init(_ nanoseconds: Histogram<UInt64>) {
             func at(_ percentile: Double) -> Double {
                 guard nanoseconds.totalCount > 0 else { return 0 }
-                // The end of its bucket may lie beyond what was seen.
+                // A bucket's upper end may exceed the largest value.
                 let value = min(nanoseconds.valueAtPercentile(percentile), nanoseconds.max)
                 return (Double(value) / 100).rounded() / 10
             }
@@ -27,7 +26,7 @@ struct BenchFigures: Encodable {
         }
     }
 
-    /// Whether every event that was sent was accepted.
+    /// Whether every event was accepted.
     let isAllAccepted: Bool
     let loop: String
     let mix: String
@@ -46,9 +45,9 @@ struct BenchFigures: Encodable {
     let duplicate: Int
     let rejected: Int
     let retryLater: Int
-    /// Requests that were due in an open loop and never sent.
+    /// Requests that were due in an open loop but not sent.
     let unsentRequests: Int
-    /// Processor time of the generator.
+    /// The processor time of this process.
     let generatorMicrosecondsPerEvent: Double
 
     init(
@@ -81,7 +80,7 @@ struct BenchFigures: Encodable {
         self.generatorMicrosecondsPerEvent = (each * 1000).rounded() / 1000
     }
 
-    /// The figures as people read them.
+    /// The figures as text.
     var lines: [String] {
         var table = TextTable([("", .left), ("", .right)])
         table.add(["events/s", Figure.grouped(Int(self.eventsPerSecond))])

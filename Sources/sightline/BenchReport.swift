@@ -1,14 +1,13 @@
-// What `bench` measures: a histogram of latencies, and counts by verdict.
 internal import Foundation
 internal import Histogram
 internal import Synchronization
 internal import TrackingClient
 internal import TrackingCore
 
-/// Takes answers from all streams.
+/// Collects the latencies and verdicts of all streams' answers.
 final class BenchReport: Sendable {
     private struct State: Sendable {
-        /// Nanoseconds, to three digits; it grows with the largest.
+        /// In nanoseconds, with three significant digits; grows with the largest value.
         var latencies = Histogram<UInt64>(numberOfSignificantValueDigits: .three)
         var tally = Tally()
     }
@@ -19,7 +18,7 @@ final class BenchReport: Sendable {
 
     init(_ plan: BenchPlan) { self.plan = plan }
 
-    /// Notes an answer.
+    /// Records an answer.
     func take(_ answer: BenchAnswer) {
         self.state.withLock { state in
             for latency in answer.latencies {
@@ -30,7 +29,7 @@ final class BenchReport: Sendable {
         }
     }
 
-    /// The run's figures, once it is over.
+    /// The figures of a finished run.
     func figures(_ summary: BenchSummary) -> BenchFigures {
         let processorSeconds = Self.processorSeconds() - self.processorSecondsBefore
         return self.state.withLock { state in
@@ -41,6 +40,6 @@ final class BenchReport: Sendable {
         }
     }
 
-    /// Processor time of this process so far; POSIX has it counted in millionths of a second.
+    /// The processor time of this process; `clock` counts microseconds on POSIX.
     private static func processorSeconds() -> Double { Double(clock()) / 1e6 }
 }

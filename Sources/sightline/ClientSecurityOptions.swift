@@ -1,8 +1,7 @@
-// The flags of every command that connects to a server: TLS, and the client's own certificate.
 internal import ArgumentParser
 internal import TrackingClient
 
-/// How to connect.
+/// The TLS options of every command that connects to a server.
 struct ClientSecurityOptions: ParsableArguments {
     @Flag(help: "Connect by TLS, and trust the system's authorities.")
     var tls = false
@@ -25,7 +24,9 @@ struct ClientSecurityOptions: ParsableArguments {
         }
     }
 
-    /// The client's settings. Throws `FileReadError` where a file is missing.
+    /// The client's TLS settings.
+    ///
+    /// - Throws: `FileReadError` if a file is missing.
     func security() throws -> ClientSecurity {
         let files = [self.tlsRoots, self.clientCertificate, self.clientKey]
         try InputFile.check(files.compactMap(\.self))

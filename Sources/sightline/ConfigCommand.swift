@@ -4,14 +4,14 @@ internal import ServerConfiguration
 internal import TrackingClient
 internal import TrackingCore
 
-/// The commands about the configuration.
+/// The parent of the configuration commands.
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config", abstract: "Look at the configuration.",
         subcommands: [ConfigPrintCommand.self])
 }
 
-/// Shows every key with its value and where that was set.
+/// Prints every key with its value and source.
 struct ConfigPrintCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "print",
@@ -32,7 +32,7 @@ struct ConfigPrintCommand: ParsableCommand {
     @Flag(help: "Print docs/configuration.md: all keys, and no values.")
     var markdown = false
 
-    /// One key as --json prints it.
+    /// A key as printed with --json.
     private struct Line: Encodable {
         let key: String
         let value: String
@@ -96,7 +96,7 @@ struct ConfigPrintCommand: ParsableCommand {
                 setting.key.meaning + unit,
             ]
         }
-        // A long value pushes its own line alone.
+        // Long values do not widen the column.
         let widths = [0, 1, 2].map { column in
             rows.map { $0[column].count }.filter { $0 <= 40 }.max() ?? 0
         }

@@ -1,10 +1,9 @@
-// The flags that set configuration keys, for every command that reads the configuration.
 internal import ArgumentParser
 internal import Foundation
 internal import ServerConfiguration
 internal import TrackingSinks
 
-/// Values of keys, from the command line.
+/// The options of every command that reads the configuration.
 struct ConfigurationFlags: ParsableArguments {
     @Option(help: "HOST:PORT of the gRPC server; port 0 takes a free one.")
     var listen: String?
@@ -27,7 +26,7 @@ struct ConfigurationFlags: ParsableArguments {
             valueName: "key=value"))
     var set: [String] = []
 
-    /// The configuration's sources; `defaults` hold where no flag says otherwise.
+    /// The configuration's sources; `defaults` apply if no option sets the key.
     func source(file: String?, defaults: [String: String] = [:]) -> ConfigurationSource {
         let assigned = Set(self.set.map { $0.prefix { $0 != "=" } })
         var flags = defaults.filter { !assigned.contains($0.key[...]) }

@@ -1,10 +1,9 @@
-// Standard output and standard error, for people and for pipes.
 internal import ArgumentParser
 internal import Foundation
 
-/// Writes lines, with colour only where a person sees it.
+/// Writes to standard output and standard error, coloured on terminals only.
 enum Console {
-    /// A colour of a terminal.
+    /// A terminal colour.
     enum Colour: String {
         case red = "31"
         case green = "32"
@@ -19,7 +18,7 @@ enum Console {
         return isUnwanted != true
     }()
 
-    /// Writes a line to standard output, at once.
+    /// Writes a line to standard output, unbuffered.
     static func out(_ line: String) {
         Self.write(line + "\n", to: STDOUT_FILENO)
     }
@@ -29,7 +28,7 @@ enum Console {
         Self.write(line + "\n", to: STDERR_FILENO)
     }
 
-    /// Writes a value as one line of JSON, its keys in snake case, to standard output.
+    /// Writes a value to standard output as a line of JSON with keys in snake case.
     static func json(_ value: some Encodable) throws {
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase
@@ -37,13 +36,13 @@ enum Console {
         Self.out(String(decoding: try encoder.encode(value), as: UTF8.self))
     }
 
-    /// Text for standard output in a colour, where it is a terminal and NO_COLOR is unset or empty.
+    /// Colours text for standard output if that is a terminal and NO_COLOR is unset or empty.
     static func coloured(_ text: String, _ colour: Colour) -> String {
         guard self.isOutputTerminal, self.hasColour else { return text }
         return "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m"
     }
 
-    /// The rows and columns of standard output; nil where it is no terminal.
+    /// The rows and columns of the terminal; nil if standard output is none.
     static var terminalSize: (rows: Int, columns: Int)? {
         var size = winsize()
         guard self.isOutputTerminal, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0,
@@ -52,7 +51,7 @@ enum Console {
         return (Int(size.ws_row), Int(size.ws_col))
     }
 
-    /// The start of a line that fits into so many columns; colours take none.
+    /// Truncates a line to a number of columns, not counting colour codes.
     static func cut(_ line: String, to columns: Int) -> String {
         var cut = ""
         var count = 0
@@ -69,13 +68,13 @@ enum Console {
         return cut
     }
 
-    /// Says why a command stops.
+    /// Prints why a command fails; returns its exit code.
     static func fail(_ error: any Error, _ code: ExitCode) -> ExitCode {
         Self.error("sightline: \(error)")
         return code
     }
 
-    /// Writes all bytes. What cannot be written has no reader any more, and is dropped.
+    /// Writes all bytes. On an error the rest is dropped, because the reader has gone.
     static func write(_ text: String, to descriptor: Int32) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {

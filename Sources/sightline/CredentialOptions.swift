@@ -1,9 +1,8 @@
-// The flags of every command that says who it is: by a file, for what stands on a command line
-// stands in the list of processes too.
 internal import ArgumentParser
 internal import TrackingClient
 
-/// Who sends.
+/// The credential options. They take files, because other users can see arguments in the process
+/// list.
 struct CredentialOptions: ParsableArguments {
     @Option(help: "Send the API key in this file.")
     var apiKeyFile: String?
@@ -17,7 +16,9 @@ struct CredentialOptions: ParsableArguments {
         }
     }
 
-    /// The client's credential. Throws `FileReadError` where the file is missing.
+    /// The client's credential.
+    ///
+    /// - Throws: `FileReadError` if the file is missing.
     func credential() throws -> ClientCredential? {
         guard let path = self.apiKeyFile ?? self.tokenFile else { return nil }
         try InputFile.check([path])

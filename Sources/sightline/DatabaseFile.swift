@@ -1,16 +1,15 @@
-// A database of the data directory, read while the server may be running.
 internal import Foundation
 internal import GRDB
 internal import TrackingClient
 internal import TrackingSinks
 
-/// Opens databases for reading alone.
+/// Opens the server's databases read-only, even while it runs.
 enum DatabaseFile {
     /// Opens `file` in the server's data directory.
     ///
-    /// - Parameter formatVersion: the newest version of its format that this build knows.
-    /// - Throws: `DatabaseFileError` where there is none, or where it cannot be read;
-    ///   `FileFormatError` where its format is newer.
+    /// - Parameter formatVersion: the newest format that this build supports.
+    /// - Throws: `DatabaseFileError` if it is missing or unreadable, `FileFormatError` if its
+    ///   format is newer.
     static func open(
         _ file: String, in dataDirectory: String, formatVersion: Int
     ) throws -> DatabaseQueue {
@@ -37,7 +36,7 @@ enum DatabaseFile {
     }
 }
 
-/// Why there is nothing to show.
+/// A database is missing or unreadable.
 enum DatabaseFileError: Error, CustomStringConvertible {
     case missing(path: String)
     case unreadable(path: String, reason: String)

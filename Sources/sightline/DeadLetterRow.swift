@@ -1,4 +1,3 @@
-// A row of dead_letters.db, as `tail --rejected` shows it.
 internal import Foundation
 internal import GRDB
 internal import SightlineProtos
@@ -7,7 +6,7 @@ internal import TrackingClient
 internal import TrackingReport
 internal import TrackingSinks
 
-/// A hit that a sink refused for good.
+/// A dead letter, as `tail --rejected` prints it.
 struct DeadLetterRow: TailedRow {
     static let fileName = "dead_letters.db"
     static let formatVersion = DeadLetters.formatVersion
@@ -42,7 +41,7 @@ struct DeadLetterRow: TailedRow {
         let refusedMicroseconds: Int64 = row["refused_time"] ?? 0
         let hitID: Data = row["hit_id"] ?? Data()
         let bytes: Data = row["record"] ?? Data()
-        // A record that cannot be read is shown without its ids: the row itself still tells.
+        // An unreadable record is shown without its ids.
         let record = try? Sightline_V1_TrackingRecord(serializedBytes: bytes)
         self.id = row["id"] ?? 0
         self.sink = row["sink"] ?? ""

@@ -1,11 +1,9 @@
-// Defaults that several commands share.
-
-/// Values that hold where no option says otherwise.
+/// Defaults that several commands share.
 enum Defaults {
-    /// Where the server keeps its databases, relative to the working directory.
+    /// The server's data directory, relative to the working directory.
     static let dataDirectory = "./sightline-data"
-    /// Where the server listens, and where the other commands look for it.
+    /// The address of the gRPC server.
     static let target = "127.0.0.1:50051"
-    /// Where its admin server listens.
+    /// The address of the admin server.
     static let admin = "127.0.0.1:9464"
 }

@@ -1,9 +1,9 @@
-// `sightline dev-certs`: certificates for trying TLS out on one machine.
+// `sightline dev-certs`: certificates to try TLS on one machine.
 internal import ArgumentParser
 internal import Foundation
 internal import TrackingClient
 
-/// Writes a test authority, a server's certificate and a client's.
+/// Writes the files of a throwaway CA, a server certificate and a client certificate.
 struct DevCertsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dev-certs",
@@ -69,7 +69,7 @@ struct DevCertsCommand: ParsableCommand {
         }
     }
 
-    /// Makes a new file, and never follows what stands in its place.
+    /// Creates a file; fails if it exists, and never follows a symbolic link.
     private func write(_ file: DevelopmentCertificates.File) throws {
         let path = self.path(file.name)
         if self.force { unlink(path) }

@@ -1,33 +1,31 @@
-// Certificates for trying TLS out: an authority, a server and a client, which say in their names
-// that they are not for production.
 internal import Crypto
 internal import Foundation
 internal import SwiftASN1
 internal import X509
 
-/// PEM files by name. The authority's key is not among them: it is gone when this is made, so that
-/// nobody who trusts the authority can be shown another certificate of it.
+/// Certificates to try TLS: a CA, a server and a client, with names that exclude production use.
+/// The CA's key is discarded, so that it can never issue another certificate.
 struct DevelopmentCertificates {
-    /// One file.
+    /// A PEM file.
     struct File {
         let name: String
         let text: String
     }
 
-    /// What every certificate says of itself.
+    /// The organization in every certificate.
     static let organization = "Sightline development, not for production"
-    /// How far the clocks of server and client may be apart.
+    /// The tolerated clock difference between server and client, in seconds.
     private static let clockDifference: TimeInterval = 300
 
     let files: [File]
 
-    /// Makes them.
+    /// Creates the certificates.
     ///
     /// - Parameters:
-    ///   - names: of the server, DNS names and IP addresses.
+    ///   - names: the server's DNS names and IP addresses.
     ///   - client: the client's name.
-    ///   - days: until they expire.
-    ///   - now: when they begin to be valid, but for the difference of clocks.
+    ///   - days: their lifetime.
+    ///   - now: the start of their lifetime, apart from the clock difference.
     init(names: [String], client: String, days: Int, now: Date) throws {
         let period = DateInterval(
             start: now.addingTimeInterval(-Self.clockDifference),

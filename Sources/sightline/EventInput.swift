@@ -1,4 +1,3 @@
-// What `send` and `explain` read: payloads with --platform and --interaction, or events as NDJSON.
 internal import ArgumentParser
 internal import Foundation
 internal import SightlineProtos
@@ -6,7 +5,7 @@ internal import SwiftProtobuf
 internal import TrackingClient
 internal import TrackingCore
 
-/// The platforms that a person can name.
+/// The names of platforms on the command line.
 enum PlatformName: String, ExpressibleByArgument, CaseIterable {
     case ios
     case android
@@ -19,7 +18,7 @@ enum PlatformName: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// The interactions that a person can name.
+/// The names of interactions on the command line.
 enum InteractionName: String, CaseIterable {
     case received
     case dismissed
@@ -34,7 +33,7 @@ enum InteractionName: String, CaseIterable {
     }
 }
 
-/// Files, and how to read them.
+/// The input of `send` and `explain`: payloads with --platform and --interaction, or NDJSON events.
 struct EventInput: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
@@ -75,7 +74,7 @@ struct EventInput: ParsableArguments {
         }
     }
 
-    /// The named interactions, in the order given.
+    /// The interactions in the order given.
     var interactions: [InteractionName] {
         get throws {
             try self.interaction.flatMap { $0.split(separator: ",") }.map { part in
@@ -92,8 +91,9 @@ struct EventInput: ParsableArguments {
         }
     }
 
-    /// One event for each payload and interaction. Each has an id of its own and happens now.
-    /// Throws `InputError` and `FileReadError`.
+    /// An event for each payload and interaction, with a new id and the current time.
+    ///
+    /// - Throws: `InputError`, `FileReadError`.
     func payloadEvents(_ platform: Platform) throws -> [OutgoingEvent] {
         let interactions = try self.interactions
         return try self.files.flatMap { file in
@@ -114,7 +114,7 @@ struct EventInput: ParsableArguments {
     }
 }
 
-/// An input that can be read and makes no sense.
+/// An input file is readable but invalid.
 struct InputError: Error, CustomStringConvertible {
     let file: String
     let reason: String

@@ -1,13 +1,13 @@
-// What the commands tell the shell, after sysexits.h. Wrong usage is ArgumentParser's own 64.
+// Exit codes after sysexits.h. ArgumentParser itself uses 64 for wrong usage.
 internal import ArgumentParser
 
 extension ExitCode {
-    /// A file that is missing or cannot be read.
+    /// A file is missing or unreadable.
     static let noInput = ExitCode(66)
-    /// The server, or something else that is needed, is not there.
+    /// The server, or another dependency, is unavailable.
     static let unavailable = ExitCode(69)
     /// The disk failed.
     static let inputOutput = ExitCode(74)
-    /// The configuration is wrong.
+    /// The configuration is invalid.
     static let configuration = ExitCode(78)
 }

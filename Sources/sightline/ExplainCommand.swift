@@ -4,7 +4,7 @@ internal import SightlineProtos
 internal import TrackingClient
 internal import TrackingServer
 
-/// Judges events here or on a server, and takes nothing in.
+/// Explains the verdict on events, locally or on a server, without recording them.
 struct ExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
@@ -15,7 +15,7 @@ struct ExplainCommand: AsyncParsableCommand {
             69: the server cannot be reached.
             """)
 
-    /// Events in a call, and bytes: a call is one request.
+    /// The limits of a call, which is one request.
     private static let limits = RequestLimits()
 
     @OptionGroup var input: EventInput

@@ -1,7 +1,6 @@
-// Numbers as people read them.
 internal import Foundation
 
-/// Writes numbers with the unit that fits them.
+/// Formats numbers with a suitable unit.
 enum Figure {
     /// `1234567` as `1,234,567`.
     static func grouped(_ count: Int) -> String {
@@ -14,30 +13,30 @@ enum Figure {
         return digits
     }
 
-    /// A rate: whole from 100 on.
+    /// A rate; without decimals from 100 on.
     static func rate(_ rate: Double) -> String {
         rate < 100 ? Self.digits(rate) : Self.grouped(Int(clamping: Int64(min(rate, 1e15))))
     }
 
-    /// Bytes by powers of 1,024.
+    /// Bytes with binary prefixes.
     static func bytes(_ count: Int) -> String {
         Self.scaled(Double(count), by: 1024, ["B", "KiB", "MiB", "GiB", "TiB"])
     }
 
-    /// A part of a whole, both in bytes, with its share.
+    /// A number of bytes and its share of a whole.
     static func part(_ part: Int, of whole: Int) -> String {
         let share = whole > 0 ? Double(part) / Double(whole) * 100 : 0
         return "\(Self.bytes(part)) of \(Self.bytes(whole)) (\(Self.digits(share)) %)"
     }
 
-    /// A duration in its own unit; a dash where there is none.
+    /// A duration in a suitable unit; a dash for nil.
     static func seconds(_ seconds: Double?) -> String {
         guard let seconds else { return "–" }
         if seconds == 0 { return "0 s" }
         return Self.scaled(seconds * 1e6, by: 1000, ["µs", "ms", "s"])
     }
 
-    /// A long duration, in its two largest units.
+    /// A long duration in its two largest units.
     static func duration(_ seconds: Double) -> String {
         let seconds = Int(max(0, min(seconds, 1e12)))
         switch seconds {
@@ -58,7 +57,7 @@ enum Figure {
         return "\(Self.digits(value)) \(units.first ?? "")"
     }
 
-    /// Three digits or so, and no fraction where there is none.
+    /// About three digits, without trailing decimals.
     private static func digits(_ value: Double) -> String {
         let text = String(format: value < 10 ? "%.2f" : "%.1f", value)
         guard text.contains(".") else { return text }

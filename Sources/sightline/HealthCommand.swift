@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import SightlineProtos
 internal import TrackingClient
 
-/// Asks a server for its health.
+/// Checks whether a server accepts events, for scripts and container probes.
 struct HealthCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "health",

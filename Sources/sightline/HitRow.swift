@@ -1,11 +1,10 @@
-// A row of hits.db's table `hits`, as `tail` shows it.
 internal import Foundation
 internal import GRDB
 internal import TrackingClient
 internal import TrackingReport
 internal import TrackingSinks
 
-/// A hit that the sink sqlite has taken.
+/// A hit of hits.db, as `tail` prints it.
 struct HitRow: TailedRow {
     static let fileName = "hits.db"
     static let formatVersion = SQLiteSink.formatVersion

@@ -1,14 +1,15 @@
-// Whole small files, and what must be known of big ones before they are streamed.
 internal import Foundation
 internal import TrackingClient
 
-/// Reads of files that the user named; `-` is standard input.
+/// Reads files that the user named; `-` is standard input.
 enum InputFile {
-    /// Files above this are not counted beforehand: that would take as long as a part of the work.
+    /// Larger files are not counted beforehand, which would take too long.
     private static let maxCountedByteCount = 256 * 1024 * 1024
     private static let pieceByteCount = 64 * 1024
 
-    /// The bytes of a payload. Throws `FileReadError`, and `InputError` above the reader's limit.
+    /// Reads a payload.
+    ///
+    /// - Throws: `FileReadError`, or `InputError` above the reader's limit.
     static func read(_ file: String) throws -> Data {
         let handle = try self.open(file)
         defer { if file != "-" { close(handle.fileDescriptor) } }
@@ -29,7 +30,9 @@ enum InputFile {
                 + "name one payload per file, or leave --platform out to read events line by line")
     }
 
-    /// Finds missing and unreadable files before anything is sent. Throws `FileReadError`.
+    /// Checks that files exist and are readable before anything is sent.
+    ///
+    /// - Throws: `FileReadError`.
     static func check(_ files: [String]) throws {
         for file in files where file != "-" {
             let handle = try self.open(file)
@@ -37,12 +40,12 @@ enum InputFile {
         }
     }
 
-    /// Lines that are not empty in all files together, or `nil` where counting takes too long or
-    /// cannot be repeated.
+    /// The number of non-empty lines in all files; nil if counting takes too long, or if the input
+    /// can be read only once.
     static func lineCount(_ files: [String]) -> Int? {
         var total = 0
         for file in files {
-            // A file without attributes is not counted; whoever reads it says what is wrong.
+            // Reading the file will report why it has no attributes.
             let attributes = try? FileManager.default.attributesOfItem(atPath: file)
             guard file != "-", let attributes,
                 attributes[.type] as? FileAttributeType == .typeRegular,
@@ -58,7 +61,7 @@ enum InputFile {
     private static func lineCount(of handle: FileHandle) -> Int {
         var count = 0
         var isEmpty = true
-        // A file that cannot be read to its end gives a bar that is off, and an error later on.
+        // If the file cannot be read to its end, the bar is wrong and reading reports the error.
         while let piece = try? handle.read(upToCount: Self.pieceByteCount), !piece.isEmpty {
             for byte in piece {
                 if byte == UInt8(ascii: "\n") {

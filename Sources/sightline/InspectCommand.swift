@@ -4,7 +4,7 @@ internal import Foundation
 internal import TrackingClient
 internal import TrackingCore
 
-/// Looks at payloads as the vendor's client code would.
+/// Inspects payloads for problems that would prevent their tracking.
 struct InspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
@@ -23,7 +23,7 @@ struct InspectCommand: ParsableCommand {
     @Flag(help: "Print one line of JSON per payload.")
     var json = false
 
-    /// One payload's inspection as --json prints it.
+    /// A payload's findings as printed with --json.
     private struct Line: Encodable {
         struct Finding: Encodable {
             let severity: String
@@ -78,7 +78,7 @@ struct InspectCommand: ParsableCommand {
         return inspection.tracked
     }
 
-    /// iOS payloads have `aps`, Android's have `data`.
+    /// Guesses the platform: iOS payloads have `aps`, Android's have `data`.
     private static func guess(_ payload: JSONValue, file: String) throws -> PlatformName {
         let keys = payload.objectValue ?? [:]
         switch (keys["aps"] != nil, keys["data"] != nil) {

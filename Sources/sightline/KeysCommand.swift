@@ -5,7 +5,7 @@ internal import Foundation
 internal import ServerConfiguration
 internal import TrackingClient
 
-/// The commands about API keys.
+/// The parent of the API key commands.
 struct KeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys", abstract: "Make, list and revoke API keys.",
@@ -16,7 +16,7 @@ struct KeysCommand: ParsableCommand {
         subcommands: [KeysNewCommand.self, KeysListCommand.self, KeysRevokeCommand.self])
 }
 
-/// Where the keys are.
+/// The option that names the keys file.
 struct KeysFileOptions: ParsableArguments {
     @Option(help: "The keys file; else auth.keys_file of the configuration.")
     var keysFile: String?
@@ -24,7 +24,9 @@ struct KeysFileOptions: ParsableArguments {
     @Option(help: "A YAML file of keys and values.")
     var config: String?
 
-    /// The file. Throws the exit code where none is configured.
+    /// The keys file.
+    ///
+    /// - Throws: the exit code if none is configured.
     func file() throws -> KeysFile {
         let source = ConfigurationSource(
             flags: self.keysFile.map { ["auth.keys_file": $0] } ?? [:],
@@ -38,7 +40,7 @@ struct KeysFileOptions: ParsableArguments {
     }
 }
 
-/// Makes a key.
+/// Creates a key.
 struct KeysNewCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "new", abstract: "Make an API key, and show it this once.",
@@ -111,7 +113,7 @@ struct KeysNewCommand: ParsableCommand {
     }
 }
 
-/// Shows the keys.
+/// Lists the keys without their secrets.
 struct KeysListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Show the API keys, without their secrets.")

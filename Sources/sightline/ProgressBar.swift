@@ -1,7 +1,7 @@
-// How far a `send` has come, on one line of standard error that is drawn again and again.
 internal import Foundation
 
-/// A bar where the whole is known, and counts where it is not.
+/// The progress of a `send` on a line of standard error that is redrawn: a bar if the total is
+/// known, otherwise counts.
 struct ProgressBar: Sendable {
     private static let cellCount = 30
     private static let drawInterval: Duration = .milliseconds(100)
@@ -10,13 +10,13 @@ struct ProgressBar: Sendable {
     private let start: ContinuousClock.Instant
     private var lastDrawn: ContinuousClock.Instant?
 
-    /// `total` is the number of events, where it is known.
+    /// Creates a bar; `total` is the number of events, nil if unknown.
     init(total: Int?, start: ContinuousClock.Instant = .now) {
         self.total = total
         self.start = start
     }
 
-    /// Draws the line, where the last drawing is old enough.
+    /// Redraws the line, unless it was drawn recently.
     mutating func draw(settled: Int, read: Int, now: ContinuousClock.Instant = .now) {
         guard Console.isErrorTerminal else { return }
         if let lastDrawn, now - lastDrawn < Self.drawInterval { return }
@@ -25,14 +25,14 @@ struct ProgressBar: Sendable {
         Console.write("\r\u{1B}[K" + text, to: STDERR_FILENO)
     }
 
-    /// Removes the line, so that other text may follow.
+    /// Erases the line, so that other text may follow.
     mutating func erase() {
         guard Console.isErrorTerminal, self.lastDrawn != nil else { return }
         self.lastDrawn = nil
         Console.write("\r\u{1B}[K", to: STDERR_FILENO)
     }
 
-    /// The line without the terminal's control characters.
+    /// The line without terminal control characters.
     func text(settled: Int, read: Int, now: ContinuousClock.Instant) -> String {
         let seconds = max((now - self.start) / .seconds(1), 0.001)
         let rate = "\(Int(clamping: Int64(Double(settled) / seconds)))/s"

@@ -1,18 +1,17 @@
-// Asks a server's admin port whether the server takes events.
 internal import AsyncHTTPClient
 internal import NIOCore
 internal import NIOHTTP1
 internal import TrackingClient
 
-/// Reads `/readyz`. It is plain HTTP on loopback also where the gRPC port speaks TLS and asks for
-/// credentials, so a probe beside the server needs neither.
+/// Reads `/readyz` of the admin server. It is plain HTTP on loopback, so that a local probe needs
+/// neither TLS nor credentials.
 struct ReadinessClient {
-    /// Where the admin server is.
+    /// The address of the admin server.
     let address: ServerAddress
 
-    /// Whether it is ready.
+    /// Whether the server accepts events.
     ///
-    /// - Throws: `ReadinessError` where that cannot be asked.
+    /// - Throws: `ReadinessError` if there is no answer.
     func isReady(within timeout: Duration) async throws(ReadinessError) -> Bool {
         let status: HTTPResponseStatus
         do {
@@ -33,7 +32,7 @@ struct ReadinessClient {
     }
 }
 
-/// Why it cannot be told whether a server is ready.
+/// The admin server did not answer.
 struct ReadinessError: Error, CustomStringConvertible {
     private let address: ServerAddress
     private let reason: String

@@ -1,4 +1,4 @@
-// `sightline replay`: what a sink refused for good, once more.
+// `sightline replay`: delivers dead letters again.
 internal import ArgumentParser
 internal import Foundation
 internal import GRDB
@@ -7,7 +7,7 @@ internal import TrackingJournal
 internal import TrackingServer
 internal import TrackingSinks
 
-/// Delivers dead letters again, and forgets those that the sink has taken.
+/// Delivers dead letters again, and deletes those that the sink stores.
 struct ReplayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
@@ -38,7 +38,7 @@ struct ReplayCommand: AsyncParsableCommand {
     @Flag(help: "Print one line of JSON.")
     var json = false
 
-    /// What --json prints.
+    /// The result as printed with --json.
     private struct Summary: Encodable {
         let refusedBy: String
         let sink: String
@@ -73,14 +73,14 @@ struct ReplayCommand: AsyncParsableCommand {
 
     private func replay(_ configuration: ServerConfiguration) async throws {
         let directory = configuration.dataDirectory
-        // Says where there is none; opened for writing it would be made.
+        // Fails if the file is missing; `DeadLetters` would create it.
         let file = try DatabaseFile.open(
             DeadLetterRow.fileName, in: directory, formatVersion: DeadLetterRow.formatVersion)
         let refuser = self.from ?? configuration.sink.rawValue
         let count = try await file.read { try DeadLetters.count(of: refuser, in: $0) }
         var counts = Replay.Counts()
         if !self.dryRun {
-            // Held to the end: the sink's files have one writer.
+            // Held to the end, because the sink's files may have one writer only.
             let lock = try DirectoryLock(directory: directory)
             defer { withExtendedLifetime(lock) {} }
             let letters = try DeadLetters(

@@ -6,7 +6,7 @@ internal import TrackingClient
 internal import TrackingReport
 internal import TrackingSinks
 
-/// Prints the funnels as tables, or in a form for programs, spreadsheets and browsers.
+/// Prints the funnel of each delivery as text, JSON, CSV or HTML.
 struct ReportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",
@@ -114,7 +114,7 @@ struct ReportCommand: AsyncParsableCommand {
     private func writePage(
         _ query: ReportQuery, of database: DatabaseQueue, to path: String
     ) async throws {
-        // One transaction, so that the plot and the tables count the same hits.
+        // One transaction, so that plot and tables count the same hits.
         let page = try await database.read { database in
             ReportPage(
                 try Report(query, in: database), timeline: try Timeline(query, in: database),
@@ -142,7 +142,7 @@ struct ReportCommand: AsyncParsableCommand {
     }
 }
 
-/// Why there is no page.
+/// Why the page could not be written.
 private struct PageError: Error, CustomStringConvertible {
     let path: String
     let reason: String

@@ -1,8 +1,7 @@
-// One event's result as a line of JSON, for pipes.
 internal import SightlineProtos
 internal import TrackingClient
 
-/// What --json prints for each event; absent parts are left out.
+/// An event's result as printed with --json; absent parts are omitted.
 struct ResultLine: Encodable {
     /// A rule that the event breaks.
     struct Violation: Encodable {

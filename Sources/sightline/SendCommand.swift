@@ -1,8 +1,8 @@
-// `sightline send`: events to a server, resent until each has its verdict.
+// `sightline send`: sends events, and resends them until each has a verdict.
 internal import ArgumentParser
 internal import TrackingClient
 
-/// Sends payloads or events, and prints what became of them.
+/// Sends payloads or events, and prints their outcomes.
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
@@ -76,7 +76,7 @@ struct SendCommand: AsyncParsableCommand {
         if report.hasBadLines { throw ExitCode.failure }
     }
 
-    /// Sends, and prints the table however that ends.
+    /// Sends, and prints the table even after an error.
     private func finish(
         _ report: SendReport, send: () async throws -> SendSummary
     ) async throws {

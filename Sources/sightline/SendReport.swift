@@ -1,11 +1,10 @@
-// What `send` prints: progress while it works, and the verdicts.
 internal import Foundation
 internal import Synchronization
 internal import TrackingClient
 
-/// Takes news from the client's tasks, and prints them in order.
+/// Prints the progress and the outcomes of `send`, in order, from several tasks.
 final class SendReport: Sendable {
-    /// Bad lines that are printed one by one; the others are counted.
+    /// The maximum malformed lines that are printed; further ones are counted.
     private static let maxBadLines = 20
 
     private struct State: Sendable {
@@ -24,10 +23,10 @@ final class SendReport: Sendable {
         self.target = target
     }
 
-    /// Whether a line held no event.
+    /// Whether any line was malformed.
     var hasBadLines: Bool { self.state.withLock { $0.badLineCount > 0 } }
 
-    /// Prints and counts what the client tells.
+    /// Prints and counts outcomes.
     func take(_ progress: SendProgress) {
         self.state.withLock { state in
             for outcome in progress.outcomes {
@@ -45,7 +44,7 @@ final class SendReport: Sendable {
         }
     }
 
-    /// Prints and counts a line that holds no event.
+    /// Prints and counts a malformed line.
     func takeBadLine(_ bad: BadLine, at origin: EventOrigin) {
         self.state.withLock { state in
             state.badLineCount += 1
@@ -55,7 +54,7 @@ final class SendReport: Sendable {
         }
     }
 
-    /// Prints the table, or with --json nothing; `nil` stands for a send that did not end well.
+    /// Prints the table, unless --json is set; nil stands for a failed send.
     func printTable(_ summary: SendSummary?) {
         self.state.withLock { state in
             state.bar.erase()

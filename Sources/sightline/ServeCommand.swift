@@ -31,7 +31,7 @@ struct ServeCommand: AsyncParsableCommand {
     var dev = false
 
     func run() async throws {
-        // Until the reloader listens there is nothing to reload, and no reason to end either.
+        // Until the reloader listens, SIGHUP must not end the process.
         signal(SIGHUP, SIG_IGN)
         Allocator.keepFreedMemory()
         DescriptorLimit.raise()
@@ -105,13 +105,13 @@ struct ServeCommand: AsyncParsableCommand {
         return self.flags.source(file: self.config, defaults: self.dev ? dev : [:])
     }
 
-    /// One line on standard output, at once: scripts wait for it.
+    /// Writes a line to standard output, unbuffered: scripts wait for it.
     private static func announce(_ line: String) {
         FileHandle.standardOutput.write(Data("\(line)\n".utf8))
     }
 
-    /// A disk that failed once cannot be trusted to hold what it is told: the process ends here,
-    /// with nothing acknowledged that is not on it.
+    /// Ends the process at once: after a failed sync the disk cannot be trusted, and no request
+    /// that may be missing from it has been acknowledged.
     private static func fail(_ error: JournalError, _ logger: Logger) {
         logger.critical("the journal has failed", metadata: ["reason": "\(error)"])
         Foundation.exit(ExitCode.inputOutput.rawValue)
@@ -123,7 +123,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private static func remove(_ directory: String) {
-        // It is temporary: what cannot be removed is the system's to clean.
+        // It is temporary: the system cleans up what cannot be removed.
         try? FileManager.default.removeItem(atPath: directory)
     }
 }

@@ -1,4 +1,4 @@
-// The proof that Package.swift's strict settings are on: a misspelt feature is silently ignored.
+// Proves that the strict settings of Package.swift are on: a misspelt feature is silently ignored.
 #if !hasFeature(ExistentialAny)
     #error("ExistentialAny is off: see the strict settings in Package.swift")
 #endif

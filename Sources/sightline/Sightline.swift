@@ -1,7 +1,6 @@
-// The program: its commands, one file each.
 internal import ArgumentParser
 
-/// The root command.
+/// The root command; each subcommand has a file of its own.
 @main
 struct Sightline: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

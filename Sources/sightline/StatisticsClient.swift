@@ -1,4 +1,3 @@
-// Asks a server's admin port for its figures.
 internal import AdminServer
 internal import AsyncHTTPClient
 internal import Foundation
@@ -6,16 +5,16 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import TrackingClient
 
-/// Reads `/stats.json`.
+/// Reads `/stats.json` of the admin server.
 struct StatisticsClient {
-    /// Where the admin server is.
+    /// The address of the admin server.
     let address: ServerAddress
 
     private static let timeout = TimeAmount.seconds(5)
-    /// The longest history with its tables has less than a tenth of it.
+    /// The longest history takes less than a tenth of this.
     private static let maxBytes = 8 << 20
 
-    /// The document as it came, and what it says.
+    /// The document, raw and decoded.
     ///
     /// - Throws: `StatisticsError`.
     func read() async throws -> (document: String, statistics: Statistics) {
@@ -47,7 +46,7 @@ struct StatisticsClient {
     }
 }
 
-/// Why there are no figures.
+/// The statistics could not be read.
 struct StatisticsError: Error, CustomStringConvertible {
     private let address: ServerAddress
     private let reason: String

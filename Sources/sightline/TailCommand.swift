@@ -1,9 +1,9 @@
-// `sightline tail`: what has come in, newest last.
+// `sightline tail`: prints the newest rows, newest last.
 internal import ArgumentParser
 internal import GRDB
 internal import TrackingSinks
 
-/// Prints the last hits, or the last rejected records, and with --follow those that come.
+/// Prints the last hits, or with --rejected the dead letters; --follow waits for further ones.
 struct TailCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tail",
@@ -13,7 +13,7 @@ struct TailCommand: AsyncParsableCommand {
             """)
 
     private static let pollInterval: Duration = .milliseconds(500)
-    /// Rows read at once while following; the rest comes with the next reads.
+    /// The maximum rows per read while following.
     private static let pieceRowCount = 1000
 
     @Option(help: "The server's data directory.")

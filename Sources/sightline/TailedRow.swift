@@ -1,19 +1,18 @@
-// A row that `tail` shows, of either database.
 internal import Foundation
 internal import GRDB
 internal import TrackingClient
 
-/// A row of a database that only grows.
+/// A row that `tail` prints, of a table that is only appended to.
 protocol TailedRow: Encodable, Sendable {
-    /// The database's name in the data directory.
+    /// The database's file name in the data directory.
     static var fileName: String { get }
-    /// The newest version of its format that is known here.
+    /// The newest format that this build supports.
     static var formatVersion: Int { get }
-    /// The columns that are read, and the table; the first column is `rowid AS id`.
+    /// The SELECT clause; the first column is `rowid AS id`.
     static var selection: String { get }
     static var columns: [(title: String, alignment: TextTable.Alignment)] { get }
 
-    /// Its place, which rises.
+    /// The row id, strictly increasing.
     var id: Int64 { get }
     var cells: [String] { get }
 

@@ -1,10 +1,10 @@
-// `sightline top`: the live page's figures in a terminal.
+// `sightline top`: the live page in a terminal.
 internal import AdminServer
 internal import ArgumentParser
 internal import Foundation
 internal import TrackingClient
 
-/// Shows a server's figures, again and again.
+/// Shows a server's figures, updated continuously.
 struct TopCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "top",
@@ -46,7 +46,7 @@ struct TopCommand: AsyncParsableCommand {
                 self.show(document, statistics)
                 hasAnswered = true
             } catch let error as StatisticsError {
-                // A server that restarts comes back; one that never answered is not there.
+                // A server that answered before may be restarting; keep trying.
                 guard hasAnswered, !self.once else { throw Console.fail(error, .unavailable) }
                 self.show(error)
             }
@@ -64,7 +64,7 @@ struct TopCommand: AsyncParsableCommand {
             Console.out(lines.joined(separator: "\n") + (self.once ? "" : "\n"))
             return
         }
-        // Over the screen before, so that nothing flickers.
+        // Overwrite the previous screen, which avoids flicker.
         let shown = lines.prefix(max(1, size.rows - 1)).map { line in
             Console.cut(line, to: size.columns) + "\u{1B}[K\n"
         }

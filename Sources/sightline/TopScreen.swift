@@ -1,9 +1,8 @@
-// A server's figures as lines of text: what `sightline top` draws.
 internal import AdminServer
 internal import Foundation
 internal import TrackingClient
 
-/// One screen.
+/// The contents of the screen that `sightline top` draws.
 struct TopScreen {
     private let statistics: Statistics
     private let address: String
@@ -17,7 +16,7 @@ struct TopScreen {
         self.address = address
     }
 
-    /// The lines, without any end of line.
+    /// The lines, without line terminators.
     var lines: [String] {
         [self.heading, ""] + self.figures + [""] + self.sinks + self.deliveries + self.rejections
     }
@@ -66,7 +65,7 @@ struct TopScreen {
         return table.lines()
     }
 
-    /// Events per second of every row.
+    /// The events per second of every row.
     private var rates: [Double] {
         let history = self.statistics.history
         return history.accepted.indices.map { row in
@@ -74,7 +73,7 @@ struct TopScreen {
                 history.accepted, history.suppressed, history.duplicate, history.rejected,
                 history.retryLater,
             ]
-            // The columns come from elsewhere: they may be shorter than they should.
+            // The columns come from the server: they may differ in length.
             return columns.reduce(0) { $0 + ($1.indices.contains(row) ? $1[row] : 0) }
         }
     }

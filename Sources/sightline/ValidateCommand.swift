@@ -1,4 +1,4 @@
-// `sightline validate`: everything that is wrong with a configuration, without a start.
+// `sightline validate`: checks a configuration without starting the server.
 internal import ArgumentParser
 internal import ServerConfiguration
 internal import TrackingClient

@@ -1,6 +1,4 @@
-// The one place that holds the version.
-
-/// This program's version.
+/// The program's version, defined here only.
 enum Version {
     static let text = "0.1.0"
 }

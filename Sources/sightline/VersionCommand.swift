@@ -1,4 +1,3 @@
-// `sightline version`.
 internal import ArgumentParser
 
 /// Prints the version.
