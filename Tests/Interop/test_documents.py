@@ -2,6 +2,7 @@
 
 import pathlib
 import re
+import subprocess
 
 import pytest
 
@@ -10,6 +11,7 @@ from protos import ROOT
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "Deploy/README.md",
                 ROOT / "Benchmarks/README.md"])
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 NAMES = re.compile(r"`([^`]+)`")
 
 
@@ -24,13 +26,20 @@ def sources(name: str) -> list[pathlib.Path]:
             if path.as_posix().endswith("/" + name)]
 
 
+def anchors(page: pathlib.Path) -> set[str]:
+    """What a link may name in a page: its headings as GitHub writes them, and its own marks."""
+    text = page.read_text()
+    headings = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+                for heading in HEADING.findall(text)}
+    return headings | set(re.findall(r'id="([^"]+)"', text))
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_each_link_leads_somewhere(page):
     for path, anchor in LINK.findall(page.read_text()):
         target = (page.parent / path).resolve() if path else page
         assert target.exists(), f"{page.name} links to {path}"
-        if anchor.startswith("d") and anchor[1:].isdigit():
-            assert f'id="{anchor}"' in target.read_text(), f"{page.name} links to #{anchor}"
+        assert not anchor or anchor in anchors(target), f"{page.name} links to {path}#{anchor}"
 
 
 def test_each_page_is_in_the_index():
@@ -38,6 +47,17 @@ def test_each_page_is_in_the_index():
     missing = [page.name for page in ROOT.glob("docs/*.md")
                if page.name != "README.md" and f"({page.name})" not in index]
     assert not missing
+
+
+def test_the_bars_are_those_of_the_last_table():
+    drawn = subprocess.run([ROOT / "Benchmarks/bars"], capture_output=True, text=True, check=True)
+    assert drawn.stdout == (ROOT / "docs/images/benchmark.svg").read_text(), \
+        "draw it again: Benchmarks/bars > docs/images/benchmark.svg"
+
+
+def test_pictures_are_light():
+    for picture in (ROOT / "docs/images").iterdir():
+        assert picture.stat().st_size <= 150 * 1024, picture.name
 
 
 def test_what_the_architecture_names_is_in_the_sources():
