@@ -20,7 +20,7 @@ internal import UnixSignals
     internal import NATSSink
 #endif
 
-/// A server: journal, forwarder and gRPC service.
+/// A whole server: journal, forwarder, gRPC and admin services.
 package struct Application: Sendable {
     private let logger: Logger
     private let lock: DirectoryLock

@@ -22,16 +22,16 @@ package struct Replay {
         self.sink = sink
     }
 
-    /// What became of the letters.
+    /// The outcome of a replay.
     package struct Counts: Sendable, Equatable {
-        /// Letters that the sink has now.
+        /// Letters delivered.
         package var delivered = 0
         /// Letters refused again; they are kept with their new reason.
         package var refused = 0
         /// Letters without a hit, such as damaged batches; they are kept.
         package var unreadable = 0
 
-        /// Creates a tally.
+        /// Creates counts.
         package init(delivered: Int = 0, refused: Int = 0, unreadable: Int = 0) {
             (self.delivered, self.refused, self.unreadable) = (delivered, refused, unreadable)
         }

@@ -28,9 +28,9 @@ extension Sink {
     package func resume(at place: String) {}
 }
 
-/// A sink's answer for a batch.
+/// A sink's answer to a batch.
 package enum SinkAnswer: Sendable, Equatable {
-    /// The backend has every hit.
+    /// The backend has stored every hit.
     case delivered
     /// The backend is unavailable; the same batch has to be delivered again.
     case unavailable(reason: String)

@@ -12,9 +12,9 @@ package struct KeysFile: Sendable {
     /// Creates a reference to the file, which need not exist yet.
     package init(path: String) { self.path = path }
 
-    /// Its keys, in order.
+    /// The keys, in the order of the file.
     ///
-    /// - Throws: `UnusableFileError` where it cannot be read or a line is no key.
+    /// - Throws: `UnusableFileError` if it cannot be read or a line is malformed.
     package func records() throws -> [KeyRecord] {
         let data = try ReadableFile.read(self.path, maxBytes: Self.maxBytes)
         let decoder = JSONDecoder()

@@ -2,12 +2,13 @@ internal import Glibc
 internal import Synchronization
 internal import TrackingCore
 
-/// Counts hits by delivery with the Space-Saving algorithm (Metwally, Agrawal, El Abbadi:
-/// "Efficient Computation of Frequent and Top-k Elements in Data Streams", ICDT 2005): a delivery
-/// that has no counter takes the least busy one's, and with it the most that it can have missed. A
-/// delivery with more than 1/`capacity` of all hits always has a counter.
+/// Counts the hits of the busiest deliveries in bounded memory, with the Space-Saving algorithm
+/// (Metwally, Agrawal, El Abbadi: "Efficient Computation of Frequent and Top-k Elements in Data
+/// Streams", ICDT 2005). A delivery without a counter takes over the least busy one's, with its
+/// weight as an upper bound of the hits missed. A delivery with more than 1/`capacity` of all hits
+/// always has a counter.
 package final class LiveFunnels: Sendable {
-    /// Deliveries that are counted at once.
+    /// The maximum number of deliveries with a counter.
     package let capacity: Int
     private let state: Mutex<State>
 
@@ -66,8 +67,8 @@ private struct LastDelivery {
 private struct State {
     let capacity: Int
     var funnels: [LiveFunnel] = []
-    /// Places in `funnels` by a hash of tenant and delivery, seeded anew in each process. Two with
-    /// one hash would share a counter; among 100,000 that happens once in four billion runs.
+    /// Indices into `funnels` by a hash of tenant and delivery, seeded per process. Two deliveries
+    /// with the same hash would share a counter: with 100,000, one process in four billion.
     private var places: [Int: Int] = [:]
     private var hashes: [Int] = []
     /// A lower bound of all weights; funnels before `hand` exceed it.
