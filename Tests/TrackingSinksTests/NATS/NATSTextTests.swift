@@ -1,6 +1,7 @@
 // What gets into subjects and headers, whatever the bytes are.
 internal import Testing
 internal import TrackingCore
+internal import TrackingSinks
 
 @testable internal import NATSSink
 
