@@ -40,7 +40,7 @@ final class BatchTail: Sendable {
     var lastSequence: Int64 { self.state.withLock { $0.lastSequence } }
 
     func append(_ batch: JournalBatch) {
-        let waiting = self.state.withLock { state in
+        self.wake { state in
             state.lastSequence = batch.sequence
             state.batches.append(batch)
             state.bytes += batch.payload.count
@@ -51,10 +51,7 @@ final class BatchTail: Sendable {
                 excess += 1
             }
             state.batches.removeFirst(excess)
-            defer { state.waiting = [] }
-            return state.waiting
         }
-        for continuation in waiting { continuation.resume() }
     }
 
     /// Evicts batches that every sink has confirmed.

@@ -71,15 +71,17 @@ final class Checkpointer: @unchecked Sendable {
 
     private func ended(_ checkpoint: Checkpoint, _ outcome: CheckpointStore.Outcome) {
         self.isWriting = false
-        switch outcome {
-        case .durable: self.note { () throws(SystemError) in try self.writer.noteSaved(checkpoint) }
-        case .noRoom:
-            self.note { () throws(SystemError) in
+        do throws(SystemError) {
+            switch outcome {
+            case .durable: try self.writer.noteSaved(checkpoint)
+            case .noRoom:
                 let hasMadeRoom = try self.writer.noteUnsaved(checkpoint)
                 // While room can be made, try again for those who wait for the last checkpoint.
                 if hasMadeRoom, !self.waiting.isEmpty { self.isDue = true } else { self.changed() }
+            case .failed(let reason): self.failure.note(.failed(reason: reason))
             }
-        case .failed(let reason): self.failure.note(.failed(reason: reason))
+        } catch {
+            self.failure.note(.failed(reason: "\(error)"))
         }
         if self.isDue {
             self.isDue = false
@@ -88,13 +90,5 @@ final class Checkpointer: @unchecked Sendable {
         if self.isWriting { return }
         for continuation in self.waiting { continuation.resume() }
         self.waiting = []
-    }
-
-    private func note(_ change: () throws(SystemError) -> Void) {
-        do throws(SystemError) {
-            try change()
-        } catch {
-            self.failure.note(.failed(reason: "\(error)"))
-        }
     }
 }

@@ -1,20 +1,15 @@
 internal import Synchronization
 
-/// The first failure, reported once and kept: after a failed sync a later one may succeed and prove
-/// nothing, so the disk is not used again.
+/// Whether the disk has failed; the first failure is told.
 final class JournalFailure: Sendable {
-    private let first = Mutex<JournalError?>(nil)
+    private let isNoted = Atomic(false)
     private let onFailure: @Sendable (JournalError) -> Void
 
     init(onFailure: @escaping @Sendable (JournalError) -> Void) { self.onFailure = onFailure }
 
-    var hasHappened: Bool { self.first.withLock { $0 != nil } }
+    var hasHappened: Bool { self.isNoted.load(ordering: .acquiring) }
 
     func note(_ error: JournalError) {
-        let isFirst = self.first.withLock { first in
-            defer { first = first ?? error }
-            return first == nil
-        }
-        if isFirst { self.onFailure(error) }
+        if !self.isNoted.exchange(true, ordering: .acquiringAndReleasing) { self.onFailure(error) }
     }
 }

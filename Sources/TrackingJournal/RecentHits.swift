@@ -201,12 +201,9 @@ package final class RecentHits {
 struct WindowKey: Equatable {
     let high: UInt64
     let low: UInt16
+}
 
-    init(high: UInt64, low: UInt16) {
-        self.high = high
-        self.low = low
-    }
-
+extension WindowKey {
     init(_ key: HitKey) {
         self.init(high: key.high, low: UInt16(truncatingIfNeeded: key.low >> 48))
     }
