@@ -8,22 +8,14 @@ package import TrackingCore
 package final class Journal: Sendable {
     /// Its settings.
     package let configuration: Configuration
-    /// A random name, made with the file: sinks keep their place by it.
-    package let identity: String
 
     /// The log, the window and the rows are touched on it alone.
     let queue: any WorkQueue
     let machine: Machine
-    /// Where forwarders run; nil where that may be anywhere.
-    package let forwarderExecutor: (any TaskExecutor)?
-    /// Nil where nothing is written.
-    let checkpointer: Checkpointer?
-    private let failure: JournalFailure
-    private let state: Mutex<State>
-    let tail: BatchTail
+    let durability: any Durability
     let writer: JournalWriter
-    private let undelivered: UndeliveredGroups
-    private let onCommit: @Sendable (Duration) -> Void
+    private let failure: JournalFailure
+    private let state = Mutex(State())
 
     private struct State {
         var pending: [Submission] = []
@@ -55,61 +47,42 @@ package final class Journal: Sendable {
         machine: Machine = .local,
         onFailure: @escaping @Sendable (JournalError) -> Void
     ) throws(JournalError) {
-        let window = RecentHits(
-            capacity: configuration.windowCapacity, random: machine.random())
-        var store: CheckpointStore?
-        var checkpoint = CheckpointStore.Contents()
-        var log: JournalLog?
-        if configuration.mode == .disk {
-            log = try JournalLog(
-                directory: directory, configuration: configuration, machine: machine)
-            let opened = try CheckpointStore(
-                path: directory + "/checkpoint.db",
-                queue: machine.makeQueue("sightline.checkpoint"))
-            checkpoint = try opened.contents(restoring: window)
-            store = opened
-        }
-        let writer = try JournalWriter(
-            log: log, window: window, checkpoint: checkpoint, sinks: sinks,
-            configuration: configuration, machine: machine)
-        let queue = machine.makeQueue("sightline.journal")
-        let failure = JournalFailure(onFailure: onFailure)
-        self.queue = queue
-        self.machine = machine
-        self.writer = writer
-        self.failure = failure
-        self.checkpointer = store.map {
-            Checkpointer(
-                store: $0, writer: writer, queue: queue, failure: failure,
-                delay: .milliseconds(configuration.checkpointMilliseconds))
-        }
-        self.forwarderExecutor = configuration.mode == .off ? JournalExecutor(queue) : nil
+        self.queue = machine.makeQueue("sightline.journal")
+        self.failure = JournalFailure(onFailure: onFailure)
+        self.durability =
+            switch configuration.mode {
+            case .disk:
+                try DiskDurability(
+                    directory: directory, sinks: sinks, configuration: configuration,
+                    machine: machine, queue: self.queue, failure: self.failure,
+                    onCommit: onCommit)
+            case .off:
+                try SinkDurability(
+                    sinks: sinks, configuration: configuration, machine: machine,
+                    queue: self.queue)
+            }
+        self.writer = self.durability.writer
         self.configuration = configuration
-        // Without a disk sequences begin anew with each process, so a sink must not compare them.
-        self.identity =
-            store == nil
-            ? (0..<2).map { _ in String(machine.random(), radix: 16) }.joined()
-            : checkpoint.identity
-        self.state = Mutex(State())
-        self.tail = BatchTail(
-            lastSequence: self.writer.lastSequence,
-            maxBytes: configuration.mode == .off ? .max : configuration.maxCachedBytes)
-        self.undelivered = UndeliveredGroups()
-        self.onCommit = onCommit
+        self.machine = machine
     }
+
+    /// A random name, made with the files: sinks keep their place by it.
+    package var identity: String { self.durability.identity }
+
+    /// Where forwarders run; nil where that may be anywhere.
+    package var forwarderExecutor: (any TaskExecutor)? { self.durability.forwarderExecutor }
 
     /// Takes requests in; their receiver is told when they are settled, all at once. Never waits.
     package func append(_ requests: [AdmittedRequest], for receiver: any SettlementReceiver) {
+        let submission = Submission(requests: requests, receiver: receiver)
         let (isTaken, isNewTurn) = self.state.withLock { state in
             guard !self.failure.hasHappened, !state.isClosed else { return (false, false) }
-            state.pending.append(Submission(requests: requests, receiver: receiver))
+            state.pending.append(submission)
             defer { state.isScheduled = true }
             return (true, !state.isScheduled)
         }
         if isNewTurn { self.queue.async { self.turn() } }
-        if !isTaken {
-            self.settle([Submission(requests: requests, receiver: receiver)], isToRetry: true)
-        }
+        if !isTaken { [submission].settle(at: self.machine.wallTime(), isToRetry: true) }
     }
 
     /// Notes that a sink has everything up to `sequence`. The next checkpoint holds that: a sink
@@ -118,19 +91,18 @@ package final class Journal: Sendable {
     /// - Parameter place: where the sink keeps it, in the sink's own words; kept with the cursor.
     package func advance(sink: String, to sequence: Int64, place: String = "") {
         self.writer.advance(sink: sink, to: SinkCursor(sequence: sequence, place: place))
-        self.checkpointer?.changed()
-        if self.configuration.mode == .off { self.settleDelivered() }
+        self.durability.cursorMoved()
     }
 
     /// Notes that a sink has lost what it had: its cursor goes back to 0, before every row that is
     /// still kept.
     package func rewind(sink: String) {
         self.writer.rewind(sink: sink)
-        self.checkpointer?.changed()
+        self.durability.cursorMoved()
     }
 
     /// Sequence of the newest batch.
-    package var lastSequence: Int64 { self.tail.lastSequence }
+    package var lastSequence: Int64 { self.durability.tail.lastSequence }
 
     /// Bytes of payload that are kept.
     package var storedBytes: Int { self.writer.storedBytes }
@@ -142,38 +114,28 @@ package final class Journal: Sendable {
     /// 5 s. After those 5 s it counts as ready again, and the next append tells whether that is
     /// true: a full disk shows in nothing else.
     package var isTaking: Bool {
-        let (isOpen, refusal) = self.state.withLock { state in
-            (!self.failure.hasHappened && !state.isClosed, state.lastRefusal)
-        }
-        if !isOpen { return false }
+        let (isClosed, refusal) = self.state.withLock { ($0.isClosed, $0.lastRefusal) }
+        if isClosed || self.failure.hasHappened { return false }
         if let refusal, refusal.duration(to: self.machine.now()) < .seconds(5) { return false }
         return self.writer.storedBytes <= self.writer.maxBytes / 20 * 19
     }
 
     /// Settles claims as they would be now, and claims nothing (D52).
     package func preview(_ claims: [Claim]) async -> [Claim] {
-        await withCheckedContinuation { continuation in
-            self.queue.async { continuation.resume(returning: self.writer.preview(claims)) }
-        }
+        await self.onQueue { self.writer.preview(claims) }
     }
 
     /// The first batch after `sequence`; waits for it. Nil once the journal is closed.
     ///
     /// - Throws: what the system says where the row cannot be read.
     package func batch(after sequence: Int64) async throws -> JournalBatch? {
-        switch await self.tail.batch(after: sequence) {
+        switch await self.durability.tail.batch(after: sequence) {
         case .batch(let batch): return batch
         case .closed: return nil
         case .onDisk:
-            let read: Result<(batch: JournalBatch?, last: Int64), any Error> =
-                await withCheckedContinuation { continuation in
-                    self.queue.async {
-                        continuation.resume(
-                            returning: Result {
-                                (try self.writer.batch(after: sequence), self.lastSequence)
-                            })
-                    }
-                }
+            let read = await self.onQueue {
+                Result { (try self.writer.batch(after: sequence), self.lastSequence) }
+            }
             let (batch, last) = try read.get()
             if let batch { return batch }
             // Rows that are gone were delivered and deleted: what is wanted comes after the last
@@ -183,23 +145,22 @@ package final class Journal: Sendable {
     }
 
     /// Says that no more requests will come: who waits for a batch beyond the last one gets nil.
-    package func finish() { self.tail.finish() }
+    package func finish() { self.durability.tail.finish() }
 
     /// Commits what is pending, then closes the files. Further requests are to be sent again.
     package func close() async {
         self.state.withLock { $0.isClosed = true }
-        await withCheckedContinuation { continuation in
-            self.queue.async {
-                self.drain()
-                for group in self.undelivered.take() {
-                    self.settle(group.submissions, isToRetry: true)
-                }
-                self.tail.close()
-                continuation.resume()
-            }
+        await self.onQueue {
+            self.drain()
+            self.durability.tail.close()
         }
-        await self.checkpointer?.finish()
-        self.checkpointer?.close()
+        await self.durability.close()
+    }
+
+    private func onQueue<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            self.queue.async { continuation.resume(returning: work()) }
+        }
     }
 
     // MARK: The writer's turn
@@ -244,56 +205,18 @@ package final class Journal: Sendable {
 
     private func commitGroup(_ group: [Submission]) {
         guard !self.failure.hasHappened else {
-            self.settle(group, isToRetry: true)
+            group.settle(at: self.machine.wallTime(), isToRetry: true)
             return
         }
         let start = self.machine.now()
-        switch self.writer.commit(group) {
-        case .nothing where self.configuration.mode == .off && self.writer.isDelivering:
-            // Its duplicates' originals may be under way still: an ack means that the sinks have
-            // them.
-            self.undelivered.append(
-                UndeliveredGroups.Group(sequence: self.writer.lastSequence, submissions: group))
-            self.settleDelivered()
-            return
-        case .nothing: break
-        case .refused: self.state.withLock { $0.lastRefusal = self.machine.now() }
-        case .durable(let batch) where self.configuration.mode == .off:
-            // Before a forwarder can see the batch, and deliver it.
-            self.undelivered.append(
-                UndeliveredGroups.Group(
-                    sequence: batch.sequence, submissions: group))
-            self.tail.append(batch)
-            return
-        case .durable(let batch):
-            self.onCommit(start.duration(to: self.machine.now()))
-            self.tail.append(batch)
-            self.checkpointer?.changed()
-        case .failed(let reason): self.failure.note(.failed(reason: reason))
-        }
-        self.settle(group)
-    }
-
-    /// Without a disk, clients are told once the sinks have their hits.
-    private func settleDelivered() {
-        let delivered = self.writer.delivered
-        self.tail.drop(through: delivered)
-        let groups = self.undelivered.take(through: delivered)
-        self.writer.forget(through: delivered)
-        self.settle(groups.flatMap(\.submissions))
-    }
-
-    private func settle(_ group: [Submission], isToRetry: Bool = false) {
-        let time = self.machine.wallTime()
-        for submission in group {
-            if isToRetry { submission.markToRetry() }
-            for request in submission.requests { request.settleTime = time }
-            submission.receiver.settled(submission.requests)
-        }
-        var last: (any SettlementReceiver)?
-        for submission in group where submission.receiver !== last {
-            last = submission.receiver
-            submission.receiver.commitEnded()
+        do throws(JournalLog.Failure) {
+            self.durability.take(group, try self.writer.commit(group), start: start)
+        } catch {
+            switch error {
+            case .noRoom: self.state.withLock { $0.lastRefusal = self.machine.now() }
+            case .failed(let reason): self.failure.note(.failed(reason: reason))
+            }
+            group.settle(at: self.machine.wallTime(), isToRetry: true)
         }
     }
 }

@@ -10,7 +10,6 @@ final class JournalWriter: @unchecked Sendable {
     /// Nil where nothing is written.
     private let log: JournalLog?
     private let window: RecentHits
-    private let configuration: Journal.Configuration
     private let cursors: Mutex<SinkCursors>
     private let stored: Atomic<Int>
     /// Bytes of payload that may be kept.
@@ -29,24 +28,13 @@ final class JournalWriter: @unchecked Sendable {
     private let machine: Machine
     private var changes: [RecentHits.Change] = []
 
-    enum Outcome {
-        /// Nothing had to be written.
-        case nothing
-        /// The group is on disk.
-        case durable(JournalBatch)
-        /// No room: the requests are marked to be sent again.
-        case refused
-        /// The disk failed.
-        case failed(String)
-    }
-
     /// A writer that goes on after what earlier runs left: a checkpoint, which the window has been
     /// filled from, and the log's records after it.
     ///
     /// - Throws: `JournalError.failed` where the log cannot be read, `.foreign` where it is none.
     init(
         log: JournalLog?, window: RecentHits, checkpoint: CheckpointStore.Contents,
-        sinks: [String], configuration: Journal.Configuration, machine: Machine
+        sinks: [String], maxBytes: Int, configuration: Journal.Configuration, machine: Machine
     ) throws(JournalError) {
         var windowRows = WindowRows(checkpoint.recent, capacity: configuration.windowCapacity)
         let recovered = try log?.recover(after: checkpoint) { _, keys in
@@ -55,15 +43,13 @@ final class JournalWriter: @unchecked Sendable {
         let rows = recovered?.rows ?? []
         self.log = log
         self.window = window
-        self.configuration = configuration
         self.machine = machine
         self.cursors = Mutex(
             SinkCursors(
                 checkpoint.cursors, of: sinks, retention: .seconds(configuration.retainSeconds),
                 now: machine.now()))
         self.stored = Atomic(rows.reduce(0) { $0 + $1.bytes })
-        self.maxBytes =
-            configuration.mode == .off ? configuration.maxCachedBytes : configuration.maxBytes
+        self.maxBytes = maxBytes
         self.lastSequence = max(
             recovered?.lastSequence ?? 0, checkpoint.cursors.values.map(\.sequence).max() ?? 0)
         self.eventTotal = recovered?.eventTotal ?? 0
@@ -80,38 +66,31 @@ final class JournalWriter: @unchecked Sendable {
 
     // MARK: Commit
 
-    func commit(_ group: [Journal.Submission]) -> Outcome {
+    /// Commits a group, and gives its batch: nil where it gave no hits.
+    ///
+    /// - Throws: why nothing of it was kept.
+    func commit(_ group: [Journal.Submission]) throws(JournalLog.Failure) -> JournalBatch? {
         self.changes.removeAll(keepingCapacity: true)
         self.deleteDelivered()
         let bytes = group.reduce(0) { $0 &+ $1.journalBytes }
         // Asked before anything is claimed: a refused group must leave the window as it was.
-        guard bytes == 0 || self.hasRoom(for: bytes) else {
-            self.refuse(group)
-            return .refused
-        }
+        let hasRoom = self.storedBytes + bytes <= self.maxBytes && !self.windowRows.isFull
+        guard bytes == 0 || hasRoom else { throw .noRoom }
         let (payload, events) = self.seal(group, bytes: bytes)
         let keys = self.log == nil ? [] : RecentHits.row(of: self.changes)
-        if payload.isEmpty && keys.isEmpty { return .nothing }
+        if payload.isEmpty && keys.isEmpty { return nil }
         let record = Record(
             sequence: self.lastSequence + 1, createTime: self.machine.wallTime(),
             eventCount: events, eventTotal: self.eventTotal &+ UInt32(truncatingIfNeeded: events),
             keys: keys, payload: payload)
-        do {
+        do throws(JournalLog.Failure) {
             self.noteDurable(record, at: try self.log?.append(record))
         } catch {
-            self.refuse(group)
-            switch error {
-            case .noRoom: return .refused
-            case .failed(let reason): return .failed(reason)
-            }
+            self.undoClaims()
+            throw error
         }
-        if payload.isEmpty { return .nothing }
-        return .durable(
-            JournalBatch(sequence: record.sequence, eventCount: events, payload: payload))
-    }
-
-    private func hasRoom(for bytes: Int) -> Bool {
-        self.storedBytes + bytes <= self.maxBytes && !self.windowRows.isFull
+        if payload.isEmpty { return nil }
+        return JournalBatch(sequence: record.sequence, eventCount: events, payload: payload)
     }
 
     /// Settles every claim, and copies the entries that gave hits into one payload.
@@ -141,10 +120,9 @@ final class JournalWriter: @unchecked Sendable {
     private static let claimsAhead = 128
 
     /// Takes the group's claims back, so that a retry is never taken for a duplicate.
-    private func refuse(_ group: [Journal.Submission]) {
+    private func undoClaims() {
         self.window.undo(self.changes)
         self.changes.removeAll(keepingCapacity: true)
-        for submission in group { submission.markToRetry() }
     }
 
     private func noteDurable(_ record: Record, at place: RecordPlace?) {
@@ -177,9 +155,6 @@ extension JournalWriter {
     /// The newest sequence that every sink has.
     var delivered: Int64 { self.cursors.withLock { $0.delivered } }
 
-    /// Whether a sink has yet to take something.
-    var isDelivering: Bool { self.delivered < self.lastSequence }
-
     /// When the oldest row that is kept was made, in microseconds since 1970.
     var oldestTime: Int64? { self.rows.withLock { $0.first?.createTime } }
 
@@ -211,7 +186,6 @@ extension JournalWriter {
     /// Lets rows go that every sink has had for long enough. Clients come first: what is only
     /// retained gives way once it would fill more than half of the journal.
     private func deleteDelivered() {
-        guard self.log != nil else { return }
         let (delivered, expired) = self.cursors.withLock { ($0.delivered, $0.expired) }
         var excess = self.storedBytes - self.maxBytes / 2
         let bytes = self.rows.withLock { rows in

@@ -50,6 +50,9 @@ extension Journal {
             onFailure: { _ in })
     }
 
+    /// Nil where nothing is written.
+    var checkpointer: Checkpointer? { (self.durability as? DiskDurability)?.checkpointer }
+
     /// Appends a request and waits until it is settled.
     @discardableResult
     func commit(_ request: AdmittedRequest) async -> AdmittedRequest {

@@ -1,0 +1,55 @@
+// `journal.mode: disk`: what the writer has committed is on this node's disk.
+
+/// Groups in the log's segments; its clients are told at once.
+final class DiskDurability: Durability {
+    let writer: JournalWriter
+    let tail: BatchTail
+    let identity: String
+    let forwarderExecutor: (any TaskExecutor)? = nil
+    let checkpointer: Checkpointer
+    private let machine: Machine
+    private let onCommit: @Sendable (Duration) -> Void
+
+    /// - Throws: `JournalError` where the files cannot be used safely.
+    init(
+        directory: String, sinks: [String], configuration: Journal.Configuration,
+        machine: Machine, queue: any WorkQueue, failure: JournalFailure,
+        onCommit: @escaping @Sendable (Duration) -> Void
+    ) throws(JournalError) {
+        let window = RecentHits(capacity: configuration.windowCapacity, random: machine.random())
+        let log = try JournalLog(
+            directory: directory, configuration: configuration, machine: machine)
+        let store = try CheckpointStore(
+            path: directory + "/checkpoint.db", queue: machine.makeQueue("sightline.checkpoint"))
+        let checkpoint = try store.contents(restoring: window)
+        self.writer = try JournalWriter(
+            log: log, window: window, checkpoint: checkpoint, sinks: sinks,
+            maxBytes: configuration.maxBytes, configuration: configuration, machine: machine)
+        self.tail = BatchTail(
+            lastSequence: self.writer.lastSequence, maxBytes: configuration.maxCachedBytes)
+        self.identity = checkpoint.identity
+        self.checkpointer = Checkpointer(
+            store: store, writer: self.writer, queue: queue, failure: failure,
+            delay: .milliseconds(configuration.checkpointMilliseconds))
+        self.machine = machine
+        self.onCommit = onCommit
+    }
+
+    func take(
+        _ group: [Journal.Submission], _ batch: JournalBatch?, start: ContinuousClock.Instant
+    ) {
+        if let batch {
+            self.onCommit(start.duration(to: self.machine.now()))
+            self.tail.append(batch)
+            self.checkpointer.changed()
+        }
+        group.settle(at: self.machine.wallTime())
+    }
+
+    func cursorMoved() { self.checkpointer.changed() }
+
+    func close() async {
+        await self.checkpointer.finish()
+        self.checkpointer.close()
+    }
+}

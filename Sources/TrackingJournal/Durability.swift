@@ -1,0 +1,19 @@
+// What makes a group durable: one type for each `Journal.Mode`.
+
+/// Where committed groups go, and what their clients wait for.
+protocol Durability: AnyObject, Sendable {
+    var writer: JournalWriter { get }
+    var tail: BatchTail { get }
+    /// A random name of the journal that the writer's sequences belong to.
+    var identity: String { get }
+    /// Where forwarders run; nil where that may be anywhere.
+    var forwarderExecutor: (any TaskExecutor)? { get }
+
+    /// Takes a group whose commit began at `start`: shows its batch, nil where it gave no hits, to
+    /// the forwarders, and tells its clients once it is durable. On the journal's queue.
+    func take(_ group: [Journal.Submission], _ batch: JournalBatch?, start: ContinuousClock.Instant)
+    /// Notes that a sink's cursor has moved. May be called from anywhere.
+    func cursorMoved()
+    /// Ends what is under way, and closes the files. No group follows.
+    func close() async
+}
