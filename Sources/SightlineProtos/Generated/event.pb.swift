@@ -24,7 +24,7 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
 package nonisolated enum Sightline_V1_Platform: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Not said.
+  /// Unspecified.
   case unspecified // = 0
 
   /// Android.
@@ -65,11 +65,11 @@ package nonisolated enum Sightline_V1_Platform: SwiftProtobuf.Enum, Swift.CaseIt
 
 }
 
-/// The recipient's choice.
+/// The recipient's consent to tracking.
 package nonisolated enum Sightline_V1_Consent: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Not said: the server's configured default holds.
+  /// Unspecified: the server's `rules.default_consent` applies.
   case unspecified // = 0
 
   /// optedin.
@@ -116,7 +116,7 @@ package nonisolated enum Sightline_V1_Consent: SwiftProtobuf.Enum, Swift.CaseIte
 
 }
 
-/// Which Campaign product made the delivery: the two give the same keys other meanings.
+/// The Campaign product that created the delivery: the two give the same keys different meanings.
 package nonisolated enum Sightline_V1_CampaignProduct: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
@@ -165,7 +165,7 @@ package nonisolated enum Sightline_V1_CampaignProduct: SwiftProtobuf.Enum, Swift
 package nonisolated enum Sightline_V1_PushInteractionKind: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Not said.
+  /// Unspecified.
   case unspecified // = 0
 
   /// It reached the device.
@@ -216,7 +216,7 @@ package nonisolated enum Sightline_V1_PushInteractionKind: SwiftProtobuf.Enum, S
 package nonisolated enum Sightline_V1_AppState: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Not said.
+  /// Unspecified.
   case unspecified // = 0
 
   /// On screen.
@@ -263,8 +263,7 @@ package nonisolated enum Sightline_V1_AppState: SwiftProtobuf.Enum, Swift.CaseIt
 
 }
 
-/// What an SDK reports. The numbers are Campaign Standard's own; Classic's 1 means that the
-/// notification was received, and it has no others but 2.
+/// An action, numbered as in Campaign Standard. Classic has only 1, which means received, and 2.
 package nonisolated enum Sightline_V1_Action: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
@@ -333,14 +332,14 @@ package nonisolated enum Sightline_V1_Action: SwiftProtobuf.Enum, Swift.CaseIter
 
 }
 
-/// How a message was closed. The numbers are those of Firebase's own wire.
+/// How a message was closed. The numbers are those of Firebase's wire format.
 package nonisolated enum Sightline_V1_InAppDismissType: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Not said.
+  /// Unspecified.
   case unspecified // = 0
 
-  /// By itself, after its time.
+  /// Automatically, after a timeout.
   case auto // = 1
 
   /// By a tap on its close control.
@@ -384,11 +383,11 @@ package nonisolated enum Sightline_V1_InAppDismissType: SwiftProtobuf.Enum, Swif
 
 }
 
-/// Why a message could not be shown. The numbers are those of Firebase's own wire.
+/// Why a message could not be shown. The numbers are those of Firebase's wire format.
 package nonisolated enum Sightline_V1_InAppRenderErrorReason: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Not said.
+  /// Unspecified.
   case unspecified // = 0
 
   /// Its image could not be fetched.
@@ -397,7 +396,7 @@ package nonisolated enum Sightline_V1_InAppRenderErrorReason: SwiftProtobuf.Enum
   /// Its image could not be displayed.
   case imageDisplay // = 2
 
-  /// Its image has a format that is not supported.
+  /// Its image has an unsupported format.
   case imageUnsupportedFormat // = 3
   case UNRECOGNIZED(Int)
 
@@ -435,21 +434,21 @@ package nonisolated enum Sightline_V1_InAppRenderErrorReason: SwiftProtobuf.Enum
 
 }
 
-/// One fact.
+/// An event: one fact about one device.
 package nonisolated struct Sightline_V1_TrackingEvent: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The client's id of this fact, at most 64 bytes, given back in results. Push facts are told apart
-  /// by what they are (notification, interaction, button), not by this id: two callbacks of one tap
-  /// have two ids. In-app facts are told apart by it.
+  /// Assigned by the client, at most 64 bytes, returned in results. It identifies in-app events.
+  /// Push events are deduplicated by notification, interaction and button instead, because two
+  /// callbacks of one tap have different ids.
   package var eventID: String {
     get {_storage._eventID}
     set {_uniqueStorage()._eventID = newValue}
   }
 
-  /// When it happened, by the device's clock.
+  /// The time of the event by the device's clock.
   package var occurTime: SwiftProtobuf.Google_Protobuf_Timestamp {
     get {_storage._occurTime ?? SwiftProtobuf.Google_Protobuf_Timestamp()}
     set {_uniqueStorage()._occurTime = newValue}
@@ -465,25 +464,25 @@ package nonisolated struct Sightline_V1_TrackingEvent: @unchecked Sendable {
     set {_uniqueStorage()._appID = newValue}
   }
 
-  /// Where it happened.
+  /// The device's operating system.
   package var platform: Sightline_V1_Platform {
     get {_storage._platform}
     set {_uniqueStorage()._platform = newValue}
   }
 
-  /// Opaque id of the recipient: the Experience Cloud ID, or the Firebase installation id.
+  /// The recipient's opaque id: the Experience Cloud ID, or the Firebase installation id.
   package var subjectID: String {
     get {_storage._subjectID}
     set {_uniqueStorage()._subjectID = newValue}
   }
 
-  /// What the recipient agreed to.
+  /// The recipient's consent to tracking.
   package var consent: Sightline_V1_Consent {
     get {_storage._consent}
     set {_uniqueStorage()._consent = newValue}
   }
 
-  /// The trace that this fact belongs to, where it has one of its own.
+  /// The trace of the event, if it has its own.
   package var traceContext: Sightline_V1_TraceContext {
     get {_storage._traceContext ?? Sightline_V1_TraceContext()}
     set {_uniqueStorage()._traceContext = newValue}
@@ -508,8 +507,7 @@ package nonisolated struct Sightline_V1_TrackingEvent: @unchecked Sendable {
     set {_uniqueStorage()._interaction = .push(newValue)}
   }
 
-  /// A hit whose action the client has already decided, as collectMessageInfo and trackAction
-  /// send it.
+  /// A hit with its action, as the SDK's collectMessageInfo and trackAction report it.
   package var trackAction: Sightline_V1_TrackAction {
     get {
       if case .trackAction(let v)? = _storage._interaction {return v}
@@ -533,8 +531,7 @@ package nonisolated struct Sightline_V1_TrackingEvent: @unchecked Sendable {
   package nonisolated enum OneOf_Interaction: Equatable, Sendable {
     /// A push notification.
     case push(Sightline_V1_PushInteraction)
-    /// A hit whose action the client has already decided, as collectMessageInfo and trackAction
-    /// send it.
+    /// A hit with its action, as the SDK's collectMessageInfo and trackAction report it.
     case trackAction(Sightline_V1_TrackAction)
     /// A Firebase in-app message.
     case inApp(Sightline_V1_InAppInteraction)
@@ -599,19 +596,19 @@ package nonisolated struct Sightline_V1_PushInteraction: @unchecked Sendable {
     set {_uniqueStorage()._kind = newValue}
   }
 
-  /// The action button, where the recipient chose one.
+  /// The id of the chosen action button; empty for the notification itself.
   package var actionIdentifier: String {
     get {_storage._actionIdentifier}
     set {_uniqueStorage()._actionIdentifier = newValue}
   }
 
-  /// The app's state at that moment.
+  /// The app's state at the time.
   package var appState: Sightline_V1_AppState {
     get {_storage._appState}
     set {_uniqueStorage()._appState = newValue}
   }
 
-  /// Which product made the delivery.
+  /// The product that created the delivery.
   package var product: Sightline_V1_CampaignProduct {
     get {_storage._product}
     set {_uniqueStorage()._product = newValue}
@@ -633,7 +630,7 @@ package nonisolated struct Sightline_V1_PushInteraction: @unchecked Sendable {
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
-/// The three variables that Campaign tracks, as an SDK sends them.
+/// The three variables that Campaign tracks, as its SDK sends them.
 package nonisolated struct Sightline_V1_TrackAction: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -648,7 +645,7 @@ package nonisolated struct Sightline_V1_TrackAction: Sendable {
   /// What happened.
   package var action: Sightline_V1_Action = .unspecified
 
-  /// The tracking flag, where the client passes it on.
+  /// The tracking flag, if the client forwards it.
   package var acsDeliveryTracking: String {
     get {_acsDeliveryTracking ?? String()}
     set {_acsDeliveryTracking = newValue}
@@ -658,7 +655,7 @@ package nonisolated struct Sightline_V1_TrackAction: Sendable {
   /// Clears the value of `acsDeliveryTracking`. Subsequent reads from it will return its default value.
   package mutating func clearAcsDeliveryTracking() {self._acsDeliveryTracking = nil}
 
-  /// Which product made the delivery.
+  /// The product that created the delivery.
   package var product: Sightline_V1_CampaignProduct = .unspecified
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -680,19 +677,19 @@ package nonisolated struct Sightline_V1_InAppInteraction: Sendable {
   /// The campaign's name.
   package var campaignName: String = String()
 
-  /// Shown on a test device.
+  /// Whether it was a test message, shown on a test device.
   package var testMessage: Bool = false
 
   /// The campaign's custom metadata.
   package var appData: Dictionary<String,String> = [:]
 
-  /// The event that triggered it.
+  /// The analytics event that triggered the message.
   package var triggerEvent: String = String()
 
-  /// The app had suppressed display when it was triggered.
+  /// Whether the app suppressed display when the message was triggered.
   package var displaySuppressed: Bool = false
 
-  /// The app's data collection setting for this recipient, where it has one.
+  /// The app's data collection setting for this recipient; absent if it has none.
   package var dataCollectionEnabled: Bool {
     get {_dataCollectionEnabled ?? false}
     set {_dataCollectionEnabled = newValue}
@@ -772,7 +769,7 @@ package nonisolated struct Sightline_V1_InAppImpression: Sendable {
   package init() {}
 }
 
-/// An action of a message.
+/// An action chosen in a message.
 package nonisolated struct Sightline_V1_InAppClick: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -781,7 +778,7 @@ package nonisolated struct Sightline_V1_InAppClick: Sendable {
   /// Label of the button.
   package var actionText: String = String()
 
-  /// Where it leads. A click that leads nowhere is a dismissal.
+  /// The action's URL. A click without a URL counts as a dismissal.
   package var actionURL: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -795,7 +792,7 @@ package nonisolated struct Sightline_V1_InAppDismissal: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// How.
+  /// How it was closed.
   package var type: Sightline_V1_InAppDismissType = .unspecified
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -809,7 +806,7 @@ package nonisolated struct Sightline_V1_InAppDisplayError: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Why.
+  /// Why it could not be shown.
   package var reason: Sightline_V1_InAppRenderErrorReason = .unspecified
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

@@ -36,10 +36,10 @@ package nonisolated struct Sightline_V1_ApnsPayload: Sendable {
   /// Clears the value of `aps`. Subsequent reads from it will return its default value.
   package mutating func clearAps() {self._aps = nil}
 
-  /// deliveryId: which delivery this push belongs to. Hex, e.g. "56c4".
+  /// deliveryId: identifies the delivery. Hexadecimal, e.g. "56c4".
   package var deliveryID: String = String()
 
-  /// broadlogId: this recipient's line in the broad log. "h" and hex, e.g. "h138a".
+  /// broadlogId: identifies this recipient's message. "h" and hexadecimal, e.g. "h138a".
   package var messageID: String = String()
 
   /// The tracking flag as received. Absent for deliveries made before release 21.1 and for
@@ -53,13 +53,13 @@ package nonisolated struct Sightline_V1_ApnsPayload: Sendable {
   /// Clears the value of `acsDeliveryTracking`. Subsequent reads from it will return its default value.
   package mutating func clearAcsDeliveryTracking() {self._acsDeliveryTracking = nil}
 
-  /// URL of rich media. Campaign sends mutable-content with it.
+  /// URL of rich media, which Campaign sends together with mutable-content.
   package var mediaAttachmentURL: String = String()
 
   /// Deeplink.
   package var uri: String = String()
 
-  /// Every other top-level key, byte for byte. Values that are not strings are kept as JSON text.
+  /// All other top-level keys, unchanged. Values other than strings are kept as JSON text.
   package var customFields: Dictionary<String,String> = [:]
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -86,7 +86,7 @@ package nonisolated struct Sightline_V1_Aps: Sendable {
   /// Clears the value of `alert`. Subsequent reads from it will return its default value.
   package mutating func clearAlert() {self._alert = nil}
 
-  /// Number for the app's icon: 0 clears it, absent leaves it.
+  /// Number on the app's icon; 0 removes it, absent leaves it unchanged.
   package var badge: Int32 {
     get {_badge ?? 0}
     set {_badge = newValue}
@@ -139,13 +139,13 @@ package nonisolated struct Sightline_V1_FcmPayload: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Messages with one key replace each other.
+  /// A message replaces an earlier one with the same key.
   package var collapseKey: String = String()
 
   /// "high" or "normal".
   package var priority: String = String()
 
-  /// Device token, present only when the payload is written for a tester.
+  /// Device token; only in payloads for a push tester.
   package var to: String = String()
 
   /// The data message.
@@ -205,7 +205,7 @@ package nonisolated struct Sightline_V1_FcmData: Sendable {
   /// URL of an image.
   package var mediaAttachmentURL: String = String()
 
-  /// Number for the app's icon.
+  /// Number on the app's icon.
   package var badge: Int32 {
     get {_badge ?? 0}
     set {_badge = newValue}
@@ -215,7 +215,7 @@ package nonisolated struct Sightline_V1_FcmData: Sendable {
   /// Clears the value of `badge`. Subsequent reads from it will return its default value.
   package mutating func clearBadge() {self._badge = nil}
 
-  /// Every other key of the map, byte for byte (keys may hold spaces).
+  /// All other keys of the map, unchanged (keys may contain spaces).
   package var customFields: Dictionary<String,String> = [:]
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

@@ -25,19 +25,19 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-/// One hit: what Campaign counts once. Every sink receives these and nothing else.
+/// A hit: what Campaign counts once. Sinks receive nothing else.
 package nonisolated struct Sightline_V1_TrackingRecord: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// 16 bytes, the same whenever the same fact comes again: the key to deduplicate by.
+  /// 16 bytes, the same each time the same fact is reported: deduplicate by it.
   package var hitID: Data = Data()
 
-  /// What is counted.
+  /// The kind of hit.
   package var kind: Sightline_V1_HitKind = .unspecified
 
-  /// The number that the delivery's Campaign product gives it; 0 for a Firebase in-app message.
+  /// The product's own number for the kind of hit; 0 for a Firebase in-app message.
   package var campaignAction: UInt32 = 0
 
   /// deliveryId. For a Firebase in-app message, its message id.
@@ -46,7 +46,7 @@ package nonisolated struct Sightline_V1_TrackingRecord: Sendable {
   /// broadlogId. Empty for a Firebase in-app message.
   package var broadlogID: String = String()
 
-  /// When the server took it in.
+  /// When the server received the event.
   package var receiveTime: SwiftProtobuf.Google_Protobuf_Timestamp {
     get {_receiveTime ?? SwiftProtobuf.Google_Protobuf_Timestamp()}
     set {_receiveTime = newValue}
@@ -56,10 +56,10 @@ package nonisolated struct Sightline_V1_TrackingRecord: Sendable {
   /// Clears the value of `receiveTime`. Subsequent reads from it will return its default value.
   package mutating func clearReceiveTime() {self._receiveTime = nil}
 
-  /// Who sent it, by the credentials.
+  /// The tenant that sent the event, according to its credentials.
   package var tenant: String = String()
 
-  /// The trace to continue: the server's own span.
+  /// The server's span, to continue the trace from.
   package var traceContext: Sightline_V1_TraceContext {
     get {_traceContext ?? Sightline_V1_TraceContext()}
     set {_traceContext = newValue}
@@ -69,10 +69,10 @@ package nonisolated struct Sightline_V1_TrackingRecord: Sendable {
   /// Clears the value of `traceContext`. Subsequent reads from it will return its default value.
   package mutating func clearTraceContext() {self._traceContext = nil}
 
-  /// What looks wrong.
+  /// Warnings about the event.
   package var warnings: [Sightline_V1_Warning] = []
 
-  /// The event, in the bytes that the client sent.
+  /// The event, byte for byte as the client sent it.
   package var event: Sightline_V1_TrackingEvent {
     get {_event ?? Sightline_V1_TrackingEvent()}
     set {_event = newValue}

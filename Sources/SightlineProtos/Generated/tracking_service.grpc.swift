@@ -106,14 +106,15 @@ extension Sightline_V1_TrackingService {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Takes tracking events in, judges them by the tracking rules, and forwards their hits to the sink.
+    /// > Ingests tracking events: validates and deduplicates them, makes them durable, and forwards their
+    /// > hits to a sink.
     package protocol StreamingServiceProtocol: GRPCCore.RegistrableRPCService {
         /// Handle the "StreamEvents" method.
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Takes a stream of requests and answers what has become durable. Many requests may be under
-        /// > way at once. One bad event never ends the stream.
+        /// > Records a stream of requests and acknowledges them once they are durable. Many requests may be
+        /// > in flight. An invalid event never ends the stream.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sightline_V1_StreamEventsRequest` messages.
@@ -131,7 +132,7 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Takes one request and answers when it is durable.
+        /// > Records one request and answers once it is durable.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sightline_V1_RecordEventsRequest` messages.
@@ -149,7 +150,7 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Judges events, says why, and forwards nothing.
+        /// > Explains the verdicts on events step by step; records nothing.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sightline_V1_ExplainEventsRequest` messages.
@@ -167,7 +168,7 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Reads a payload in its JSON form and says what in it would spoil the tracking.
+        /// > Inspects a payload's JSON for problems that would prevent its tracking.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sightline_V1_InspectPayloadRequest` messages.
@@ -192,14 +193,15 @@ extension Sightline_V1_TrackingService {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Takes tracking events in, judges them by the tracking rules, and forwards their hits to the sink.
+    /// > Ingests tracking events: validates and deduplicates them, makes them durable, and forwards their
+    /// > hits to a sink.
     package protocol ServiceProtocol: Sightline_V1_TrackingService.StreamingServiceProtocol {
         /// Handle the "StreamEvents" method.
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Takes a stream of requests and answers what has become durable. Many requests may be under
-        /// > way at once. One bad event never ends the stream.
+        /// > Records a stream of requests and acknowledges them once they are durable. Many requests may be
+        /// > in flight. An invalid event never ends the stream.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sightline_V1_StreamEventsRequest` messages.
@@ -217,7 +219,7 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Takes one request and answers when it is durable.
+        /// > Records one request and answers once it is durable.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sightline_V1_RecordEventsRequest` message.
@@ -235,7 +237,7 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Judges events, says why, and forwards nothing.
+        /// > Explains the verdicts on events step by step; records nothing.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sightline_V1_ExplainEventsRequest` message.
@@ -253,7 +255,7 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Reads a payload in its JSON form and says what in it would spoil the tracking.
+        /// > Inspects a payload's JSON for problems that would prevent its tracking.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sightline_V1_InspectPayloadRequest` message.
@@ -276,14 +278,15 @@ extension Sightline_V1_TrackingService {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Takes tracking events in, judges them by the tracking rules, and forwards their hits to the sink.
+    /// > Ingests tracking events: validates and deduplicates them, makes them durable, and forwards their
+    /// > hits to a sink.
     package protocol SimpleServiceProtocol: Sightline_V1_TrackingService.ServiceProtocol {
         /// Handle the "StreamEvents" method.
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Takes a stream of requests and answers what has become durable. Many requests may be under
-        /// > way at once. One bad event never ends the stream.
+        /// > Records a stream of requests and acknowledges them once they are durable. Many requests may be
+        /// > in flight. An invalid event never ends the stream.
         ///
         /// - Parameters:
         ///   - request: A stream of `Sightline_V1_StreamEventsRequest` messages.
@@ -302,7 +305,7 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Takes one request and answers when it is durable.
+        /// > Records one request and answers once it is durable.
         ///
         /// - Parameters:
         ///   - request: A `Sightline_V1_RecordEventsRequest` message.
@@ -320,7 +323,7 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Judges events, says why, and forwards nothing.
+        /// > Explains the verdicts on events step by step; records nothing.
         ///
         /// - Parameters:
         ///   - request: A `Sightline_V1_ExplainEventsRequest` message.
@@ -338,7 +341,7 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Reads a payload in its JSON form and says what in it would spoil the tracking.
+        /// > Inspects a payload's JSON for problems that would prevent its tracking.
         ///
         /// - Parameters:
         ///   - request: A `Sightline_V1_InspectPayloadRequest` message.
@@ -513,14 +516,15 @@ extension Sightline_V1_TrackingService {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Takes tracking events in, judges them by the tracking rules, and forwards their hits to the sink.
+    /// > Ingests tracking events: validates and deduplicates them, makes them durable, and forwards their
+    /// > hits to a sink.
     package protocol ClientProtocol: Sendable {
         /// Call the "StreamEvents" method.
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Takes a stream of requests and answers what has become durable. Many requests may be under
-        /// > way at once. One bad event never ends the stream.
+        /// > Records a stream of requests and acknowledges them once they are durable. Many requests may be
+        /// > in flight. An invalid event never ends the stream.
         ///
         /// - Parameters:
         ///   - request: A streaming request producing `Sightline_V1_StreamEventsRequest` messages.
@@ -543,7 +547,7 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Takes one request and answers when it is durable.
+        /// > Records one request and answers once it is durable.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sightline_V1_RecordEventsRequest` message.
@@ -566,7 +570,7 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Judges events, says why, and forwards nothing.
+        /// > Explains the verdicts on events step by step; records nothing.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sightline_V1_ExplainEventsRequest` message.
@@ -589,7 +593,7 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Reads a payload in its JSON form and says what in it would spoil the tracking.
+        /// > Inspects a payload's JSON for problems that would prevent its tracking.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sightline_V1_InspectPayloadRequest` message.
@@ -617,7 +621,8 @@ extension Sightline_V1_TrackingService {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Takes tracking events in, judges them by the tracking rules, and forwards their hits to the sink.
+    /// > Ingests tracking events: validates and deduplicates them, makes them durable, and forwards their
+    /// > hits to a sink.
     package struct Client<Transport>: ClientProtocol where Transport: GRPCCore.ClientTransport {
         private let client: GRPCCore.GRPCClient<Transport>
 
@@ -633,8 +638,8 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Takes a stream of requests and answers what has become durable. Many requests may be under
-        /// > way at once. One bad event never ends the stream.
+        /// > Records a stream of requests and acknowledges them once they are durable. Many requests may be
+        /// > in flight. An invalid event never ends the stream.
         ///
         /// - Parameters:
         ///   - request: A streaming request producing `Sightline_V1_StreamEventsRequest` messages.
@@ -666,7 +671,7 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Takes one request and answers when it is durable.
+        /// > Records one request and answers once it is durable.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sightline_V1_RecordEventsRequest` message.
@@ -700,7 +705,7 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Judges events, says why, and forwards nothing.
+        /// > Explains the verdicts on events step by step; records nothing.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sightline_V1_ExplainEventsRequest` message.
@@ -734,7 +739,7 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Reads a payload in its JSON form and says what in it would spoil the tracking.
+        /// > Inspects a payload's JSON for problems that would prevent its tracking.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sightline_V1_InspectPayloadRequest` message.
@@ -773,8 +778,8 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Takes a stream of requests and answers what has become durable. Many requests may be under
-    /// > way at once. One bad event never ends the stream.
+    /// > Records a stream of requests and acknowledges them once they are durable. Many requests may be
+    /// > in flight. An invalid event never ends the stream.
     ///
     /// - Parameters:
     ///   - request: A streaming request producing `Sightline_V1_StreamEventsRequest` messages.
@@ -801,7 +806,7 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Takes one request and answers when it is durable.
+    /// > Records one request and answers once it is durable.
     ///
     /// - Parameters:
     ///   - request: A request containing a single `Sightline_V1_RecordEventsRequest` message.
@@ -830,7 +835,7 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Judges events, says why, and forwards nothing.
+    /// > Explains the verdicts on events step by step; records nothing.
     ///
     /// - Parameters:
     ///   - request: A request containing a single `Sightline_V1_ExplainEventsRequest` message.
@@ -859,7 +864,7 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Reads a payload in its JSON form and says what in it would spoil the tracking.
+    /// > Inspects a payload's JSON for problems that would prevent its tracking.
     ///
     /// - Parameters:
     ///   - request: A request containing a single `Sightline_V1_InspectPayloadRequest` message.
@@ -892,8 +897,8 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Takes a stream of requests and answers what has become durable. Many requests may be under
-    /// > way at once. One bad event never ends the stream.
+    /// > Records a stream of requests and acknowledges them once they are durable. Many requests may be
+    /// > in flight. An invalid event never ends the stream.
     ///
     /// - Parameters:
     ///   - metadata: Additional metadata to send, defaults to empty.
@@ -925,7 +930,7 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Takes one request and answers when it is durable.
+    /// > Records one request and answers once it is durable.
     ///
     /// - Parameters:
     ///   - message: request message to send.
@@ -958,7 +963,7 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Judges events, says why, and forwards nothing.
+    /// > Explains the verdicts on events step by step; records nothing.
     ///
     /// - Parameters:
     ///   - message: request message to send.
@@ -991,7 +996,7 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Reads a payload in its JSON form and says what in it would spoil the tracking.
+    /// > Inspects a payload's JSON for problems that would prevent its tracking.
     ///
     /// - Parameters:
     ///   - message: request message to send.

@@ -20,20 +20,20 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-/// How bad a finding is.
+/// The severity of a finding.
 package nonisolated enum Sightline_V1_Severity: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Not said.
+  /// Unspecified.
   case unspecified // = 0
 
   /// Tracking fails.
   case error // = 1
 
-  /// Tracking works, and something else may not.
+  /// Tracking works, but something else may not.
   case warning // = 2
 
-  /// Good to know.
+  /// Informational.
   case note // = 3
   case UNRECOGNIZED(Int)
 
@@ -83,7 +83,7 @@ package nonisolated struct Sightline_V1_StreamEventsRequest: Sendable {
   /// The events, at most the server's limit.
   package var events: [Sightline_V1_TrackingEvent] = []
 
-  /// Read from the stream's first request alone.
+  /// Read from the first request of a stream only.
   package var options: Sightline_V1_StreamOptions {
     get {_options ?? Sightline_V1_StreamOptions()}
     set {_options = newValue}
@@ -100,13 +100,13 @@ package nonisolated struct Sightline_V1_StreamEventsRequest: Sendable {
   fileprivate var _options: Sightline_V1_StreamOptions? = nil
 }
 
-/// What a client wants of its stream.
+/// Options of a stream.
 package nonisolated struct Sightline_V1_StreamOptions: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Answer for accepted events too, not only for the others.
+  /// Whether to return results for accepted events too.
   package var reportAccepted: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -114,21 +114,21 @@ package nonisolated struct Sightline_V1_StreamOptions: Sendable {
   package init() {}
 }
 
-/// What has happened since the last answer.
+/// Everything settled since the previous answer.
 package nonisolated struct Sightline_V1_StreamEventsResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Every request up to this sequence is settled: what was accepted in it is durable, and the
-  /// results tell of all else. The client may forget it; events to be sent again (RETRY_LATER) go
-  /// into a new request.
+  /// The watermark: every request up to this sequence is settled. Its accepted events are durable,
+  /// and results tell of the others. The client may drop these requests; events with the verdict
+  /// RETRY_LATER have to be sent again in a new request.
   package var durableSequence: UInt64 = 0
 
-  /// Results of the events that were not accepted, or of all where the client asked for them.
+  /// Results for events that were not accepted, or for all events if the client asked for them.
   package var results: [Sightline_V1_EventResult] = []
 
-  /// Counts since the last answer.
+  /// Counts since the previous answer.
   package var tally: Sightline_V1_Tally {
     get {_tally ?? Sightline_V1_Tally()}
     set {_tally = newValue}
@@ -138,7 +138,7 @@ package nonisolated struct Sightline_V1_StreamEventsResponse: Sendable {
   /// Clears the value of `tally`. Subsequent reads from it will return its default value.
   package mutating func clearTally() {self._tally = nil}
 
-  /// The server's limits, in the first answer.
+  /// The server's limits; only in the first answer.
   package var limits: Sightline_V1_StreamLimits {
     get {_limits ?? Sightline_V1_StreamLimits()}
     set {_limits = newValue}
@@ -148,7 +148,7 @@ package nonisolated struct Sightline_V1_StreamEventsResponse: Sendable {
   /// Clears the value of `limits`. Subsequent reads from it will return its default value.
   package mutating func clearLimits() {self._limits = nil}
 
-  /// The server ends the stream soon: finish, and connect again.
+  /// The server will end the stream soon: half-close it, and connect again.
   package var closing: Sightline_V1_StreamClosing {
     get {_closing ?? Sightline_V1_StreamClosing()}
     set {_closing = newValue}
@@ -158,7 +158,7 @@ package nonisolated struct Sightline_V1_StreamEventsResponse: Sendable {
   /// Clears the value of `closing`. Subsequent reads from it will return its default value.
   package mutating func clearClosing() {self._closing = nil}
 
-  /// How long to wait before events are sent again, where some are to be.
+  /// How long to wait before sending RETRY_LATER events again; absent if there are none.
   package var retryDelay: SwiftProtobuf.Google_Protobuf_Duration {
     get {_retryDelay ?? SwiftProtobuf.Google_Protobuf_Duration()}
     set {_retryDelay = newValue}
@@ -190,7 +190,7 @@ package nonisolated struct Sightline_V1_Tally: Sendable {
   /// Suppressed, for any reason.
   package var suppressed: UInt64 = 0
 
-  /// Already known.
+  /// Known already.
   package var duplicate: UInt64 = 0
 
   /// Rejected.
@@ -204,22 +204,22 @@ package nonisolated struct Sightline_V1_Tally: Sendable {
   package init() {}
 }
 
-/// What a stream may hold.
+/// The server's limits on a stream.
 package nonisolated struct Sightline_V1_StreamLimits: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Events in a request.
+  /// Maximum events in a request.
   package var maxEvents: UInt32 = 0
 
-  /// Bytes of a request.
+  /// Maximum bytes of a request.
   package var maxRequestBytes: UInt32 = 0
 
-  /// Bytes of an event.
+  /// Maximum bytes of an event.
   package var maxEventBytes: UInt32 = 0
 
-  /// Requests that may be under way before an answer.
+  /// Maximum unacknowledged requests of a stream.
   package var maxUnacknowledgedRequests: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -227,13 +227,13 @@ package nonisolated struct Sightline_V1_StreamLimits: Sendable {
   package init() {}
 }
 
-/// The end of a stream, announced.
+/// Announces that the server will end the stream.
 package nonisolated struct Sightline_V1_StreamClosing: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// How long the server still reads.
+  /// How long the server continues to read.
   package var grace: SwiftProtobuf.Google_Protobuf_Duration {
     get {_grace ?? SwiftProtobuf.Google_Protobuf_Duration()}
     set {_grace = newValue}
@@ -264,7 +264,7 @@ package nonisolated struct Sightline_V1_RecordEventsRequest: Sendable {
   package init() {}
 }
 
-/// What became of a batch.
+/// The verdicts on a batch.
 package nonisolated struct Sightline_V1_RecordEventsResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -273,7 +273,7 @@ package nonisolated struct Sightline_V1_RecordEventsResponse: Sendable {
   /// One result for each event, in order.
   package var results: [Sightline_V1_EventResult] = []
 
-  /// Counts of them.
+  /// Counts of the results.
   package var tally: Sightline_V1_Tally {
     get {_tally ?? Sightline_V1_Tally()}
     set {_tally = newValue}
@@ -283,7 +283,7 @@ package nonisolated struct Sightline_V1_RecordEventsResponse: Sendable {
   /// Clears the value of `tally`. Subsequent reads from it will return its default value.
   package mutating func clearTally() {self._tally = nil}
 
-  /// How long to wait before events are sent again, where some are to be.
+  /// How long to wait before sending RETRY_LATER events again; absent if there are none.
   package var retryDelay: SwiftProtobuf.Google_Protobuf_Duration {
     get {_retryDelay ?? SwiftProtobuf.Google_Protobuf_Duration()}
     set {_retryDelay = newValue}
@@ -301,7 +301,7 @@ package nonisolated struct Sightline_V1_RecordEventsResponse: Sendable {
   fileprivate var _retryDelay: SwiftProtobuf.Google_Protobuf_Duration? = nil
 }
 
-/// Events to judge.
+/// Events to explain.
 package nonisolated struct Sightline_V1_ExplainEventsRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -315,7 +315,7 @@ package nonisolated struct Sightline_V1_ExplainEventsRequest: Sendable {
   package init() {}
 }
 
-/// What would become of them.
+/// The verdicts that the events would get.
 package nonisolated struct Sightline_V1_ExplainEventsResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -338,7 +338,7 @@ package nonisolated struct Sightline_V1_InspectPayloadRequest: Sendable {
   /// The payload in JSON, as a device or a push tester shows it.
   package var json: String = String()
 
-  /// Whose payload it is.
+  /// The platform that the payload is for.
   package var platform: Sightline_V1_Platform = .unspecified
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -346,7 +346,7 @@ package nonisolated struct Sightline_V1_InspectPayloadRequest: Sendable {
   package init() {}
 }
 
-/// What was found.
+/// The findings in a payload.
 package nonisolated struct Sightline_V1_InspectPayloadResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -363,19 +363,19 @@ package nonisolated struct Sightline_V1_InspectPayloadResponse: Sendable {
   package init() {}
 }
 
-/// Something worth knowing of a payload.
+/// A finding in a payload.
 package nonisolated struct Sightline_V1_PayloadFinding: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// How bad it is.
+  /// How severe it is.
   package var severity: Sightline_V1_Severity = .unspecified
 
   /// Path of the key, e.g. "aps.mutable-content".
   package var key: String = String()
 
-  /// What is wrong, and what to do.
+  /// What is wrong, and the fix.
   package var description_p: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

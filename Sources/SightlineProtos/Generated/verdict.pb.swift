@@ -20,11 +20,11 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-/// What one hit counts.
+/// The kind of a hit.
 package nonisolated enum Sightline_V1_HitKind: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Not said.
+  /// Unspecified.
   case unspecified // = 0
 
   /// A push notification reached the device. Campaign Standard's action 7, Classic's 1.
@@ -113,38 +113,38 @@ package nonisolated enum Sightline_V1_HitKind: SwiftProtobuf.Enum, Swift.CaseIte
 
 }
 
-/// What became of an event. Only RETRY_LATER is worth sending again.
+/// The verdict on an event. Send only RETRY_LATER events again.
 package nonisolated enum Sightline_V1_Verdict: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Not said.
+  /// Unspecified.
   case unspecified // = 0
 
-  /// Its hits are on their way to the sink.
+  /// Its hits are durable and will be forwarded to the sink.
   case accepted // = 1
 
-  /// The delivery has tracking switched off: nothing to do, and no error.
+  /// Tracking is switched off for the delivery. Not an error.
   case suppressedFlagOff // = 2
 
-  /// The tracking flag holds neither on nor off: not tracked, and worth a look.
+  /// The tracking flag is neither on nor off: not tracked. Check the integration.
   case suppressedFlagUnknown // = 3
 
-  /// The recipient has not agreed.
+  /// The recipient has not given consent.
   case suppressedConsent // = 4
 
-  /// A test message.
+  /// It is a test message.
   case suppressedTestMessage // = 5
 
-  /// The app had suppressed the message, so nobody saw it.
+  /// The app suppressed the message, so nobody saw it.
   case suppressedDisplay // = 6
 
-  /// This fact is already known.
+  /// The same fact was recorded before.
   case duplicate // = 7
 
   /// The event breaks a rule: see its violations.
   case rejected // = 8
 
-  /// The server cannot take it now.
+  /// The server cannot record it now; send it again.
   case retryLater // = 9
   case UNRECOGNIZED(Int)
 
@@ -204,13 +204,13 @@ package nonisolated enum Sightline_V1_Verdict: SwiftProtobuf.Enum, Swift.CaseIte
 package nonisolated enum Sightline_V1_ViolationCode: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Not said.
+  /// Unspecified.
   case unspecified // = 0
 
-  /// The field is needed.
+  /// The field is required.
   case `required` // = 1
 
-  /// The value has a wrong form.
+  /// The value is malformed.
   case format // = 2
 
   /// The value is outside its range.
@@ -222,7 +222,7 @@ package nonisolated enum Sightline_V1_ViolationCode: SwiftProtobuf.Enum, Swift.C
   /// Two fields contradict each other.
   case conflict // = 5
 
-  /// The bytes are no message of this type.
+  /// The bytes cannot be parsed as this message.
   case malformed // = 6
   case UNRECOGNIZED(Int)
 
@@ -269,20 +269,20 @@ package nonisolated enum Sightline_V1_ViolationCode: SwiftProtobuf.Enum, Swift.C
 
 }
 
-/// Something that looks wrong in an accepted event.
+/// A warning about an accepted event.
 package nonisolated enum Sightline_V1_Warning: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Not said.
+  /// Unspecified.
   case unspecified // = 0
 
-  /// The tracking flag is absent and was taken as on.
+  /// The tracking flag is absent and was assumed to be on.
   case flagAssumedOn // = 1
 
   /// iOS does not report every impression.
   case impressionUnreliable // = 2
 
-  /// An open that no click came before.
+  /// An open without an earlier click.
   case openWithoutClick // = 3
 
   /// An open after the notification was dismissed.
@@ -294,10 +294,10 @@ package nonisolated enum Sightline_V1_Warning: SwiftProtobuf.Enum, Swift.CaseIte
   /// media-attachment-url without mutable-content.
   case mediaWithoutMutableContent // = 6
 
-  /// An id that is not in hex.
+  /// An id is not hexadecimal.
   case idNotHex // = 7
 
-  /// The device's clock is far from the server's.
+  /// The device's clock differs much from the server's.
   case clockSkew // = 8
   case UNRECOGNIZED(Int)
 
@@ -350,16 +350,16 @@ package nonisolated enum Sightline_V1_Warning: SwiftProtobuf.Enum, Swift.CaseIte
 
 }
 
-/// What became of one event.
+/// The verdict on one event.
 package nonisolated struct Sightline_V1_EventResult: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The request's sequence.
+  /// The sequence of the request.
   package var sequence: UInt64 = 0
 
-  /// The event's place in that request, from 0. Absent where the result is the whole request's.
+  /// The event's index in the request, from 0. Absent if the result is for the whole request.
   package var index: UInt32 {
     get {_index ?? 0}
     set {_index = newValue}
@@ -369,22 +369,22 @@ package nonisolated struct Sightline_V1_EventResult: Sendable {
   /// Clears the value of `index`. Subsequent reads from it will return its default value.
   package mutating func clearIndex() {self._index = nil}
 
-  /// The event's id, as given.
+  /// The event's id as the client sent it.
   package var eventID: String = String()
 
-  /// What became of it.
+  /// The verdict.
   package var verdict: Sightline_V1_Verdict = .unspecified
 
-  /// The hits it gave, in order: an opened notification gives a click and then an open.
+  /// The hits of the event, in order: an opened notification gives a click and then an open.
   package var hits: [Sightline_V1_HitKind] = []
 
   /// Why it was rejected.
   package var violations: [Sightline_V1_FieldViolation] = []
 
-  /// What looks wrong although it was accepted.
+  /// Warnings about an accepted event.
   package var warnings: [Sightline_V1_Warning] = []
 
-  /// The steps that led to the verdict, where they were asked for.
+  /// The steps that led to the verdict; only from ExplainEvents.
   package var explanation: [String] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -394,7 +394,7 @@ package nonisolated struct Sightline_V1_EventResult: Sendable {
   fileprivate var _index: UInt32? = nil
 }
 
-/// A rule that an event breaks.
+/// A rule that a rejected event breaks.
 package nonisolated struct Sightline_V1_FieldViolation: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -403,10 +403,10 @@ package nonisolated struct Sightline_V1_FieldViolation: Sendable {
   /// Path of the field, e.g. "push.apns.message_id".
   package var field: String = String()
 
-  /// The rule.
+  /// The kind of rule.
   package var code: Sightline_V1_ViolationCode = .unspecified
 
-  /// The rule in words, with the value and the limit.
+  /// The rule as text, with the value and the limit.
   package var description_p: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
