@@ -26,7 +26,7 @@ smoke: build ## The debug program without traits: the demo, and the sink that it
 release: bootstrap ## Build the release program
 	swift build -c release --product sightline
 
-generate: bootstrap ## Make the generated code from Protos
+generate: bootstrap ## Generate the code from Protos
 	Scripts/generate $(GENERATED)
 
 check: check-deploy ## All checks
@@ -38,7 +38,7 @@ check-generated: bootstrap ## Prove that the generated code is current
 check-protos: bootstrap ## Lint the protos and compare them with the newest landed main
 	Scripts/check-protos
 
-docs: build ## Write docs/configuration.md from the program's table of keys
+docs: build ## Generate docs/configuration.md from the program's keys
 	@mkdir -p docs && $(SIGHTLINE) config print --markdown > docs/configuration.md
 
 check-format: bootstrap ## Check the format of hand-written Swift
@@ -81,10 +81,10 @@ cluster: bootstrap ## Try it: three nats-servers, two ingest nodes and a balance
 clients: bootstrap ## Build the test clients of other languages (grpc-go and C++)
 	Benchmarks/bootstrap && Scripts/build-clients .build/clients
 
-test-clients: build clients ## Other languages' clients side by side for a minute
+test-clients: build clients ## Run clients in other languages concurrently for a minute
 	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop/test_clients.py
 
-fuzz: bootstrap ## Fuzz what reads foreign bytes, 10 million runs each (or FUZZ_RUNS=n)
+fuzz: bootstrap ## Fuzz the parsers of untrusted bytes, 10 million runs each (or FUZZ_RUNS=n)
 	Scripts/fuzz
 
 fuzz-short: bootstrap ## The same with 20,000 runs each: what is committed, and little more
