@@ -1,6 +1,6 @@
-// Fuzzes admission. The first byte of an input chooses the message and the settings, the rest is
-// the request. SwiftProtobuf is the reference for what is a request and for what it says; what goes
-// to the journal has to be readable there.
+// Fuzzes admission. The first byte of an input selects the message type and the settings; the rest
+// is the request. SwiftProtobuf is the reference for parsing, and the journal's encoding must be
+// readable.
 
 internal import SightlineProtos
 internal import SwiftProtobuf
@@ -17,7 +17,7 @@ func fuzzAdmission(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 /// One message and one choice of settings.
 private struct AdmissionFuzzer {
     private static let receiveTime: Int64 = 1_800_000_000_000_000
-    /// Limits that an input of a few KiB reaches.
+    /// Limits that inputs of a few KiB can reach.
     private static let smallLimits: Limits = {
         var limits = Limits()
         (limits.requestBytes, limits.requestEvents, limits.eventBytes) = (3072, 24, 1024)
@@ -43,7 +43,7 @@ private struct AdmissionFuzzer {
                 try EventView(event, remainingDepth: WireReader.maxDepth - 1)
             }
         }
-        // Beyond the limit the reader stops, and the reference does not.
+        // The reader stops at the limit; the reference does not.
         if reader.eventCount <= self.admission.rules.limits.requestEvents {
             self.compare(reader, views, with: self.reference(request))
         }
@@ -103,7 +103,7 @@ private struct AdmissionFuzzer {
             "a request that is refused as a whole has claims")
     }
 
-    /// Every event has one verdict, in its place, and the explanation comes to the same.
+    /// Every event has one verdict at its index, and its explanation agrees.
     private func checkEvents(
         _ admitted: AdmittedRequest, _ reader: RequestReader,
         _ views: [Result<EventView, WireError>]
@@ -138,7 +138,7 @@ private struct AdmissionFuzzer {
         require(refusals.isEmpty && claims.isEmpty, "verdicts of events that do not exist")
     }
 
-    /// The accepted events are in the journal's form, byte for byte, with all their hits.
+    /// The accepted events are encoded for the journal byte for byte, with all their hits.
     private func checkJournal(_ admitted: AdmittedRequest, _ reader: RequestReader) {
         var payload = HitBlock.header(
             entryCount: admitted.claims.count, entriesBytes: admitted.entries.count,

@@ -1,6 +1,6 @@
-// Fuzzes the reading of segments. The first bytes of an input say which records a segment holds;
-// the rest is written over it, as a disk might damage it. What is found has to stand there, in
-// order; what was not touched has to be found as long as nothing before it was.
+// Fuzzes recovery of segments. The first bytes of an input describe a segment's records; the rest
+// overwrites parts of it, as disk damage would. Records that are found must have been written, in
+// order, and undamaged records must be found if nothing before them is damaged.
 
 @testable internal import TrackingJournal
 
@@ -11,12 +11,12 @@ func fuzzFoundRecord(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     segment.check(isSound: true)
     segment.damage(&input)
     segment.check(isSound: false)
-    // Bytes that were never a segment.
+    // Arbitrary bytes instead of a segment.
     Segment(bytes: input.rest).check(isSound: false)
     return 0
 }
 
-/// An input, byte by byte; zeroes beyond its end.
+/// Reads an input byte by byte; zeros after its end.
 private struct SegmentInput {
     private var bytes: UnsafeBufferPointer<UInt8>.SubSequence
 
@@ -35,7 +35,7 @@ private struct SegmentInput {
 
 private struct Segment {
     private var bytes: [UInt8] = []
-    /// Where the records that were written begin and end, and their sequences.
+    /// The ranges and sequences of the written records.
     private var written: [(range: Range<Int>, sequence: Int64)] = []
     private var firstDamage = Int.max
     /// Odd, as a segment's is.
@@ -43,7 +43,7 @@ private struct Segment {
 
     init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// A segment of up to 7 records, with an older one's rest behind them.
+    /// A segment of up to 7 records, followed by remains of an older one.
     init(_ input: inout SegmentInput) {
         let salt = UInt64(input.byte()) << 8 | 0x7361_6c74_0000_0001
         self.salt = salt
@@ -77,7 +77,7 @@ private struct Segment {
                 }
             default: self.bytes += self.bytes[place...]
             }
-            // What is repeated comes behind all records.
+            // Repeated bytes are appended after all records.
             if kind & 3 != 3 { self.firstDamage = min(self.firstDamage, place) }
         }
     }

@@ -1,7 +1,6 @@
-// Fuzzes the connection guard's frame reader. The first byte of an input says who speaks and how
-// many of the bytes after it are sizes of chunks; the rest is what comes over the connection.
-// However it is cut, the same has to come of it, and what that is a second walk over the whole of
-// it says.
+// Fuzzes the connection guard's frame reader. The first byte of an input selects the side and the
+// number of chunk sizes that follow; the rest is the connection's bytes. The result must not depend
+// on the chunks, and equal that of a simple walk over all bytes.
 
 @testable internal import HTTP2Edge
 
@@ -20,7 +19,7 @@ func fuzzFrameReader(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// What came of all bytes of one direction.
+/// The result for all bytes of one direction.
 private struct Passage: Equatable {
     var passedOn: [UInt8] = []
     var pings: [Ping] = []
@@ -30,13 +29,13 @@ private struct Passage: Equatable {
     var goAways = 0
     var isAtBoundary = false
 
-    /// A PING that was taken out, and how many bytes have gone on before it.
+    /// An extracted PING, and the number of bytes passed on before it.
     struct Ping: Equatable {
         let offset: Int
         let data: UInt64
     }
 
-    /// Reads `stream` in chunks of these sizes, round and round; in one where there are none.
+    /// Reads `stream` in chunks of the given sizes, repeated; in one chunk if there are none.
     init(reading stream: [UInt8], inChunksOf sizes: [Int], side: HTTP2FrameReader.Side) {
         var reader = HTTP2FrameReader(side: side)
         let isWhole = sizes.allSatisfy { $0 == 0 }
@@ -68,7 +67,7 @@ private struct Passage: Equatable {
         require(offset == chunk.count, "\(chunk.count - offset) bytes of a chunk were left")
     }
 
-    /// Walks over `stream` as a whole, frame by frame.
+    /// Walks over the whole `stream`, frame by frame.
     init(walkingOver stream: [UInt8], side: HTTP2FrameReader.Side) {
         var rest = stream[...]
         if side == .client {
@@ -93,7 +92,7 @@ private struct Passage: Equatable {
             if side == .client, kind == 6, flags & 1 == 0, length == 8, stream == 0,
                 self.isGreeted, !isInHeaderBlock
             {
-                // A PING that is not whole yet is kept back.
+                // An incomplete PING is held back.
                 guard isWhole else { return }
                 let data = payload.reduce(0) { $0 << 8 | UInt64($1) }
                 self.pings.append(Ping(offset: self.passedOn.count, data: data))
@@ -109,7 +108,7 @@ private struct Passage: Equatable {
             rest = rest.dropFirst(9 + length)
         }
         self.isAtBoundary = rest.isEmpty && isWhole
-        // A server's frames are only followed; a client's header is kept back until it is whole.
+        // A server's frames pass at once; a client's header is held back until it is complete.
         if side == .server { self.passedOn += rest }
     }
 

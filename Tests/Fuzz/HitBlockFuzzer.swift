@@ -1,12 +1,11 @@
-// Fuzzes the reading of the journal's payloads, which a disk may damage. Whatever the bytes are, no
-// reader goes beyond them, all readers agree where they stop making sense, and a hit that was read
-// comes back the same from a payload of its own.
+// Fuzzes decoding of the journal's payloads, which a disk may damage. No decoder reads beyond the
+// bytes, all of them fail at the same place, and a decoded hit survives re-encoding.
 
 @testable internal import TrackingCore
 
 @_cdecl("LLVMFuzzerTestOneInput")
 func fuzzHitBlock(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    // A copy of just its size, so that AddressSanitizer sees a read beyond it.
+    // A copy of the exact size, so that AddressSanitizer detects reads beyond it.
     let input = [UInt8](UnsafeBufferPointer(start: data, count: count))
     input.withUnsafeBytes { check($0) }
     return 0
@@ -41,7 +40,7 @@ private func check(_ payload: Bytes) {
     _ = isDamaged
 }
 
-/// Whether a slice lies in the payload.
+/// Whether a slice is inside the payload.
 private func isWithin(_ slice: Bytes, _ payload: Bytes) -> Bool {
     guard let start = slice.baseAddress, let first = payload.baseAddress else {
         return slice.isEmpty
@@ -49,7 +48,7 @@ private func isWithin(_ slice: Bytes, _ payload: Bytes) -> Bool {
     return start >= first && start + slice.count <= first + payload.count
 }
 
-/// Writes a hit alone, as dead letters are kept, and reads it again.
+/// Encodes a hit alone, like a dead letter, and decodes it again.
 private func checkAlone(_ hit: Hit) {
     guard
         let trace = TraceContext(

@@ -1,6 +1,6 @@
-// Fuzzes the reading of a token's header. After a first byte that is odd the rest is the token's
-// text; after an even one it is the JSON in it, which chance would hardly find through base 64.
-// What is taken has to mean the same to Foundation, so that no two readers of a token differ.
+// Fuzzes parsing of a token's header. An odd first byte means that the rest is the token's text, an
+// even one its JSON, which random base64 would rarely give. An accepted header must mean the same
+// to Foundation, so that no two readers of a token differ.
 
 internal import Foundation
 internal import TrackingCore
@@ -11,7 +11,7 @@ internal import TrackingCore
 func fuzzJWTHeader(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Bytes(start: data, count: count)
     guard let choice = input.first else { return 0 }
-    // A copy of just its size, so that AddressSanitizer sees a read beyond it.
+    // A copy of the exact size, so that AddressSanitizer detects reads beyond it.
     let bytes = [UInt8](input.dropFirst())
     let encoded: [UInt8]
     if choice & 1 == 1 {
@@ -33,10 +33,10 @@ func fuzzJWTHeader(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// Holds an accepted header to Foundation's reading of it.
+/// Compares an accepted header with Foundation's reading of it.
 private func check(_ header: JWTHeader, of encoded: [UInt8]) {
     require(encoded.count <= JWTHeader.maxBytes, "a header of \(encoded.count) bytes is taken")
-    // Foundation knows base 64 with `+`, `/` and padding alone.
+    // Foundation decodes base64 with `+`, `/` and padding only.
     var text = Data(encoded.map { $0 == 0x2d ? 0x2b : $0 == 0x5f ? 0x2f : $0 })
     text += Data(repeating: UInt8(ascii: "="), count: (4 - text.count % 4) % 4)
     guard let json = Data(base64Encoded: text) else { fatalError("no base 64 to Foundation") }

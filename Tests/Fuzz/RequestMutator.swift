@@ -1,5 +1,5 @@
-// Makes libFuzzer's inputs look like requests more often than chance would: now and then an event
-// of the generator that the property tests use is added, plain, odd or broken.
+// Makes libFuzzer's inputs resemble requests: sometimes adds an event of the property tests'
+// generator, valid, odd or malformed.
 
 @_silgen_name("LLVMFuzzerMutate")
 private func mutateBytes(_ data: UnsafeMutablePointer<UInt8>, _ count: Int, _ limit: Int) -> Int
@@ -10,7 +10,7 @@ func mutateRequest(
 ) -> Int {
     var generator = EventGenerator(seed: UInt64(seed))
     guard count > 0, generator.dice.chance(10) else { return mutateBytes(data, count, limit) }
-    // The first byte says where the message keeps its events: see AdmissionFuzzer.
+    // The first byte selects the field of the events: see AdmissionFuzzer.
     let eventsField: UInt64 = data[0] & 1 == 0 ? 2 : 1
     let event = generator.event()
     let bytes = WireWriter.message { $0.field(eventsField, event) }

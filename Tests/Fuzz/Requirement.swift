@@ -1,5 +1,5 @@
-// What every fuzzer demands beyond not crashing. A broken demand ends the process, which libFuzzer
-// takes for a crash: it keeps the input, and prints the words.
+// Assertions of the fuzzers. A failed one ends the process, which libFuzzer reports as a crash with
+// the message and the input.
 
 /// Ends the process with `problem` unless `isMet`.
 func require(_ isMet: Bool, _ problem: @autoclosure () -> String) {

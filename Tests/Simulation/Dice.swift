@@ -1,6 +1,6 @@
-// All chance of a history comes from one seed.
+// The single source of randomness of a history: its seed.
 
-/// SplitMix64 (Steele et al. 2014), shared by all that is random in one history.
+/// SplitMix64 (Steele et al. 2014), shared by everything random in a history.
 final class Dice: RandomNumberGenerator, @unchecked Sendable {
     private var state: UInt64
 

@@ -1,22 +1,22 @@
-// What goes wrong with a disk while a process runs.
+// Faults of a disk while a process runs.
 internal import Glibc
 
-/// Faults and how often they come.
+/// The probabilities of faults.
 struct DiskFaults {
-    /// A call is interrupted before it did anything.
+    /// A call is interrupted before it does anything.
     var interruption = 0.0
-    /// A read or write does less than it was asked for.
+    /// A read or write is short.
     var shortening = 0.0
     /// A write or sync fails.
     var failure = 0.0
-    /// No further descriptor is to be had.
+    /// No further descriptor is available.
     var isOutOfDescriptors = false
-    /// Files do not get longer beyond so many bytes in all.
+    /// The total size at which files can no longer grow.
     var capacity = Int.max
-    /// Faults so far.
+    /// The number of faults so far.
     private(set) var count = 0
 
-    /// The code that a call fails with; nil where it does not.
+    /// The `errno` that a call fails with; nil if it succeeds.
     mutating func code(of call: String, _ path: String, _ dice: Dice) -> CInt? {
         let code = self.chosenCode(of: call, dice)
         if code != nil { self.count += 1 }
@@ -35,13 +35,13 @@ struct DiskFaults {
         }
     }
 
-    /// How many of some bytes a call handles.
+    /// How many of `count` bytes a call processes.
     mutating func handled(_ count: Int, _ dice: Dice) -> Int {
         guard count > 1, dice.chance(self.shortening) else { return count }
         self.count += 1
         return dice.number(1...count - 1)
     }
 
-    /// Notes a fault that a history makes by itself.
+    /// Counts a fault that the history itself causes.
     mutating func note() { self.count += 1 }
 }

@@ -1,10 +1,10 @@
-// One history: clients, a server that is ended again and again, a sink that is away, a disk that
-// fails; and at the end, whether every promise was kept.
+// One history: clients, a server that is killed again and again, a sink that is sometimes
+// unavailable, and a failing disk. At its end, every promise is checked.
 internal import TrackingCore
 internal import TrackingJournal
 internal import TrackingSinks
 
-/// A history that follows from its seed.
+/// A history that its seed determines.
 final class History: @unchecked Sendable {
     let seed: UInt64
     private let dice: Dice
@@ -17,15 +17,15 @@ final class History: @unchecked Sendable {
     private var obligations = Obligations()
     private var report = HistoryReport()
     private var violation: Violation?
-    /// The time of day less the time since the history began; it jumps.
+    /// The wall clock minus the simulated time; it jumps.
     private var clockOffset: Int64 = 1_800_000_000_000_000
     private var isCalm = false
 
-    /// The server's process, as long as it runs.
+    /// The server's process while it runs.
     private var process: SimulatedProcess?
     private var processes = 0
 
-    /// - Parameter onTrace: told of everything that happens.
+    /// - Parameter onTrace: called with everything that happens.
     init(seed: UInt64, onTrace: ((String) -> Void)? = nil) {
         self.seed = seed
         let dice = Dice(seed: seed)
@@ -120,7 +120,7 @@ final class History: @unchecked Sendable {
         }
     }
 
-    /// Somebody does something.
+    /// Performs one random action.
     private func act() {
         let client = self.dice.number(0...self.clients.count - 1)
         if self.clients[client].canSend, self.dice.chance(0.8) {
@@ -174,10 +174,9 @@ final class History: @unchecked Sendable {
     }
 
     private func endProcess() {
-        // What a disk damages is told where a checkpoint knows of it: of the last record of a
-        // process that was killed nobody can tell damage from a write that never ended. One that
-        // could not start has made no checkpoint of what the one before it had written, nor has one
-        // without room.
+        // Damage is reported only for records that a checkpoint knows. After a kill, damage to the
+        // last record looks like an interrupted write. A process that could not start, or had no
+        // room, has made no checkpoint of what the previous one wrote.
         let isDamaging = !self.isCalm && self.dice.chance(self.plan.mediaFaults)
         if isDamaging {
             self.disk.faults.capacity = .max
@@ -199,7 +198,7 @@ final class History: @unchecked Sendable {
         for index in self.clients.indices { self.clients[index].reconnect() }
     }
 
-    /// The disk itself gives back something else than it was given.
+    /// The disk returns something else than was written.
     private func damage() {
         guard let journal = self.disk.node("/sim/data/journal") else { return }
         let names = journal.entries.keys.filter { $0.hasPrefix("segment-") }.sorted()
@@ -207,7 +206,7 @@ final class History: @unchecked Sendable {
             file.bytes.count > SimulatedDisk.pageBytes, !file.isTorn,
             file.bytes[0] != 0, file.bytes[2048] != 0
         else { return }
-        // Where something stands: most of a file is zeros.
+        // Within the used part: most of a file is zeros.
         let end = (file.bytes.lastIndex { $0 != 0 } ?? 0) + 1
         let offset = self.dice.number(0...end - 1)
         self.report.media += 1
@@ -222,7 +221,7 @@ final class History: @unchecked Sendable {
 
     // MARK: The end
 
-    /// Everything works again: all that was promised must come true.
+    /// All faults stop: everything that was promised must come true.
     private func settle() throws {
         self.isCalm = true
         self.disk.faults.capacity = .max
@@ -259,7 +258,7 @@ final class History: @unchecked Sendable {
                 + "\(self.process?.journal.lag(of: "remote").groups ?? 0) groups")
     }
 
-    /// Lets what is under way end, checkpoints too.
+    /// Lets running work finish, including checkpoints.
     private func rest() {
         for _ in 0..<5000 where !self.scheduler.step() { return }
     }
@@ -276,7 +275,7 @@ final class History: @unchecked Sendable {
         if self.report.media == 0, !self.losses.isEmpty {
             throw Violation("a loss of \(told ?? -1) events is told where the disk lost nothing")
         }
-        // Without a disk a client that was not told sends again what the sink has.
+        // Without a disk, an unacknowledged client resends hits that the sink has.
         if let double = self.remote.hits.first(where: { $0.value > 1 }), self.report.media == 0,
             self.plan.mode == .disk
         {

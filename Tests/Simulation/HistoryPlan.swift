@@ -1,20 +1,19 @@
-// What a history is made of.
 internal import TrackingJournal
 
-/// The sizes and probabilities of one history.
+/// The parameters of a history.
 struct HistoryPlan {
     let clients: Int
     let messages: Int
-    /// Processes that are ended before the last one.
+    /// The number of processes that are killed before the last one.
     let processes: Int
     let mode: Journal.Mode
     let configuration: Journal.Configuration
     let faults: DiskFaults
-    /// How likely a process ends within its first calls.
+    /// The probability that a process is killed within its first calls.
     let earlyEnd: Double
-    /// How likely the sink is up after a change.
+    /// The probability that the sink becomes available at a change.
     let sinkUp: Double
-    /// How likely the disk damages something between two processes.
+    /// The probability that the disk damages data between two processes.
     let mediaFaults: Double
     let runsOutOfRoom: Bool
     let runsOutOfDescriptors: Bool

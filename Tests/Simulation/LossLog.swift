@@ -1,13 +1,13 @@
-// What the forwarder says of losses, as an operator reads it in the log.
+// The losses that the forwarder logs.
 internal import Logging
 internal import Synchronization
 
-/// Collects the records of damaged batches.
+/// Collects the log records of damaged batches.
 final class LossLog: @unchecked Sendable {
-    /// Events that were told of as lost, by sequence; nil where nothing tells how many.
+    /// The lost events by sequence; nil if their number is unknown.
     private let losses = Mutex<[String: Int?]>([:])
 
-    /// Events that were told of as lost; nil where for some records nothing tells how many.
+    /// The number of lost events; nil if it is unknown for some records.
     var events: Int? {
         self.losses.withLock { losses in
             losses.values.reduce(0) { sum, events in
@@ -18,10 +18,10 @@ final class LossLog: @unchecked Sendable {
 
     var isEmpty: Bool { self.losses.withLock { $0.isEmpty } }
 
-    /// Told of each loss.
+    /// Called with each loss.
     var onTrace: ((String) -> Void)?
 
-    /// Whether nobody reads what is said: the process has ended.
+    /// Whether the process has ended, so that its log records do not count.
     var isDeaf: () -> Bool = { false }
 
     fileprivate func note(_ metadata: Logger.Metadata?) {

@@ -1,11 +1,11 @@
-// What the server owes to its clients, and whether it has kept to it.
+// What the server owes its clients.
 internal import TrackingCore
 
-/// Every ack that a client was given.
+/// The promises of all acks.
 struct Obligations {
-    /// Hits that a client was told are safe, with the request that was acked first.
+    /// Acknowledged hits, with the request that was acknowledged first.
     private(set) var owed: [HitID: Int] = [:]
-    /// Hits that some client has sent.
+    /// Hits that any client has sent.
     private(set) var sent: Set<HitID> = []
 
     /// The hits of an event.
@@ -21,7 +21,7 @@ struct Obligations {
         for claim in request.claims { self.sent.formUnion(Self.hits(of: claim)) }
     }
 
-    /// A client was told of a request: accepted or duplicate, its hits are safe.
+    /// Records an ack: the request's accepted and duplicate hits are durable.
     mutating func acked(_ request: AdmittedRequest) {
         for claim in request.claims {
             for hit in Self.hits(of: claim) where self.owed[hit] == nil {
@@ -30,7 +30,7 @@ struct Obligations {
         }
     }
 
-    /// Acked hits that are in none of these places.
+    /// Acknowledged hits that are neither delivered nor dead letters.
     func missing(delivered: [HitID: Int], kept: Set<HitID>) -> [HitID] {
         self.owed.keys.filter { delivered[$0] == nil && !kept.contains($0) }.sorted()
     }

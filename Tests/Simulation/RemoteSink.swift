@@ -1,20 +1,20 @@
-// A sink whose backend outlives the process: it is slow, away, or answers too late.
+// A sink whose backend outlives the process. It may be slow, unavailable, or answer too late.
 internal import Synchronization
 internal import TrackingSinks
 internal import TrackingCore
 
-/// What a backend has, however often the process ends.
+/// The backend's contents, across processes.
 final class Remote: @unchecked Sendable {
-    /// How often it was given each hit.
+    /// How often each hit was delivered.
     private(set) var hits: [HitID: Int] = [:]
     /// The newest batch of each journal.
     private var cursors: [String: Int64] = [:]
-    /// The first breach of the order of batches.
+    /// The first violation of the order of batches.
     private(set) var disorder: String?
-    /// Whether it can be reached.
+    /// Whether the backend is available.
     var isUp = true
 
-    /// Takes a batch, as a database does that keeps its place in the same transaction.
+    /// Stores a batch, like a database that stores its place in the same transaction.
     func take(_ batch: HitBatch) throws {
         var ids: [HitID] = []
         try batch.forEach { _, hit in ids.append(HitID(hit.id)) }
@@ -23,7 +23,7 @@ final class Remote: @unchecked Sendable {
         for id in ids { self.hits[id, default: 0] += 1 }
     }
 
-    /// Forgets everything: an operator has replaced the backend.
+    /// Deletes everything, as if an operator had replaced the backend.
     func clear() { (self.hits, self.cursors) = ([:], [:]) }
 }
 
@@ -37,7 +37,7 @@ struct HitID: Hashable, Comparable, CustomStringConvertible {
     }
 }
 
-/// The process's end of it.
+/// The process's side of the sink.
 struct RemoteSink: Sink {
     let name = "remote"
     let remote: Remote
@@ -51,11 +51,11 @@ struct RemoteSink: Sink {
             return .unavailable(reason: "it is away")
         }
         if self.dice.chance(0.3) {
-            // A stop does not take back what was sent.
+            // Stopping does not undo what was sent.
             try? await self.clock.sleep(for: .milliseconds(self.dice.number(1...200)))
         }
         let delivery = self.take(hits)
-        // It has the batch, and its answer is lost.
+        // The batch was stored, but the answer is lost.
         return self.dice.chance(0.05) ? .unavailable(reason: "no answer") : delivery
     }
 

@@ -1,21 +1,22 @@
-// SQLite on a simulated disk: a VFS (sqlite.org/vfs.html) whose files are the disk's. Databases
-// whose path begins with `/sim/` are on the disk of the history that runs.
+// SQLite on a simulated disk: a VFS (sqlite.org/vfs.html) for databases below `/sim/`, on the disk
+// of the current history.
 internal import GRDBSQLite
 internal import Glibc
 internal import TrackingJournal
 
-/// The disk that SQLite's files are on. One history runs at a time in a process, on one thread.
+/// The disk with SQLite's files. A process runs one history at a time, on one thread.
 enum SQLiteDisk {
     nonisolated(unsafe) static var disk: SimulatedDisk?
 
-    /// The methods of all files. Never freed: SQLite holds them as long as the process.
+    /// The methods of all files. Never freed, because SQLite references them until the process
+    /// ends.
     nonisolated(unsafe) static let methods: UnsafeMutablePointer<sqlite3_io_methods> = {
         let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
         methods.initialize(to: Self.makeMethods())
         return methods
     }()
 
-    /// Makes it SQLite's default.
+    /// Registers the VFS as SQLite's default.
     static func register() {
         let vfs = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
         var value = sqlite3_vfs()
@@ -82,7 +83,7 @@ enum SQLiteDisk {
             isNew = true
         }
         guard let node = directory.entries[name] else { return SQLITE_CANTOPEN }
-        // As SQLite's own VFS: the entry of a new journal or log is synced with its first sync.
+        // Like SQLite's own VFS, which syncs a new log's directory entry with the log's first sync.
         let logs = SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_SUPER_JOURNAL
         let object = SQLiteFile(
             path, node, disk, unsynced: isNew && flags & logs != 0 ? directory : nil)
@@ -109,7 +110,7 @@ enum SQLiteDisk {
     }
 }
 
-/// SQLite's extended codes, which its header has as macros.
+/// SQLite's extended error codes, which are macros in its header.
 private enum SQLiteError {
     static let read = SQLITE_IOERR | 1 << 8
     static let shortRead = SQLITE_IOERR | 2 << 8
@@ -120,19 +121,18 @@ private enum SQLiteError {
     static let deleteNoEntry = SQLITE_IOERR | 23 << 8
 }
 
-/// What SQLite has of a file: its own part, and ours.
+/// A file as SQLite sees it, with our part.
 struct SQLiteFileHandle {
     var base = sqlite3_file()
     var object: UnsafeMutableRawPointer?
 }
 
-/// A file of SQLite's.
 final class SQLiteFile {
     private let path: String
     private let node: SimulatedDisk.Node
     private let disk: SimulatedDisk
     private var unsynced: SimulatedDisk.Node?
-    /// Memory that connections share; there is one connection to each file.
+    /// Shared memory; each file has a single connection.
     private var regions: [UnsafeMutableRawPointer] = []
 
     init(

@@ -1,15 +1,15 @@
-// One thread on which everything of a history runs, in an order that the seed decides.
+// Runs a whole history on one thread, in an order that the seed determines.
 internal import Glibc
 internal import TrackingJournal
 
-/// Queues, tasks and timers in simulated time. Of what is ready to run, chance picks the next.
+/// Queues, tasks and timers in simulated time. Picks the next ready item at random.
 final class Scheduler: TaskExecutor, @unchecked Sendable {
     private let dice: Dice
     private var queues: [SimulatedQueue] = []
     private var jobs: [UnownedJob] = []
     private var timers: [Timer] = []
     private var timerCount = 0
-    /// Time since the history began.
+    /// The simulated time since the history began.
     private(set) var time = Duration.zero
     private let start = ContinuousClock.now
 
@@ -25,11 +25,11 @@ final class Scheduler: TaskExecutor, @unchecked Sendable {
 
     func enqueue(_ job: consuming ExecutorJob) { self.jobs.append(UnownedJob(job)) }
 
-    /// The scheduler of the history that runs.
+    /// The scheduler of the current history.
     nonisolated(unsafe) static var current: Scheduler?
 
-    /// Has the tasks that ask for no executor run here too: on threads of their own they would
-    /// bring an order that no seed decides. The concurrency runtime has a hook for that.
+    /// Makes tasks without an executor run here too, through a hook of the concurrency runtime. On
+    /// threads of their own, their order would not depend on the seed.
     static func takeOver() {
         typealias Enqueue = @convention(thin) (UnownedJob) -> Void
         typealias Hook = @convention(thin) (UnownedJob, Enqueue) -> Void
@@ -47,7 +47,7 @@ final class Scheduler: TaskExecutor, @unchecked Sendable {
         return queue
     }
 
-    /// Calls `action` after a while; the number cancels it.
+    /// Calls `action` after a delay; the returned number cancels it.
     @discardableResult
     func after(_ delay: Duration, _ action: @escaping () -> Void) -> Int {
         self.timerCount += 1
@@ -56,7 +56,7 @@ final class Scheduler: TaskExecutor, @unchecked Sendable {
         return self.timerCount
     }
 
-    /// Forgets a timer; false where it is no longer there.
+    /// Cancels a timer; false if it has fired.
     func cancel(_ number: Int) -> Bool {
         guard let index = self.timers.firstIndex(where: { $0.number == number }) else {
             return false
@@ -65,14 +65,13 @@ final class Scheduler: TaskExecutor, @unchecked Sendable {
         return true
     }
 
-    /// Forgets the queues of a process that has ended.
+    /// Drops the queues of a process that has ended.
     func forgetQueues() {
         self.queues = []
         self.timers = []
     }
 
-    /// Runs one piece of what is ready; where nothing is, time goes on to the next timer. False
-    /// where there is nothing at all.
+    /// Runs one ready item; if there is none, advances to the next timer. False if nothing is left.
     func step() -> Bool {
         let ready = self.queues.filter { !$0.work.isEmpty }
         let count = ready.count + self.jobs.count
@@ -115,7 +114,7 @@ final class SimulatedQueue: WorkQueue, @unchecked Sendable {
     }
 }
 
-/// Simulated time, for who sleeps.
+/// A clock of simulated time.
 struct SimulatedClock: Clock {
     let scheduler: Scheduler
 

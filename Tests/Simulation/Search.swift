@@ -1,8 +1,8 @@
-// A search over histories, in processes that follow each other: what a simulated process could not
-// free as it failed stays in memory, some 0.3 MB for each history.
+// Runs histories in consecutive processes, because each failed simulated process leaks about 0.3
+// MB.
 internal import Foundation
 
-/// How far a search has come.
+/// The progress of a search.
 struct Search: Codable {
     let first: UInt64
     private var count = 0
@@ -10,20 +10,20 @@ struct Search: Codable {
     private var report = HistoryReport()
     private var hasFound = false
 
-    /// Histories of one process.
+    /// The maximum histories per process.
     private static let maxHistories = 2000
     private static let variable = "SIMULATE_SO_FAR"
 
     init(first: UInt64) { self.first = first }
 
-    /// The search that the process before this one had begun; nil where there is none.
+    /// The search that the previous process started; nil if there is none.
     static func continued() throws -> Search? {
         guard let text = getenv(Self.variable) else { return nil }
         return try JSONDecoder().decode(Self.self, from: Data(String(cString: text).utf8))
     }
 
-    /// Runs histories until the time is over or one is found that breaks a promise. Does not return
-    /// where another process goes on.
+    /// Runs histories until the time is over or one finds a violation. Does not return if another
+    /// process continues.
     mutating func run(
         seconds: Double, _ history: (UInt64) -> (HistoryReport, violation: Violation?)
     ) throws -> (seed: UInt64, violation: Violation)? {

@@ -1,7 +1,7 @@
-// `make simulate SECONDS=…`: histories one after the other, each of its own seed.
+// `make simulate SECONDS=…`: runs histories with consecutive seeds.
 internal import Foundation
 
-/// Runs histories until the time is over, or the one of a seed.
+/// Runs histories until the time is over, or the history of one seed.
 @main
 struct Simulate {
     static func main() throws {
@@ -21,8 +21,7 @@ struct Simulate {
         Self.end(found)
     }
 
-    /// Swift orders sets and dictionaries anew in each process, unless it is told not to when the
-    /// process starts.
+    /// Makes hashing deterministic, which Swift supports only from the start of a process.
     private static func orderHashes() {
         let name = "SWIFT_DETERMINISTIC_HASHING"
         guard getenv(name) == nil else { return }
@@ -30,7 +29,7 @@ struct Simulate {
         Self.startAgain()
     }
 
-    /// Starts the program again, in the place of this process.
+    /// Executes the program again in place of this process.
     static func startAgain() -> Never {
         let arguments = CommandLine.arguments.map { strdup($0) } + [nil]
         execv("/proc/self/exe", arguments)

@@ -1,4 +1,4 @@
-// A client: it sends requests, keeps what is not acked, and sends that again.
+// A client that resends what was not acknowledged.
 internal import TrackingCore
 internal import TrackingJournal
 
@@ -8,7 +8,7 @@ struct SimulatedRequest {
     let bytes: [UInt8]
 }
 
-/// What a client has yet to send, and what was not acked.
+/// The requests that a client has yet to send, and those without an ack.
 struct SimulatedClient {
     private(set) var waiting: [SimulatedRequest]
     private var underWay: [Int: SimulatedRequest] = [:]
@@ -30,23 +30,23 @@ struct SimulatedClient {
 
     mutating func acked(_ number: Int) { self.underWay[number] = nil }
 
-    /// The request was refused for now, and goes first the next time.
+    /// The request was refused temporarily and is sent first next time.
     mutating func refused(_ number: Int) {
         guard let request = self.underWay.removeValue(forKey: number) else { return }
         self.waiting.insert(request, at: 0)
     }
 
-    /// The connection is gone: all that was not acked is sent again.
+    /// The connection was lost: all unacknowledged requests are sent again.
     mutating func reconnect() {
         self.waiting = self.underWay.values.sorted { $0.number < $1.number } + self.waiting
         self.underWay = [:]
     }
 }
 
-/// Makes requests of events in protobuf's wire format.
+/// Creates requests with events in protobuf's wire format.
 struct RequestMaker {
     let dice: Dice
-    /// Messages that events are of: few make many duplicates.
+    /// The number of distinct messages; few of them give many duplicates.
     let messages: Int
 
     func request(_ number: Int) -> SimulatedRequest {
@@ -70,7 +70,7 @@ struct RequestMaker {
             10, Self.field(2, Self.field(4, data)) + Self.field(3, self.dice.number(1...3)))
     }
 
-    /// A request that was admitted, as the service hands it to the journal.
+    /// An admitted request, as the service submits it to the journal.
     static func admitted(_ request: SimulatedRequest, at time: Int64) -> AdmittedRequest {
         let admission = Admission()
         let admitted = request.bytes.withUnsafeBytes { buffer in

@@ -1,27 +1,27 @@
-// A disk in memory that keeps apart what was written and what was synced.
+// A disk in memory that distinguishes written and synced data.
 internal import Glibc
 internal import TrackingJournal
 
-/// Files and directories; what a process sees of them, and what a power cut leaves. Touched by one
+/// Files and directories as a process sees them, and as a power cut leaves them. Used by one
 /// thread.
 final class SimulatedDisk: @unchecked Sendable {
     /// A file or a directory.
     final class Node {
         let isDirectory: Bool
-        /// What a process reads.
+        /// The contents that a process reads.
         var bytes: [UInt8] = []
-        /// What is on the disk for sure.
+        /// The durable contents.
         var durable: [UInt8] = []
-        /// Sectors that were written since the last sync.
+        /// Sectors written since the last sync.
         var dirty: Set<Int> = []
-        /// Sectors that the disk can no longer give, until they are written again.
+        /// Sectors that cannot be read until they are rewritten.
         var unreadable: Set<Int> = []
         /// Whether a write of the first page once ended within it, or was lost in part: of what
         /// stands there nothing is known.
         var isTorn = false
         /// What a process finds in the directory.
         var entries: [String: Node] = [:]
-        /// What is in it on the disk for sure.
+        /// The durable entries.
         var durableEntries: [String: Node] = [:]
         /// Changes of entries since the last sync, in order.
         var changes: [Change] = []
@@ -29,7 +29,7 @@ final class SimulatedDisk: @unchecked Sendable {
         init(isDirectory: Bool) { self.isDirectory = isDirectory }
     }
 
-    /// A change of a directory.
+    /// A change of a directory's entries.
     enum Change {
         case add(String, Node)
         case remove(String)
@@ -43,21 +43,21 @@ final class SimulatedDisk: @unchecked Sendable {
     let dice: Dice
     private(set) var root = Node(isDirectory: true)
     var faults = DiskFaults()
-    /// Whether the process has ended: nothing it does has any effect.
+    /// Whether the process was killed, so that its calls have no effect.
     private(set) var isDead = false
-    /// Calls until the process ends; nil where it does not.
+    /// The number of calls until the process is killed; nil for never.
     var callsUntilEnd: Int?
-    /// Whether only writes and syncs of segments count for that: half of a record is there only
-    /// where a process ends between the two.
+    /// Whether to count only writes and syncs of segments: only a kill between the two leaves half
+    /// of a record.
     var endsAtSegment = false
-    /// Calls so far.
+    /// The number of calls so far.
     private(set) var calls = 0
-    /// Told of every call, and of what happens besides.
+    /// Called with every call and other event.
     var onTrace: ((String) -> Void)?
 
     init(dice: Dice) { self.dice = dice }
 
-    /// Bytes in files.
+    /// The total bytes of files.
     var usedBytes: Int { Self.usedBytes(self.root) }
 
     private static func usedBytes(_ node: Node) -> Int {
@@ -65,14 +65,14 @@ final class SimulatedDisk: @unchecked Sendable {
             ? node.entries.values.reduce(0) { $0 + Self.usedBytes($1) } : node.bytes.count
     }
 
-    /// The node of a path; nil where there is none.
+    /// The node at a path; nil if there is none.
     func node(_ path: String) -> Node? {
         path.split(separator: "/").reduce(self.root) { $0?.entries[String($1)] }
     }
 
     // MARK: Calls
 
-    /// Counts one call of the process, and makes it fail where it shall.
+    /// Counts a call of the process, and throws if it has to fail.
     func call(_ name: String, _ path: String) throws(SystemError) {
         self.calls += 1
         if let left = self.callsUntilEnd, !self.endsAtSegment || Self.changesSegment(name, path) {
@@ -112,8 +112,8 @@ final class SimulatedDisk: @unchecked Sendable {
         node.dirty.formUnion(start / Self.sectorBytes...end / Self.sectorBytes)
     }
 
-    /// Makes what was written durable. A sync that fails leaves it in the process's sight, and
-    /// takes it for written all the same, as the kernel does.
+    /// Makes writes durable. A failing sync leaves them visible to the process and marks them
+    /// clean, as the kernel does.
     func sync(_ node: Node, fails: Bool = false) {
         defer { node.dirty = [] }
         if !fails { Self.persist(node, sectors: node.dirty, count: node.bytes.count) }
@@ -155,27 +155,26 @@ final class SimulatedDisk: @unchecked Sendable {
 
     // MARK: The end of a process
 
-    /// The process ends soon: after a number of calls, or of writes and syncs of segments.
+    /// Kills the process after a number of calls, or of writes and syncs of segments.
     func endSoon(maxCalls: Int) {
         self.endsAtSegment = self.dice.chance(0.5)
         self.callsUntilEnd = self.dice.number(0...(self.endsAtSegment ? 10 : maxCalls))
     }
 
-    /// The process ends: nothing it still does has an effect.
+    /// Kills the process: its further calls have no effect.
     func end() {
         self.isDead = true
         self.onTrace?("the process ends")
     }
 
-    /// A new process begins, and sees what the last one saw.
+    /// Starts a new process, which sees what the last one saw.
     func restart() {
         self.isDead = false
         self.callsUntilEnd = nil
         self.endsAtSegment = false
     }
 
-    /// The power goes: of what was not synced any part may be there, sector by sector and entry by
-    /// entry, or nothing.
+    /// Cuts the power: of unsynced changes, any sectors and entries may survive, or none.
     func cutPower() {
         let probability = self.dice.pick([0, 0, 0.5, 0.5, 0.9, 1])
         self.onTrace?("the power goes, \(probability) of what was not synced stays")
@@ -205,7 +204,7 @@ final class SimulatedDisk: @unchecked Sendable {
         }
         let kept = Set(file.dirty.sorted().filter { _ in self.dice.chance(probability) })
         let isLonger = file.bytes.count > file.durable.count
-        // A file's length goes with its data, or is lost with it.
+        // A file's new length is durable only together with its data.
         let count =
             kept.isEmpty || self.dice.chance(1 - probability) && !isLonger
             ? file.durable.count : file.bytes.count

@@ -88,10 +88,10 @@ private final class SimulatedFile: OpenFile {
         do throws(SystemError) {
             try self.disk.call("pwritev", self.path)
         } catch {
-            // What ends the process, or fails, may have come to the disk in part.
+            // A call that fails or is interrupted by a kill may be partly effective.
             let isLast = self.disk.callsUntilEnd == -1
             if isLast || error.code == EIO && !self.disk.isDead, !bytes.isEmpty {
-                // Where something stands: a write of a segment is zeros for the most part.
+                // Within the used part: most of a segment's write is zeros.
                 let end = (bytes.lastIndex { $0 != 0 } ?? 0) + 1
                 let start = self.disk.dice.chance(0.5) ? max(0, end - 600) : 0
                 let count = self.disk.dice.number(start...end)

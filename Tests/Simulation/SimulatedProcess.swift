@@ -1,4 +1,4 @@
-// The part of the server that makes events durable and delivers them, as one process.
+// The part of the server that makes events durable and delivers them, as a process.
 internal import CoreMetrics
 internal import Foundation
 internal import GRDB
@@ -30,7 +30,7 @@ final class SimulatedProcess: @unchecked Sendable {
             from: self.journal, to: sink, deadLetters: self.letters, metrics: .none,
             logger: logger, clock: SimulatedClock(scheduler: scheduler))
         self.forwarding = Task(executorPreference: scheduler) {
-            // It ends with the process.
+            // Fails when the process is killed.
             try? await forwarder.run()
             self.isForwarding = false
         }
@@ -50,7 +50,7 @@ final class SimulatedProcess: @unchecked Sendable {
         }
     }
 
-    /// Lets what still runs come to its end, on a disk that takes nothing any more.
+    /// Lets running work end on a dead disk.
     func tearDown(_ scheduler: Scheduler) {
         self.forwarding?.cancel()
         Task(executorPreference: scheduler) {
@@ -64,7 +64,7 @@ final class SimulatedProcess: @unchecked Sendable {
 }
 
 extension SinkMetrics {
-    /// Counts nothing.
+    /// Metrics that record nothing.
     static var none: SinkMetrics {
         let factory = NOOPMetricsHandler.instance
         return SinkMetrics(
@@ -77,6 +77,6 @@ extension SinkMetrics {
 
 /// SQLite's own random numbers.
 enum GRDBSQLiteRandomness {
-    /// Has them drawn from the disk's seed again.
+    /// Makes SQLite draw its random numbers from the disk's seed again.
     static func reset() { sqlite3_randomness(0, nil) }
 }

@@ -7,7 +7,7 @@ internal import Testing
 @testable internal import TrackingCore
 
 struct EventViewPropertyTests {
-    /// Messages of each part; eight parts make 208,000. A part's seed is the run's plus its number.
+    /// Messages per part; eight parts make 208,000. A part's seed is the run's plus its number.
     private static let messagesPerPart = 26_000
 
     @Test(
@@ -30,12 +30,12 @@ struct EventViewPropertyTests {
                 \(bytes.hex)
                 """)
         }
-        // A generator that makes one sort alone would prove nothing.
+        // A generator of valid or invalid messages only would prove nothing.
         let fifth = Self.messagesPerPart / 5
         #expect(accepted >= fifth && refused >= fifth, "\(accepted) accepted, \(refused) refused")
     }
 
-    /// Whether SwiftProtobuf takes the bytes, and how the two readers differ.
+    /// Whether SwiftProtobuf accepts the bytes, and how the two readers differ.
     private static func compare(_ bytes: [UInt8]) -> (isAccepted: Bool, difference: String?) {
         let proto = Result { try Sightline_V1_TrackingEvent(serializedBytes: bytes) }
         return bytes.withUnsafeBytes { bytes in

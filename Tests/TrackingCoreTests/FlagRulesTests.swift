@@ -26,7 +26,7 @@ struct FlagRulesTests {
             self.testDescription = line
         }
 
-        /// The verdict of the table, without hits and with the flag's warning alone.
+        /// Expects the verdict of the table, without hits, and with no warning but the flag's.
         func expect(_ judgement: Judgement, warned: Bool = true) {
             let isAssumed = judgement.warnings.contains(.flagAssumedOn)
             let line = "\(judgement.verdict)".snakeCase + (isAssumed ? "+flag_assumed_on" : "")
@@ -38,7 +38,7 @@ struct FlagRulesTests {
     }
 
     private static let table: [TableRow] = {
-        // A table that cannot be read is empty, which `isComplete` refuses.
+        // An unreadable table is empty, which `isComplete` refuses.
         let lines = (try? Fixtures.lines("flag-truth-table.csv")) ?? []
         return lines.dropFirst().compactMap { TableRow($0) }
     }()

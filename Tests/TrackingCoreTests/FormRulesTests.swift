@@ -33,7 +33,7 @@ struct FormRulesTests {
     @Test("D39, D43, D54: what is missing is required, by its path", arguments: needed)
     func required(row: RuleRow) throws {
         try row.check()
-        // Needed also where consent or flag would have suppressed the event.
+        // Required even if consent or flag would suppress the event.
         var event = row.event
         event.consent = .optedOut
         try RuleRow(row.testDescription, event, row.outcome).check()
@@ -108,7 +108,7 @@ struct FormRulesTests {
         try row.check()
     }
 
-    /// An offset from the server's clock and what becomes of it.
+    /// An offset from the server's clock and its outcome.
     struct TimeRow: CustomTestStringConvertible, Sendable {
         let seconds: Int64
         let nanos: Int32

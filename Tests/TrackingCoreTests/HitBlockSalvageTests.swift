@@ -1,4 +1,4 @@
-// What can be read of a payload that cannot be read as a whole.
+// Salvaging what can be read of a damaged payload.
 
 internal import SightlineProtos
 internal import Testing
@@ -83,11 +83,11 @@ struct HitBlockSalvageTests {
         let (block, offsets) = try Self.block()
         for length in block.indices {
             let (kinds, rest) = Self.salvage(Array(block.prefix(length)))
-            // The block's length says more than there is: it cannot be told where it ends.
+            // The block's length exceeds the bytes, so its end is unknown.
             #expect(kinds == [] && rest == Array(block.prefix(length)))
         }
         for length in offsets[0]..<block.count {
-            // Here the block ends where the bytes do, and an entry of it goes beyond.
+            // The block ends with the bytes, but its last entry exceeds it.
             var payload = Array(block.prefix(length))
             HitBlock.setEntries(count: 3, bytes: length - offsets[0], in: &payload, at: 0)
             let (kinds, rest) = Self.salvage(payload + block)

@@ -1,5 +1,5 @@
-// The journal's form: what Admission writes is what forEachHit reads, and damage is told, not met
-// with a trap.
+// The journal's encoding: forEachHit decodes what Admission encodes, and damage throws instead of
+// trapping.
 
 internal import SightlineProtos
 internal import SwiftProtobuf
@@ -130,9 +130,9 @@ struct HitBlockTests {
         #expect(count([]) == 0)
         #expect(count(payload) == 10)
         let counts = payload.indices.map { count(Array(payload.prefix($0))) }
-        // Of a block that is cut off delivery reads nothing.
+        // Nothing is delivered of a truncated block.
         #expect(counts == counts.sorted() && counts.last == 5)
-        // What says that there is more than there is ends at the end.
+        // Lengths beyond the end are not followed.
         #expect(count([UInt8](repeating: 0xff, count: 100)) == 0)
     }
 
@@ -162,7 +162,7 @@ struct HitBlockTests {
         for _ in 0..<20_000 {
             var bytes = payload
             for _ in 0...dice.below(3) {
-                // Half of the flips hit the first header and entry, where the lengths are.
+                // Half of the flips hit the first header and entry, which contain the lengths.
                 let place = dice.below(dice.chance(50) ? 120 : bytes.count)
                 bytes[place] ^= 1 << UInt8(dice.below(8))
             }

@@ -1,5 +1,5 @@
-// The identity of a fact, held to vectors that were computed apart from this code: Python's hashlib
-// over the form that HitKey documents, each field preceded by its length in 4 bytes, big-endian.
+// Hit keys compared with vectors computed by Python's hashlib, in the encoding that HitKey
+// documents.
 
 internal import SightlineProtos
 internal import SwiftProtobuf
@@ -145,7 +145,7 @@ struct HitKeyTests {
 }
 
 extension Sightline_V1_TrackingEvent {
-    /// An in-app impression that is told apart by its time.
+    /// An in-app impression that is identified by its time.
     fileprivate static func inApp(at seconds: Int64, _ nanos: Int32) -> Self {
         .inApp {
             $0.eventID = ""

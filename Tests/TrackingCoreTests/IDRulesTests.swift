@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import TrackingCore
 
 struct IDRulesTests {
-    /// An id, and what is said of it at its field: nothing, a warning, or a violation's code.
+    /// An id, and the expected result: nothing, a warning, or a violation's code.
     struct IDRow: CustomTestStringConvertible, Sendable {
         let id: String
         let outcome: String

@@ -1,4 +1,4 @@
-// Form, then consent, flag, ids and product: the first that speaks gives the verdict.
+// Form, consent, flag, ids, product: the first rule that fails gives the verdict.
 
 internal import SightlineProtos
 internal import SwiftProtobuf
@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import TrackingCore
 
 struct OrderOfRulesTests {
-    /// What spoils an event, and the outcome if nothing speaks before.
+    /// A change that makes an event fail at one stage, and the outcome unless an earlier one fails.
     typealias Flaw = (change: @Sendable (inout TestEvent) -> Void, outcome: String)
 
     /// A flaw for each stage, in the order of the stages.

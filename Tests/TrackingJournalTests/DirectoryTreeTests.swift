@@ -1,10 +1,10 @@
-// How directories are made so that a power cut does not take them.
+// Directories are created so that they survive a power cut.
 internal import Glibc
 internal import Testing
 @testable internal import TrackingJournal
 
 struct DirectoryTreeTests {
-    /// Directories in memory that note their syncs. `@unchecked Sendable`: one test, one task.
+    /// Directories in memory that record their syncs. `@unchecked Sendable`: used by one task.
     private final class Tree: FileSystem, DirectoryTree, @unchecked Sendable {
         var paths: Set<String>
         var synced: [String] = []

@@ -1,4 +1,4 @@
-// Which facts count once: what the journal remembers of its hits, in memory and across restarts.
+// Deduplication: what the window remembers, in memory and across restarts.
 internal import Testing
 internal import TrackingCore
 internal import TrackingJournal
@@ -132,7 +132,7 @@ struct DuplicateWindowTests {
             #expect(await journal.preview(new.claims).map(\.granted.isEmpty) == [false])
         }
         await journal.commit(TestRequests.impressions(1...4))
-        // Neither the answer for a known fact nor that for many new ones moves the oldest out.
+        // Previewing claims evicts nothing, whether they are known or new.
         let claims = TestRequests.impressions([1, 5, 6, 7, 8, 5]).claims
         for _ in 0..<2 {
             let granted = await journal.preview(claims).map(\.granted.isEmpty)
@@ -157,7 +157,7 @@ extension JournalBatch {
         }
     }
 
-    /// The events of its hits, byte for byte; an event with two hits is there twice.
+    /// The events of its hits, byte for byte; an event with two hits occurs twice.
     var events: [[UInt8]] {
         get throws {
             var events: [[UInt8]] = []

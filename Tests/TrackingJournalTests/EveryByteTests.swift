@@ -2,7 +2,7 @@
 internal import Testing
 @testable internal import TrackingJournal
 
-/// What became of one changed byte, held to what the sink has yet to get.
+/// Checks the effect of one changed byte on the batches that the sink has yet to get.
 private struct ByteJudge: Sendable {
     let stored: StoredJournal
     let directory: TemporaryDirectory
@@ -14,14 +14,14 @@ private struct ByteJudge: Sendable {
 
     // MARK: Segments
 
-    /// Changes a byte of a segment, recovers, goes on, and recovers again; what is wrong then.
+    /// Changes a byte of a segment, recovers, appends, and recovers again; returns what is wrong.
     func defect(ofSegment file: String, at offset: Int) throws -> String? {
         let hit = self.stored.record(file, offset)
         let disk = MemoryFiles(self.stored.segments)
         disk.files[file] = MemoryFile(self.stored.bytes(of: file, flipping: file, at: offset))
         var (log, outcome) = try self.recover(disk)
         if let defect = self.defect(of: try outcome.rows.map(log.batch), hit) { return defect }
-        // What comes next changes no file but the newest, and finds no other difference.
+        // A later record changes the newest file only, so other cases need no second recovery.
         guard hit != nil || file == self.stored.newest else { return nil }
         let next = Record(
             sequence: outcome.lastSequence + 1, createTime: 1, eventCount: 7,
@@ -45,13 +45,13 @@ private struct ByteJudge: Sendable {
         return (log, try log.recover(after: self.stored.checkpoint) { _, _ in })
     }
 
-    /// At most the record that was hit is missing, and what is told is what is missing.
+    /// Only the damaged record may be missing, and it must be reported as lost.
     private func defect(of batches: [JournalBatch], _ hit: Int64?) -> String? {
         let missing = self.missing(from: batches)
         guard missing.map(\.sequence) == (hit.map { [$0] } ?? []) else {
             return "missing: \(missing.map(\.sequence)), hit: \(hit ?? 0)"
         }
-        // The one case that cannot be told: it looks like a write that never ended.
+        // The one ambiguous case: it looks like an incomplete write.
         let isUntold = self.stored.end == .killed && hit == StoredJournal.last
         let told =
             isUntold
@@ -74,7 +74,7 @@ private struct ByteJudge: Sendable {
 
     // MARK: The checkpoint
 
-    /// Changes a byte of the checkpoint's files and starts. A start that is refused loses nothing.
+    /// Changes a byte of the checkpoint and starts. Refusing to start is fine: it loses nothing.
     func defect(ofCheckpoint file: String, at offset: Int) async throws -> String? {
         try self.stored.writeCheckpoint(to: self.directory, flipping: file, at: offset)
         var machine = Machine.local
@@ -102,7 +102,7 @@ private struct ByteJudge: Sendable {
 }
 
 struct EveryByteTests {
-    /// The defects of all bytes of a file, each with its place.
+    /// The defects of all bytes of a file, each with its offset.
     private func defects(
         _ stored: StoredJournal, in files: String,
         where isChosen: @escaping @Sendable (String, Int) -> Bool,
@@ -111,7 +111,7 @@ struct EveryByteTests {
         let chosen = stored.files.filter { $0.key.hasPrefix(files) }
         #expect(!chosen.isEmpty)
         return try await withThrowingTaskGroup(of: [String].self) { group in
-            // Each file in two halves, one for a core.
+            // Each file in two halves, one per core.
             for (name, bytes) in chosen {
                 for half in 0...1 {
                     group.addTask {
@@ -119,7 +119,7 @@ struct EveryByteTests {
                         var defects: [String] = []
                         for offset in bytes.indices
                         where offset % 2 == half && isChosen(name, offset) {
-                            // Other tests need the cores, some of them in time.
+                            // Yield: other tests run on the same cores, some with deadlines.
                             await Task.yield()
                             if let what = try await defect(judge, name, offset) {
                                 defects.append("\(name), byte \(offset): \(what)")
@@ -140,7 +140,7 @@ struct EveryByteTests {
         let stored = try await StoredJournal(end)
         #expect(stored.records.filter { $0.sequence >= stored.cursor }.count == 6)
         #expect(Set(stored.records.filter { $0.sequence >= stored.cursor }.map(\.file)).count == 3)
-        // The checkpoint tells what no later record does: only of the newest segment's records.
+        // The checkpoint matters for the newest segment only: later records repeat the rest.
         let defects = try await self.defects(
             stored, in: "segment",
             where: { file, offset in
@@ -157,8 +157,8 @@ struct EveryByteTests {
         arguments: StoredJournal.End.allCases)
     func checkpoint(_ end: StoredJournal.End) async throws {
         let stored = try await StoredJournal(end)
-        // Until the end what a checkpoint has written stands in SQLite's log, where each frame has
-        // a checksum: it is the same wherever in the frame a bit has flipped.
+        // After a kill, the checkpoint is in SQLite's write-ahead log, whose frames have checksums:
+        // it does not matter where in a frame a bit flips.
         let (file, stride) = end == .killed ? ("checkpoint.db-wal", 5) : ("checkpoint.db", 1)
         let defects = try await self.defects(
             stored, in: file, where: { _, offset in offset.isMultiple(of: stride) }

@@ -1,4 +1,4 @@
-// D18: what the window warns of, and never refuses.
+// D18: the warnings of the window, which never refuses an event.
 internal import Testing
 internal import TrackingCore
 internal import TrackingJournal
@@ -8,7 +8,7 @@ struct FunnelWarningTests {
 
     init() throws { self.directory = try TemporaryDirectory() }
 
-    /// Events in order, and what is to be warned of in the last of them.
+    /// Events in order, and the expected warning about the last one.
     struct Row: CustomTestStringConvertible, Sendable {
         let name: String
         let events: [[UInt8]]
@@ -63,7 +63,7 @@ struct FunnelWarningTests {
         ])
     func order(row: Row) async throws {
         let funnel: Warnings = [.openWithoutClick, .openAfterDismiss, .impressionAfterClick]
-        // In one request, in one commit each, and with a restart in between.
+        // In one request, in separate commits, and with a restart in between.
         let together = TestRequests.request(row.events)
         let journal = try Journal.open(self.directory, folder: "together")
         await journal.commit(together)
@@ -83,7 +83,7 @@ struct FunnelWarningTests {
         }
     }
 
-    /// The sinks see the warning too.
+    /// The warning also reaches the sinks.
     private func expect(
         _ warning: Warnings, ofLastHitIn journal: Journal, outOf funnel: Warnings
     ) async throws {

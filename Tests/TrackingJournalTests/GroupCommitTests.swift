@@ -1,9 +1,9 @@
-// Group commit, and who is told what and when.
+// Group commit: what is settled together, and when.
 internal import Testing
 internal import TrackingCore
 @testable internal import TrackingJournal
 
-/// Appends further requests at the moment its own is settled: on the journal's queue, in its turn.
+/// Appends further requests when its own is settled, on the journal's queue.
 private final class AppendingReceiver: SettlementReceiver {
     private let journal: Journal
     private let further: [AdmittedRequest]
@@ -68,7 +68,7 @@ struct GroupCommitTests {
     func groupBytes() async throws {
         let requests = (1...5).map { self.request($0) }
         let journal = try Journal.open(self.directory) {
-            // Room for two: the limit lies at the end of the second.
+            // Room for two: the limit is reached within the second.
             $0.maxGroupBytes = requests[0].journalBytes + requests[1].journalBytes - 1
         }
         let notes = RecordingReceiver()

@@ -1,10 +1,10 @@
-// Short words for what most tests do with a journal.
+// Helpers for tests of the journal.
 internal import Dispatch
 internal import Synchronization
 internal import TrackingCore
 @testable internal import TrackingJournal
 
-/// Told of one request.
+/// Waits for a single request.
 final class WaitingReceiver: SettlementReceiver {
     private let continuation: CheckedContinuation<AdmittedRequest, Never>
 
@@ -12,14 +12,14 @@ final class WaitingReceiver: SettlementReceiver {
         self.continuation = continuation
     }
 
-    // A second call would trap: continuations are resumed once.
+    // A second call would trap: a continuation is resumed only once.
     func settled(_ requests: [AdmittedRequest]) {
         for request in requests { self.continuation.resume(returning: request) }
     }
     func commitEnded() {}
 }
 
-/// Notes everything it is told, in order.
+/// Records all calls in order.
 final class RecordingReceiver: SettlementReceiver {
     enum Note: Equatable {
         case settled(UInt64)
@@ -38,7 +38,7 @@ final class RecordingReceiver: SettlementReceiver {
 }
 
 extension Journal {
-    /// A journal for tests: small, and a failing disk fails the test through its verdicts.
+    /// Opens a small journal; a disk failure fails the test through its verdicts.
     static func open(
         _ directory: TemporaryDirectory, folder: String = "journal", sinks: [String] = ["a"],
         _ change: (inout Configuration) -> Void = { _ in }
@@ -65,14 +65,14 @@ extension Journal {
         await self.commit(TestRequests.request(events)).verdicts
     }
 
-    /// Waits until the journal's queue has done all that it was given before: twice, since a turn
-    /// that is ending now may get in line again behind the first. A checkpoint holds it by then.
+    /// Waits until the journal's queue has finished earlier work, including its checkpoint. Twice,
+    /// since a turn that is ending may enqueue another one.
     func settle() async {
         for _ in 1...2 { _ = await self.preview([]) }
         await self.checkpointer?.finish()
     }
 
-    /// Sequences of all batches that can be had after `sequence`, once `finish()` has been called.
+    /// The sequences of all batches after `sequence`; call `finish()` before.
     func sequences(after sequence: Int64 = 0) async throws -> [Int64] {
         var sequences: [Int64] = []
         while let batch = try await self.batch(after: sequences.last ?? sequence) {
@@ -82,7 +82,7 @@ extension Journal {
     }
 }
 
-/// Holds the journal's queue until it is opened.
+/// Blocks the journal's queue until it is opened.
 final class Gate: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 
@@ -91,8 +91,8 @@ final class Gate: Sendable {
 }
 
 extension Journal {
-    /// Appends requests while the journal's queue is held, so that they make one group, and waits
-    /// until they are settled.
+    /// Appends requests while the journal's queue is blocked, so that they form one group, and
+    /// waits until they are settled.
     func appendTogether(
         _ requests: [AdmittedRequest], for receiver: any SettlementReceiver
     ) async {
@@ -105,7 +105,7 @@ extension Journal {
 }
 
 extension Journal.Configuration {
-    /// A journal of short files, which makes none before it needs them.
+    /// A configuration with short segments and no preallocation.
     static func test(segmentBytes: Int = 16 << 20) -> Self {
         var configuration = Self()
         configuration.windowCapacity = 1000

@@ -1,4 +1,4 @@
-// What a journal makes of damaged, torn and foreign files, and of a disk that it does without.
+// Damaged, torn and foreign files, and starting without a disk.
 internal import CCRC32C
 internal import Foundation
 internal import GRDB
@@ -45,7 +45,8 @@ struct JournalFaultTests {
         let end = first.endOffset - 1
         try self.change(first.path) { $0[end] ^= 1 }
         #expect(try self.recover().rows.map(\.sequence) == [1])
-        // The next record of that sequence goes elsewhere, and the process is killed again.
+        // The next record with that sequence goes to another segment, and the process is killed
+        // again.
         try self.append(2, bytes: 9, to: second)
         let outcome = try self.recover()
         #expect(outcome.rows.map(\.sequence) == [1, 2])
@@ -82,7 +83,7 @@ struct JournalFaultTests {
             last = batch.sequence
             if let loss = batch.loss { lost.append(loss) } else { whole.append(last) }
         }
-        // Only what lies in a record costs one: the header's page stands there twice.
+        // Only damage within a record loses one: the header page has two copies.
         let isInRecord = offset >= SegmentHeader.byteCount
         #expect(whole == (isInRecord ? [2, 3] : [1, 2, 3]))
         #expect(lost == (isInRecord ? [LostRecords(sequences: 1...1, eventCount: 2)] : []))
@@ -116,7 +117,7 @@ struct JournalFaultTests {
         }
     }
 
-    /// Writes the checksum of a header that says another format.
+    /// Updates the checksum of a header with another format.
     private static func mendChecksum(_ path: String) throws {
         let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
         let sector = bytes[0..<12] + bytes[16..<512]
@@ -137,7 +138,7 @@ struct JournalFaultTests {
         let path = self.directory.journalFile("checkpoint.db").path
         for (sql, isRead) in [
             ("UPDATE cursor SET sequence = 7", false),
-            // As 6cb32c8 writes a checkpoint.
+            // A checkpoint as 6cb32c8 writes it.
             ("UPDATE cursor SET sequence = 2; UPDATE journal SET deleted_through = 0", true),
         ] {
             let journal = try Journal.open(self.directory)

@@ -1,4 +1,4 @@
-// What the journal tells of itself: how far its sinks are behind, and how long its commits took.
+// The journal's figures: the backlog of its sinks, and the duration of its commits.
 internal import Synchronization
 internal import Testing
 internal import TrackingCore
@@ -34,7 +34,7 @@ struct JournalLagTests {
         journal.advance(sink: "a", to: journal.lastSequence)
         await journal.settle()
         #expect(journal.lag(of: "a") == Journal.Lag(groups: 0, oldestTime: nil))
-        // Rows are kept for an hour more, where there are any.
+        // Rows are retained for another hour, if there are any.
         #expect((journal.oldestTime == nil) == (mode == .off))
         await journal.close()
     }
@@ -66,7 +66,7 @@ struct JournalLagTests {
         let start = Machine.local.wallTime()
         await journal.commit(request)
         #expect(request.settleTime >= start)
-        // Nothing that has to be durable is no group.
+        // A request without hits needs no commit.
         await journal.commit(TestRequests.request([]))
         #expect(told.withLock { $0.count } == 1)
         #expect(told.withLock { $0.allSatisfy { $0 > .zero } })

@@ -42,8 +42,8 @@ struct JournalLifeTests {
     @Test("segments are reused once a checkpoint is on disk: it is refused where it cannot be so")
     func settings() async throws {
         let journal = try Journal.open(self.directory)
-        // Bytes 18 and 19 of a database are 2 where it is written through a write-ahead log. That
-        // `synchronous` is 2 is read back by the very check that refuses the journal below.
+        // Bytes 18 and 19 of a database are 2 in WAL mode. The check that refuses the journal below
+        // reads `synchronous` back.
         let header = try Data(contentsOf: self.directory.journalFile("checkpoint.db")).prefix(20)
         #expect([UInt8](header.suffix(2)) == [2, 2])
         await journal.close()

@@ -1,4 +1,4 @@
-// What the journal keeps, what it lets go, and what it refuses.
+// What the journal stores, releases and refuses at its limit.
 internal import Foundation
 internal import Testing
 internal import TrackingCore
@@ -31,7 +31,7 @@ struct JournalLimitTests {
         journal.advance(sink: "a", to: 1)
         await journal.settle()
         #expect(journal.storedBytes == requests[0].journalBytes)
-        // The client sends it again: its claims were taken back, so it is no duplicate (D17).
+        // The client resends: the claims were undone, so it is not a duplicate (D17).
         let again = TestRequests.impressions([0x102])
         #expect(await journal.commit(again).verdicts == [.accepted])
         await journal.close()
@@ -80,7 +80,7 @@ struct JournalLimitTests {
         ])
         let settled = await journal.preview(opened.claims)
         #expect(settled.map(\.granted.isEmpty) == [true, false, false])
-        // The dismissal and the clicks that were refused left no marks.
+        // The refused dismissal and clicks left no marks.
         #expect(settled[1].warnings.contains(.openWithoutClick))
         #expect(!settled[1].warnings.contains(.openAfterDismiss))
         #expect(settled[2].warnings.contains(.openWithoutClick))

@@ -1,4 +1,4 @@
-// The log's segments: when the next one begins, and when one is used again.
+// When the log starts a new segment, and when it reuses one.
 internal import Foundation
 internal import Testing
 internal import TrackingCore
@@ -66,7 +66,7 @@ struct JournalLogTests {
         #expect(try log.append(self.record(8)).segment == 4)
         let place = try log.append(self.record(9))
         #expect(place.segment == 1 && place.offset == SegmentHeader.byteCount)
-        // What the segment held before is nobody's any more.
+        // The segment's earlier records are ignored.
         let reopened = try JournalLog(
             directory: self.directory.journal, configuration: .test(segmentBytes: 1000),
             machine: .local)
@@ -103,7 +103,7 @@ struct JournalLogTests {
         #expect(try log.makeRoom())
         #expect(try self.files == ["segment-3"])
         #expect(try !log.makeRoom())
-        // The next record takes no space before the ballast is there again.
+        // The next record allocates nothing before the ballast is restored.
         _ = try log.append(self.record(4))
         #expect(try self.files == ["segment-3", "segment-4", "ballast"])
         let ballast = self.directory.journalFile("ballast").path
@@ -184,7 +184,7 @@ struct JournalLogTests {
 }
 
 extension CheckpointStore {
-    /// What a copy of a journal's checkpoint holds, made while the journal is open.
+    /// The checkpoint in a copy made while the journal is open.
     fileprivate static func contents(
         copiedFrom directory: TemporaryDirectory
     ) throws -> Contents {

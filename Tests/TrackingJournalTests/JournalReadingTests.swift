@@ -5,7 +5,7 @@ internal import Testing
 internal import TrackingCore
 @testable internal import TrackingJournal
 
-/// Runs a task's jobs when the test says so.
+/// Runs a task's jobs when the test asks for them.
 private final class SteppedExecutor: TaskExecutor {
     private let jobs = Mutex<[UnownedJob]>([])
 
@@ -14,7 +14,7 @@ private final class SteppedExecutor: TaskExecutor {
         self.jobs.withLock { $0.append(job) }
     }
 
-    /// Runs one job; false where there is none yet.
+    /// Runs one job; false if there is none.
     func step() -> Bool {
         let job = self.jobs.withLock { jobs in jobs.isEmpty ? nil : jobs.removeFirst() }
         job?.runSynchronously(on: self.asUnownedTaskExecutor())
@@ -85,7 +85,7 @@ struct JournalReadingTests {
         let reopened = journal
         let reading = Task(executorPreference: executor) { try await reopened.batch(after: 0) }
         while executor.step() {}
-        // The row's absence has been seen by now; the task has not heard of it yet.
+        // The reader has seen that the row is missing, but its task has not resumed.
         await journal.commit(TestEvents.impression(2))
         await journal.settle()
         let isRead = Atomic(false)

@@ -2,7 +2,7 @@
 internal import Glibc
 @testable internal import TrackingJournal
 
-/// One directory. `@unchecked Sendable`: a test touches it in one task alone.
+/// One directory. `@unchecked Sendable`: used by one task.
 final class MemoryFiles: FileSystem, Directory, @unchecked Sendable {
     let path = "memory"
     var files: [String: MemoryFile]
@@ -45,7 +45,7 @@ final class MemoryFile: OpenFile {
 
     func size() -> Int { self.bytes.count }
     func sync() {}
-    // Space is not counted: the ballast of each log would cost more than all else.
+    // Allocates nothing: ballasts would dominate the cost of these tests.
     func allocate(_ byteCount: Int) {}
 
     func truncate(to byteCount: Int) {

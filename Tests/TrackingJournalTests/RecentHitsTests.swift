@@ -1,4 +1,4 @@
-// The window of recent hits against the simplest thing that does the same.
+// The deduplication window compared with a simple model.
 internal import Testing
 internal import TrackingCore
 @testable internal import TrackingJournal
@@ -36,8 +36,8 @@ struct RecentHitsTests {
         }
     }
 
-    /// Few homes, the table's last ones and its first among them: long runs that wrap around, where
-    /// a removal has to shift slots back.
+    /// Keys with few home slots, the table's first and last ones: long probe sequences that wrap
+    /// around, where a removal has to shift entries back.
     private static func keys(
         of window: RecentHits, slots: Int, using generator: inout SeededGenerator
     ) -> [WindowKey] {
@@ -93,7 +93,7 @@ struct RecentHitsTests {
             let window = RecentHits(capacity: 10_000, random: generator.next())
             let keys = (0..<10_000).map { UInt64($0) &* distance }
             let homes = Set(keys.map(window.home))
-            // Random ones have 8,618 in 32,768 slots.
+            // Random keys have 8,618 homes in 32,768 slots.
             #expect(homes.count > 8_300, "\(homes.count) homes of 10,000 keys")
         }
     }

@@ -1,22 +1,22 @@
-// What a crash in the middle of a commit leaves.
+// Recovery after a crash during a commit.
 internal import Foundation
 internal import Testing
 internal import TrackingCore
 @testable internal import TrackingJournal
 
-/// The files of a journal of two commits as a kill would leave them: no checkpoint knows of them.
+/// A journal after a kill following two commits that no checkpoint covers.
 private struct KilledJournal: Sendable {
     let checkpoint: [String: Data]
     let segment: Data
-    /// Length of the segment after the first commit.
+    /// The length of the segment after the first commit.
     let firstCommit: Int
-    /// What was in a segment before it was used again.
+    /// The contents of the segment before it was reused.
     let older: Data
     let identity: String
     let first: AdmittedRequest
     let second: AdmittedRequest
 
-    /// What stands where the write did not come to.
+    /// The contents after the end of the interrupted write.
     enum Rest: CaseIterable {
         case nothing
         case zeros
@@ -47,7 +47,7 @@ private struct KilledJournal: Sendable {
         await journal.close()
     }
 
-    /// The segment as a write that ends after `length` bytes leaves it.
+    /// The segment after a write that was interrupted after `length` bytes.
     private func segment(cutAt length: Int, rest: Rest) -> Data {
         let start = self.segment.prefix(length)
         switch rest {
@@ -57,7 +57,7 @@ private struct KilledJournal: Sendable {
         }
     }
 
-    /// Opens a copy whose last write ended after `length` bytes, and says what is wrong with it.
+    /// Opens a copy whose last write was interrupted after `length` bytes; returns what is wrong.
     func defect(
         cutAt length: Int, rest: Rest, in directory: TemporaryDirectory
     ) async throws -> String? {
@@ -67,7 +67,7 @@ private struct KilledJournal: Sendable {
         for (name, data) in self.checkpoint { try data.write(to: directory.journalFile(name)) }
         let segment = self.segment(cutAt: length, rest: rest)
         try segment.write(to: directory.journalFile("segment-1"))
-        // The last bytes may be those that were there before.
+        // The last bytes may equal the old contents.
         let isWhole = segment.prefix(self.segment.count) == self.segment
         var journal = try Journal.open(directory) { $0.windowCapacity = 16 }
         if let defect = try await self.defect(of: journal, isWhole: isWhole) { return defect }
@@ -106,7 +106,7 @@ private struct KilledJournal: Sendable {
 }
 
 extension JournalWriter {
-    /// Whether the row after `sequence` is a request's block, byte for byte.
+    /// Whether the row after `sequence` is the request's block, byte for byte.
     fileprivate func holds(_ request: AdmittedRequest, after sequence: Int64) throws -> Bool {
         guard let batch = try self.batch(after: sequence) else { return false }
         return !batch.isDamaged && batch.sequence == sequence + 1
@@ -116,7 +116,7 @@ extension JournalWriter {
 }
 
 struct RecoveryTests {
-    /// With nothing behind the cut, with zeros, and with what an earlier use of the segment left.
+    /// The rest of the file is empty, zeros, or an earlier use's records.
     @Test("a log cut at every byte of its last commit opens with the commit before it, and goes on")
     func everyCut() async throws {
         let killed = try await KilledJournal()
@@ -143,7 +143,7 @@ struct RecoveryTests {
 
     init() throws { self.directory = try TemporaryDirectory() }
 
-    /// Three rows, changed after a clean end, and then whether each that comes is damaged.
+    /// Changes three rows after a clean shutdown; returns which batches are damaged.
     private func damages(
         segmentBytes: Int = 1 << 20, _ change: (TemporaryDirectory) throws -> Void
     ) async throws -> [Int64: Bool] {
@@ -165,7 +165,7 @@ struct RecoveryTests {
         return damages
     }
 
-    /// Flips a bit of the record of `index`, so many bytes after its start.
+    /// Flips a bit in record `index`, `byte` bytes after its start.
     private static func flip(_ index: Int, byte: Int) -> (TemporaryDirectory) throws -> Void {
         { directory in
             let file = directory.journalFile("segment-1")
@@ -208,7 +208,7 @@ struct RecoveryTests {
                 sequence: $0, createTime: 1, eventCount: 1, eventTotal: UInt32($0), keys: [],
                 payload: [1, 2])
         }
-        // The salts end in the same byte: that is not what tells them apart.
+        // The salts end with the same byte, so a single byte cannot distinguish them.
         for (salt, count) in [(UInt64(0x101), 2), (0x201, 1)] {
             let bytes =
                 records[0].header(salt: 0x101).encoded() + records[0].payload

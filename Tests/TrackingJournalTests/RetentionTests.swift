@@ -1,11 +1,11 @@
-// How long rows stay that every sink has, and how a sink is fed them again.
+// How long delivered rows are retained, and how they are delivered again after a loss.
 internal import Synchronization
 internal import Testing
 internal import TrackingCore
 
 @testable internal import TrackingJournal
 
-/// Time that a test moves on.
+/// A clock that the test advances.
 private final class TestTime: Sendable {
     private let start = ContinuousClock.now
     private let seconds = Mutex(0)
@@ -34,14 +34,14 @@ struct RetentionTests {
             machine: machine, onFailure: { _ in })
     }
 
-    /// Commits a batch and delivers it; returns how many are kept then.
+    /// Commits a batch and delivers it; returns the number of stored rows.
     private func deliver(_ id: Int, _ journal: Journal) async throws -> Int {
         await journal.commit(TestEvents.impression(id))
         await self.advance(journal, to: journal.lastSequence)
         return try self.kept(journal)
     }
 
-    /// Moves the cursor, and waits until that is written: by a turn of its own.
+    /// Moves the cursor, and waits for the checkpoint in a turn of its own.
     private func advance(_ journal: Journal, to sequence: Int64) async {
         await journal.settle()
         journal.advance(sink: "a", to: sequence)
@@ -156,7 +156,7 @@ struct RetentionTests {
         for millisecond in 0..<200_000 {
             times.note(Int64(millisecond), at: start + .milliseconds(millisecond))
         }
-        // A row may stay for a hundredth longer, and never goes too early.
+        // A row may stay 1 % longer, but never less.
         #expect((98_000...99_999).contains(times.expired))
         #expect(times.spanCount <= 101)
     }

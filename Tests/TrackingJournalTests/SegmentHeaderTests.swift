@@ -1,4 +1,4 @@
-// How a segment begins, and what a write of that leaves which never ended.
+// The header of a segment, and what an interrupted write of it leaves.
 internal import Testing
 @testable internal import TrackingJournal
 
@@ -9,7 +9,7 @@ struct SegmentHeaderTests {
     func torn() {
         let page = SegmentHeader(salt: 7, program: "Sightline").encoded()
         for written in 0...page.count {
-            // The two sectors with something in them, each there or not.
+            // Each of the two non-empty sectors is written or not.
             for kept in 0..<4 {
                 var left = [UInt8](repeating: 0, count: page.count)
                 left.replaceSubrange(0..<written, with: page[0..<written])

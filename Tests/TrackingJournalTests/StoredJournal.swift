@@ -1,14 +1,14 @@
-// A journal's files as a test finds them, to change them.
+// The files of a journal, for tests that change them.
 internal import Foundation
 internal import GRDB
 internal import TrackingCore
 @testable internal import TrackingJournal
 
-/// The files of a journal of three segments and a spare, whose sink has the first batch of them.
+/// A journal of three segments and a spare; the sink has the first batch.
 struct StoredJournal: Sendable {
-    /// By their names; without the ballast, which holds nothing.
+    /// Contents by name, without the ballast.
     private(set) var files: [String: [UInt8]] = [:]
-    /// What the sink has yet to get.
+    /// The batches that the sink has yet to get.
     let batches: [JournalBatch]
     /// The sink's last batch.
     let cursor: Int64
@@ -16,14 +16,14 @@ struct StoredJournal: Sendable {
     let checkpoint: CheckpointStore.Contents
     let records: [Place]
 
-    /// How the process ended that wrote it.
+    /// How the process that wrote them ended.
     enum End: CaseIterable {
-        /// No checkpoint knows of the last three batches.
+        /// No checkpoint covers the last three batches.
         case killed
         case closed
     }
 
-    /// Where a record stands.
+    /// The position of a record.
     struct Place: Sendable {
         let file: String
         let bytes: Range<Int>
@@ -34,13 +34,13 @@ struct StoredJournal: Sendable {
     static let last: Int64 = 10
 
     var segments: [String: [UInt8]] { self.files.filter { $0.key.hasPrefix("segment") } }
-    /// The name of the segment that is written to.
+    /// The name of the current segment.
     var newest: String { self.records.first { $0.sequence == Self.last }?.file ?? "" }
 
     init(_ end: End) async throws {
         let directory = try TemporaryDirectory(.memory)
         try await Self.makeCheckpoint(in: directory)
-        // Each has a segment of its own: of four spares three are used again.
+        // Each batch has a segment of its own: three of four spares are reused.
         var journal = try Self.open(directory)
         for first in [100, 200, 300, 400] { await Self.commit(first, 18, to: journal) }
         journal.advance(sink: "a", to: 4)
@@ -80,7 +80,7 @@ struct StoredJournal: Sendable {
         await journal.commit(TestRequests.impressions(first..<first + count))
     }
 
-    /// A checkpoint of short pages: the same bytes count, and fewer stand between them.
+    /// A checkpoint with short pages, which has fewer unused bytes.
     private static func makeCheckpoint(in directory: TemporaryDirectory) async throws {
         await (try Journal.open(directory)).close()
         let database = try DatabaseQueue(path: directory.journalFile("checkpoint.db").path)
@@ -126,7 +126,7 @@ struct StoredJournal: Sendable {
         return try store.contents(restoring: RecentHits(capacity: 100))
     }
 
-    /// The sequence of the record that a byte is in, where the sink has yet to get it.
+    /// The sequence of the undelivered record that contains a byte.
     func record(_ file: String, _ offset: Int) -> Int64? {
         self.records.first {
             $0.file == file && $0.bytes.contains(offset) && $0.sequence > self.cursor
@@ -147,7 +147,7 @@ struct StoredJournal: Sendable {
         for name in ["checkpoint.db", "checkpoint.db-wal"] {
             let url = URL(filePath: directory.path + "/" + name)
             if self.files[name] == nil {
-                // A start that was refused leaves one.
+                // Left by a start that was refused.
                 try? FileManager.default.removeItem(at: url)
             } else {
                 try Data(self.bytes(of: name, flipping: file, at: offset)).write(to: url)

@@ -1,15 +1,15 @@
 // A directory of a test's own.
 internal import Foundation
 
-/// A fresh directory, removed with everything in it once nobody holds it.
+/// A new directory, removed with its contents when the last reference goes.
 final class TemporaryDirectory: Sendable {
     let path: String
 
-    /// Where a directory lies.
+    /// Where the directory is created.
     enum Place {
         case disk
-        /// In memory where the system has a place for that: for tests that open thousands of files,
-        /// and look at what is read from them rather than at what reaches a disk.
+        /// In memory if the system supports it: for tests that open thousands of files and do not
+        /// depend on durability.
         case memory
     }
 
@@ -24,7 +24,7 @@ final class TemporaryDirectory: Sendable {
     }
 
     deinit {
-        // What cannot be removed is left to the system: no test rests on it.
+        // The system cleans up what cannot be removed.
         try? FileManager.default.removeItem(atPath: self.path)
     }
 

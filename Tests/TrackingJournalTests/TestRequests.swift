@@ -1,4 +1,4 @@
-// Requests as clients send them, encoded by hand: this target knows no protobuf library.
+// Requests encoded by hand: this target does not link a protobuf library.
 internal import TrackingCore
 
 /// Events in protobuf's wire format.
@@ -11,7 +11,7 @@ enum TestEvents {
         return Self.field(11, trackAction)
     }
 
-    /// An impression, which no other impression of another `id` is a duplicate of.
+    /// An impression; only impressions with the same `id` are duplicates.
     static func impression(_ id: Int) -> [UInt8] { Self.action(7, id: id) }
 
     /// What a recipient does with an Android notification; the numbers are PushInteractionKind's.

@@ -1,4 +1,4 @@
-// A disk that cannot give what stands at a place (EIO): damage, and no reason to end.
+// A disk that cannot read a sector (EIO): records are lost, but the server continues.
 internal import Foundation
 internal import Testing
 internal import TrackingCore
@@ -27,7 +27,7 @@ struct UnreadableDiskTests {
         }
     }
 
-    /// What a reader gets of everything: sequences of whole batches, and what is told as lost.
+    /// Reads everything: the sequences of intact batches, and the reported losses.
     private func read(_ journal: Journal) async throws -> (whole: [Int64], lost: [LostRecords]) {
         journal.finish()
         var (whole, lost): ([Int64], [LostRecords]) = ([], [])
@@ -44,7 +44,7 @@ struct UnreadableDiskTests {
         var journal = try self.open()
         await self.fill(journal)
         await journal.close()
-        // From now on they are on disk alone.
+        // Reopened, so that the batches must be read from disk.
         journal = try self.open()
         let bytes = try Data(contentsOf: self.directory.journalFile("segment-1"))
         let second = try bytes.withUnsafeBytes { bytes in
@@ -69,7 +69,7 @@ struct UnreadableDiskTests {
         await journal.commit(TestRequests.impressions(40...40))
         let (whole, lost) = try await self.read(journal)
         #expect(whole == [5])
-        // Behind the third there may have been one more on that page.
+        // The same page may have held another record after the third.
         #expect(
             lost == [
                 LostRecords(sequences: 1...3, eventCount: 6),

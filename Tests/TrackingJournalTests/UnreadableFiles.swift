@@ -4,11 +4,11 @@ internal import Synchronization
 
 @testable internal import TrackingJournal
 
-/// Files of the system; reading what is marked fails with EIO.
+/// Local files in which marked ranges cannot be read (EIO).
 final class UnreadableFiles: FileSystem {
     private let marks = Mutex<[String: Range<Int>]>([:])
 
-    /// What of the file with this name cannot be read from now on.
+    /// Makes a range of the named file unreadable.
     func mark(_ name: String, _ bytes: Range<Int>) { self.marks.withLock { $0[name] = bytes } }
 
     fileprivate func check(_ name: String, _ path: String, _ bytes: Range<Int>) throws(SystemError)

@@ -1,4 +1,4 @@
-// What a stream's client is told, and when: the ledger as a value.
+// The contents and the timing of a stream's answers: the ledger as a value.
 internal import Testing
 internal import TrackingCore
 

@@ -1,5 +1,5 @@
-// The shell around the ledger: who waits for what, and who is woken by it. `Task.immediate` runs up
-// to the first wait before it returns, so that no test has to hope that a task has come there.
+// What each side of the queue waits for, and what wakes it. `Task.immediate` runs up to the first
+// suspension before it returns, so that no test has to guess whether a task has got there.
 internal import Testing
 internal import TrackingCore
 

@@ -28,7 +28,7 @@ struct ConfigurationProblemTests {
         for misspelt in key.misspellings {
             let set = try await self.problem(assignments: ["\(misspelt)=1"])
             #expect(set == "--set: \(misspelt) is no key; did you mean \(name)?")
-            // In a file the first part that is wrong is told.
+            // In a file, the outermost wrong part is reported.
             let wrong = ConfigurationKey("\(misspelt)", .flag(false), "")
             let file = try await self.problem(yaml: wrong.yaml("1"))
             #expect(file.contains("sightline.yaml:"))
@@ -101,7 +101,7 @@ struct ConfigurationProblemTests {
             "SIGHTLINE_SERVICE_PORT_GRPC": "50051",
         ])
         #expect(problems == [])
-        // No key may be hidden by that.
+        // Otherwise such a variable could hide a key.
         for key in ConfigurationKey.all {
             #expect(key.section != "service" && key.section != "port")
         }
@@ -120,7 +120,7 @@ struct ConfigurationProblemTests {
             (["nats.stream=a.b"], "nats.stream is \"a.b\", but has to be"),
         ])
     func nats(_ assignments: [String], _ words: String) async throws {
-        // Who does not use the sink need not know of it.
+        // These keys are ignored unless the sink is used.
         #expect(try await Configurations.problems(assignments: assignments) == [])
         let problems = try await Configurations.problems(assignments: ["sink=nats"] + assignments)
         #expect(problems.contains { $0.contains(words) }, "\(problems)")

@@ -1,4 +1,4 @@
-// The way of an event, from a client's hands to the sink's file, over a real socket.
+// The path of an event from a client to the sink's file, over a real socket.
 internal import Foundation
 internal import GRDB
 internal import SightlineProtos

@@ -31,7 +31,7 @@ struct RequestIntakeTests {
         arguments: [(count: 262_143, isDue: false), (262_144, true)])
     func heldBytes(_ row: (count: Int, isDue: Bool)) throws {
         let intake = try self.intake()
-        // What is no message at all has no number to check, and is held like any other.
+        // An unparsable message has no sequence to check, and is held like any other.
         try intake.admit(RequestBytes([UInt8](repeating: 0xff, count: row.count)))
         #expect(intake.isDue == row.isDue)
         intake.handOn()

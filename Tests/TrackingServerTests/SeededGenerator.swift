@@ -1,6 +1,6 @@
-// Chance that can be repeated: a failing walk is told by its seed.
+// Reproducible randomness: a failing test prints its seed.
 
-/// Numbers that only look random (an LCG with Knuth's MMIX constants, its high half mixed in).
+/// Pseudo-random numbers (an LCG with Knuth's MMIX constants, its high half mixed in).
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

@@ -86,8 +86,8 @@ struct ServiceErrorTests {
         #expect(
             details.compactMap(\.quotaFailure).flatMap(\.violations).map(\.subject)
                 == (row.quotaSubject.map { [$0] } ?? []))
-        // Only what passes by itself says when to come back: a client that has broken a rule would
-        // break it again.
+        // Only temporary errors have a retry delay: a client that broke a rule would break it
+        // again.
         #expect(details.compactMap(\.retryInfo).map(\.delay) == (row.retryDelay.map { [$0] } ?? []))
     }
 

@@ -1,4 +1,4 @@
-// StreamEvents as a foreign client sees it, byte for byte.
+// StreamEvents byte for byte, from the point of view of a third-party client.
 internal import GRPCCore
 internal import GRPCProtobuf
 internal import SightlineProtos
@@ -130,7 +130,7 @@ struct StreamTests {
         let details = try #require(try error.unpackGoogleRPCStatus()).details
         #expect(details.compactMap(\.badRequest).flatMap(\.violations).map(\.field) == ["sequence"])
         #expect(details.compactMap(\.errorInfo).map(\.reason) == ["SEQUENCE_NOT_RISING"])
-        // What came before the bad one is settled, and its client is told so.
+        // Requests before the bad one are settled and acknowledged.
         #expect(outcome.answers.last?.durableSequence == sequences.dropLast().max() ?? 0)
     }
 

@@ -1,4 +1,4 @@
-// Where deliveries run without a disk: sinks that block, and a journal that goes on meanwhile.
+// Where deliveries run without a disk: a sink that blocks must not block the journal.
 internal import CoreMetrics
 internal import Foundation
 internal import Logging
@@ -8,13 +8,13 @@ internal import TrackingCore
 internal import TrackingJournal
 internal import TrackingSinks
 
-/// Hears of nothing.
+/// Ignores settlements.
 private final class DeafReceiver: SettlementReceiver {
     func settled(_ requests: [AdmittedRequest]) {}
     func commitEnded() {}
 }
 
-/// Notes whether it was called on an executor that its caller chose.
+/// Records whether it was called on its caller's preferred executor.
 private final class PlacedSink: Sink {
     let name = "placed"
     let isPlaced = Atomic(false)
@@ -54,16 +54,16 @@ struct BlockingSinkTests {
         let pipe = Pipe()
         let (journal, forwarder) = try self.pair(
             StandardOutputSink(descriptor: pipe.fileHandleForWriting.fileDescriptor))
-        // Some three times what a pipe holds.
+        // About three times the capacity of a pipe.
         let request = try TestHits.request((1...500).map { TestEvents.full(id: $0) })
         journal.append([request], for: DeafReceiver())
         let running = Task { try await forwarder.run() }
-        // With its first byte the sink is in a write that cannot end yet.
+        // Once its first byte arrives, the sink is blocked in a write.
         #expect(await Self.read(pipe) { try $0.read(upToCount: 1) } == Data("{".utf8))
         await withTaskCancellationHandler {
             #expect(await journal.preview([]).isEmpty)
         } onCancel: {
-            // The time is over: the write fails, and the test ends.
+            // On a timeout, the write fails and the test ends.
             try? pipe.fileHandleForReading.close()
         }
         journal.finish()

@@ -18,7 +18,7 @@ struct DataFileTests {
 
     private func path(_ kind: Kind) -> String { self.directory.file(kind.rawValue) }
 
-    /// Opens a file, and does not wait for who holds it; whether something can be written.
+    /// Opens a file without waiting for locks; returns a closure that tells whether it is writable.
     private func open(_ kind: Kind) throws -> () async throws -> Bool {
         switch kind {
         case .hits:

@@ -1,4 +1,4 @@
-// Dead letters that earlier builds have kept, without their journal.
+// Dead letters of earlier builds, which do not name their journal.
 internal import Foundation
 internal import GRDB
 internal import SightlineProtos
@@ -16,7 +16,7 @@ struct DeadLettersMigrationTests {
         rowid, sink, sequence, position, hit_id, reason, tenant, refused_time, record
         """
 
-    /// A file as builds left it before formats had numbers: rows with gaps, NULLs, and a batch.
+    /// A file from before format numbers: rows with gaps, NULLs, and a batch.
     private func makeOldFile(_ path: String, _ batch: HitBatch? = nil) throws {
         try DatabaseQueue(path: path).writeWithoutTransaction { database in
             try database.execute(
@@ -97,11 +97,11 @@ struct DeadLettersMigrationTests {
         let letters = try DeadLetters(path: path)
         try await letters.keep(batch, reasons: [0: "no", 1: "no"], sink: "a")
         #expect(try self.rows(path).count == 6)
-        // The same place of another journal holds another hit.
+        // The same position in another journal is another hit.
         let other = try TestHits.batch([TestEvents.push(.opened, id: 2)], sequence: 7)
         try await letters.keep(other, reasons: [0: "no", 1: "no"], sink: "a")
         #expect(try self.rows(path).count == 8)
-        // What holds no bytes tells nothing of which journal it was.
+        // A loss without bytes does not identify its journal.
         let damaged = JournalBatch(
             sequence: 9_000, eventCount: 0, payload: [],
             loss: LostRecords(sequences: 9_000...9_000, eventCount: nil))

@@ -1,4 +1,4 @@
-// What a sink refused for good: bounded, and kept once.
+// Permanently rejected hits: bounded, and stored once.
 internal import GRDB
 internal import SightlineProtos
 internal import Testing

@@ -11,7 +11,7 @@ internal import TrackingCore
 internal import TrackingJournal
 internal import TrackingSinks
 
-/// Does nothing when its request is settled but go on.
+/// Resumes the test when its request is settled.
 private final class WaitingReceiver: SettlementReceiver {
     private let continuation: CheckedContinuation<Void, Never>
     init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = continuation }

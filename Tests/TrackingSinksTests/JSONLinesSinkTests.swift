@@ -46,7 +46,7 @@ struct JSONLinesSinkTests {
     func halfLine(wholeLines: Int) async throws {
         let path = self.directory.file("hits-000001.jsonl")
         let whole = String(repeating: "{}\n", count: wholeLines)
-        // Longer than the block in which the end is looked for.
+        // Longer than the block size of the search for the last newline.
         let half = String(repeating: "x", count: 70_000)
         try (whole + half).write(toFile: path, atomically: false, encoding: .utf8)
         let batch = try TestHits.batch([TestEvents.full(id: 1)])

@@ -24,7 +24,7 @@ struct LiveFunnelsTests {
         #expect(funnel.impressions == .init(other: 1, ios: 1))
         #expect(funnel.clicks == .init(other: 2, ios: 1))
         #expect(funnel.opens == .init(other: 1, ios: 1))
-        // The button is a hit, and none of the three.
+        // A button is a hit, but none of the three counts.
         #expect(funnel.hits == 8)
     }
 
@@ -48,7 +48,7 @@ struct LiveFunnelsTests {
         var counts: [String: Int] = [:]
         for _ in 0..<20 {
             let ids = (0..<100).map { _ in
-                // Small numbers come more often.
+                // Small numbers are more frequent.
                 String(
                     Int.random(in: 0...Int.random(in: 0..<20, using: &generator), using: &generator)
                 )

@@ -1,4 +1,4 @@
-// Dead letters on their way back: nothing is changed, nothing is lost, nothing is told twice.
+// Replaying dead letters: nothing is changed, lost, or delivered twice.
 internal import Foundation
 internal import GRDB
 internal import SightlineProtos
@@ -51,7 +51,7 @@ struct ReplayTests {
             },
         ])
     func unchanged(_ event: Sightline_V1_TrackingEvent) async throws {
-        // A field that nobody knows, ahead of all others: no encoder would put it there.
+        // An unknown field before all others, where no encoder would put it.
         let bytes: [UInt8] = [0xc2, 0x3e, 1, 7] + (try event.serializedBytes())
         let request = try TestHits.request(bytes: [bytes], tracestate: "a=b")
         let batch = HitBatch(

@@ -1,4 +1,4 @@
-// What every sink promises, run for each of them.
+// The contract of sinks, tested with each of them.
 internal import Foundation
 internal import GRDB
 internal import Glibc
@@ -57,7 +57,7 @@ extension SinkKind {
         }
     }
 
-    /// Whether a batch that comes twice counts once.
+    /// Whether a batch that is delivered twice counts once.
     var isExactlyOnce: Bool {
         switch self {
         case .sqlite, .nats: true
@@ -87,7 +87,7 @@ extension SinkKind {
     }
 }
 
-/// What can be told of a hit in every sink that keeps it.
+/// The fields of a hit that every sink stores.
 struct ReadHit: Equatable {
     let id: Data
     let event: Sightline_V1_TrackingEvent

@@ -1,7 +1,7 @@
-// Time that passes when a test says so.
+// A clock that a test controls.
 internal import Synchronization
 
-/// A clock without waiting: each sleep moves it on, up to a number of them; the next one lasts
+/// Each sleep returns at once and advances the clock, up to a number of them; the next one lasts
 /// until it is cancelled.
 final class TestClock: Clock {
     typealias Duration = Swift.Duration
@@ -47,7 +47,7 @@ final class TestClock: Clock {
         throw CancellationError()
     }
 
-    /// Waits until a sleep has begun that does not end by itself.
+    /// Waits until a sleep has begun that does not return.
     func waitUntilStuck() async {
         for await _ in self.stuck.stream { return }
     }

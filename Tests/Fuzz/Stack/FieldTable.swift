@@ -1,4 +1,4 @@
-// Names of header fields that anything in the stack looks at, each with values at its edges.
+// Header fields that the stack reads, each with edge-case values.
 
 /// A name with its values.
 struct FieldTable {
@@ -10,10 +10,10 @@ struct FieldTable {
         self.values = (values + Self.common).map { Array($0.utf8) }
     }
 
-    /// The name that a byte stands for.
+    /// The field that a byte selects.
     static func entry(_ byte: UInt8) -> FieldTable { Self.all[Int(byte & 0x3f) % Self.all.count] }
 
-    /// What any field may be.
+    /// Values for any field.
     private static let common = [
         "", "0", "-1", "%", "%zz", " ", ",", "\u{0}", "\u{e9}", "a\r\nb: c",
         String(repeating: "x", count: 300), String(repeating: "y", count: 9000),
@@ -71,7 +71,7 @@ struct FieldTable {
     ]
 }
 
-/// The head of a well-formed call.
+/// The headers of well-formed calls.
 enum CallFields {
     private static let methods = [
         "sightline.v1.TrackingService/StreamEvents", "sightline.v1.TrackingService/RecordEvents",
@@ -88,6 +88,6 @@ enum CallFields {
         ].flatMap { Wire.field(Array($0.0.utf8), Array($0.1.utf8)) }
     }
 
-    /// The fields of a call of the method that a byte stands for.
+    /// The headers of a call of the method that a byte selects.
     static func block(method: UInt8) -> [UInt8] { Self.blocks[Int(method) % Self.blocks.count] }
 }

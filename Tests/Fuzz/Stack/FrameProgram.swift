@@ -1,10 +1,10 @@
-// What an input means. Its bytes are a program: each operation is a byte and what it takes of those
-// after it, so any bytes are one, and libFuzzer's own changes give frames instead of noise.
+// Interprets an input as a program: each operation is a byte with operands, so that any bytes are a
+// valid program, and libFuzzer's mutations give frames instead of noise.
 internal import NIOCore
 
 /// Runs an input against a connection, as its client.
 struct FrameProgram {
-    /// Operations of one input at most.
+    /// The maximum operations of an input.
     private static let maxOperations = 64
 
     private var input: ProgramReader
@@ -12,10 +12,10 @@ struct FrameProgram {
     /// Frames that are not sent yet.
     private var pending: [UInt8] = []
     private var streams = StreamNumbers()
-    /// Whether each frame is sent by itself, and all that comes of it happens before the next.
+    /// Whether each frame is sent alone and fully processed before the next.
     private let isStepwise: Bool
 
-    /// Greets the server, unless the first byte says otherwise, and runs the rest.
+    /// Sends the preface, unless the first byte says otherwise, and runs the rest.
     static func run(_ input: [UInt8], on connection: ServedConnection) {
         var program = FrameProgram(ProgramReader(input), connection)
         program.run()
@@ -40,14 +40,14 @@ struct FrameProgram {
         self.send()
     }
 
-    /// Sends what is pending, and lets the server do what comes of it.
+    /// Sends pending frames and lets the server process them.
     private mutating func send() {
         self.connection.send(self.pending)
         self.pending.removeAll(keepingCapacity: true)
         self.connection.stack.settle()
     }
 
-    /// The operations, by the byte that stands for each.
+    /// The operations, by their byte.
     enum Operation: UInt8, CaseIterable {
         case call, headers, continuation, message, data, reset, window, priority, ping, goAway
         case settings, settingsAcknowledgement, pushPromise, unknown, raw
@@ -90,7 +90,7 @@ struct FrameProgram {
 }
 
 extension FrameProgram {
-    /// A frame of a stream that the next byte names.
+    /// A frame on a stream that the next byte selects.
     private mutating func frame(_ kind: Wire.Kind, flags: UInt8, _ payload: [UInt8]) {
         let stream = self.streams.stream(self.input.byte())
         self.pending += Wire.frame(kind, flags: flags, stream: stream, payload: payload)
@@ -105,7 +105,7 @@ extension FrameProgram {
             payload: block)
     }
 
-    /// HEADERS that may be anything: padded, with a priority, cut off.
+    /// HEADERS in any form: padded, with a priority, truncated.
     private mutating func headers() {
         let flags = self.input.byte()
         var payload: [UInt8] = []
@@ -115,7 +115,7 @@ extension FrameProgram {
         self.frame(.headers, flags: flags, payload)
     }
 
-    /// DATA with a gRPC message, whole or in two frames.
+    /// DATA with a gRPC message, in one or two frames.
     private mutating func message() {
         let choices = self.input.byte()
         let message = Messages.framed(choices & 0x3f, &self.input)
@@ -144,7 +144,7 @@ extension FrameProgram {
         self.pending += Wire.frame(.settings, payload: payload)
     }
 
-    /// A frame whose kind, flags, stream and length are all the input's; the length may lie.
+    /// A frame with arbitrary kind, flags, stream and length, which may be wrong.
     private mutating func unknown() {
         let (kind, flags) = (self.input.byte(), self.input.byte())
         let stream = self.streams.stream(self.input.byte())
@@ -155,7 +155,7 @@ extension FrameProgram {
                 kind, flags: flags, stream: stream, length: payload.count + lie) + payload
     }
 
-    /// Sends what is pending in two pieces.
+    /// Sends pending frames in two pieces.
     private mutating func split() {
         let place = self.pending.isEmpty ? 0 : Int(self.input.byte()) % self.pending.count
         let rest = Array(self.pending[place...])
@@ -175,7 +175,7 @@ extension FrameProgram {
     }
 }
 
-/// Which streams a client uses.
+/// The stream ids that the client uses.
 private struct StreamNumbers {
     private var last: UInt32 = 0
     private var isFirst = true
@@ -187,7 +187,7 @@ private struct StreamNumbers {
         return self.last
     }
 
-    /// The stream that a byte names: mostly one of the newest.
+    /// The stream that a byte selects: usually a recent one.
     mutating func stream(_ byte: UInt8) -> UInt32 {
         switch byte {
         case 0..<0x80: self.last &- 2 &* min(UInt32(byte & 3), self.last / 2)

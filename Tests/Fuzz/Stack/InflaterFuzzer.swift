@@ -1,6 +1,6 @@
-// Fuzzes the inflater. The first byte of an input chooses the encoding and how it is cut into
-// chunks; the rest is what a client sends. However it is cut, the same messages come of it, none
-// over the limit, and one that came plain goes on as it came.
+// Fuzzes the inflater. The first byte of an input selects the encoding and the chunks; the rest is
+// the client's bytes. The messages must not depend on the chunks, none may exceed the limit, and
+// uncompressed ones pass unchanged.
 internal import NIOCore
 
 @testable internal import HTTP2Edge
@@ -29,7 +29,7 @@ enum InflaterFuzzer {
         }
     }
 
-    /// What came of all bytes.
+    /// The result for all bytes.
     private struct Passage: Equatable {
         var messages: [[UInt8]] = []
         var failure: InflateFailure?

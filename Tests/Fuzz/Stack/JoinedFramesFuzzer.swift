@@ -1,6 +1,6 @@
-// Fuzzes the joining of DATA frames, and the counting of the messages in them. The first bytes of
-// an input are sizes of chunks, the rest is frames. Joined or not, they say the same: one stream
-// after the other gets the same bytes, and all other frames stay where they are.
+// Fuzzes the joining of DATA frames and the counting of their messages. The first bytes of an input
+// are chunk sizes, the rest is frames. Joining must preserve the bytes of each stream and the
+// position of all other frames.
 internal import NIOCore
 
 @testable internal import HTTP2Edge
@@ -24,7 +24,7 @@ enum JoinedFramesFuzzer {
         self.checkMessages(reader.isAtEnd ? frames : frames + reader.counted(), sizes)
     }
 
-    /// DATA first of all, and bytes as they are at the end.
+    /// DATA frames mostly, and arbitrary bytes at the end.
     private static func frames(_ reader: inout ProgramReader) -> [UInt8] {
         var bytes: [UInt8] = []
         for _ in 0..<reader.byte() & 31 where !reader.isAtEnd {
@@ -50,7 +50,7 @@ enum JoinedFramesFuzzer {
         return joined
     }
 
-    /// Pieces of these sizes, round and round; one piece where there are none.
+    /// Chunks of the given sizes, repeated; a single chunk if there are none.
     private static func chunks(_ bytes: [UInt8], _ sizes: [Int]) -> [ArraySlice<UInt8>] {
         guard sizes.contains(where: { $0 > 0 }) else { return [bytes[...]] }
         var chunks: [ArraySlice<UInt8>] = []
@@ -63,7 +63,7 @@ enum JoinedFramesFuzzer {
         return chunks
     }
 
-    /// Whether messages are counted the same as a whole and in pieces.
+    /// Whether messages are counted the same in one piece and in chunks.
     private static func checkMessages(_ bytes: [UInt8], _ sizes: [Int]) {
         var counter = MessageCounter(maxBytes: .max)
         var isFit = true
@@ -78,16 +78,16 @@ enum JoinedFramesFuzzer {
     }
 }
 
-/// What frames say, however DATA is cut.
+/// The meaning of frames, regardless of how DATA is split.
 private struct Frames: Equatable {
     private var frames: [Frame] = []
     /// The longest payload.
     private(set) var longest = 0
-    /// Bytes at the end that are no whole frame.
+    /// The bytes of an incomplete frame at the end.
     private var rest: [UInt8]
 
     private struct Frame: Equatable {
-        /// All of the header but the length.
+        /// The header without the length.
         let head: [UInt8]
         var payload: [UInt8]
     }

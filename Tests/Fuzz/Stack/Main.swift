@@ -1,6 +1,5 @@
-// The whole stack without libFuzzer: programs made from seeds, or inputs that libFuzzer has kept.
-// Each program has a seed of its own, which it tells as it begins where the environment has
-// VERBOSE.
+// Runs the whole stack without libFuzzer: programs from seeds, or libFuzzer's inputs. With VERBOSE
+// set, each program's seed is printed first.
 #if !LIBFUZZER
     internal import Foundation
 

@@ -1,9 +1,9 @@
-// A listener that needs no socket: connections are made by whoever has bytes for one.
+// A listener without a socket: the fuzzer creates its connections.
 internal import GRPCNIOTransportHTTP2Posix
 internal import NIOCore
 internal import NIOEmbedded
 
-/// Where the transport listens. `@unchecked Sendable`: everything happens on one thread.
+/// The transport's listener. `@unchecked Sendable`: everything runs on one thread.
 final class MemoryListener: HTTP2ServerTransport.ListenerFactory, @unchecked Sendable {
     private typealias Connection = HTTP2ServerTransport.ConnectionConfigurator.ConnectionChannel
 
@@ -43,7 +43,7 @@ final class MemoryListener: HTTP2ServerTransport.ListenerFactory, @unchecked Sen
         }
         self.loop.run()
         if let failure { throw failure }
-        // What was taken goes on to the pipeline's end too, and would be kept there.
+        // The accepted connection also reaches the pipeline's end, which would keep it.
         while try self.channel.readInbound(as: Connection.self) != nil {}
         try channel.pipeline.syncOperations.addHandler(WireEnd(), position: .first)
         channel.connect(to: address, promise: nil)
@@ -55,7 +55,7 @@ final class MemoryListener: HTTP2ServerTransport.ListenerFactory, @unchecked Sen
     }
 }
 
-/// Takes what is written as a socket does: done when it is flushed, failed when it is closed.
+/// Completes writes like a socket: on flush, or with an error on close.
 private final class WireEnd: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer

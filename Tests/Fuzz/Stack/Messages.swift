@@ -1,10 +1,10 @@
-// Messages of calls: requests as clients send them, and what is nearly one.
+// Messages of calls: requests as clients send them, and malformed variants.
 internal import SightlineProtos
 internal import SwiftProtobuf
 
 /// Length-prefixed messages (gRPC over HTTP/2).
 enum Messages {
-    /// The message that a byte stands for: plain, compressed, or with a prefix that lies.
+    /// The message that a byte selects: plain, compressed, or with a wrong prefix.
     static func framed(_ choice: UInt8, _ input: inout ProgramReader) -> [UInt8] {
         let plain = Self.plain[Int(choice & 0x7)]
         switch choice >> 3 {

@@ -1,4 +1,4 @@
-// Takes an input apart; beyond its end there are zeroes.
+// Reads an input; zeros after its end.
 
 /// The bytes of an input, in order.
 struct ProgramReader {
@@ -15,7 +15,7 @@ struct ProgramReader {
         return self.bytes[self.offset]
     }
 
-    /// The next bytes; fewer at the end, unless they are padded.
+    /// The next bytes; fewer at the end, unless padded.
     mutating func raw(_ count: Int, orPad isPadded: Bool = false) -> [UInt8] {
         let end = min(self.offset + count, self.bytes.count)
         let taken = Array(self.bytes[self.offset..<end])
@@ -23,7 +23,7 @@ struct ProgramReader {
         return isPadded ? taken + Array(repeating: 0, count: count - taken.count) : taken
     }
 
-    /// A count and as many bytes; a large one repeats the byte after it, up to 70,000 times.
+    /// A count and that many bytes; a large count repeats the next byte up to 70,000 times.
     mutating func counted() -> [UInt8] {
         let count = Int(self.byte())
         guard count >= 0xF0 else { return self.raw(count) }
@@ -31,7 +31,7 @@ struct ProgramReader {
         return Array(repeating: self.byte(), count: sizes[count & 7])
     }
 
-    /// A number that is written in one byte, where it stands at a limit, or in five.
+    /// A number: one byte selects an edge case, or four more follow.
     mutating func number() -> UInt32 {
         let byte = self.byte()
         let limits: [UInt32] = [
@@ -52,7 +52,7 @@ struct ProgramReader {
 
     private mutating func field() -> [UInt8] {
         let name = self.byte()
-        // Anything: an index, a change of the table's size, or what is no HPACK at all.
+        // Anything: an index, a change of the table size, or invalid HPACK.
         if name >= 0xF0 { return name < 0xF8 ? [self.byte()] : self.counted() }
         let entry = FieldTable.entry(name)
         let value = self.byte()

@@ -1,4 +1,4 @@
-// Makes programs: whole ones from a seed, and single operations for libFuzzer to put into inputs.
+// Generates programs from a seed, and single operations for libFuzzer's mutations.
 
 /// A seeded maker of programs (splitmix64).
 struct ProgramWriter {
@@ -6,14 +6,14 @@ struct ProgramWriter {
 
     init(seed: UInt64) { self.state = seed }
 
-    /// A program of a few operations, calls and their messages first of all.
+    /// A program of a few operations, mostly calls and messages.
     mutating func program() -> [UInt8] {
         var bytes = [UInt8(self.below(256))]
         for _ in 0...self.below(12) { bytes += self.operation() }
         return bytes
     }
 
-    /// One operation with all that it takes.
+    /// An operation with its operands.
     mutating func operation() -> [UInt8] {
         typealias Operation = FrameProgram.Operation
         let common: [Operation] = [.call, .call, .call, .message, .message, .data]

@@ -1,22 +1,20 @@
-// All of the process's Swift tasks on one thread, in order: what a run of bytes leads to is the
-// same each time, and a run has ended once nothing is left to do. The concurrency runtime lets a
-// process take its jobs over by a hook.
+// Runs all Swift tasks of the process on one thread, in order, through a hook of the concurrency
+// runtime. So a run is reproducible, and it has ended once no job is left.
 internal import Glibc
 internal import Synchronization
 
-/// The jobs of tasks that no executor of their own asks for.
+/// The jobs of tasks without an executor of their own.
 enum SerialTasks {
     private typealias Enqueue = @convention(thin) (UnownedJob) -> Void
     private typealias EnqueueHook = @convention(thin) (UnownedJob, Enqueue) -> Void
 
     private static let jobs = Mutex<[UnownedJob]>([])
-    /// The executor of tasks that have none: both of its words are zero.
+    /// The default executor: both of its words are zero.
     private static var anyThread: UnownedSerialExecutor {
         unsafeBitCast((UInt(0), UInt(0)), to: UnownedSerialExecutor.self)
     }
 
-    /// Takes over all jobs from now on. A sleep that ends still puts its job here from a thread of
-    /// its own.
+    /// Takes over all jobs from now on. Only a sleep that ends enqueues from another thread.
     static func takeOver() {
         guard let symbol = dlsym(dlopen(nil, RTLD_NOW), "swift_task_enqueueGlobal_hook") else {
             fatalError("the concurrency runtime has no swift_task_enqueueGlobal_hook")
@@ -26,7 +24,7 @@ enum SerialTasks {
         }
     }
 
-    /// Runs the jobs that wait, and those that come of them; whether there were any.
+    /// Runs the queued jobs and those that they enqueue; returns whether there were any.
     static func run() -> Bool {
         var hasRun = false
         while true {
@@ -40,6 +38,6 @@ enum SerialTasks {
         }
     }
 
-    /// Whether no job waits.
+    /// Whether no job is queued.
     static var isIdle: Bool { Self.jobs.withLock { $0.isEmpty } }
 }

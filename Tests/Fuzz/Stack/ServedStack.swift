@@ -1,6 +1,6 @@
-// The server's whole stack in one thread's memory: guard, joined frames, edge, NIO's HTTP/2
-// handler, grpc-swift's own handlers and the services behind them, with the configuration of a
-// real server. Only sockets, TLS, the journal's disk and the sinks are missing.
+// The server's whole stack on one thread: guard, frame joiner, edge, NIO's HTTP/2 handler,
+// grpc-swift's handlers and the services, configured like a real server. Only sockets, TLS, the
+// journal's disk and the sinks are missing.
 internal import Foundation
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
@@ -14,7 +14,7 @@ internal import TrackingCore
 @testable internal import TrackingJournal
 @testable internal import TrackingServer
 
-/// Serves connections one after the other. `@unchecked Sendable`: everything happens on one thread.
+/// Serves connections one after the other. `@unchecked Sendable`: everything runs on one thread.
 final class ServedStack: @unchecked Sendable {
     private static let sink = "discard"
 
@@ -22,15 +22,15 @@ final class ServedStack: @unchecked Sendable {
     private let journal: Journal
     private let ingest: Ingest
     private let connections = OpenConnections()
-    /// The connection that was served last, and what its client sent.
+    /// The previous connection, and what its client sent.
     private var last: (input: [UInt8], channel: WeakChannel)?
-    /// Its streams, or those of the connection that is served now.
+    /// The streams of the previous or the current connection.
     private var streams: [WeakChannel] = []
     private var delivered: Int64 = 0
-    /// The journal's, which runs when the stack settles.
+    /// The journal's queue, which runs when the stack settles.
     private let queue = HeldQueue()
 
-    /// A stack that serves.
+    /// Creates and starts the stack.
     init() throws {
         SerialTasks.takeOver()
         var machine = Machine.local
@@ -38,7 +38,7 @@ final class ServedStack: @unchecked Sendable {
         var configuration = ServerConfiguration()
         configuration.journal.mode = .off
         configuration.journal.windowCapacity = 4096
-        // All connections come from one address, one after the other.
+        // All connections come from one address.
         configuration.connections.newPerSecond = .max
         configuration.maxHealthWatchers = 3
         configuration.edge.maxCompressedStreams = 3
@@ -89,12 +89,12 @@ final class ServedStack: @unchecked Sendable {
         }
     }
 
-    /// Serves one connection until its client goes, and demands that nothing of the one before
-    /// stays: the transport's loop of accepted connections keeps hold of the last one.
+    /// Serves one connection, and requires that nothing of the previous one is left. The
+    /// transport's accept loop keeps the last connection.
     func serve(_ input: [UInt8]) throws {
         var channel = try self.connect()
         if !self.isReleased {
-            // What a timer holds may stay until it fires, and it ends the new connection too.
+            // A timer may keep it until it fires, which ends the new connection too.
             self.pass(.hours(25))
             guard self.isReleased else { self.reportLast() }
             channel = try self.connect()
@@ -106,7 +106,7 @@ final class ServedStack: @unchecked Sendable {
         self.last = (input, WeakChannel(channel: channel))
     }
 
-    /// Demands that nothing of the last connection stays.
+    /// Requires that nothing of the last connection is left.
     func finish() throws { try self.serve([]) }
 
     private func connect() throws -> EmbeddedChannel {
@@ -116,7 +116,7 @@ final class ServedStack: @unchecked Sendable {
         return channel
     }
 
-    /// Whether nothing is left but the connection that has just been made.
+    /// Whether only the newest connection is left.
     private var isReleased: Bool {
         self.last?.channel.channel == nil && self.liveStreams == 0 && self.connections.count <= 1
             && self.ingest.budget.bytesInFlight == 0 && self.ingest.budget.waiting.count == 0
@@ -135,7 +135,7 @@ final class ServedStack: @unchecked Sendable {
                 + Data(self.last?.input ?? []).base64EncodedString())
     }
 
-    /// Lets time go by, and all that it leads to happen.
+    /// Advances the time and runs everything that becomes due.
     func pass(_ time: TimeAmount) {
         self.listener.loop.advanceTime(by: time)
         self.settle()
@@ -147,12 +147,12 @@ final class ServedStack: @unchecked Sendable {
             _ = SerialTasks.run()
             self.listener.loop.run()
             self.deliver()
-            // Waits for the one thread that is not this one.
+            // Waits for the only other thread.
             SideCalls.queue.sync {}
         } while !SerialTasks.isIdle
     }
 
-    /// Stands in for a forwarder, on this thread.
+    /// Acts as the forwarder, on this thread.
     private func deliver() {
         self.queue.run()
         guard self.journal.lastSequence > self.delivered else { return }
@@ -165,27 +165,27 @@ final class ServedStack: @unchecked Sendable {
     }
 }
 
-/// One connection, as its client sees it.
+/// A connection from its client's point of view.
 struct ServedConnection {
     let channel: EmbeddedChannel
     let stack: ServedStack
 
-    /// Sends bytes in one piece.
+    /// Sends bytes in a single read.
     func send(_ bytes: [UInt8]) {
         guard !bytes.isEmpty, self.channel.isActive else { return }
         self.channel.pipeline.fireChannelRead(ByteBuffer(bytes: bytes))
-        // A socket that is closed in the middle of a read does not end it.
+        // A socket that closes during a read sends no channelReadComplete.
         if self.channel.isActive { self.channel.pipeline.fireChannelReadComplete() }
     }
 
-    /// Reads answers, or no longer does.
+    /// Starts or stops reading answers.
     func setReading(_ isReading: Bool) {
         guard self.channel.isWritable != isReading else { return }
         self.channel.isWritable = isReading
         self.channel.pipeline.fireChannelWritabilityChanged()
     }
 
-    /// The server begins to end it, as in a shutdown.
+    /// Begins to end the connection, as a shutdown does.
     func quiesce() {
         self.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
     }

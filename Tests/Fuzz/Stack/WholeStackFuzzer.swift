@@ -1,5 +1,5 @@
-// The fuzzers that need NIO, in one program: FUZZER names which of them runs, or else the whole
-// stack does.
+// The fuzzers that need NIO, in one program: the variable FUZZER selects one; the default is the
+// whole stack.
 #if LIBFUZZER
     internal import Foundation
 
@@ -15,7 +15,7 @@
         }
     }()
 
-    /// What the last input leaves is told by no input after it.
+    /// Checks the last input, which no later input does.
     private func demandNothingStays() {
         do { try stack.finish() } catch { fatalError("no connection: \(error)") }
     }
@@ -41,7 +41,7 @@
         _ data: UnsafeMutablePointer<UInt8>, _ count: Int, _ limit: Int
     ) -> Int
 
-    /// Adds an operation now and then; changes bytes otherwise.
+    /// Sometimes adds an operation; otherwise mutates bytes.
     @_cdecl("LLVMFuzzerCustomMutator")
     func mutateProgram(
         _ data: UnsafeMutablePointer<UInt8>, _ count: Int, _ limit: Int, _ seed: UInt32

@@ -114,7 +114,7 @@ struct AdminRoutesTests {
         await board.beginDraining()
         let draining = try await obstacles()
         #expect(draining.1.contains("journal") && draining.1.contains("draining"))
-        // Who drains lives.
+        // A draining server is still alive.
         #expect(try await self.ask(routes, "/healthz").status == .ok)
     }
 

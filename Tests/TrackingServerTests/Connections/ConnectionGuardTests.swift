@@ -166,7 +166,7 @@ struct ConnectionGuardTests {
         connection.wait(.zero)
         #expect(connection.toldStreams == 1)
         connection.wait(.seconds(20))
-        // The peer has answered the PING between the two; a stream may have come meanwhile.
+        // The peer answered the PING in between; a stream may have been opened meanwhile.
         try connection.send(self.goAway)
         connection.wait(.zero)
         #expect(connection.toldStreams == 2 && connection.isOpen)

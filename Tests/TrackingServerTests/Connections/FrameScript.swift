@@ -1,10 +1,10 @@
-// One direction of an HTTP/2 connection, written down frame by frame, with what a guard has to do.
+// One direction of an HTTP/2 connection, frame by frame, with the expected results.
 internal import NIOCore
 
 @testable internal import HTTP2Edge
 @testable internal import TrackingServer
 
-/// Bytes of a client, those of them that go on, and the PINGs that are taken out.
+/// A client's bytes, those that pass, and the extracted PINGs.
 struct FrameScript {
     private(set) var bytes: [UInt8] = []
     private(set) var passing: [UInt8] = []
@@ -12,7 +12,7 @@ struct FrameScript {
 
     typealias Kind = HTTP2FrameHeader.Kind
 
-    /// A client that has said hello.
+    /// A client that has sent preface and SETTINGS.
     static var greeted: FrameScript {
         var script = FrameScript()
         script.pass(HTTP2FrameReader.preface)
@@ -20,7 +20,7 @@ struct FrameScript {
         return script
     }
 
-    /// Everything that the reader tells apart, in one connection.
+    /// Every kind of frame that the reader distinguishes, in one connection.
     static var recorded: FrameScript {
         var script = Self.greeted
         script.ping(0x0102_0304_0506_0708)
@@ -29,16 +29,16 @@ struct FrameScript {
         script.frame(Kind.headers, flags: 4, stream: 1, payload: Array(repeating: 0x82, count: 20))
         script.frame(Kind.data, stream: 1)
         script.ping(0)
-        // A payload that looks like a PING is none.
+        // A payload that looks like a PING is not one.
         script.frame(Kind.data, stream: 1, payload: HTTP2FrameHeader.pingAnswer(9))
         script.frame(Kind.data, stream: 1, payload: Self.ping(7))
-        // An answer to one of the server's own.
+        // An answer to a PING of the server.
         script.frame(Kind.ping, flags: 1, payload: Array(0..<8))
         script.frame(Kind.headers, stream: 3, payload: [1, 2, 3])
         script.frame(Kind.continuation, stream: 3, payload: [4])
         script.frame(Kind.continuation, flags: 4, stream: 3)
         script.ping(42)
-        // The reserved bit goes on as it came; the type is one that nobody knows.
+        // The reserved bit passes unchanged; the type is unknown.
         script.frame(0xFB, flags: 0xFF, stream: 0x8000_0005, payload: [6])
         script.frame(Kind.goAway, payload: Array(repeating: 0, count: 8))
         script.ping(43)
@@ -75,7 +75,7 @@ struct FrameScript {
         self.passing += bytes
     }
 
-    /// What a reader makes of chunks.
+    /// The result of reading chunks.
     static func read(
         _ chunks: [[UInt8]], with reader: inout HTTP2FrameReader
     ) -> (passing: [UInt8], pings: [UInt64]) {

@@ -1,11 +1,11 @@
-// A guard in a channel whose time stands still until a test moves it.
+// A guard in a channel whose clock a test advances.
 internal import NIOCore
 internal import NIOEmbedded
 
 @testable internal import HTTP2Edge
 @testable internal import TrackingServer
 
-/// A guard, the peer before it, and a transport behind it that only listens.
+/// A guard between a peer and a transport that only records.
 final class GuardedConnection {
     let channel: EmbeddedChannel
     /// Why the guard ended the connection.
@@ -23,7 +23,7 @@ final class GuardedConnection {
         try self.channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     }
 
-    /// A connection whose peer has said hello.
+    /// A connection whose peer has sent preface and SETTINGS.
     static func greeted(
         _ configure: (inout ConnectionConfiguration) -> Void = { _ in }
     ) throws -> GuardedConnection {
@@ -37,12 +37,12 @@ final class GuardedConnection {
     var toldStreams: Int { self.transport.quiesceEvents }
     var isOpen: Bool { self.channel.isActive }
 
-    /// Bytes come from the peer.
+    /// Receives bytes from the peer.
     func receive(_ bytes: [UInt8]) throws {
         try self.channel.writeInbound(ByteBuffer(bytes: bytes))
     }
 
-    /// Bytes come from the transport.
+    /// Sends bytes from the transport.
     func send(_ bytes: [UInt8]) throws {
         try self.channel.writeOutbound(ByteBuffer(bytes: bytes))
     }
@@ -55,7 +55,7 @@ final class GuardedConnection {
         return stream
     }
 
-    /// What has gone to the transport since the last look.
+    /// The bytes that the transport got since the last call.
     func passedOn() throws -> [UInt8] {
         var bytes: [UInt8] = []
         while let buffer = try self.channel.readInbound(as: ByteBuffer.self) {
@@ -64,7 +64,7 @@ final class GuardedConnection {
         return bytes
     }
 
-    /// What has gone to the peer since the last look.
+    /// The bytes that the peer got since the last call.
     func sent() throws -> [UInt8] {
         var bytes: [UInt8] = []
         while let buffer = try self.channel.readOutbound(as: ByteBuffer.self) {

@@ -1,4 +1,4 @@
-// The frame reader takes PINGs out and nothing else, however the bytes are cut.
+// The frame reader extracts PINGs and nothing else, however the bytes are split.
 internal import Testing
 
 @testable internal import HTTP2Edge
@@ -54,7 +54,7 @@ struct HTTP2FrameReaderTests {
         #expect(reader.next(chunk.span, from: &offset) == nil)
     }
 
-    /// What breaks the protocol is the transport's to refuse, so all of it goes on.
+    /// Protocol violations pass, so that the transport refuses them.
     static let broken: [(name: String, bytes: [UInt8])] = [
         ("a PING before SETTINGS", HTTP2FrameReader.preface + FrameScript.ping(1)),
         ("a PING of 7 bytes", Self.greeted + FrameScript.frame(6, payload: [1, 2, 3, 4, 5, 6, 7])),

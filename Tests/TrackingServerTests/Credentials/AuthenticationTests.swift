@@ -90,7 +90,7 @@ struct AuthenticationTests {
             try await RunningServer.run(in: directory) { server in
                 try await WireClient.with(server) { client in
                     var client = client
-                    // What nobody asks for is not looked at.
+                    // Without authentication, credentials are ignored.
                     client.metadata = ["authorization": "Bearer nonsense"]
                     _ = try await client.record([TestEvents.push("h1")])
                 }

@@ -107,7 +107,7 @@ struct ExpiringStreamTests {
             #expect(try await running.next().durableSequence == 1)
             clock.set(Self.expiry - Self.grace)
             #expect(try await running.next().hasClosing)
-            // What comes within the grace is taken and acked.
+            // Requests within the grace are still acknowledged.
             try running.send(2)
             #expect(try await running.next().durableSequence == 2)
             clock.set(Self.expiry)
@@ -152,7 +152,7 @@ struct ExpiringStreamTests {
             var acked: UInt64 = 0
             while let answer = await running.answers.next() {
                 acked = answer.durableSequence
-                // It sends on, whatever it is told.
+                // It keeps sending, despite the announcement.
                 for sequence in 1...200 as ClosedRange<UInt64> {
                     try running.send(acked * 1000 + sequence)
                 }

@@ -145,7 +145,7 @@ struct TokenTests {
                 let token = String(decoding: bytes, as: UTF8.self)
                 #expect(self.refusal(of: token, verifier) != nil)
             }
-            // The claims too, which a wrong signature keeps from being read.
+            // The claims too, which are not parsed if the signature is wrong.
             let start = bytes.firstIndex(of: UInt8(ascii: ".")) ?? 0
             _ = try? JWTClaims(encoded: bytes[start...].dropFirst())
             _ = try? JSONValue(token: bytes)

@@ -1,4 +1,4 @@
-// What the board says, and to whom.
+// The statuses that the board reports to its watchers.
 internal import GRPCCore
 internal import GRPCProtobuf
 internal import SightlineProtos
@@ -52,7 +52,7 @@ struct HealthBoardTests {
         board.tellWatchers()
         self.journal.isTaking.withLock { $0 = true }
         board.tellWatchers()
-        // Who does not read misses what has passed.
+        // A slow watcher skips outdated statuses.
         #expect(await seen.next() == .serving)
         async let drained: Void = board.beginDraining()
         #expect(await seen.next() == .notServing)

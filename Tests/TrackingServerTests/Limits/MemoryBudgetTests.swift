@@ -1,5 +1,4 @@
-// The bytes of all requests that are under way: when calls are refused, when reading stops, and
-// that nobody waits for ever.
+// The bytes in flight: when calls are refused, when reading stops, and that every waiter is woken.
 internal import Testing
 internal import TrackingCore
 

@@ -1,4 +1,4 @@
-// What a server that has to end does to the connections that will not.
+// A server that must end closes connections that do not end themselves.
 internal import NIOCore
 internal import NIOEmbedded
 internal import Testing

@@ -1,4 +1,4 @@
-// Quotas and the memory budget in a running server, as clients feel them.
+// Quotas and the memory budget in a running server, from the clients' point of view.
 internal import GRPCCore
 internal import GRPCProtobuf
 internal import SightlineProtos
@@ -45,7 +45,7 @@ struct ThrottlingTests {
     private struct Charge: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let rate: any WritableKeyPath<Quota, Int> & Sendable
-        /// Calls of which one is refused at the latest; more than a slow machine gets back.
+        /// One of this many calls must be refused, even if a slow machine refills some quota.
         let calls: Int
         let call: @Sendable (WireClient) async throws -> RPCError?
 
@@ -81,7 +81,7 @@ struct ThrottlingTests {
                 return errors
             }
         }
-        // What comes first is taken from a full quota, whatever it is.
+        // The first call takes from a full quota, whatever its size.
         #expect(errors.count > 1)
         #expect(try self.reasons(errors.last ?? nil) == ["QUOTA_EXCEEDED"])
     }
@@ -102,7 +102,7 @@ struct ThrottlingTests {
             #expect(outcome.error == nil)
             #expect(outcome.answers.last?.durableSequence == 30)
             #expect(outcome.answers.map(\.tally.accepted).reduce(0, +) == 30)
-            // 20 at once, and 10 more at 20 per second; the lower bound is the quota itself.
+            // 20 at once, then 10 at 20 per second; the quota itself gives the lower bound.
             #expect(clock.now - start >= .milliseconds(450))
         }
     }
@@ -122,7 +122,7 @@ struct ThrottlingTests {
                 #expect(try self.reasons(outcome.error) == ["QUOTA_EXCEEDED"])
                 #expect(outcome.answers.last?.durableSequence == 1)
                 #expect(outcome.answers.map(\.tally.accepted).reduce(0, +) == 5)
-                // And until the credit is worked off, a new stream is not even begun.
+                // Until the debt is paid, a new stream is refused.
                 let next = try await client.stream([try TestEvents.request(1)])
                 #expect(next.answers.isEmpty)
                 #expect(try self.reasons(next.error) == ["QUOTA_EXCEEDED"])
@@ -172,7 +172,7 @@ struct ThrottlingTests {
     @Test("a stream whose requests fill the memory is read on as they are settled")
     func hardLimit() async throws {
         let outcome = try await RunningServer.with { configuration in
-            // Less than one request: each has to be settled before the next one is read.
+            // Less than a request: each must be settled before the next one is read.
             configuration.bytesInFlight = 1
             configuration.bytesInFlightSoftPercent = 100
         } _: { server in

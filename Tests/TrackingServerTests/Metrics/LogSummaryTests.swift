@@ -9,7 +9,7 @@ internal import TrackingCore
 @testable internal import TrackingServer
 
 struct LogSummaryTests {
-    /// Goes through the intervals that it is given, and then cancels the wait as a stop does.
+    /// Returns from the given number of sleeps, then cancels, as a shutdown does.
     private final class ScriptedClock: Clock {
         typealias Instant = ContinuousClock.Instant
         private let steps: Mutex<[@Sendable () -> Void]>

@@ -1,4 +1,4 @@
-// Whose quota a call counts on, and how many of them are remembered.
+// Which quota a call is charged to, and how many are remembered.
 internal import Foundation
 internal import Testing
 internal import TrackingCore
@@ -77,11 +77,11 @@ struct TenantQuotasTests {
         #expect(quotas.quota(of: tenants[0])?.take(events: 10, bytes: 1) == nil)
         self.time.advance(milliseconds: 500)
         #expect(quotas.quota(of: tenants[1])?.take(events: 10, bytes: 1) == nil)
-        // No room: c and d share what is for all others.
+        // The table is full: c and d share a quota.
         #expect(quotas.quota(of: tenants[2])?.take(events: 10, bytes: 1) == nil)
         #expect(quotas.quota(of: tenants[3])?.take(events: 1, bytes: 1) != nil)
         #expect(quotas.count == 2)
-        // By now a has all of its quota again, b has half.
+        // By now a's quota is full again, b's is half full.
         self.time.advance(milliseconds: 1000)
         #expect(quotas.quota(of: tenants[1])?.take(events: 1, bytes: 1) == nil)
         #expect(quotas.quota(of: tenants[2])?.take(events: 10, bytes: 1) == nil)

@@ -110,7 +110,7 @@ struct RequestRunTests {
                 framed(one + two), Array(three.prefix(6)), Array(three.suffix(2)),
                 framed(one + two),
             ])
-        // A frame that ends one of these passes through whole.
+        // A frame with the end of such a message passes unchanged.
         #expect(
             try self.passed([[Array(three.prefix(6))], [three.suffix(2) + one, two + three]])
                 == [Array(three.prefix(6)), three.suffix(2) + one, framed(two + three)])

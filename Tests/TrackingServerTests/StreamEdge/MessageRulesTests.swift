@@ -1,4 +1,4 @@
-// What may wait of a stream's messages, for how long one may come, and how large each may be.
+// The limits on a stream's waiting bytes, and on the duration and size of its messages.
 internal import GRPCCore
 internal import GRPCProtobuf
 internal import NIOCore
@@ -81,13 +81,13 @@ struct MessageRulesTests {
         try channel.writeInbound(Frame.data(.init(data: .byteBuffer(buffer), endStream: isEnd)))
     }
 
-    /// Sends so many bytes of a message that has begun.
+    /// Sends bytes of a message that has begun.
     private func send(_ bytes: Int, to channel: EmbeddedChannel) throws {
         let bytes = ByteBuffer(repeating: 7, count: bytes)
         try channel.writeInbound(Frame.data(.init(data: .byteBuffer(bytes))))
     }
 
-    /// The reason that a call has ended with; nil where it goes on.
+    /// The reason of the call's end; nil if it continues.
     private func reason(_ channel: EmbeddedChannel) throws -> String? {
         guard case .headers(let frame) = try channel.readOutbound(as: Frame.self) else {
             return nil
@@ -147,7 +147,7 @@ struct MessageRulesTests {
         let reader = Reader()
         let channel = try self.channel(encoding: "gzip", reader)
         try self.send(40_000, of: 40_000, to: channel, times: 5)
-        // The first batch was wanted when the frame came.
+        // The first batch was passed on at once, because there was demand.
         #expect(reader.messages == 2 && self.waiting.count == 5 * 40_005 - Self.freeBytes)
         let call = try #require(self.waiting.call(["sightline-call": "1"]))
         call.take(2 * 40_005)
@@ -236,7 +236,7 @@ struct MessageRulesTests {
         let channel = try self.channel()
         try self.send(10, of: 20, to: channel)
         channel.embeddedEventLoop.advanceTime(by: .seconds(20))
-        // The rest of the first, and the beginning of the second.
+        // The rest of the first message, and the beginning of the second.
         var bytes = ByteBuffer(repeating: 7, count: 10)
         bytes.writeBytes([0, 0, 0, 0, 4, 7])
         try channel.writeInbound(Frame.data(.init(data: .byteBuffer(bytes))))

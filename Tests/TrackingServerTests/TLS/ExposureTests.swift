@@ -1,4 +1,4 @@
-// Without TLS a server is reached from its own machine alone, unless somebody says so.
+// Without TLS, a server is reachable from its own machine only, unless this is allowed explicitly.
 internal import Testing
 
 @testable internal import TrackingServer

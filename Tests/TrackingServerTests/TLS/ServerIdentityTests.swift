@@ -1,4 +1,4 @@
-// What stops the start: each fault of the TLS files, with its key named.
+// Faults of TLS files that prevent the start, each reported with its key.
 internal import Foundation
 internal import Logging
 internal import SwiftASN1
@@ -173,7 +173,7 @@ struct ServerIdentityTests {
         return tls
     }
 
-    /// The application is not made, and so binds nothing; it has not even touched its directory.
+    /// The application is not created, so nothing is bound and the directory is untouched.
     private func expectNoStart(_ tls: ServerTLSConfiguration, in directory: String) async throws {
         var configuration = ServerConfiguration()
         configuration.dataDirectory = directory + "/data"

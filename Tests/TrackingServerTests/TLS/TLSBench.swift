@@ -1,4 +1,4 @@
-// A transport secured as the server's is, with a service that notes who calls.
+// A transport with the server's TLS settings, and a service that records its callers.
 internal import Foundation
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
@@ -90,7 +90,7 @@ struct TLSBench: Sendable {
         }
     }
 
-    /// Waits for the thing itself.
+    /// Waits for a condition instead of a fixed time.
     func wait(_ condition: () -> Bool) async throws {
         let deadline = ContinuousClock.now + .seconds(30)
         while !condition() {

@@ -4,13 +4,12 @@ internal import Foundation
 internal import SwiftASN1
 internal import X509
 
-/// An authority, which signs what a test tells it.
+/// A CA that signs whatever a test needs.
 struct TestAuthority {
     let certificate: Certificate
     private let key: Certificate.PrivateKey
 
-    /// Days from now are negative for the past.
-    /// Without an authority above it, it is a root.
+    /// Negative days are in the past. Without an issuer, it is a root.
     init(
         _ name: String = "authority", from: Double = -1, until: Double = 100,
         below parent: TestAuthority? = nil

@@ -1,4 +1,4 @@
-// By what a loss is told, and what is none.
+// What counts as a loss, and what does not.
 internal import Testing
 
 @testable internal import NATSSink
