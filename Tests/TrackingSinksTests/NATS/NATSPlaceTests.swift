@@ -1,4 +1,4 @@
-// What counts as a loss, and what does not.
+// By what a loss is told, and what is none.
 internal import Testing
 
 @testable internal import NATSSink
