@@ -29,7 +29,7 @@ struct NATSStream {
             lastSequence: info.pointee.State.LastSeq)
     }
 
-    /// The id of the hit at a sequence; nil where there is no message.
+    /// The id of the hit at a sequence; nil if there is no message.
     func hitID(
         at sequence: UInt64, _ jetStream: OpaquePointer
     ) throws(NATSError) -> String? {

@@ -115,7 +115,7 @@ package struct ReplayInterruption: Error, CustomStringConvertible {
 
     /// What happened, and the fix, in one line.
     package var description: String {
-        "the sink \(self.sink) takes nothing now: \(self.reason). "
+        "the sink \(self.sink) is unavailable: \(self.reason). "
             + "\(self.counts.delivered) letters were delivered before that, and the others are "
             + "kept: replay them once it is back"
     }

@@ -36,7 +36,7 @@ struct BenchCommand: AsyncParsableCommand {
     @Option(help: "Bytes of an event, 240 to 16384; a track action ends at its longest subject.")
     var eventBytes = BenchPlan().eventBytes
 
-    @Option(help: "Requests under way on a stream, 1 to 4096.")
+    @Option(help: "Requests in flight per stream, 1 to 4096.")
     var window = BenchPlan().window
 
     @Option(help: "How long to send, 1 to 86400 seconds. (default: 10)")

@@ -13,7 +13,7 @@ struct DevCertsCommand: ParsableCommand {
             be read by their owner alone). The authority's own key is thrown away.
             """)
 
-    @Option(help: "The directory; it is made where it is missing.")
+    @Option(help: "The directory, created if missing.")
     var out: String
 
     @Option(help: "A name or an address of the server, as often as needed (default: localhost).")

@@ -176,7 +176,7 @@ struct KeysListCommand: ParsableCommand {
 /// Revokes a key.
 struct KeysRevokeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "revoke", abstract: "Revoke an API key for good.",
+        commandName: "revoke", abstract: "Revoke an API key permanently.",
         discussion: "A running server refuses it after SIGHUP. Exit 1: there is no such key.")
 
     @OptionGroup var place: KeysFileOptions

@@ -26,7 +26,7 @@ struct ReplayCommand: AsyncParsableCommand {
 
     @OptionGroup var flags: ConfigurationFlags
 
-    @Option(help: "The sink that refused them, where it is not the one of the configuration.")
+    @Option(help: "The sink that rejected them, if it is not the configured one.")
     var from: String?
 
     @Option(help: "Deliver at most so many, the oldest first, 1 to 100000000.")

@@ -63,7 +63,7 @@ final class SendReport: Sendable {
             }
             if state.badLineCount > 0 {
                 Console.error(
-                    "\(state.badLineCount) bad lines were not sent; mend them and send them alone")
+                    "\(state.badLineCount) bad lines were not sent; fix them and send only those")
             }
             guard !self.json, summary != nil || state.table.eventCount > 0 else { return }
             for line in state.table.lines() {

@@ -17,8 +17,8 @@ struct ServeCommand: AsyncParsableCommand {
         discussion: """
             Values come from flags, then SIGHTLINE_… variables, then the file, then defaults;
             SIGHUP reads them again, and docs/configuration.md lists every key. Exits with 0 after
-            SIGTERM or SIGINT, 69 where the port or the data directory is in use, 74 where the
-            journal's disk failed, 78 where the configuration is wrong or a newer build has written
+            SIGTERM or SIGINT, 69 if the port or the data directory is in use, 74 if the journal's
+            disk failed, 78 if the configuration is wrong or a newer build has written
             the data directory.
             """)
 

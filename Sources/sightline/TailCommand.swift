@@ -25,7 +25,7 @@ struct TailCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Go on with rows that come in, until interrupted.")
     var follow = false
 
-    @Flag(help: "Show what the sink refused for good, from dead_letters.db.")
+    @Flag(help: "Show the hits that the sink rejected permanently, from dead_letters.db.")
     var rejected = false
 
     @Flag(help: "Print one line of JSON per row.")

@@ -54,7 +54,7 @@ struct TopScreen {
         table.add(["streams", "\(statistics.streams) on \(statistics.connections) connections"])
         table.add([
             "memory",
-            "\(Figure.bytes(statistics.memory.residentBytes)), under way "
+            "\(Figure.bytes(statistics.memory.residentBytes)), in flight "
                 + Figure.part(
                     statistics.memory.inFlightBytes, of: statistics.memory.inFlightLimitBytes),
         ])

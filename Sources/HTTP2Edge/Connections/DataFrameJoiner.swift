@@ -126,7 +126,7 @@ struct DataFrameJoiner {
             self.output = output
         }
 
-        /// The output with the rest of the chunk; nil where nothing was joined.
+        /// The output with the rest of the chunk; nil if nothing was joined.
         mutating func finish() -> ByteBuffer? {
             guard var output = self.output else { return nil }
             self.output = nil

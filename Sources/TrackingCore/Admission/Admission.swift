@@ -37,7 +37,7 @@ package struct Admission: Sendable {
         RequestReader(request, shape: shape, maxEvents: self.rules.limits.requestEvents)
     }
 
-    /// What is wrong with a request as a whole.
+    /// Why a request is refused as a whole; nil if it is not.
     private func violation(of request: RequestReader, bytes: Int) -> Violation? {
         let limits = self.rules.limits
         if bytes > limits.requestBytes {

@@ -20,7 +20,7 @@ package struct EventView {
     package var traceparent = Bytes.none
     /// The event's own W3C tracestate.
     package var tracestate = Bytes.none
-    /// What happened.
+    /// The interaction that is reported.
     package var interaction = Interaction.none
 
     /// A Timestamp as sent, without range checks.

@@ -14,7 +14,7 @@ package struct InAppView {
     package var isDisplaySuppressed = false
     /// Whether the user allows data collection; nil if absent.
     package var dataCollectionEnabled: Bool?
-    /// What happened.
+    /// What happened to the message.
     package var event = Event.none
 
     /// The `event` oneof.

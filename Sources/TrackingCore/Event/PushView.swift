@@ -23,7 +23,7 @@ package struct PushView {
         package var deliveryID = Bytes.none
         /// `_mId`.
         package var messageID = Bytes.none
-        /// `_acsDeliveryTracking`, nil where it is absent.
+        /// `_acsDeliveryTracking`; nil if absent.
         package var flag: Bytes?
         /// Whether `media-attachment-url` is set.
         package var hasMedia = false
