@@ -1,10 +1,10 @@
-// `make simulate SECONDS=…`: runs histories with consecutive seeds.
+// `make simulate SECONDS=…`: histories one after the other, each of its own seed.
 internal import Foundation
 
-/// Runs histories until the time is over, or the history of one seed.
+/// Runs histories until the time is over, or the one of a seed.
 @main
 struct Simulate {
-    static func main() throws {
+    static func main() {
         let arguments = CommandLine.arguments.dropFirst()
         Self.orderHashes()
         SQLiteDisk.register()
@@ -15,22 +15,15 @@ struct Simulate {
         let seconds = Self.value("--seconds", arguments).flatMap(Double.init) ?? 60
         let first =
             Self.value("--from", arguments).flatMap { UInt64($0) } ?? .random(in: 1...1 << 40)
-        var search = try Search.continued() ?? Search(first: first)
-        let found = try search.run(seconds: seconds) { Self.run($0) }
-        print(search)
-        Self.end(found)
+        Self.end(Self.search(from: first, seconds: seconds))
     }
 
-    /// Makes hashing deterministic, which Swift supports only from the start of a process.
+    /// Swift orders sets and dictionaries anew in each process, unless it is told not to when the
+    /// process starts.
     private static func orderHashes() {
         let name = "SWIFT_DETERMINISTIC_HASHING"
         guard getenv(name) == nil else { return }
         setenv(name, "1", 1)
-        Self.startAgain()
-    }
-
-    /// Executes the program again in place of this process.
-    static func startAgain() -> Never {
         let arguments = CommandLine.arguments.map { strdup($0) } + [nil]
         execv("/proc/self/exe", arguments)
         fatalError("cannot start again: \(String(cString: strerror(errno)))")
@@ -39,6 +32,30 @@ struct Simulate {
     private static func value(_ name: String, _ arguments: ArraySlice<String>) -> String? {
         guard let index = arguments.firstIndex(of: name) else { return nil }
         return arguments.indices.contains(index + 1) ? arguments[index + 1] : nil
+    }
+
+    private static func search(
+        from first: UInt64, seconds: Double
+    ) -> (seed: UInt64, violation: Violation)? {
+        let start = Date()
+        var (count, report) = (0, HistoryReport())
+        var found: (UInt64, Violation)?
+        while found == nil, Date().timeIntervalSince(start) < seconds {
+            let seed = first &+ UInt64(count)
+            let (result, violation) = Self.run(seed)
+            report = report + result
+            count += 1
+            found = violation.map { (seed, $0) }
+        }
+        let elapsed = Date().timeIntervalSince(start)
+        print(
+            "\(count) histories from seed \(first) in \(Int(elapsed)) s "
+                + "(\(Int(Double(count) / max(elapsed, 0.001) * 60)) a minute): "
+                + "\(report.crashes) crashes, \(report.powerCuts) of them power cuts, "
+                + "\(report.faults) failed calls of \(report.calls), "
+                + "\(report.media) damaged files, "
+                + "\(report.acks) acks, \(found == nil ? 0 : 1) violations")
+        return found
     }
 
     private static func run(

@@ -7,7 +7,7 @@ struct Violation: Error, CustomStringConvertible {
 }
 
 /// What happened in a history.
-struct HistoryReport: Codable {
+struct HistoryReport {
     var crashes = 0
     var powerCuts = 0
     var faults = 0
