@@ -113,9 +113,19 @@ let targets: [Target] = [
     .target(
         name: "NATSSink", dependencies: ["CNats", "TrackingCore", "TrackingSinks"],
         swiftSettings: strict),
+    .target(name: "TerminalText", swiftSettings: strict),
     .target(
-        name: "TrackingClient",
-        dependencies: ["SightlineProtos", "TrackingCore"] + grpc,
+        name: "SightlineClient",
+        dependencies: ["SightlineProtos", "TerminalText", "TrackingCore"] + grpc,
+        swiftSettings: strict),
+    .target(
+        name: "EventFiles",
+        dependencies: ["SightlineClient", "SightlineProtos", "TerminalText", "TrackingCore"]
+            + libraries("SwiftProtobuf"),
+        swiftSettings: strict),
+    .target(
+        name: "SightlineBench",
+        dependencies: ["SightlineClient", "SightlineProtos", "TrackingCore"] + grpc,
         swiftSettings: strict),
     .target(
         name: "Telemetry",
@@ -141,7 +151,7 @@ let targets: [Target] = [
         swiftSettings: strict),
     .target(
         name: "TrackingReport",
-        dependencies: ["TrackingClient", "TrackingCore"] + sqlite,
+        dependencies: ["TerminalText", "TrackingCore"] + sqlite,
         swiftSettings: strict),
     .target(
         name: "AdminServer",
@@ -176,9 +186,10 @@ let targets: [Target] = [
     .executableTarget(
         name: "sightline",
         dependencies: [
-            "AdminServer", "CMalloc", "Credentials", "HTTP2Edge", "ServerConfiguration",
-            "SightlineProtos", "Telemetry", "TrackingClient", "TrackingCore", "TrackingJournal",
-            "TrackingReport", "TrackingServer", "TrackingSinks",
+            "AdminServer", "CMalloc", "Credentials", "EventFiles", "HTTP2Edge",
+            "ServerConfiguration", "SightlineBench", "SightlineClient", "SightlineProtos",
+            "Telemetry", "TerminalText", "TrackingCore", "TrackingJournal", "TrackingReport",
+            "TrackingServer", "TrackingSinks",
         ]
             + libraries(
                 "ArgumentParser", "AsyncHTTPClient", "Logging", "Crypto", "GRDB", "GRPCCore",
@@ -229,8 +240,18 @@ let targets: [Target] = [
                 "CoreMetrics", "GRDB", "Logging", "MetricsTestKit", "SwiftProtobuf", "Tracing"),
         swiftSettings: strict),
     .testTarget(
-        name: "TrackingClientTests",
-        dependencies: ["SightlineProtos", "TrackingClient", "TrackingCore"] + grpc,
+        name: "SightlineClientTests",
+        dependencies: ["SightlineClient", "SightlineProtos", "TerminalText", "TrackingCore"] + grpc,
+        swiftSettings: strict),
+    .testTarget(
+        name: "EventFilesTests",
+        dependencies: ["EventFiles", "SightlineClient", "SightlineProtos", "TrackingCore"]
+            + libraries("SwiftProtobuf"),
+        swiftSettings: strict),
+    .testTarget(
+        name: "SightlineBenchTests",
+        dependencies: ["SightlineBench", "SightlineClient", "SightlineProtos", "TrackingCore"]
+            + grpc,
         swiftSettings: strict),
     .testTarget(
         name: "TelemetryTests",
@@ -248,7 +269,7 @@ let targets: [Target] = [
         name: "TrackingServerTests",
         dependencies: [
             "AdminServer", "Credentials", "HTTP2Edge", "ServerConfiguration", "SightlineProtos",
-            "Telemetry", "TrackingClient", "TrackingCore", "TrackingJournal", "TrackingServer",
+            "SightlineClient", "Telemetry", "TrackingCore", "TrackingJournal", "TrackingServer",
             "TrackingSinks",
         ]
             + libraries(

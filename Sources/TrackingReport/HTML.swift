@@ -1,4 +1,4 @@
-internal import TrackingClient
+internal import TerminalText
 
 /// Markup that escapes interpolated text, so that ids and names cannot inject tags.
 struct HTML: ExpressibleByStringInterpolation {

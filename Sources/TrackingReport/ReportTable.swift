@@ -1,4 +1,4 @@
-internal import TrackingClient
+internal import TerminalText
 
 /// A report for terminals: a table per section, with a bar for each ratio.
 package struct ReportTable: Sendable {

@@ -1,5 +1,6 @@
+internal import EventFiles
+internal import SightlineClient
 internal import Synchronization
-internal import TrackingClient
 
 /// Prints each malformed line to standard error, and counts them.
 final class BadLineCounter: Sendable {

@@ -1,6 +1,8 @@
 // `sightline bench`: how much a server takes, and how soon it acks.
 internal import ArgumentParser
-internal import TrackingClient
+internal import EventFiles
+internal import SightlineBench
+internal import SightlineClient
 
 extension BenchPlan.Mix: ExpressibleByArgument {}
 

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Histogram
-internal import TrackingClient
+internal import SightlineBench
+internal import TerminalText
 internal import TrackingCore
 
 /// The figures of a `bench` run.

@@ -1,7 +1,8 @@
 internal import Foundation
 internal import Histogram
+internal import SightlineBench
+internal import SightlineClient
 internal import Synchronization
-internal import TrackingClient
 internal import TrackingCore
 
 /// Collects the latencies and verdicts of all streams' answers.

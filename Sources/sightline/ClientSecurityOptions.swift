@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import TrackingClient
+internal import SightlineClient
 
 /// The TLS options of every command that connects to a server.
 struct ClientSecurityOptions: ParsableArguments {

@@ -1,7 +1,7 @@
 // `sightline config print`: what the configuration is, and why.
 internal import ArgumentParser
 internal import ServerConfiguration
-internal import TrackingClient
+internal import TerminalText
 internal import TrackingCore
 
 /// The parent of the configuration commands.

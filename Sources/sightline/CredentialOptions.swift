@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import TrackingClient
+internal import SightlineClient
 
 /// The credential options. They take files, because other users can see arguments in the process
 /// list.

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import GRDB
-internal import TrackingClient
+internal import TerminalText
 internal import TrackingSinks
 
 /// Opens the server's databases read-only, even while it runs.

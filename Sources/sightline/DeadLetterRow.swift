@@ -1,8 +1,9 @@
 internal import Foundation
 internal import GRDB
+internal import SightlineClient
 internal import SightlineProtos
 internal import SwiftProtobuf
-internal import TrackingClient
+internal import TerminalText
 internal import TrackingReport
 internal import TrackingSinks
 

@@ -1,7 +1,7 @@
 // `sightline dev-certs`: certificates to try TLS on one machine.
 internal import ArgumentParser
 internal import Foundation
-internal import TrackingClient
+internal import TerminalText
 
 /// Writes the files of a throwaway CA, a server certificate and a client certificate.
 struct DevCertsCommand: ParsableCommand {

@@ -1,8 +1,10 @@
 internal import ArgumentParser
+internal import EventFiles
 internal import Foundation
+internal import SightlineClient
 internal import SightlineProtos
 internal import SwiftProtobuf
-internal import TrackingClient
+internal import TerminalText
 internal import TrackingCore
 
 /// The names of platforms on the command line.

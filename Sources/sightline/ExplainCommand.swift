@@ -1,7 +1,9 @@
 // `sightline explain`: the verdict of an event and the steps that lead to it.
 internal import ArgumentParser
+internal import EventFiles
+internal import SightlineClient
 internal import SightlineProtos
-internal import TrackingClient
+internal import TerminalText
 internal import TrackingServer
 
 /// Explains the verdict on events, locally or on a server, without recording them.

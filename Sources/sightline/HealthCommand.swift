@@ -1,7 +1,8 @@
 // `sightline health`: whether a server takes events, for scripts and container probes.
 internal import ArgumentParser
+internal import EventFiles
+internal import SightlineClient
 internal import SightlineProtos
-internal import TrackingClient
 
 /// Checks whether a server accepts events, for scripts and container probes.
 struct HealthCommand: AsyncParsableCommand {

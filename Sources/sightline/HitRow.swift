@@ -1,6 +1,6 @@
 internal import Foundation
 internal import GRDB
-internal import TrackingClient
+internal import TerminalText
 internal import TrackingReport
 internal import TrackingSinks
 

@@ -1,5 +1,5 @@
+internal import EventFiles
 internal import Foundation
-internal import TrackingClient
 
 /// Reads files that the user named; `-` is standard input.
 enum InputFile {

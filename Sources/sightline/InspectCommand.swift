@@ -1,7 +1,8 @@
 // `sightline inspect`: what in a payload would spoil the tracking.
 internal import ArgumentParser
+internal import EventFiles
 internal import Foundation
-internal import TrackingClient
+internal import TerminalText
 internal import TrackingCore
 
 /// Inspects payloads for problems that would prevent their tracking.

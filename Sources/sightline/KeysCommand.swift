@@ -1,9 +1,10 @@
 // `sightline keys`: the API keys of a server, in its keys file.
 internal import ArgumentParser
 internal import Credentials
+internal import EventFiles
 internal import Foundation
 internal import ServerConfiguration
-internal import TrackingClient
+internal import TerminalText
 
 /// The parent of the API key commands.
 struct KeysCommand: ParsableCommand {

@@ -1,7 +1,8 @@
 internal import AsyncHTTPClient
 internal import NIOCore
 internal import NIOHTTP1
-internal import TrackingClient
+internal import SightlineClient
+internal import TerminalText
 
 /// Reads `/readyz` of the admin server. It is plain HTTP on loopback, so that a local probe needs
 /// neither TLS nor credentials.

@@ -2,7 +2,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import GRDB
-internal import TrackingClient
+internal import TerminalText
 internal import TrackingReport
 internal import TrackingSinks
 

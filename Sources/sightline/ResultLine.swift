@@ -1,5 +1,5 @@
+internal import SightlineClient
 internal import SightlineProtos
-internal import TrackingClient
 
 /// An event's result as printed with --json; absent parts are omitted.
 struct ResultLine: Encodable {

@@ -1,6 +1,7 @@
 // `sightline send`: sends events, and resends them until each has a verdict.
 internal import ArgumentParser
-internal import TrackingClient
+internal import EventFiles
+internal import SightlineClient
 
 /// Sends payloads or events, and prints their outcomes.
 struct SendCommand: AsyncParsableCommand {

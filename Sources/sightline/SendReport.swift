@@ -1,6 +1,8 @@
+internal import EventFiles
 internal import Foundation
+internal import SightlineClient
 internal import Synchronization
-internal import TrackingClient
+internal import TerminalText
 
 /// Prints the progress and the outcomes of `send`, in order, from several tasks.
 final class SendReport: Sendable {

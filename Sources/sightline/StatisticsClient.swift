@@ -3,7 +3,8 @@ internal import AsyncHTTPClient
 internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
-internal import TrackingClient
+internal import SightlineClient
+internal import TerminalText
 
 /// Reads `/stats.json` of the admin server.
 struct StatisticsClient {

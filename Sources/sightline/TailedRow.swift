@@ -1,6 +1,6 @@
 internal import Foundation
 internal import GRDB
-internal import TrackingClient
+internal import TerminalText
 
 /// A row that `tail` prints, of a table that is only appended to.
 protocol TailedRow: Encodable, Sendable {

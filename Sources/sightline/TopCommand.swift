@@ -2,7 +2,7 @@
 internal import AdminServer
 internal import ArgumentParser
 internal import Foundation
-internal import TrackingClient
+internal import SightlineClient
 
 /// Shows a server's figures, updated continuously.
 struct TopCommand: AsyncParsableCommand {

@@ -1,6 +1,7 @@
 internal import AdminServer
 internal import Foundation
-internal import TrackingClient
+internal import SightlineClient
+internal import TerminalText
 
 /// The contents of the screen that `sightline top` draws.
 struct TopScreen {

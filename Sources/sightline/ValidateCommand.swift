@@ -1,7 +1,7 @@
 // `sightline validate`: checks a configuration without starting the server.
 internal import ArgumentParser
 internal import ServerConfiguration
-internal import TrackingClient
+internal import TerminalText
 internal import TrackingCore
 
 /// Lists all problems of a configuration.

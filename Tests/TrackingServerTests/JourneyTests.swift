@@ -1,11 +1,11 @@
 // The path of an event from a client to the sink's file, over a real socket.
 internal import Foundation
 internal import GRDB
+internal import SightlineClient
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Synchronization
 internal import Testing
-internal import TrackingClient
 
 @Suite(.timeLimit(.minutes(10)))
 struct JourneyTests {

@@ -1,7 +1,7 @@
 // The server as `sightline serve` runs it, in a directory and on a port of its own.
 internal import Logging
+internal import SightlineClient
 internal import Telemetry
-internal import TrackingClient
 internal import TrackingJournal
 
 @testable internal import AdminServer

@@ -69,11 +69,18 @@ enum SourceRules {
             "CoreMetrics", "Logging", "NIOCore", "ServiceLifecycle", "SightlineProtos",
             "SwiftProtobuf", "TrackingCore",
         ]),
-        "TrackingClient": Self.system.union(Self.grpc).union([
-            "SightlineProtos", "TrackingCore", "SwiftProtobuf", "NIOCore",
+        "TerminalText": Self.system,
+        "SightlineClient": Self.system.union(Self.grpc).union([
+            "SightlineProtos", "TerminalText", "TrackingCore", "SwiftProtobuf", "NIOCore",
+        ]),
+        "EventFiles": Self.system.union([
+            "SightlineClient", "SightlineProtos", "SwiftProtobuf", "TerminalText", "TrackingCore",
+        ]),
+        "SightlineBench": Self.system.union(Self.grpc).union([
+            "NIOCore", "SightlineClient", "SightlineProtos", "SwiftProtobuf", "TrackingCore",
         ]),
         "TrackingReport": Self.system.union([
-            "TrackingClient", "TrackingCore", "GRDB", "GRDBSQLite",
+            "GRDB", "GRDBSQLite", "TerminalText", "TrackingCore",
         ]),
         "HTTP2Edge": Self.system.union(["CInflate"]).union(Self.grpc.subtracting(["GRPCProtobuf"]))
             .union(["Logging", "NIOCore", "NIOHPACK", "NIOHTTP2", "NIOSSL"]),
@@ -100,9 +107,11 @@ enum SourceRules {
         ]),
         "sightline": Self.system.union(Self.grpc).union(Self.tracing).union([
             "AdminServer", "ArgumentParser", "AsyncHTTPClient", "CMalloc", "Credentials", "Crypto",
-            "GRDB", "Histogram", "Logging", "NIOCore", "NIOHTTP1", "ServerConfiguration",
-            "ServiceLifecycle", "SightlineProtos", "SwiftASN1", "SwiftProtobuf", "Telemetry",
-            "TrackingClient", "TrackingCore", "TrackingJournal", "TrackingReport",
+            "EventFiles", "GRDB", "Histogram", "Logging", "NIOCore", "NIOHTTP1",
+            "ServerConfiguration",
+            "ServiceLifecycle", "SightlineBench", "SightlineClient", "SightlineProtos",
+            "SwiftASN1", "SwiftProtobuf", "Telemetry", "TerminalText", "TrackingCore",
+            "TrackingJournal", "TrackingReport",
             "TrackingServer", "TrackingSinks", "X509",
         ]),
     ]

@@ -1,9 +1,9 @@
 // A client that sends what a test tells it, byte for byte: no stub, no retry, nothing of our own.
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
+internal import SightlineClient
 internal import SightlineProtos
 internal import SwiftProtobuf
-internal import TrackingClient
 
 /// A connection to a server over a real socket.
 struct WireClient: Sendable {

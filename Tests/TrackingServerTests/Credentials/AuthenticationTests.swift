@@ -3,10 +3,10 @@ internal import Foundation
 internal import GRDB
 internal import GRPCCore
 internal import GRPCProtobuf
+internal import SightlineClient
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
-internal import TrackingClient
 
 @testable internal import Credentials
 @testable internal import ServerConfiguration

@@ -8,7 +8,6 @@ internal import SightlineProtos
 internal import SwiftASN1
 internal import Synchronization
 internal import Testing
-internal import TrackingClient
 internal import TrackingCore
 internal import X509
 

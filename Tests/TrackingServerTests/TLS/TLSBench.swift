@@ -3,9 +3,9 @@ internal import Foundation
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import Logging
+internal import SightlineClient
 internal import SightlineProtos
 internal import Synchronization
-internal import TrackingClient
 internal import X509
 
 @testable internal import Credentials

@@ -1,6 +1,7 @@
 // When a load's requests are due, and what a stream has under way.
 internal import Testing
-@testable internal import TrackingClient
+
+@testable internal import SightlineBench
 
 struct BenchScheduleTests {
     private static func plan(

@@ -1,7 +1,7 @@
 // The table at the end of `send`.
+internal import SightlineClient
 internal import SightlineProtos
 internal import Testing
-internal import TrackingClient
 
 struct VerdictTableTests {
     private func outcome(

@@ -1,5 +1,5 @@
 internal import GRPCCore
-internal import GRPCNIOTransportHTTP2Posix
+package import GRPCNIOTransportHTTP2Posix
 
 /// The host and port of a server.
 package struct ServerAddress: Sendable, Equatable, CustomStringConvertible {
@@ -31,7 +31,8 @@ package struct ServerAddress: Sendable, Equatable, CustomStringConvertible {
         self.host.contains(":") ? "[\(self.host)]:\(self.port)" : "\(self.host):\(self.port)"
     }
 
-    var target: any ResolvableTarget {
+    /// What the transport connects to; a host name is resolved by each connection.
+    package var target: any ResolvableTarget {
         if self.host.contains(":") { return .ipv6(address: self.host, port: self.port) }
         let isIPv4 = self.host.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ".") }
         if isIPv4 { return .ipv4(address: self.host, port: self.port) }

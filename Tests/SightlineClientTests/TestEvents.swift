@@ -1,7 +1,7 @@
 // Events and answers for the client's tests.
+internal import SightlineClient
 internal import SightlineProtos
 internal import SwiftProtobuf
-internal import TrackingClient
 
 enum TestEvents {
     /// An event with an id and nothing else.

@@ -1,3 +1,5 @@
+internal import TerminalText
+
 /// Why the client failed as a whole; a problem with an event is its verdict.
 package enum TrackingClientError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The address is not HOST:PORT.

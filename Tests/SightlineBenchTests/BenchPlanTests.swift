@@ -1,6 +1,7 @@
 // A load is bounded: each option at its limits, and one beyond.
 internal import Testing
-@testable internal import TrackingClient
+
+@testable internal import SightlineBench
 
 struct BenchPlanTests {
     private static func options() -> [(String, WritableKeyPath<BenchPlan, Int>, Int, Int)] {

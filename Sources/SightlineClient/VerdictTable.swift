@@ -1,4 +1,5 @@
 internal import SightlineProtos
+internal import TerminalText
 
 /// Counts events by verdict, and keeps the first rejections, for the table that `send` prints.
 package struct VerdictTable: Sendable {

@@ -1,4 +1,4 @@
-internal import GRPCNIOTransportHTTP2Posix
+package import GRPCNIOTransportHTTP2Posix
 
 /// The TLS settings of connections. The server's certificate is always verified, including its name
 /// or address.
@@ -16,7 +16,7 @@ package struct ClientSecurity: Sendable, Equatable {
     package init() {}
 
     /// The settings for the transport.
-    var transportSecurity: HTTP2ClientTransport.Posix.TransportSecurity {
+    package var transportSecurity: HTTP2ClientTransport.Posix.TransportSecurity {
         guard self.isEncrypted else { return .plaintext }
         return .tls { config in
             if let rootsPath {

@@ -2,9 +2,9 @@
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import GRPCProtobuf
+internal import SightlineClient
 internal import SightlineProtos
 internal import Synchronization
-internal import TrackingClient
 
 /// Settles every request, and breaks off where its script says so.
 final class ScriptedServer: Sightline_V1_TrackingService.SimpleServiceProtocol {

@@ -1,6 +1,7 @@
 // Addresses as people write them.
+internal import SightlineClient
+internal import TerminalText
 internal import Testing
-internal import TrackingClient
 
 struct ServerAddressTests {
     @Test(

@@ -1,5 +1,6 @@
 package import SightlineProtos
 internal import SwiftProtobuf
+internal import TerminalText
 internal import TrackingCore
 
 /// A malformed line.

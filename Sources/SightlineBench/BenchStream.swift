@@ -1,6 +1,7 @@
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import GRPCProtobuf
+internal import SightlineClient
 internal import SightlineProtos
 internal import Synchronization
 internal import TrackingCore

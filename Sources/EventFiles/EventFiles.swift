@@ -1,4 +1,5 @@
 internal import Foundation
+package import SightlineClient
 
 /// The events of NDJSON files, in sequence, read on demand. Malformed lines are passed to
 /// `onBadLine` and skipped.

@@ -1,7 +1,7 @@
 // Lines cut at any byte, and what is told of bad ones.
+internal import EventFiles
 internal import SightlineProtos
 internal import Testing
-internal import TrackingClient
 
 struct NDJSONReaderTests {
     private func read(_ text: String, pieceByteCount: Int = .max) -> [NDJSONLine] {

@@ -3,7 +3,8 @@ internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
 internal import TrackingCore
-@testable internal import TrackingClient
+
+@testable internal import SightlineBench
 
 struct BenchRequestTests {
     private static let now: Int64 = 1_790_000_000

@@ -1,9 +1,9 @@
 // The reader against the vendors' payloads, and against JSON that the contract cannot carry.
 
+internal import EventFiles
 internal import Foundation
 internal import SightlineProtos
 internal import Testing
-internal import TrackingClient
 internal import TrackingCore
 
 struct PayloadReaderTests {

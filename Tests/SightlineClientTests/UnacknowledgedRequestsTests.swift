@@ -1,8 +1,8 @@
 // The client's memory, step by step: no task, no clock, no connection.
+internal import SightlineClient
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
-internal import TrackingClient
 
 struct UnacknowledgedRequestsTests {
     private let start = ContinuousClock.now

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
+package import SightlineClient
 
 /// The result of a run, apart from the answers.
 package struct BenchSummary: Sendable {

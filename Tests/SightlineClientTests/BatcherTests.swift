@@ -1,8 +1,8 @@
 // Batches at their limits and one beyond.
+internal import SightlineClient
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
-internal import TrackingClient
 
 struct BatcherTests {
     private func ids(_ batch: Batcher.Batch) -> [String]? {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import GRPCCore
+package import GRPCCore
 
 /// A file with an API key or a token. It is read for every stream and call, so that it may be
 /// replaced while the client runs. Its contents are never logged.
@@ -16,7 +16,7 @@ package struct ClientCredential: Sendable, Equatable {
     /// The metadata of calls.
     ///
     /// - Throws: `TrackingClientError.badCredential`.
-    var metadata: Metadata {
+    package var metadata: Metadata {
         get throws(TrackingClientError) {
             guard let handle = FileHandle(forReadingAtPath: self.path) else {
                 throw .badCredential(path: self.path, reason: "cannot be read")

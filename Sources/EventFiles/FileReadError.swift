@@ -1,3 +1,5 @@
+internal import TerminalText
+
 /// A file could not be read.
 package struct FileReadError: Error, Sendable, CustomStringConvertible {
     /// The file as the user named it.

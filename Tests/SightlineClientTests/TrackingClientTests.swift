@@ -1,8 +1,8 @@
 // The client's shell against a server over loopback: what the pure tests cannot show.
+internal import SightlineClient
 internal import SightlineProtos
 internal import Synchronization
 internal import Testing
-internal import TrackingClient
 
 @Suite(.timeLimit(.minutes(10)))
 struct TrackingClientTests {

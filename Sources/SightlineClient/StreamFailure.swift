@@ -1,18 +1,20 @@
 internal import GRPCCore
 internal import GRPCProtobuf
+internal import TerminalText
 
 /// The error of a stream, classified: retry after a delay, or stop.
-struct StreamFailure: Sendable {
+package struct StreamFailure: Sendable {
     /// Whether a retry may succeed.
-    let isRetryable: Bool
+    package let isRetryable: Bool
     /// The server's retry delay; nil if it gave none.
     let retryDelay: Duration?
     /// The status code's name, e.g. `UNAVAILABLE`.
-    let code: String
+    package let code: String
     /// The reason as text, with the server's details.
-    let reason: String
+    package let reason: String
 
-    init(_ error: any Error) {
+    /// Classifies `error`. What is no `RPCError` may be retried.
+    package init(_ error: any Error) {
         guard let error = error as? RPCError else {
             self.isRetryable = true
             self.retryDelay = nil

@@ -1,3 +1,4 @@
+internal import SightlineClient
 internal import Synchronization
 package import TrackingCore
 
