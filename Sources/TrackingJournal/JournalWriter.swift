@@ -71,8 +71,8 @@ final class JournalWriter: @unchecked Sendable {
     /// - Throws: why nothing of it was kept.
     func commit(_ group: [Journal.Submission]) throws(JournalLog.Failure) -> JournalBatch? {
         self.changes.removeAll(keepingCapacity: true)
-        self.deleteDelivered()
         let bytes = group.reduce(0) { $0 &+ $1.journalBytes }
+        self.deleteDelivered(before: bytes)
         // Asked before anything is claimed: a refused group must leave the window as it was.
         let hasRoom = self.storedBytes + bytes <= self.maxBytes && !self.windowRows.isFull
         guard bytes == 0 || hasRoom else { throw .noRoom }
@@ -184,11 +184,11 @@ extension JournalWriter {
     }
 
     /// Lets rows go that every sink has had for long enough. Clients come first: what is only
-    /// retained gives way once it would fill more than half of the journal.
-    private func deleteDelivered() {
+    /// retained gives way to the bytes that come, and where it fills more than half of the journal.
+    private func deleteDelivered(before bytes: Int = 0) {
         let (delivered, expired) = self.cursors.withLock { ($0.delivered, $0.expired) }
-        var excess = self.storedBytes - self.maxBytes / 2
-        let bytes = self.rows.withLock { rows in
+        var excess = self.storedBytes - min(self.maxBytes / 2, self.maxBytes - bytes)
+        let deleted = self.rows.withLock { rows in
             rows.removeRows { row in
                 guard row.sequence <= delivered, row.sequence <= expired || excess > 0 else {
                     return false
@@ -199,7 +199,7 @@ extension JournalWriter {
                 return true
             }
         }
-        self.stored.subtract(bytes, ordering: .relaxed)
+        self.stored.subtract(deleted, ordering: .relaxed)
         // Records of keys alone have no rows, and go with those before them.
         let kept = self.rows.withLock { $0.first?.sequence }
         self.deletedThrough = max(

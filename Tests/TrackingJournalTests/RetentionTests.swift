@@ -115,6 +115,16 @@ struct RetentionTests {
         await journal.close()
     }
 
+    @Test("what is only retained gives way to a group of more than half of the journal")
+    func largeGroup() async throws {
+        let requests = (0x106...0x10B).map { TestRequests.impressions([$0]) }
+        let journal = try self.open { $0.maxBytes = requests[0].journalBytes * 10 }
+        for id in 1...5 { #expect(try await self.deliver(0x100 + id, journal) == id) }
+        await journal.appendTogether(requests, for: RecordingReceiver())
+        #expect(requests.allSatisfy { $0.verdicts == [.accepted] })
+        await journal.close()
+    }
+
     @Test("a sink that goes back gets every row that is kept, and they stay until it has them")
     func rewind() async throws {
         var journal = try self.open()
