@@ -195,6 +195,8 @@ let targets: [Target] = [
                 "ArgumentParser", "AsyncHTTPClient", "Logging", "Crypto", "GRDB", "GRPCCore",
                 "GRPCNIOTransportHTTP2Posix", "Histogram", "NIOCore", "NIOHTTP1",
                 "ServiceLifecycle", "SwiftASN1", "SwiftProtobuf", "X509"),
+        // A link to docs/rules.md, for `explain --rule`.
+        resources: [.embedInCode("rules.md")],
         swiftSettings: strict),
     // In no product: built where it is named, `swift build --product microbench`.
     .executableTarget(

@@ -44,7 +44,7 @@ struct EventInput: ParsableArguments {
             line; - is standard input.
             """,
             valueName: "file"))
-    var files: [String]
+    var files: [String] = []
 
     @Option(help: "Read payloads of this platform: ios or android.")
     var platform: PlatformName?

@@ -13,6 +13,7 @@ struct ExplainCommand: AsyncParsableCommand {
         abstract: "Say what would become of events, and why.",
         discussion: """
             Without --target the rules run here, with the defaults and no memory of earlier events.
+            Steps name their rules, as in (D22): --rule D22 prints that one.
             Exit 0: every event was judged. 1: a line was bad. 66: a file is missing.
             69: the server cannot be reached.
             """)
@@ -32,7 +33,17 @@ struct ExplainCommand: AsyncParsableCommand {
     @Flag(help: "Print one line of JSON per event.")
     var json = false
 
+    @Option(help: "Print one of the rules that the steps name, such as D22, and explain nothing.")
+    var rule: String?
+
     func validate() throws {
+        if let rule {
+            guard self.input.files.isEmpty else {
+                throw ValidationError("--rule takes no files: it prints the rule alone.")
+            }
+            guard RuleBook[rule] != nil else { throw ValidationError(RuleBook.problem(with: rule)) }
+            return
+        }
         if self.input.files.isEmpty {
             throw ValidationError("name at least one file, or - for standard input.")
         }
@@ -45,6 +56,10 @@ struct ExplainCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        if let rule = self.rule.flatMap({ RuleBook[$0] }) {
+            Console.out("\(rule.number)  \(rule.text)\nWhy  \(rule.reason)")
+            return
+        }
         let badLines = BadLineCounter()
         do {
             if let platform = self.input.platform?.platform {

@@ -8,9 +8,11 @@ import pytest
 
 from facts import Facts
 from google.protobuf import json_format
+from protos import ROOT
 from server import binary
 
 SECONDS = 60
+USAGE = 64
 FIXTURES = {"ios": ["apns-alert", "apns-tester"], "android": ["fcm-sent", "fcm-tester"]}
 
 
@@ -131,6 +133,21 @@ def test_explaining_a_payload(payloads, name, platform, words):
     text = run("explain", payloads / f"{name}.json", "--platform", platform, "--interaction",
                "opened", code=None).stdout.lower()
     assert [word for word in words if word not in text] == [], text
+
+
+@pytest.mark.parametrize("number", ["D1", "d22", "D55"])
+def test_explaining_a_rule(number):
+    row = next(line for line in (ROOT / "docs/rules.md").read_text().splitlines()
+               if f"</a>{number.upper()} |" in line)
+    _, text, why = row.removesuffix(" |").split(" | ")
+    assert run("explain", "--rule", number).stdout == f"{number.upper()}  {text}\nWhy  {why}\n"
+
+
+@pytest.mark.parametrize("number", ["D0", "D56", "22", ""])
+def test_explaining_no_rule(number):
+    answer = run("explain", "--rule", number, code=None)
+    assert answer.returncode == USAGE
+    assert "from D1 to D55" in answer.stderr, answer.stderr
 
 
 def test_inspecting_payloads(payloads):
