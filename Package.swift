@@ -224,19 +224,23 @@ let targets: [Target] = [
                 "SwiftProtobuf"),
         path: "Tests/Fuzz/Stack",
         swiftSettings: strict),
+    // What several targets' tests need: chance that can be repeated, directories, fixtures.
+    .target(name: "TestSupport", path: "Tests/Support", swiftSettings: strict),
     .testTarget(
         name: "TrackingCoreTests",
-        dependencies: ["SightlineProtos", "TrackingCore"] + libraries("SwiftProtobuf"),
+        dependencies: ["SightlineProtos", "TestSupport", "TrackingCore"]
+            + libraries("SwiftProtobuf"),
         swiftSettings: strict),
     .testTarget(
         name: "TrackingJournalTests",
-        dependencies: ["CCRC32C", "TrackingCore", "TrackingJournal"] + libraries("GRDB"),
+        dependencies: ["CCRC32C", "TestSupport", "TrackingCore", "TrackingJournal"]
+            + libraries("GRDB"),
         swiftSettings: strict),
     .testTarget(
         name: "TrackingSinksTests",
         dependencies: [
-            "CNats", "NATSSink", "SightlineProtos", "Telemetry", "TrackingCore", "TrackingJournal",
-            "TrackingSinks",
+            "CNats", "NATSSink", "SightlineProtos", "Telemetry", "TestSupport", "TrackingCore",
+            "TrackingJournal", "TrackingSinks",
         ]
             + libraries(
                 "CoreMetrics", "GRDB", "Logging", "MetricsTestKit", "SwiftProtobuf", "Tracing"),
@@ -247,7 +251,9 @@ let targets: [Target] = [
         swiftSettings: strict),
     .testTarget(
         name: "EventFilesTests",
-        dependencies: ["EventFiles", "SightlineClient", "SightlineProtos", "TrackingCore"]
+        dependencies: [
+            "EventFiles", "SightlineClient", "SightlineProtos", "TestSupport", "TrackingCore",
+        ]
             + libraries("SwiftProtobuf"),
         swiftSettings: strict),
     .testTarget(
@@ -264,15 +270,17 @@ let targets: [Target] = [
         swiftSettings: strict),
     .testTarget(
         name: "TrackingReportTests",
-        dependencies: ["SightlineProtos", "TrackingCore", "TrackingReport", "TrackingSinks"]
+        dependencies: [
+            "SightlineProtos", "TestSupport", "TrackingCore", "TrackingReport", "TrackingSinks",
+        ]
             + libraries("GRDB", "SwiftProtobuf"),
         swiftSettings: strict),
     .testTarget(
         name: "TrackingServerTests",
         dependencies: [
-            "AdminServer", "Credentials", "HTTP2Edge", "ServerConfiguration", "SightlineProtos",
-            "SightlineClient", "Telemetry", "TrackingCore", "TrackingJournal", "TrackingServer",
-            "TrackingSinks",
+            "AdminServer", "Credentials", "HTTP2Edge", "ServerConfiguration", "SightlineClient",
+            "SightlineProtos", "Telemetry", "TestSupport", "TrackingCore", "TrackingJournal",
+            "TrackingServer", "TrackingSinks",
         ]
             + libraries(
                 "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdTesting", "JWTKit", "CoreMetrics",

@@ -23,8 +23,9 @@ enum RuleBook {
 
     /// Why there is no rule of this number.
     static func problem(with number: String) -> String {
-        "--rule \(number.printable) is no rule: they go from \(Self.rules.first?.number ?? "D1") to "
-            + "\(Self.rules.last?.number ?? "D1"), see docs/rules.md."
+        let ends = [Self.rules.first, Self.rules.last].compactMap(\.?.number)
+        return "--rule \(number.printable) is no rule: they go from "
+            + "\(ends.joined(separator: " to ")), see docs/rules.md."
     }
 
     /// The rule in a row of the page's tables: `| <a id="d22"></a>D22 | text | reason |`.

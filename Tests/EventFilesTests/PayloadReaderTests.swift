@@ -3,6 +3,7 @@
 internal import EventFiles
 internal import Foundation
 internal import SightlineProtos
+internal import TestSupport
 internal import Testing
 internal import TrackingCore
 

@@ -250,9 +250,9 @@ def test_config_print_tells_each_value_and_its_origin(tmp_path):
 
 
 def test_config_print_shows_a_wrong_configuration_too(tmp_path):
-    answer = run("config", "print", "--set", "sink=nats")
+    answer = run("config", "print", "--set", "sink=jsnl")
     assert answer.returncode == CONFIGURATION
-    assert "nats" in answer.stdout and "sink is" in answer.stderr
+    assert "jsnl" in answer.stdout and "sink is" in answer.stderr
     assert run("config", "print", "--json", "--markdown").returncode == USAGE
 
 

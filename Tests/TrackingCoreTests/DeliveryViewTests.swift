@@ -1,4 +1,5 @@
 // DeliveryView against EventView: on any event that the latter takes, both see one delivery.
+internal import TestSupport
 internal import Testing
 
 @testable internal import TrackingCore

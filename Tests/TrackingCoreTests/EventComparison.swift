@@ -2,6 +2,7 @@
 
 internal import SightlineProtos
 internal import SwiftProtobuf
+internal import TestSupport
 @testable internal import TrackingCore
 
 /// Collects the fields on which the two readers differ.

@@ -1,4 +1,5 @@
 // What is odd on the wire: legal encodings that are seldom chosen, broken ones, and mutations.
+internal import TestSupport
 
 extension EventGenerator {
     /// A field in an encoding that is legal (nearly always) and seldom seen.

@@ -2,6 +2,7 @@
 
 internal import SightlineProtos
 internal import SwiftProtobuf
+internal import TestSupport
 
 extension EventGenerator {
     /// One event, encoded by SwiftProtobuf; the order of its maps is the same in every run.

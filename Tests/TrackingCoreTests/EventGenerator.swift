@@ -1,4 +1,5 @@
 // Generates TrackingEvents in wire bytes: plain ones, odd but legal ones, and broken ones.
+internal import TestSupport
 
 /// Makes events by the schema. Repeated fields, repeated embedded messages and oneof switches come
 /// by themselves, since every field is drawn anew from the whole message.

@@ -1,6 +1,7 @@
 // JSON values: kinds that clients tell apart stay apart, and text comes back as it went in.
 
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TrackingCore
 

@@ -1,5 +1,6 @@
 // The inspector against the vendors' payloads and against every mistake that was seen in the wild.
 
+internal import TestSupport
 internal import Testing
 internal import TrackingCore
 

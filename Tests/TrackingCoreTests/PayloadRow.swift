@@ -1,5 +1,6 @@
 // One row of the inspector's tables, and how it is checked.
 
+internal import TestSupport
 internal import Testing
 internal import TrackingCore
 

@@ -1,5 +1,6 @@
 // W3C Trace Context, version 00: which headers are taken, and which start a new trace.
 
+internal import TestSupport
 internal import Testing
 @testable internal import TrackingCore
 

@@ -1,5 +1,6 @@
 // The checksum of the journal's payloads.
 internal import CCRC32C
+internal import TestSupport
 internal import Testing
 
 /// RFC 3720, appendix B.4.
@@ -25,7 +26,7 @@ struct CRC32CTests {
 
     @Test("the instruction and the table agree on any length, start and continuation")
     func agreement() {
-        var generator = SeededGenerator(seed: 3720)
+        var generator = Dice(seed: 3720)
         let bytes = (0..<4096).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
         bytes.withUnsafeBytes { bytes in
             for _ in 0..<2000 {

@@ -1,5 +1,6 @@
 // journal.mode: off, where an ack means that every sink has the hits.
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TrackingCore
 @testable internal import TrackingJournal

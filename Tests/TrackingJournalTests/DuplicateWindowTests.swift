@@ -1,4 +1,5 @@
 // Deduplication: what the window remembers, in memory and across restarts.
+internal import TestSupport
 internal import Testing
 internal import TrackingCore
 internal import TrackingJournal

@@ -1,4 +1,5 @@
 // Every byte of a journal's files, changed one at a time.
+internal import TestSupport
 internal import Testing
 @testable internal import TrackingJournal
 

@@ -1,4 +1,5 @@
 // D18: the warnings of the window, which never refuses an event.
+internal import TestSupport
 internal import Testing
 internal import TrackingCore
 internal import TrackingJournal

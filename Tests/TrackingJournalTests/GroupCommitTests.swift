@@ -1,4 +1,5 @@
 // Group commit: what is settled together, and when.
+internal import TestSupport
 internal import Testing
 internal import TrackingCore
 @testable internal import TrackingJournal

@@ -1,6 +1,7 @@
 // Helpers for tests of the journal.
 internal import Dispatch
 internal import Synchronization
+internal import TestSupport
 internal import TrackingCore
 @testable internal import TrackingJournal
 

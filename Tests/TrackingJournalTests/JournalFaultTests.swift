@@ -2,6 +2,7 @@
 internal import CCRC32C
 internal import Foundation
 internal import GRDB
+internal import TestSupport
 internal import Testing
 internal import TrackingCore
 

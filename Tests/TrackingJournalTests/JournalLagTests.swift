@@ -1,5 +1,6 @@
 // The journal's figures: the backlog of its sinks, and the duration of its commits.
 internal import Synchronization
+internal import TestSupport
 internal import Testing
 internal import TrackingCore
 @testable internal import TrackingJournal

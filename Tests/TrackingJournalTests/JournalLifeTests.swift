@@ -1,6 +1,7 @@
 // Opening and closing: one process, safe settings, and nothing lost at the end.
 internal import Foundation
 internal import Synchronization
+internal import TestSupport
 internal import Testing
 internal import TrackingCore
 @testable internal import TrackingJournal

@@ -1,5 +1,6 @@
 // What the journal stores, releases and refuses at its limit.
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TrackingCore
 @testable internal import TrackingJournal

@@ -1,5 +1,6 @@
 // When the log starts a new segment, and when it reuses one.
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TrackingCore
 @testable internal import TrackingJournal

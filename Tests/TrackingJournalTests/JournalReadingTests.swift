@@ -1,6 +1,7 @@
 // How forwarders read the journal: in order, from memory or from disk, until it ends.
 internal import Foundation
 internal import Synchronization
+internal import TestSupport
 internal import Testing
 internal import TrackingCore
 @testable internal import TrackingJournal

@@ -1,4 +1,5 @@
 // The deduplication window compared with a simple model.
+internal import TestSupport
 internal import Testing
 internal import TrackingCore
 @testable internal import TrackingJournal
@@ -39,7 +40,7 @@ struct RecentHitsTests {
     /// Keys with few home slots, the table's first and last ones: long probe sequences that wrap
     /// around, where a removal has to shift entries back.
     private static func keys(
-        of window: RecentHits, slots: Int, using generator: inout SeededGenerator
+        of window: RecentHits, slots: Int, using generator: inout Dice
     ) -> [WindowKey] {
         let homes = Set(
             [slots - 3, slots - 2, slots - 1, 0, 1, 2, slots / 2].map { $0 & (slots - 1) })
@@ -56,7 +57,7 @@ struct RecentHitsTests {
         "D17: the window remembers what a dictionary with a queue remembers, over 200,000 steps",
         arguments: [(1, 2), (2, 4), (3, 8), (64, 128), (100, 256)])
     func model(capacity: Int, slots: Int) {
-        var generator = SeededGenerator(seed: 17)
+        var generator = Dice(seed: 17)
         let window = RecentHits(capacity: capacity)
         let keys = Self.keys(of: window, slots: slots, using: &generator)
         var model = Model(capacity: capacity)
@@ -88,7 +89,7 @@ struct RecentHitsTests {
         "keys at equal distances, with equal upper or lower bits, begin in as many slots as others",
         arguments: [1 << 20, 1, 0x9E37_79B9_7F4A_7C15, 2_048] as [UInt64])
     func chosenKeys(_ distance: UInt64) {
-        var generator = SeededGenerator(seed: 6)
+        var generator = Dice(seed: 6)
         for _ in 0..<20 {
             let window = RecentHits(capacity: 10_000, random: generator.next())
             let keys = (0..<10_000).map { UInt64($0) &* distance }

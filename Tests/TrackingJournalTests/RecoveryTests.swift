@@ -1,5 +1,6 @@
 // Recovery after a crash during a commit.
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TrackingCore
 @testable internal import TrackingJournal

@@ -1,5 +1,6 @@
 // How long delivered rows are retained, and how they are delivered again after a loss.
 internal import Synchronization
+internal import TestSupport
 internal import Testing
 internal import TrackingCore
 

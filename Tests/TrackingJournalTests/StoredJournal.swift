@@ -1,6 +1,7 @@
 // The files of a journal, for tests that change them.
 internal import Foundation
 internal import GRDB
+internal import TestSupport
 internal import TrackingCore
 @testable internal import TrackingJournal
 

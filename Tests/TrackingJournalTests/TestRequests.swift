@@ -1,4 +1,5 @@
 // Requests encoded by hand: this target does not link a protobuf library.
+internal import TestSupport
 internal import TrackingCore
 
 /// Events in protobuf's wire format.
@@ -65,7 +66,7 @@ enum TestRequests {
                 admission.read(buffer, shape: .stream), bytes: buffer.count, tenant: "default",
                 receiveTime: receiveTime)
         }
-        var generator = SeededGenerator(seed: 1)
+        var generator = Dice(seed: 1)
         let trace = TraceContext.random(using: &generator)
         request.header = HitBlock.header(
             entryCount: request.claims.count, entriesBytes: request.entries.count,

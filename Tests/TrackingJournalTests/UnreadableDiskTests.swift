@@ -1,5 +1,6 @@
 // A disk that cannot read a sector (EIO): records are lost, but the server continues.
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import TrackingCore
 

@@ -3,6 +3,7 @@ internal import Foundation
 internal import GRDB
 internal import SightlineProtos
 internal import SwiftProtobuf
+internal import TestSupport
 internal import TrackingCore
 internal import TrackingReport
 internal import TrackingSinks
@@ -12,21 +13,13 @@ final class HitsDatabase {
     /// When hits are received where a test does not care: 2027-01-15T08:00:00Z.
     static let receiveTime: Int64 = 1_800_000_000_000_000
 
-    private let directory: URL
+    private let directory: TemporaryDirectory
     private let sink: SQLiteSink
     private var sequence: Int64 = 0
 
     init() throws {
-        self.directory = FileManager.default.temporaryDirectory
-            .appending(path: "sightline-tests-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(
-            at: self.directory, withIntermediateDirectories: true)
-        self.sink = try SQLiteSink(path: self.directory.appending(path: "hits.db").path)
-    }
-
-    deinit {
-        // What cannot be removed is left to the system: no test rests on it.
-        try? FileManager.default.removeItem(at: self.directory)
+        self.directory = try TemporaryDirectory()
+        self.sink = try SQLiteSink(path: self.directory.file("hits.db"))
     }
 
     /// Delivers the hits of events, as the service would.
@@ -89,7 +82,7 @@ final class HitsDatabase {
         var configuration = Configuration()
         configuration.readonly = readonly
         return try DatabaseQueue(
-            path: self.directory.appending(path: "hits.db").path, configuration: configuration)
+            path: self.directory.file("hits.db"), configuration: configuration)
     }
 
     struct NotDelivered: Error {}

@@ -1,4 +1,5 @@
 // The contents and the timing of a stream's answers: the ledger as a value.
+internal import TestSupport
 internal import Testing
 internal import TrackingCore
 
@@ -130,7 +131,7 @@ struct AckLedgerTests {
 
     @Test("a random walk answers everything that began exactly once, in order", arguments: 1...40)
     func randomWalk(seed: UInt64) throws {
-        var chance = SeededGenerator(seed: seed)
+        var chance = Dice(seed: seed)
         var ledger = self.ledger(requests: 5, bytes: 300)
         var unsettled: [AdmittedRequest] = []
         var began: [AdmittedRequest] = []

@@ -3,6 +3,7 @@ internal import CoreMetrics
 internal import Foundation
 internal import Logging
 internal import Synchronization
+internal import TestSupport
 internal import Testing
 internal import TrackingCore
 internal import TrackingJournal

@@ -1,6 +1,7 @@
 // Permanently rejected hits: bounded, and stored once.
 internal import GRDB
 internal import SightlineProtos
+internal import TestSupport
 internal import Testing
 internal import TrackingJournal
 internal import TrackingSinks

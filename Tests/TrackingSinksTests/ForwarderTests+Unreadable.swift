@@ -7,6 +7,7 @@ internal import Testing
 internal import TrackingCore
 internal import TrackingJournal
 internal import TrackingSinks
+internal import TestSupport
 
 extension ForwarderTests {
     @Test(

@@ -6,6 +6,7 @@ internal import Logging
 internal import MetricsTestKit
 internal import SightlineProtos
 internal import SwiftProtobuf
+internal import TestSupport
 internal import Testing
 internal import TrackingCore
 internal import TrackingJournal

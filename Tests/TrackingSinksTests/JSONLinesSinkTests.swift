@@ -2,6 +2,7 @@
 internal import Foundation
 internal import SightlineProtos
 internal import SwiftProtobuf
+internal import TestSupport
 internal import Testing
 internal import TrackingSinks
 

@@ -1,6 +1,7 @@
 // The funnels against a plain dictionary, at their limit and beyond it.
 internal import SightlineProtos
 internal import SwiftProtobuf
+internal import TestSupport
 internal import Testing
 
 @testable internal import TrackingSinks
@@ -43,7 +44,7 @@ struct LiveFunnelsTests {
 
     @Test("up to its capacity, the funnels are what a dictionary counts", arguments: 1...5)
     func exact(_ seed: UInt64) throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = Dice(seed: seed)
         let funnels = LiveFunnels(capacity: 20)
         var counts: [String: Int] = [:]
         for _ in 0..<20 {
@@ -65,7 +66,7 @@ struct LiveFunnelsTests {
 
     @Test("beyond it, each count is within what it says it missed, and no busy one is lost")
     func bounds() throws {
-        var generator = SeededGenerator(seed: 7)
+        var generator = Dice(seed: 7)
         let funnels = LiveFunnels(capacity: 10)
         var counts: [String: Int] = [:]
         for _ in 0..<50 {

@@ -3,6 +3,7 @@ internal import Foundation
 internal import GRDB
 internal import SightlineProtos
 internal import SwiftProtobuf
+internal import TestSupport
 internal import Testing
 internal import TrackingCore
 internal import TrackingJournal

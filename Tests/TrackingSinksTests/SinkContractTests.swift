@@ -4,6 +4,7 @@ internal import GRDB
 internal import Glibc
 internal import SightlineProtos
 internal import SwiftProtobuf
+internal import TestSupport
 internal import Testing
 internal import TrackingCore
 internal import TrackingSinks
@@ -51,7 +52,7 @@ extension SinkKind {
         case .nats:
             return try TestStream(.test(directory)).messages().map { message in
                 let record = try Sightline_V1_TrackingRecord(serializedBytes: message.data)
-                #expect(message.hitID == record.hitID.map(Self.hexadecimal).joined())
+                #expect(message.hitID == record.hitID.hex)
                 return ReadHit(record)
             }
         }
@@ -71,10 +72,6 @@ extension SinkKind {
         case .sqlite, .nats: true
         case .jsonl, .stdout, .discard: false
         }
-    }
-
-    private static func hexadecimal(_ byte: UInt8) -> String {
-        (byte < 16 ? "0" : "") + String(byte, radix: 16)
     }
 
     private static func hits(ofLines path: String) throws -> [ReadHit] {

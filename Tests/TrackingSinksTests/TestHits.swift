@@ -2,6 +2,7 @@
 internal import Foundation
 internal import SightlineProtos
 internal import SwiftProtobuf
+internal import TestSupport
 internal import TrackingCore
 internal import TrackingJournal
 internal import TrackingSinks
@@ -87,7 +88,7 @@ enum TestHits {
                 admission.read(buffer, shape: .stream), bytes: buffer.count, tenant: "default",
                 receiveTime: self.receiveTime)
         }
-        var generator = SeededGenerator(seed: 1)
+        var generator = Dice(seed: 1)
         let trace = TraceContext.random(isSampled: true, using: &generator)
         request.header = HitBlock.header(
             entryCount: request.claims.count, entriesBytes: request.entries.count,

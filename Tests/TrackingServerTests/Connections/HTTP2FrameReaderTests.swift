@@ -1,4 +1,5 @@
 // The frame reader extracts PINGs and nothing else, however the bytes are split.
+internal import TestSupport
 internal import Testing
 
 @testable internal import HTTP2Edge
@@ -35,7 +36,7 @@ struct HTTP2FrameReaderTests {
 
     @Test("a connection cut at random, empty chunks too", arguments: 0..<300 as Range<UInt64>)
     func cutAtRandom(_ seed: UInt64) {
-        var generator = SeededGenerator(seed: seed)
+        var generator = Dice(seed: seed)
         let script = FrameScript.recorded
         let count = Int.random(in: 1...40, using: &generator)
         let places = 0...script.bytes.count

@@ -1,5 +1,6 @@
 // The forms that credentials come in: names of tenants, base64url, JSON, metadata.
 internal import GRPCCore
+internal import TestSupport
 internal import Testing
 internal import TrackingCore
 
@@ -21,7 +22,7 @@ struct CredentialFormTests {
 
     @Test("base64url goes there and back", arguments: 0...40)
     func base64(_ count: Int) {
-        var chance = SeededGenerator(seed: UInt64(count))
+        var chance = Dice(seed: UInt64(count))
         let bytes = (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &chance) }
         let text = Base64URL.encode(bytes)
         #expect(Base64URL.decode(text.utf8) == bytes)

@@ -3,6 +3,7 @@
 internal import Crypto
 internal import Foundation
 internal import GRPCCore
+internal import TestSupport
 internal import Testing
 internal import TrackingCore
 
@@ -128,7 +129,7 @@ struct TokenTests {
 
     @Test("a token of random bytes is refused, and never ends the process", arguments: 1...20)
     func random(seed: UInt64) async throws {
-        var chance = SeededGenerator(seed: seed)
+        var chance = Dice(seed: seed)
         let issuer = try await TestIssuer.shared
         let verifier = try await self.verifier(issuer.jwks)
         let good = Array(

@@ -1,5 +1,6 @@
 // DATA frames before and after they are joined, as bytes.
 internal import NIOCore
+internal import TestSupport
 internal import Testing
 
 @testable internal import HTTP2Edge
@@ -72,7 +73,7 @@ struct DataFrameJoinerTests {
 
     @Test("however the bytes are cut into chunks, each stream's bytes come out in their order")
     func anyCuts() throws {
-        var generator = SeededGenerator(seed: 11)
+        var generator = Dice(seed: 11)
         for _ in 0..<400 {
             let frames = (0..<Int.random(in: 1...30, using: &generator)).map { number in
                 let size = [0, 1, 7, 300, 4096, 5000].randomElement(using: &generator) ?? 1

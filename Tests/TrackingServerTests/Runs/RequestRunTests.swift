@@ -5,6 +5,7 @@ internal import NIOCore
 internal import NIOEmbedded
 internal import NIOHPACK
 internal import NIOHTTP2
+internal import TestSupport
 internal import Testing
 
 @testable internal import HTTP2Edge
@@ -159,7 +160,7 @@ struct RequestRunTests {
 
     @Test("however messages are cut into frames, the same requests come out in the same order")
     func anyCuts() throws {
-        var generator = SeededGenerator(seed: 5)
+        var generator = Dice(seed: 5)
         for _ in 0..<300 {
             let requests = (0..<Int.random(in: 1...12, using: &generator)).map { number in
                 let count =
