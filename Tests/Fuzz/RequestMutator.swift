@@ -1,5 +1,6 @@
 // Makes libFuzzer's inputs resemble requests: sometimes adds an event of the property tests'
 // generator, valid, odd or malformed.
+internal import TestSupport
 
 @_silgen_name("LLVMFuzzerMutate")
 private func mutateBytes(_ data: UnsafeMutablePointer<UInt8>, _ count: Int, _ limit: Int) -> Int
