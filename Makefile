@@ -21,7 +21,7 @@ build: bootstrap ## Build the debug program
 # What the tests never see, as they have every trait.
 smoke: build ## The debug program without traits: the demo, and the sink that it does not have
 	Scripts/demo
-	$(SIGHTLINE) serve --sink nats --data-dir /nowhere 2>&1 | grep -q 'swift build --traits NATS'
+	$(SIGHTLINE) config print --set sink=nats 2>&1 | grep -q 'swift build --traits NATS'
 
 release: bootstrap ## Build the release program
 	swift build -c release --product sightline
@@ -81,8 +81,8 @@ cluster: bootstrap ## Try it: three nats-servers, two ingest nodes and a balance
 clients: bootstrap ## Build the test clients of other languages (grpc-go and C++)
 	Benchmarks/bootstrap && Scripts/build-clients .build/clients
 
-test-clients: build clients ## Run clients in other languages concurrently for a minute
-	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop/test_clients.py
+test-clients: build-tests clients ## Run clients in other languages concurrently for a minute
+	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop/test_clients.py --whole
 
 fuzz: bootstrap ## Fuzz the parsers of untrusted bytes, 10 million runs each (or FUZZ_RUNS=n)
 	Scripts/fuzz

@@ -102,9 +102,7 @@ let targets: [Target] = [
     .systemLibrary(name: "CNats", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
     .target(
         name: "TrackingSinks",
-        dependencies: [
-            "SightlineProtos", "TrackingCore", "TrackingJournal",
-        ]
+        dependencies: ["SightlineProtos", "TrackingCore", "TrackingJournal"]
             + libraries(
                 "CoreMetrics", "Instrumentation", "Logging", "ServiceContextModule",
                 "ServiceLifecycle", "SwiftProtobuf", "Tracing") + sqlite,

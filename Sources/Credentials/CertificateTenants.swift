@@ -11,7 +11,7 @@ struct CertificateTenants: Sendable {
 
     /// Reads the file, a line `NAME: TENANT` for each name.
     ///
-    /// - Throws: `KeysFile.Failure` with the position in the file.
+    /// - Throws: `UnusableFileError` with the position in the file.
     init(path: String) throws {
         let data = try ReadableFile.read(path, maxBytes: Self.maxBytes)
         guard let text = String(validating: data, as: UTF8.self),

@@ -4,7 +4,7 @@ package import Foundation
 package enum ReadableFile {
     /// The contents of a regular file of at most `maxBytes`.
     ///
-    /// - Throws: `KeysFile.Failure` with the path and none of the contents.
+    /// - Throws: `UnusableFileError` with the path and none of the contents.
     package static func read(_ path: String, maxBytes: Int) throws -> Data {
         guard let handle = FileHandle(forReadingAtPath: path) else {
             throw UnusableFileError(

@@ -19,8 +19,6 @@ extension SQLiteSink {
     ) { try $0.execute(sql: schema) }
 
     /// `hit_id` is unique: a hit counts once here even beyond the deduplication window.
-    ///
-    /// `funnel` leaves iOS out of its ratios, since iOS does not report every impression (D20).
     private static let schema = """
         CREATE TABLE IF NOT EXISTS hits (
             hit_id BLOB NOT NULL UNIQUE,

@@ -37,7 +37,7 @@ struct JWTKeySet: Sendable {
 
     /// Reads the keys that can be used with one of `algorithms`. Encryption keys are skipped.
     ///
-    /// - Throws: `KeysFile.Failure` with the key and the problem.
+    /// - Throws: `UnusableFileError` with the key and the problem.
     init(path: String, algorithms: [String]) async throws {
         let data = try ReadableFile.read(path, maxBytes: Self.maxBytes)
         guard let file = try? JSONDecoder().decode(File.self, from: data) else {

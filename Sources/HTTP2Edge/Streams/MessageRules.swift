@@ -22,8 +22,6 @@ package struct MessageRules: Sendable {
     ///   - configuration: how large other methods' messages may be, and how long one may take.
     ///   - streamPath: the method whose messages are read one by one, `/package.Service/Method`.
     ///   - methodBytes: the maximum bytes of a message by path, at most `maxBytes`.
-    ///   - smallBytes: the maximum bytes of a message to any other method.
-    ///   - timeout: how long a message, or another call's whole request, may take.
     ///   - waiting: counts the bytes that wait for their reader.
     package init(
         _ configuration: EdgeConfiguration, streamPath: String, methodBytes: [String: Int],

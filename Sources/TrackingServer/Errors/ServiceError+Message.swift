@@ -32,8 +32,8 @@ extension ServiceError {
         case .scopeMissing:
             "the credentials lack the required scope: use others that have it"
         case .messageTooLarge(let limit):
-            "a message may have \(limit) bytes, compressed or decompressed, and this one has "
-                + "more or cannot be read: send fewer events in each request"
+            "a message may have at most \(limit) bytes, also once decompressed, and this one "
+                + "has more or cannot be read: send fewer events in each request"
         case .messageNotInflated:
             "a compressed message is truncated or damaged: send it whole, as grpc-encoding says"
         case .messageUnfinished(let time):
