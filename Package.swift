@@ -93,16 +93,20 @@ let targets: [Target] = [
         name: "CLibcrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CMalloc"),
     .target(name: "CInflate", linkerSettings: [.linkedLibrary("z")]),
-    .target(name: "TrackingCore", dependencies: ["CLibcrypto"], swiftSettings: strict),
+    .target(name: "ConfigurationKeys", swiftSettings: strict),
+    .target(
+        name: "TrackingCore", dependencies: ["CLibcrypto", "ConfigurationKeys"],
+        swiftSettings: strict),
     .target(name: "CCRC32C"),
     .target(
         name: "TrackingJournal",
-        dependencies: ["CCRC32C", "TrackingCore"] + libraries("DequeModule") + sqlite,
+        dependencies: ["CCRC32C", "ConfigurationKeys", "TrackingCore"] + libraries("DequeModule")
+            + sqlite,
         swiftSettings: strict),
     .systemLibrary(name: "CNats", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
     .target(
         name: "TrackingSinks",
-        dependencies: ["SightlineProtos", "TrackingCore", "TrackingJournal"]
+        dependencies: ["ConfigurationKeys", "SightlineProtos", "TrackingCore", "TrackingJournal"]
             + libraries(
                 "CoreMetrics", "Instrumentation", "Logging", "ServiceContextModule",
                 "ServiceLifecycle", "SwiftProtobuf", "Tracing") + sqlite,
@@ -127,14 +131,14 @@ let targets: [Target] = [
         swiftSettings: strict),
     .target(
         name: "Telemetry",
-        dependencies: ["SightlineProtos", "TrackingCore"]
+        dependencies: ["ConfigurationKeys", "SightlineProtos", "TrackingCore"]
             + libraries(
                 "CoreMetrics", "Instrumentation", "Logging", "ServiceContextModule",
                 "ServiceLifecycle", "Tracing") + grpc,
         swiftSettings: strict),
     .target(
         name: "Credentials",
-        dependencies: ["TrackingCore"]
+        dependencies: ["ConfigurationKeys", "TrackingCore"]
             + libraries(
                 "Crypto", "CryptoExtras", "GRPCCore", "GRPCNIOTransportHTTP2Posix", "JWTKit",
                 "Logging", "NIOCertificateReloading", "NIOCore", "NIOSSL", "ServiceLifecycle",
@@ -142,7 +146,7 @@ let targets: [Target] = [
         swiftSettings: strict),
     .target(
         name: "HTTP2Edge",
-        dependencies: ["CInflate"]
+        dependencies: ["CInflate", "ConfigurationKeys"]
             + libraries(
                 "GRPCCore", "GRPCNIOTransportHTTP2Posix", "Logging", "NIOCore", "NIOHPACK",
                 "NIOHTTP2", "NIOSSL"),
@@ -153,7 +157,7 @@ let targets: [Target] = [
         swiftSettings: strict),
     .target(
         name: "AdminServer",
-        dependencies: ["Telemetry", "TrackingCore", "TrackingSinks"]
+        dependencies: ["ConfigurationKeys", "Telemetry", "TrackingCore", "TrackingSinks"]
             + libraries(
                 "DequeModule", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "Crypto",
                 "NIOCore", "NIOHTTPTypes", "ServiceLifecycle"),
@@ -165,8 +169,8 @@ let targets: [Target] = [
     .target(
         name: "ServerConfiguration",
         dependencies: [
-            "AdminServer", "Credentials", "HTTP2Edge", "Telemetry", "TrackingCore",
-            "TrackingJournal", "TrackingSinks",
+            "AdminServer", "ConfigurationKeys", "Credentials", "HTTP2Edge", "Telemetry",
+            "TrackingCore", "TrackingJournal", "TrackingSinks",
         ] + libraries("Logging", "NIOCore", "ServiceLifecycle", "UnixSignals", "Yams"),
         swiftSettings: strict),
     .target(
@@ -184,10 +188,10 @@ let targets: [Target] = [
     .executableTarget(
         name: "sightline",
         dependencies: [
-            "AdminServer", "CMalloc", "Credentials", "EventFiles", "HTTP2Edge",
-            "ServerConfiguration", "SightlineBench", "SightlineClient", "SightlineProtos",
-            "Telemetry", "TerminalText", "TrackingCore", "TrackingJournal", "TrackingReport",
-            "TrackingServer", "TrackingSinks",
+            "AdminServer", "CMalloc", "ConfigurationKeys", "Credentials", "EventFiles",
+            "HTTP2Edge", "ServerConfiguration", "SightlineBench", "SightlineClient",
+            "SightlineProtos", "Telemetry", "TerminalText", "TrackingCore", "TrackingJournal",
+            "TrackingReport", "TrackingServer", "TrackingSinks",
         ]
             + libraries(
                 "ArgumentParser", "AsyncHTTPClient", "Logging", "Crypto", "GRDB", "GRPCCore",
@@ -276,9 +280,9 @@ let targets: [Target] = [
     .testTarget(
         name: "TrackingServerTests",
         dependencies: [
-            "AdminServer", "Credentials", "HTTP2Edge", "ServerConfiguration", "SightlineClient",
-            "SightlineProtos", "Telemetry", "TestSupport", "TrackingCore", "TrackingJournal",
-            "TrackingServer", "TrackingSinks",
+            "AdminServer", "ConfigurationKeys", "Credentials", "HTTP2Edge", "ServerConfiguration",
+            "SightlineClient", "SightlineProtos", "Telemetry", "TestSupport", "TrackingCore",
+            "TrackingJournal", "TrackingServer", "TrackingSinks",
         ]
             + libraries(
                 "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdTesting", "JWTKit", "CoreMetrics",

@@ -1,23 +1,24 @@
+package import ConfigurationKeys
+
 /// The settings `admin.*`: where the admin server listens, and its limits.
-package struct AdminConfiguration: Sendable {
-    /// Host and port; nil disables the admin server. Default 127.0.0.1:9464.
+package struct AdminConfiguration: KeyedConfiguration {
+    /// Host and port; nil disables the admin server.
     package var address: Address? = Address(host: "127.0.0.1", port: 9464)
-    /// Whether it may listen on addresses other than loopback, although it requires no credentials.
-    /// Default false.
+    /// Whether it may listen on addresses other than loopback.
     package var allowInsecure = false
-    /// Host names that requests may use, besides `localhost` and IP addresses.
+    /// Host names that requests may use.
     package var hostNames: [String] = []
-    /// The maximum open connections; others wait to be accepted. Default 32.
+    /// The maximum open connections.
     package var maxConnections = 32
-    /// The maximum bytes of a request's header fields. Default 8 KiB.
+    /// The maximum bytes of a request's header fields.
     package var headerBytes = 8 << 10
-    /// A connection is closed if no answer is completed for this long. Default 30 s.
+    /// How long a connection may take to complete an answer.
     package var answerTimeout = Duration.seconds(30)
-    /// The seconds of history on the page and in `stats.json`. Default 300.
+    /// The seconds of history on the page and in `stats.json`.
     package var historySeconds = 300
-    /// The number of deliveries with funnel counters. Default 1,000.
+    /// The number of deliveries with funnel counters.
     package var maxDeliveries = 1000
-    /// The number of distinct rejections that are remembered. Default 50.
+    /// The number of distinct rejections that are remembered.
     package var maxRejections = 50
 
     /// An IP address and a port; port 0 picks a free one.
@@ -41,4 +42,39 @@ package struct AdminConfiguration: Sendable {
 
     /// Creates the default settings.
     package init() {}
+
+    /// The keys `admin.*`.
+    package static let keys: [Key] = [
+        .init(
+            "admin.listen", .text("127.0.0.1:9464"),
+            "address and port of the admin server (HTTP), or off", unit: "address"),
+        .flag(
+            "admin.allow_insecure", \.allowInsecure,
+            "whether admin.listen may be open to the network: it asks for no credentials"),
+        .init(
+            "admin.host_names", .text(""),
+            "names by which it may be asked, besides localhost and IP addresses", unit: "names"
+        ) { text, admin in
+            admin.hostNames = text.split { ", ".contains($0) }.map { $0.lowercased() }
+        },
+        .number(
+            "admin.max_connections", \.maxConnections, 1...10_000,
+            "connections of the admin server; more wait to be accepted", unit: "connections"),
+        .number(
+            "admin.header_bytes", \.headerBytes, 256...(64 << 10),
+            "bytes of a request's header fields"),
+        .duration(
+            "admin.answer_seconds", \.answerTimeout, 1...3600,
+            "seconds in which a connection has to have one more answer, or it is closed"),
+        .number(
+            "admin.history_seconds", \.historySeconds, 10...3600,
+            "seconds that the page looks back, a row of figures each"),
+        .number(
+            "admin.max_deliveries", \.maxDeliveries, 10...100_000,
+            "deliveries whose funnels are counted; a new one takes the least busy one's place",
+            unit: "deliveries"),
+        .number(
+            "admin.max_rejections", \.maxRejections, 1...1000,
+            "fields and rules whose last rejections are remembered", unit: "rows"),
+    ]
 }

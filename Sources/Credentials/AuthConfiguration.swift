@@ -1,5 +1,7 @@
+package import ConfigurationKeys
+
 /// The settings `auth.*`: which credentials are accepted, and the files to verify them with.
-package struct AuthConfiguration: Sendable {
+package struct AuthConfiguration: KeyedConfiguration {
     /// A kind of credential.
     package enum Mode: String, Sendable, CaseIterable {
         case keys
@@ -41,8 +43,85 @@ package struct AuthConfiguration: Sendable {
     /// Creates settings that require no credentials.
     package init() {}
 
-    /// The valid values of `auth.mode`.
-    package static let modeChoices = [
+    /// The keys `auth.*`. `auth.mode` needs a restart: what is open must not close, nor the other
+    /// way round, by a signal alone.
+    package static let keys: [Key] = [
+        .init(
+            "auth.mode", .choice("none", of: Self.modeChoices),
+            "credentials that are taken: API keys, signed tokens, client certificates"
+        ) { text, auth in auth.modes = Set(Self.list(text).compactMap(Mode.init)) },
+        .text(
+            "auth.keys_file", \.keysFile, "API keys, as `sightline keys` writes them",
+            isReloadable: true),
+        .text(
+            "auth.jwks_file", \.jwksFile, "public keys that sign tokens (JWKS, RFC 7517)",
+            isReloadable: true),
+        .text(
+            "auth.jwt_audience", \.jwtAudience, "what a token's aud has to name",
+            isReloadable: true),
+        .text("auth.jwt_issuer", \.jwtIssuer, "what a token's iss has to be", isReloadable: true),
+        .text(
+            "auth.jwt_tenant_claim", \.jwtTenantClaim,
+            "the claim of a token that holds its tenant", isReloadable: true),
+        .init(
+            "auth.jwt_algorithms", .text(Self.standardAlgorithms.joined(separator: ",")),
+            "algorithms that tokens may be signed with", isReloadable: true
+        ) { text, auth in auth.jwtAlgorithms = Self.list(text) },
+        .duration(
+            "auth.jwt_leeway_seconds", \.jwtLeeway, 0...300,
+            "seconds that the clocks of issuer and server may be apart", isReloadable: true),
+        .number(
+            "auth.token_bytes", \.tokenBytes, 1...(16 << 10), "bytes of a token",
+            isReloadable: true),
+        .text(
+            "auth.required_scope", \.requiredScope,
+            "the scope that keys and tokens need; empty for none", isReloadable: true),
+        .text(
+            "auth.mtls_tenants_file", \.mtlsTenantsFile,
+            "tenants by DNS name or URI of a client certificate (YAML)", isReloadable: true),
+        .flag(
+            "auth.open_reflection", \.openReflection,
+            "whether server reflection answers without credentials too"),
+    ]
+
+    private static let modeChoices = [
         "none", "keys", "jwt", "mtls", "keys,jwt", "keys,mtls", "jwt,mtls", "keys,jwt,mtls",
     ]
+
+    private static func list(_ text: String) -> [String] {
+        text.split(separator: ",").map { word in
+            String(word.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+        }
+    }
+
+    /// What is wrong with the keys taken together, before any file is read.
+    ///
+    /// - Parameter checksClientCertificates: whether `tls.mode` is mtls.
+    package func problems(checksClientCertificates: Bool) -> [String] {
+        var problems: [String] = []
+        func need(_ key: String, _ value: String, _ mode: Mode) {
+            guard self.modes.contains(mode), value.isEmpty else { return }
+            problems.append("\(key) is not set, but auth.mode has \(mode.rawValue): set it")
+        }
+        need("auth.keys_file", self.keysFile, .keys)
+        need("auth.jwks_file", self.jwksFile, .jwt)
+        need("auth.jwt_audience", self.jwtAudience, .jwt)
+        need("auth.jwt_issuer", self.jwtIssuer, .jwt)
+        need("auth.mtls_tenants_file", self.mtlsTenantsFile, .mtls)
+        if self.modes.contains(.mtls), !checksClientCertificates {
+            problems.append(
+                "auth.mode has mtls, but tls.mode is not mtls: set tls.mode and tls.client_roots")
+        }
+        guard self.modes.contains(.jwt) else { return problems }
+        let known = Self.standardAlgorithms
+        for name in self.jwtAlgorithms where !known.contains(name) {
+            problems.append(
+                "auth.jwt_algorithms has \"\(name)\", but may hold only "
+                    + known.joined(separator: ", "))
+        }
+        if self.jwtAlgorithms.isEmpty {
+            problems.append("auth.jwt_algorithms has none: name one, as in RS256")
+        }
+        return problems
+    }
 }

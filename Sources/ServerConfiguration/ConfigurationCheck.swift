@@ -1,6 +1,7 @@
 // What a configuration asks of the machine: files that can be read, a directory that can be
 // written. Looks, and changes nothing.
 // stat() is CoreFoundation's or Glibc's, by which of them the compiler meets first.
+internal import ConfigurationKeys
 internal import CoreFoundation
 internal import Foundation
 internal import Glibc

@@ -1,10 +1,11 @@
 // docs/configuration.md, written from the table of keys, so that it cannot say anything else.
+internal import ConfigurationKeys
 
 /// The documentation of every key.
 package enum ConfigurationDocument {
     /// The whole file.
     package static var text: String {
-        ([Self.introduction, Self.tableHead] + ConfigurationKey.all.map(Self.row)
+        ([Self.introduction, Self.tableHead] + ServerConfiguration.keys.map(Self.row)
             + [Self.standardVariables] + OpenTelemetryVariables.documentation.map(Self.item))
             .joined(separator: "\n") + "\n"
     }
@@ -74,7 +75,7 @@ package enum ConfigurationDocument {
         "- `\(key)`: " + variables.map { "`\($0)`" }.joined(separator: ", ")
     }
 
-    private static func row(_ key: ConfigurationKey) -> String {
+    private static func row(_ key: ServerConfiguration.Key) -> String {
         let standard = key.standardText.isEmpty ? "" : "`\(key.standardText)`"
         let cells = [
             "`\(key.name)`", "`\(key.environmentVariable)`", standard, key.unit,
@@ -86,7 +87,7 @@ package enum ConfigurationDocument {
         return "| " + escaped.map { $0.joined(separator: "\\|") }.joined(separator: " | ") + " |"
     }
 
-    private static func values(_ value: ConfigurationKey.Value) -> String {
+    private static func values(_ value: StandardValue) -> String {
         switch value {
         case .text: "text"
         case .choice(_, let choices): choices.map { "`\($0)`" }.joined(separator: ", ")

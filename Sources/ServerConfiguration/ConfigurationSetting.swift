@@ -1,9 +1,10 @@
 // One key with the value that it has now, for people and for comparing two configurations.
+package import ConfigurationKeys
 
 /// A key, its value as text, and where that was set.
 package struct ConfigurationSetting: Sendable {
     /// What is set.
-    package let key: ConfigurationKey
+    package let key: ServerConfiguration.Key
     /// To what; a secret in the clear, so show `shownText` alone.
     package let text: String
     /// Where.

@@ -1,4 +1,5 @@
 // Typed values of every key: each is read as text, and checked here.
+internal import ConfigurationKeys
 internal import NIOCore
 
 /// Values by key, with the problems found on the way.
@@ -78,7 +79,7 @@ struct ConfigurationValues {
 
     private func setting(_ name: String) -> ConfigurationSetting {
         guard let place = self.places[name] else {
-            preconditionFailure("\(name) is missing in ConfigurationKey.all")
+            preconditionFailure("\(name) is missing in ServerConfiguration.keys")
         }
         return self.settings[place]
     }

@@ -1,4 +1,5 @@
 // What the sources gave: every key's value and place, and the configuration or its problems.
+internal import ConfigurationKeys
 internal import Credentials
 package import TrackingCore
 

@@ -1,4 +1,5 @@
 // SIGHUP: the sources are read again, and what may change in a running server changes.
+internal import ConfigurationKeys
 package import Logging
 internal import ServiceLifecycle
 internal import Synchronization

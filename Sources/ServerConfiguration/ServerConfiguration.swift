@@ -1,4 +1,5 @@
 // The configuration of a server, read once and checked whole before anything starts.
+package import ConfigurationKeys
 package import AdminServer
 package import Credentials
 internal import Foundation
@@ -81,19 +82,89 @@ package struct ServerConfiguration: Sendable {
         }
         let listen = values.text("listen")
         (self.host, self.port) = values.address("listen", listen)
-        self.policy.trackUnspecifiedConsent = values.text("rules.default_consent") == "opted_in"
         // Streams are told of the end in time for it to come before the connections are cut.
         self.stream.closingGrace = min(self.stream.closingGrace, self.drainTimeout / 2)
-        self.nats.read(&values)
         if self.sink == .nats {
+            NATSConfiguration.check(&values)
             self.journal.retainSeconds = max(
                 self.journal.retainSeconds, Int(self.nats.retention.components.seconds))
         }
         self.connections.read(&values)
         self.traces.read(&values)
         self.admin.read(&values)
-        self.auth.read(values)
         if let exposure = self.exposure { values.refuse("listen", exposure) }
         guard values.problems.isEmpty else { throw ConfigurationError(values.problems) }
+    }
+}
+
+extension ServerConfiguration: KeyedConfiguration {
+    /// Every key, in the order of the documentation: a section stands where its first key does.
+    package static let keys: [Key] = Self.bySection([
+        [
+            .init(
+                "listen", .text("127.0.0.1:50051"), "address and port of the gRPC server",
+                unit: "address"),
+            .flag(
+                "allow_insecure", \.allowInsecure,
+                "whether listen may be open to the network without TLS or credentials"),
+        ],
+        Self.keys(of: \.tls),
+        [
+            .text(
+                "data_dir", \.dataDirectory, "directory of the journal and the sinks' files",
+                unit: "directory"),
+            .choice("sink", \.sink, "where hits go"),
+            .choice(
+                "log.level", \.logLevel, "the least severe log record that is written",
+                isReloadable: true),
+            .choice(
+                "log.format", \.logFormat,
+                "how log records look; auto is text on a terminal, JSON objects in lines "
+                    + "elsewhere"),
+            .duration(
+                "log.summary_seconds", \.logSummaryInterval, 0...86_400,
+                "seconds between log records of what was counted, if anything was; 0 for none"),
+        ],
+        Self.keys(of: \.policy), Self.keys(of: \.limits),
+        [
+            .number(
+                "limits.bytes_in_flight", \.bytesInFlight, (1 << 20)...(1 << 40),
+                "bytes of requests that may be under way in all streams; then reading stops",
+                unit: "bytes"),
+            .number(
+                "limits.bytes_in_flight_soft_percent", \.bytesInFlightSoftPercent, 1...100,
+                "share of limits.bytes_in_flight from which on new calls are refused"),
+        ],
+        Self.keys(of: \.stream), Self.keys(of: \.quotas), Self.keys(of: \.journal),
+        [
+            .number(
+                "jsonl.file_bytes", \.jsonLinesFileBytes, 1...(1 << 40),
+                "bytes after which the jsonl sink starts a new file"),
+            .number(
+                "dead_letters.max_rows", \.maxDeadLetters, 1...100_000_000,
+                "refused hits that are kept; the oldest go first"),
+            .duration(
+                "drain.seconds", \.drainTimeout, 1...20,
+                "seconds that a stopping server waits for its clients"),
+        ],
+        Self.keys(of: \.nats), Self.keys(of: \.auth), Self.keys(of: \.connections),
+        Self.keys(of: \.edge),
+        [
+            .number(
+                "health.max_watchers", \.maxHealthWatchers, 0...10_000,
+                "watches of health that may be open at once", unit: "watches"),
+            .flag(
+                "reflection.enabled", \.isReflectionEnabled,
+                "whether clients may ask what the services look like"),
+        ],
+        Self.keys(of: \.admin), Self.keys(of: \.traces),
+    ])
+
+    // Several parts have keys of one section.
+    private static func bySection(_ lists: [[Key]]) -> [Key] {
+        let keys = lists.flatMap { $0 }
+        var sections: [String] = []
+        for key in keys where !sections.contains(key.section) { sections.append(key.section) }
+        return sections.flatMap { section in keys.filter { $0.section == section } }
     }
 }

@@ -1,29 +1,29 @@
+package import ConfigurationKeys
+
 extension Journal {
     /// The journal's settings. Sizes are bytes, durations seconds.
     package struct Configuration: Sendable {
-        /// What an ack promises. Default: on disk.
+        /// What an ack promises.
         package var mode = Mode.disk
-        /// The maximum undelivered payload; beyond it clients are told to retry. Default 4 GiB.
+        /// The maximum undelivered payload; beyond it clients are told to retry.
         package var maxBytes = 4 << 30
         /// The payload at which a group is closed; its last request may exceed it. Larger groups
-        /// save little per byte and delay their first request. Default 384 KiB.
+        /// save little per byte and delay their first request.
         package var maxGroupBytes = 384 << 10
-        /// The maximum payload of recent batches in memory, for the forwarders. Default 32 MiB.
+        /// The maximum payload of recent batches in memory, for the forwarders.
         package var maxCachedBytes = 32 << 20
-        /// The bytes of records in a segment; only a single larger record may exceed it. Default 16
-        /// MiB.
+        /// The bytes of records in a segment; only a single larger record may exceed it.
         package var segmentBytes = 16 << 20
         /// Segments preallocated at startup, at most 4. A commit that extends a file waits for the
-        /// file system's metadata. Default 2.
+        /// file system's metadata.
         package var preparedSegments = 2
         /// The program's name and version, written into the headers of segments.
         package var program = "sightline"
-        /// Milliseconds from a change to the checkpoint that saves it. Default 50.
+        /// Milliseconds from a change to the checkpoint that saves it.
         package var checkpointMilliseconds = 50
-        /// How long a batch is retained after every sink has it. Ends early where retained batches
-        /// would fill more than half of `maxBytes`. Default 0.
+        /// How long a batch is retained after every sink has it, if there is room.
         package var retainSeconds = 0
-        /// The number of keys in the deduplication window. Default 2,000,000.
+        /// The number of keys in the deduplication window.
         package var windowCapacity = 2_000_000
 
         /// Creates the default settings.
@@ -38,4 +38,32 @@ extension Journal {
         /// memory only, at most `maxCachedBytes`; a crash loses them, unacknowledged.
         case off
     }
+}
+
+extension Journal.Configuration: KeyedConfiguration {
+    /// The keys `journal.*`.
+    package static let keys: [Key] = [
+        .choice(
+            "journal.mode", \.mode,
+            "an ack means: on this node's disk, or (off) that the sink has it"),
+        .number(
+            "journal.max_bytes", \.maxBytes, 1...(1 << 40),
+            "undelivered bytes; beyond them events are refused"),
+        .number("journal.group_bytes", \.maxGroupBytes, 1...(1 << 40), "bytes of one commit"),
+        .number(
+            "journal.cache_bytes", \.maxCachedBytes, 1...(1 << 40),
+            "bytes of recent batches kept in memory for the sinks"),
+        .number(
+            "journal.segment_bytes", \.segmentBytes, 1...(256 << 20),
+            "bytes after which the log goes on in another file; files are used again"),
+        .number(
+            "journal.checkpoint_milliseconds", \.checkpointMilliseconds, 1...60_000,
+            "milliseconds between checkpoints; after a crash so much is delivered again at most"),
+        .number(
+            "journal.retain_seconds", \.retainSeconds, 0...(30 * 86_400),
+            "seconds that a batch is kept after every sink has it, in at most half of max_bytes"),
+        .number(
+            "journal.recent_hits", \.windowCapacity, 1...(1 << 28),
+            "facts that the duplicate window remembers, 36 bytes of memory each"),
+    ]
 }

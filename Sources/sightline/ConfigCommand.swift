@@ -1,5 +1,6 @@
 // `sightline config print`: what the configuration is, and why.
 internal import ArgumentParser
+internal import ConfigurationKeys
 internal import ServerConfiguration
 internal import TerminalText
 internal import TrackingCore

@@ -1,5 +1,6 @@
 // `sightline keys`: the API keys of a server, in its keys file.
 internal import ArgumentParser
+internal import ConfigurationKeys
 internal import Credentials
 internal import EventFiles
 internal import Foundation

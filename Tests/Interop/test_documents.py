@@ -76,5 +76,5 @@ def test_each_answer_to_where_something_is_names_what_is_there():
             if file.endswith(".swift") and not place.endswith(".swift"):
                 word = re.escape(place.split("(")[0].split(".")[-1])
                 found = [path for path in sources(file)
-                         if re.search(rf"(func|var) {word}\b", path.read_text())]
+                         if re.search(rf"(func|var|let) {word}\b", path.read_text())]
                 assert found, f"{file} has no {place}"

@@ -1,4 +1,5 @@
 // What a configuration asks of the machine, before anything starts.
+internal import ConfigurationKeys
 internal import Foundation
 internal import Testing
 internal import TrackingCore
@@ -8,7 +9,7 @@ internal import TrackingCore
 
 struct ConfigurationCheckTests {
     private func problem(_ unit: String, _ path: String) -> String? {
-        let key = ConfigurationKey("a.key", .text(""), "for the test", unit: unit)
+        let key = ServerConfiguration.Key("a.key", .text(""), "for the test", unit: unit)
         let problems = ConfigurationCheck.problems(of: [
             ConfigurationSetting(key: key, text: path, origin: .flag("--set"))
         ])
@@ -62,7 +63,7 @@ struct ConfigurationCheckTests {
 
     @Test("every key that names a file stops the start where the file cannot be read")
     func everyFile() async throws {
-        for key in ConfigurationKey.all where key.unit == "file" {
+        for key in ServerConfiguration.keys where key.unit == "file" {
             let loaded = try await Configurations.load(
                 assignments: ["\(key.name)=/nowhere/\(key.name)"])
             let problems = #expect(throws: ConfigurationError.self) { try loaded.checked() }

@@ -1,5 +1,6 @@
 // Wrong configurations, several for every key there is: each is one problem, with its place, the
 // key and what is right.
+internal import ConfigurationKeys
 internal import Testing
 internal import TrackingJournal
 
@@ -7,8 +8,8 @@ internal import TrackingJournal
 @testable internal import TrackingServer
 
 struct ConfigurationProblemTests {
-    private func key(_ name: String) throws -> ConfigurationKey {
-        try #require(ConfigurationKey.all.first { $0.name == name })
+    private func key(_ name: String) throws -> ServerConfiguration.Key {
+        try #require(ServerConfiguration.keys.first { $0.name == name })
     }
 
     private func problem(
@@ -22,14 +23,14 @@ struct ConfigurationProblemTests {
 
     @Test(
         "every key, misspelt, is a problem that names the right one, in each source",
-        arguments: ConfigurationKey.all.map(\.name))
+        arguments: ServerConfiguration.keys.map(\.name))
     func misspelt(_ name: String) async throws {
         let key = try self.key(name)
         for misspelt in key.misspellings {
             let set = try await self.problem(assignments: ["\(misspelt)=1"])
             #expect(set == "--set: \(misspelt) is no key; did you mean \(name)?")
             // In a file, the outermost wrong part is reported.
-            let wrong = ConfigurationKey("\(misspelt)", .flag(false), "")
+            let wrong = ServerConfiguration.Key("\(misspelt)", .flag(false), "")
             let file = try await self.problem(yaml: wrong.yaml("1"))
             #expect(file.contains("sightline.yaml:"))
             #expect(file.contains(" is no key; did you mean "), "\(file)")
@@ -42,9 +43,11 @@ struct ConfigurationProblemTests {
         }
     }
 
-    @Test("a misspelt last part in a file is told with its place", arguments: ConfigurationKey.all)
-    func misspeltInFile(_ key: ConfigurationKey) async throws {
-        let wrong = ConfigurationKey(key.name + "x", .flag(false), "")
+    @Test(
+        "a misspelt last part in a file is told with its place",
+        arguments: ServerConfiguration.keys)
+    func misspeltInFile(_ key: ServerConfiguration.Key) async throws {
+        let wrong = ServerConfiguration.Key(key.name + "x", .flag(false), "")
         let problem = try await self.problem(yaml: wrong.yaml("1"))
         let place = "\(key.depth + 1):\(2 * key.depth + 1)"
         #expect(
@@ -53,8 +56,8 @@ struct ConfigurationProblemTests {
 
     @Test(
         "every key refuses a value of a wrong type, in each source, and says what it takes",
-        arguments: ConfigurationKey.all.filter { $0.wrongValue != nil })
-    func wrongType(_ key: ConfigurationKey) async throws {
+        arguments: ServerConfiguration.keys.filter { $0.wrongValue != nil })
+    func wrongType(_ key: ServerConfiguration.Key) async throws {
         let value = try #require(key.wrongValue)
         let ending = "\(key.name) is \"\(value)\", but has to be \(key.rule)"
         let set = try await self.problem(assignments: ["\(key.name)=\(value)"])
@@ -68,8 +71,8 @@ struct ConfigurationProblemTests {
 
     @Test(
         "every key refuses a list, nothing, and a section of its own",
-        arguments: ConfigurationKey.all, ["[1, 2]", "", "~", "{a: 1}", "\n    - 1"])
-    func noValue(_ key: ConfigurationKey, _ value: String) async throws {
+        arguments: ServerConfiguration.keys, ["[1, 2]", "", "~", "{a: 1}", "\n    - 1"])
+    func noValue(_ key: ServerConfiguration.Key, _ value: String) async throws {
         let problem = try await self.problem(yaml: key.yaml(value))
         #expect(problem.hasSuffix(": \(key.name) has to have one value"), "\(problem)")
     }
@@ -102,7 +105,7 @@ struct ConfigurationProblemTests {
         ])
         #expect(problems == [])
         // Otherwise such a variable could hide a key.
-        for key in ConfigurationKey.all {
+        for key in ServerConfiguration.keys {
             #expect(key.section != "service" && key.section != "port")
         }
     }

@@ -1,4 +1,5 @@
 // Where values come from, and what is said of wrong ones.
+internal import ConfigurationKeys
 internal import Foundation
 internal import Testing
 internal import TrackingCore
@@ -7,7 +8,7 @@ internal import TrackingCore
 @testable internal import TrackingServer
 
 struct ConfigurationTests {
-    private static let numbers = ConfigurationKey.all.compactMap { key in
+    private static let numbers = ServerConfiguration.keys.compactMap { key in
         if case .number(_, let range) = key.standard { return (key.name, range) }
         return nil
     }
@@ -17,8 +18,8 @@ struct ConfigurationTests {
         String(reflecting: configuration)
     }
 
-    private func key(_ name: String) throws -> ConfigurationKey {
-        try #require(ConfigurationKey.all.first { $0.name == name })
+    private func key(_ name: String) throws -> ServerConfiguration.Key {
+        try #require(ServerConfiguration.keys.first { $0.name == name })
     }
 
     @Test("nothing set: the defaults, which are those of the table too")
@@ -26,11 +27,11 @@ struct ConfigurationTests {
         let standard = self.text(ServerConfiguration())
         #expect(self.text(try await Configurations.read()) == standard)
         var flags: [String: String] = [:]
-        for key in ConfigurationKey.all { flags[key.name] = key.standardText }
+        for key in ServerConfiguration.keys { flags[key.name] = key.standardText }
         #expect(self.text(try await Configurations.read(flags: flags)) == standard)
     }
 
-    @Test("every key is read", arguments: ConfigurationKey.all.map(\.name))
+    @Test("every key is read", arguments: ServerConfiguration.keys.map(\.name))
     func reading(_ name: String) async throws {
         let key = try self.key(name)
         let loaded = try await Configurations.load(flags: [name: key.otherValue])
@@ -48,7 +49,7 @@ struct ConfigurationTests {
 
     @Test(
         "flag over environment over file over default, and each is said to be the origin",
-        arguments: ConfigurationKey.all.map(\.name))
+        arguments: ServerConfiguration.keys.map(\.name))
     func precedence(_ name: String) async throws {
         let key = try self.key(name)
         let (standard, other) = (key.standardText, key.otherValue)
@@ -77,7 +78,7 @@ struct ConfigurationTests {
                 #expect(row.file != nil && row.variable == nil && row.flag == nil)
             case .standard: #expect(row == (nil, nil, nil, nil))
             }
-            #expect(loaded.settings.count == ConfigurationKey.all.count)
+            #expect(loaded.settings.count == ServerConfiguration.keys.count)
         }
     }
 

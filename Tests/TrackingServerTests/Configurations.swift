@@ -1,4 +1,5 @@
 // Configurations as the tests of them write them: a value per source.
+internal import ConfigurationKeys
 internal import Foundation
 internal import TrackingCore
 
@@ -66,9 +67,6 @@ extension ConfigurationKey {
         case .flag(let standard): String(!standard)
         }
     }
-
-    /// What stands before its first dot; all of it where there is none.
-    var section: String { String(self.name.prefix { $0 != "." }) }
 
     /// The number of sections that it stands in.
     var depth: Int { self.name.count { $0 == "." } }

@@ -35,6 +35,7 @@ struct TidyTests {
         arguments: [
             ("TrackingCore", "internal import Foundation"),
             ("TrackingCore", "internal import SightlineProtos"),
+            ("ConfigurationKeys", "internal import TrackingCore"),
             ("TrackingJournal", "internal import SwiftProtobuf"),
             ("TrackingJournal", "package import TrackingSinks"),
             ("TrackingSinks", "internal import TrackingServer"),

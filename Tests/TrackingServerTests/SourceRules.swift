@@ -54,20 +54,21 @@ enum SourceRules {
     /// What each module may import: what stands below it in design section 2, and its libraries.
     static let allowed: [String: Set<String>] = [
         "CCRC32C": [],
+        "ConfigurationKeys": [],
         "SightlineProtos": Self.grpc.union(["SwiftProtobuf", "Foundation"]),
-        "TrackingCore": ["CLibcrypto"],
+        "TrackingCore": ["CLibcrypto", "ConfigurationKeys"],
         "TrackingJournal": Self.system.union([
-            "TrackingCore", "CCRC32C", "DequeModule", "GRDB", "GRDBSQLite",
+            "TrackingCore", "CCRC32C", "ConfigurationKeys", "DequeModule", "GRDB", "GRDBSQLite",
         ]),
         "TrackingSinks": Self.system.union([
-            "Dispatch",
+            "ConfigurationKeys", "Dispatch",
             "TrackingJournal", "TrackingCore", "SightlineProtos", "SwiftProtobuf", "GRDB",
             "GRDBSQLite", "Logging", "ServiceLifecycle", "CoreMetrics",
         ]).union(Self.tracing),
         "NATSSink": Self.system.union(["CNats", "Dispatch", "TrackingCore", "TrackingSinks"]),
         "Telemetry": Self.system.union(Self.grpc).union(Self.tracing).union([
-            "CoreMetrics", "Logging", "NIOCore", "ServiceLifecycle", "SightlineProtos",
-            "SwiftProtobuf", "TrackingCore",
+            "ConfigurationKeys", "CoreMetrics", "Logging", "NIOCore", "ServiceLifecycle",
+            "SightlineProtos", "SwiftProtobuf", "TrackingCore",
         ]),
         "TerminalText": Self.system,
         "SightlineClient": Self.system.union(Self.grpc).union([
@@ -83,18 +84,19 @@ enum SourceRules {
             "GRDB", "GRDBSQLite", "TerminalText", "TrackingCore",
         ]),
         "HTTP2Edge": Self.system.union(["CInflate"]).union(Self.grpc.subtracting(["GRPCProtobuf"]))
-            .union(["Logging", "NIOCore", "NIOHPACK", "NIOHTTP2", "NIOSSL"]),
+            .union(["ConfigurationKeys", "Logging", "NIOCore", "NIOHPACK", "NIOHTTP2", "NIOSSL"]),
         "Credentials": Self.system.union(Self.grpc.subtracting(["GRPCProtobuf"])).union([
-            "Crypto", "CryptoExtras", "JWTKit", "Logging", "NIOCertificateReloading", "NIOCore",
-            "NIOSSL", "ServiceLifecycle", "SwiftASN1", "TrackingCore", "X509", "Yams",
+            "ConfigurationKeys", "Crypto", "CryptoExtras", "JWTKit", "Logging",
+            "NIOCertificateReloading", "NIOCore", "NIOSSL", "ServiceLifecycle", "SwiftASN1",
+            "TrackingCore", "X509", "Yams",
         ]),
         "AdminServer": Self.system.union([
-            "Crypto", "DequeModule", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging",
-            "NIOCore", "NIOHTTPTypes", "ServiceLifecycle", "Telemetry", "TrackingCore",
-            "TrackingSinks",
+            "ConfigurationKeys", "Crypto", "DequeModule", "HTTPTypes", "Hummingbird",
+            "HummingbirdCore", "Logging", "NIOCore", "NIOHTTPTypes", "ServiceLifecycle",
+            "Telemetry", "TrackingCore", "TrackingSinks",
         ]),
         "ServerConfiguration": Self.system.union([
-            "AdminServer", "Credentials", "HTTP2Edge", "Logging", "NIOCore",
+            "AdminServer", "ConfigurationKeys", "Credentials", "HTTP2Edge", "Logging", "NIOCore",
             "ServiceLifecycle", "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks",
             "UnixSignals", "Yams",
         ]),
@@ -106,13 +108,12 @@ enum SourceRules {
             "UnixSignals", "X509",
         ]),
         "sightline": Self.system.union(Self.grpc).union(Self.tracing).union([
-            "AdminServer", "ArgumentParser", "AsyncHTTPClient", "CMalloc", "Credentials", "Crypto",
-            "EventFiles", "GRDB", "Histogram", "Logging", "NIOCore", "NIOHTTP1",
-            "ServerConfiguration",
-            "ServiceLifecycle", "SightlineBench", "SightlineClient", "SightlineProtos",
-            "SwiftASN1", "SwiftProtobuf", "Telemetry", "TerminalText", "TrackingCore",
-            "TrackingJournal", "TrackingReport",
-            "TrackingServer", "TrackingSinks", "X509",
+            "AdminServer", "ArgumentParser", "AsyncHTTPClient", "CMalloc", "ConfigurationKeys",
+            "Credentials", "Crypto", "EventFiles", "GRDB", "Histogram", "Logging", "NIOCore",
+            "NIOHTTP1", "ServerConfiguration", "ServiceLifecycle", "SightlineBench",
+            "SightlineClient", "SightlineProtos", "SwiftASN1", "SwiftProtobuf", "Telemetry",
+            "TerminalText", "TrackingCore", "TrackingJournal", "TrackingReport", "TrackingServer",
+            "TrackingSinks", "X509",
         ]),
     ]
 

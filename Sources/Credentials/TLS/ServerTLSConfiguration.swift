@@ -1,8 +1,9 @@
+package import ConfigurationKeys
 package import Foundation
 internal import TrackingCore
 
 /// The settings `tls.*` of the gRPC port.
-package struct ServerTLSConfiguration: Sendable, Equatable {
+package struct ServerTLSConfiguration: KeyedConfiguration, Equatable {
     /// Who presents a certificate.
     package enum Mode: String, Sendable, CaseIterable {
         /// Nobody: plaintext.
@@ -13,21 +14,41 @@ package struct ServerTLSConfiguration: Sendable, Equatable {
         case mtls
     }
 
-    /// `tls.mode`. Default off.
+    /// Who presents a certificate.
     package var mode = Mode.off
-    /// `tls.certificate`: the path of a PEM file with the server's certificate, followed by its
-    /// intermediates. Empty for none.
+    /// The path of the server's certificate and its intermediates; empty for none.
     package var certificatePath = ""
-    /// `tls.key`: the path of a PEM file with the unencrypted private key. Empty for none.
+    /// The path of the unencrypted private key; empty for none.
     package var keyPath = ""
-    /// `tls.client_roots`: the path of a PEM file with the CAs of client certificates. Empty for
-    /// none.
+    /// The path of the CAs of client certificates; empty for none.
     package var clientRootsPath = ""
-    /// `tls.reload_seconds`: the interval at which the files are read again. Default 60 s.
+    /// The interval at which the files are read again.
     package var reloadInterval = Duration.seconds(60)
 
     /// Creates settings without TLS.
     package init() {}
+
+    /// The keys `tls.*`.
+    package static let keys: [Key] = [
+        .choice(
+            "tls.mode", \.mode, "who shows a certificate: nobody, the server, or each client too"),
+        .text(
+            "tls.certificate", \.certificatePath,
+            "the server's certificate, then what links it to its root", unit: "PEM file",
+            isReloadable: true),
+        .text(
+            "tls.key", \.keyPath,
+            "the key of that certificate; others may not read the file", unit: "PEM file",
+            isReloadable: true),
+        .text(
+            "tls.client_roots", \.clientRootsPath,
+            "authorities whose client certificates are taken (mtls)", unit: "PEM file",
+            isReloadable: true),
+        .duration(
+            "tls.reload_seconds", \.reloadInterval, 1...86_400,
+            "seconds after which the files are read again; broken ones change nothing",
+            isReloadable: true),
+    ]
 
     /// The problems of these settings and their files at `now`, a line each with its key. The
     /// server refuses to start for the same ones.

@@ -1,5 +1,6 @@
 // A YAML file, taken apart by hand: a decoder would pass over keys that it does not know, and would
 // not tell where a value stands.
+internal import ConfigurationKeys
 internal import Foundation
 internal import Yams
 
@@ -59,9 +60,17 @@ struct ConfigurationFile {
         return text
     }
 
+    /// What stands before a dot of some key: `limits`.
+    static var sections: [String] {
+        let sections = ServerConfiguration.keys.map(\.name).flatMap { name in
+            name.indices.filter { name[$0] == "." }.map { String(name[..<$0]) }
+        }
+        return Set(sections).sorted()
+    }
+
     private mutating func read(_ mapping: Node.Mapping, prefix: String) {
-        let known = ConfigurationKey.all.map(\.name)
-        let sections = ConfigurationKey.sections
+        let known = ServerConfiguration.keys.map(\.name)
+        let sections = Self.sections
         for (key, value) in mapping {
             let part = key.scalar?.string ?? "?"
             let name = prefix + part

@@ -1,5 +1,6 @@
 // Where values come from: flags over the environment over a YAML file over OpenTelemetry's
 // variables over the defaults.
+internal import ConfigurationKeys
 package import TrackingCore
 
 /// The five sources, read once at start, and again at each reload.
@@ -54,7 +55,7 @@ package struct ConfigurationSource: Sendable {
                     standard.values[key.name].map { .environment($0.variable) } ?? .standard
                 }),
         ]
-        let settings = ConfigurationKey.all.map { key in
+        let settings = ServerConfiguration.keys.map { key in
             layers.lazy.compactMap { $0.setting(key) }.first
                 ?? ConfigurationSetting(key: key, text: key.standardText, origin: .standard)
         }
@@ -64,10 +65,10 @@ package struct ConfigurationSource: Sendable {
 
     /// One source: what it has set, and where.
     private struct Layer {
-        let text: (ConfigurationKey) -> String?
-        let origin: (ConfigurationKey) -> ConfigurationOrigin
+        let text: (ServerConfiguration.Key) -> String?
+        let origin: (ServerConfiguration.Key) -> ConfigurationOrigin
 
-        func setting(_ key: ConfigurationKey) -> ConfigurationSetting? {
+        func setting(_ key: ServerConfiguration.Key) -> ConfigurationSetting? {
             self.text(key).map {
                 ConfigurationSetting(key: key, text: $0, origin: self.origin(key))
             }
@@ -75,7 +76,7 @@ package struct ConfigurationSource: Sendable {
     }
 
     /// The flag that sets a key: its name, but for the one address that has a shorter one.
-    private static func flag(of key: ConfigurationKey) -> String {
+    private static func flag(of key: ServerConfiguration.Key) -> String {
         if key.name == "admin.listen" { return "--admin" }
         return "--" + key.name.map { $0 == "." || $0 == "_" ? "-" : "\($0)" }.joined()
     }
@@ -83,7 +84,7 @@ package struct ConfigurationSource: Sendable {
     // MARK: What sets nothing, which readers of configuration pass over
 
     private func assigned(_ problems: inout [String]) -> [String: String] {
-        let known = ConfigurationKey.all.map(\.name)
+        let known = ServerConfiguration.keys.map(\.name)
         var set: [String: String] = [:]
         for assignment in self.assignments {
             let parts = assignment.split(
@@ -104,7 +105,7 @@ package struct ConfigurationSource: Sendable {
     }
 
     private func unknownVariables() -> [String] {
-        let known = ConfigurationKey.all.map(\.environmentVariable)
+        let known = ServerConfiguration.keys.map(\.environmentVariable)
         return self.environment.keys.sorted().compactMap { name in
             guard name.hasPrefix("SIGHTLINE_"), !known.contains(name), !Self.isServiceLink(name)
             else { return nil }

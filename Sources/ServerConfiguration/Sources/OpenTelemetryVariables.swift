@@ -1,5 +1,6 @@
 // The variables that OpenTelemetry's SDKs read, as values of our keys. What is malformed is told of
 // and passed over, as its specification asks, where a wrong value of our own stops the start.
+internal import ConfigurationKeys
 internal import Telemetry
 
 /// What the variables `OTEL_…` of an environment set.
@@ -93,7 +94,8 @@ struct OpenTelemetryVariables {
 
     /// The first variable that is set decides, where its value can be taken.
     private mutating func read(_ row: Row) {
-        guard let key = ConfigurationKey.traces.first(where: { $0.name == row.key }) else { return }
+        guard let key = TracesConfiguration.keys.first(where: { $0.name == row.key })
+        else { return }
         for variable in row.variables {
             guard let text = self.environment[variable] else { continue }
             if let value = row.value(text), key.takes(value) {

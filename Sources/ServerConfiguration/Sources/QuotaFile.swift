@@ -15,9 +15,9 @@ package struct QuotaFile {
     private static let maxBytes = 4 << 20
 
     private static let keys = [
-        "events_per_second": (\Quota.eventsPerSecond, 0...ConfigurationKey.maxQuota),
-        "bytes_per_second": (\Quota.bytesPerSecond, 0...ConfigurationKey.maxQuota),
-        "burst_seconds": (\Quota.burstSeconds, 1...ConfigurationKey.maxBurstSeconds),
+        "events_per_second": (\Quota.eventsPerSecond, 0...Quota.maxRate),
+        "bytes_per_second": (\Quota.bytesPerSecond, 0...Quota.maxRate),
+        "burst_seconds": (\Quota.burstSeconds, 1...Quota.maxBurstSeconds),
     ]
 
     /// The quotas of the tenants that the file names; none where no file is configured.

@@ -1,8 +1,9 @@
+package import ConfigurationKeys
 internal import Foundation
 
 /// The resource attributes that all spans of the process share.
-package struct TraceResource: Sendable {
-    /// The attribute service.name. Default `sightline`.
+package struct TraceResource: KeyedConfiguration {
+    /// The attribute service.name.
     package var serviceName = "sightline"
     /// The attribute service.version; empty if unknown.
     package var serviceVersion = ""
@@ -11,6 +12,14 @@ package struct TraceResource: Sendable {
 
     /// Creates the default resource.
     package init() {}
+
+    /// Keys in the section `telemetry`.
+    package static let keys: [Key] = [
+        .text("telemetry.service_name", \.serviceName, "the service's name in spans"),
+        .init(
+            "telemetry.resource_attributes", .text(""),
+            "further attributes of the service in spans, as in name=value,name=value"),
+    ]
 
     /// The version of the semantic conventions for names.
     static let schemaURL = "https://opentelemetry.io/schemas/1.44.0"

@@ -1,8 +1,10 @@
+package import ConfigurationKeys
+
 /// The settings of the tracer and its exporter.
-package struct TracesConfiguration: Sendable {
-    /// Whether to record spans, if there is an endpoint. Default true.
+package struct TracesConfiguration: KeyedConfiguration {
+    /// Whether to record spans, if there is an endpoint.
     package var isEnabled = true
-    /// The receiver of spans; nil records none. Default nil.
+    /// The receiver of spans; nil records none.
     package var endpoint: OTLPEndpoint?
     /// Metadata of each export call, such as credentials.
     package var headers: [(name: String, value: String)] = []
@@ -12,21 +14,21 @@ package struct TracesConfiguration: Sendable {
     package var certificatePath = ""
     /// The path of the client certificate's key (PEM).
     package var keyPath = ""
-    /// Whether to compress batches with gzip. Default false.
+    /// Whether to compress batches with gzip.
     package var isCompressed = false
-    /// The timeout of one export call. Default 10 s.
+    /// The timeout of one export call.
     package var callTimeout = Duration.seconds(10)
-    /// The timeout of a batch with all retries, after which it is dropped. Default 30 s.
+    /// The timeout of a batch with all retries.
     package var exportTimeout = Duration.seconds(30)
-    /// How long spans wait for a full batch. Default 5 s.
+    /// How long spans wait for a full batch.
     package var delay = Duration.seconds(5)
-    /// How long the exporter flushes at shutdown. Default 2 s.
+    /// How long the exporter flushes at shutdown.
     package var flushTimeout = Duration.seconds(2)
-    /// The maximum queued spans; further ones are dropped and counted. Default 2048.
+    /// The maximum queued spans.
     package var queueSpans = 2048
-    /// The maximum spans of one call. Default 512.
+    /// The maximum spans of one call.
     package var batchSpans = 512
-    /// Decides which traces to record. Default `parentbased_always_on`.
+    /// Decides which traces to record.
     package var sampler = Sampler(name: "parentbased_always_on", ratio: 1)
     /// The limits of a span.
     package var limits = SpanLimits()
@@ -35,4 +37,56 @@ package struct TracesConfiguration: Sendable {
 
     /// Creates the default settings, which record nothing.
     package init() {}
+
+    /// The keys `telemetry.*`.
+    package static let keys: [Key] =
+        Self.keys(of: \.resource) + Self.exportKeys + Self.keys(of: \.limits)
+
+    private static let milliseconds = 1...600_000
+
+    private static let exportKeys: [Key] = [
+        .flag(
+            "telemetry.traces.enabled", \.isEnabled,
+            "whether spans are recorded at all; also needs an endpoint"),
+        .init(
+            "telemetry.traces.endpoint", .text(""),
+            "where spans are sent by OTLP over gRPC; empty for nowhere",
+            unit: "URL, http(s)://HOST:PORT"),
+        .init(
+            "telemetry.traces.headers", .text(""),
+            "metadata of each call to it, as in name=value,name=value", isSecret: true),
+        .text(
+            "telemetry.traces.roots_file", \.rootsPath,
+            "authorities of the receiver's certificate (PEM); empty for the system's"),
+        .text(
+            "telemetry.traces.certificate_file", \.certificatePath,
+            "the exporter's own certificate, for receivers that ask for one (PEM)"),
+        .text("telemetry.traces.key_file", \.keyPath, "the key of that certificate (PEM)"),
+        .init(
+            "telemetry.traces.compression", .choice("none", of: ["none", "gzip"]),
+            "how batches of spans are compressed"
+        ) { text, traces in traces.isCompressed = text == "gzip" },
+        .init(
+            "telemetry.traces.sampler", .choice("parentbased_always_on", of: Sampler.names),
+            "which traces are recorded; parentbased: as their sender has decided"),
+        .init(
+            "telemetry.traces.sampling_ratio", .text("1"),
+            "share of traces that the ratio samplers record", unit: "0 to 1"),
+        .duration(
+            "telemetry.traces.timeout_milliseconds", \.callTimeout, Self.milliseconds,
+            "milliseconds of one call"),
+        .duration(
+            "telemetry.traces.export_milliseconds", \.exportTimeout, Self.milliseconds,
+            "milliseconds of a batch with all its retries; then it is lost"),
+        .duration(
+            "telemetry.traces.delay_milliseconds", \.delay, Self.milliseconds,
+            "milliseconds that spans wait for a batch to be whole"),
+        .duration(
+            "telemetry.traces.flush_milliseconds", \.flushTimeout, 0...10_000,
+            "milliseconds that a stopping server still sends spans"),
+        .number(
+            "telemetry.traces.queue_spans", \.queueSpans, 1...1_000_000,
+            "spans that may wait; what comes then is dropped, and counted"),
+        .number("telemetry.traces.batch_spans", \.batchSpans, 1...10_000, "spans of one call"),
+    ]
 }

@@ -1,5 +1,7 @@
+package import ConfigurationKeys
+
 /// The size limits of a request and an event (D42).
-package struct Limits: Sendable, Equatable {
+package struct Limits: KeyedConfiguration, Equatable {
     /// The maximum bytes of a request.
     package var requestBytes = 512 * 1024
     /// The maximum number of events in a request.
@@ -21,4 +23,11 @@ package struct Limits: Sendable, Equatable {
 
     /// Creates the default limits.
     package init() {}
+
+    /// Keys in the section `limits`.
+    package static let keys: [Key] = [
+        .number("limits.request_bytes", \.requestBytes, 1...(900 << 10), "bytes of a request"),
+        .number("limits.request_events", \.requestEvents, 1...100_000, "events in a request"),
+        .number("limits.event_bytes", \.eventBytes, 1...(512 << 10), "bytes of an event"),
+    ]
 }

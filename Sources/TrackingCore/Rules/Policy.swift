@@ -1,5 +1,7 @@
+package import ConfigurationKeys
+
 /// The rules' configurable choices.
-package struct Policy: Sendable, Equatable {
+package struct Policy: KeyedConfiguration, Equatable {
     /// Whether unspecified consent counts as opted in (D22).
     package var trackUnspecifiedConsent = true
     /// Whether test messages are recorded (D28).
@@ -7,4 +9,15 @@ package struct Policy: Sendable, Equatable {
 
     /// Creates the default policy.
     package init() {}
+
+    /// The keys `rules.*`.
+    package static let keys: [Key] = [
+        .init(
+            "rules.default_consent", .choice("opted_in", of: ["opted_in", "unknown"]),
+            "the consent of events that say nothing of it"
+        ) { text, policy in policy.trackUnspecifiedConsent = text == "opted_in" },
+        .flag(
+            "rules.record_test_messages", \.recordTestMessages,
+            "whether in-app test messages count"),
+    ]
 }

@@ -1,4 +1,5 @@
 // OpenTelemetry's variables as values of our keys: what each sets, and what is passed over.
+internal import ConfigurationKeys
 internal import Telemetry
 internal import Testing
 
@@ -167,7 +168,7 @@ struct OpenTelemetryVariablesTests {
         let used = Set(
             Self.taken.flatMap(\.variables.keys).filter { !$0.hasSuffix("INSECURE") })
         #expect(used.isSubset(of: documented))
-        let keys = Set(ConfigurationKey.traces.map(\.name))
+        let keys = Set(TracesConfiguration.keys.map(\.name))
         #expect(OpenTelemetryVariables.documentation.allSatisfy { keys.contains($0.key) })
     }
 

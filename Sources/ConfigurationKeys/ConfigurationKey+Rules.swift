@@ -1,13 +1,8 @@
 // What a key asks of its value, and how the key and its values are written.
 
 extension ConfigurationKey {
-    /// What stands before the last dot of some key: `limits`.
-    static var sections: [String] {
-        let sections = Self.all.flatMap { key in
-            key.name.indices.filter { key.name[$0] == "." }.map { String(key.name[..<$0]) }
-        }
-        return Set(sections).sorted()
-    }
+    /// What stands before the first dot of its name; the whole name where it has none.
+    package var section: String { String(self.name.prefix { $0 != "." }) }
 
     /// The variable that sets it in the environment.
     package var environmentVariable: String {
@@ -44,18 +39,6 @@ extension ConfigurationKey {
         case .choice(_, let choices): choices.contains(text)
         case .number(_, let range): Int(text).map(range.contains) ?? false
         case .flag: Bool(text) != nil
-        }
-    }
-}
-
-extension ConfigurationKey.Value {
-    /// The unit of a key that does not say it: numbers and files have it at the end of their name.
-    func unit(ofKey name: String) -> String {
-        let word = name.split { "._".contains($0) }.last.map(String.init) ?? ""
-        switch self {
-        case .number: return word
-        case .text: return word == "file" ? "file" : "text"
-        case .choice, .flag: return ""
         }
     }
 }

@@ -1,0 +1,25 @@
+// What has keys: a list of them stands beside the properties that hold their values.
+
+/// The server's configuration, or a part of it.
+package protocol KeyedConfiguration: Sendable {
+    /// Creates one with every value at its default.
+    init()
+
+    /// The keys, in the order of the documentation.
+    static var keys: [ConfigurationKey<Self>] { get }
+}
+
+extension KeyedConfiguration {
+    /// A key of this configuration.
+    package typealias Key = ConfigurationKey<Self>
+
+    /// The keys of a part, as keys of the configuration that holds the part in a property.
+    package static func keys<Part: KeyedConfiguration>(of part: any Key.Property<Part>) -> [Key] {
+        Part.keys.map { key in
+            Key(
+                key.name, key.standard, key.meaning, unit: key.unit, isSecret: key.isSecret,
+                isReloadable: key.isReloadable
+            ) { text, whole in key.set(text, &whole[keyPath: part]) }
+        }
+    }
+}

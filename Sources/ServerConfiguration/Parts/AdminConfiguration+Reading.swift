@@ -1,0 +1,26 @@
+// The address of the admin server, which must not be open to the network unasked.
+internal import AdminServer
+
+extension AdminConfiguration {
+    /// Reads `admin.listen`, which names two values or none.
+    mutating func read(_ values: inout ConfigurationValues) {
+        let listen = values.text("admin.listen")
+        self.address = nil
+        if listen != Self.off {
+            let (host, port) = values.address("admin.listen", listen)
+            self.address = Address(host: host, port: port)
+        }
+        if let exposure = self.exposure { values.refuse("admin.listen", exposure) }
+    }
+
+    private static let off = "off"
+
+    /// Why it must not listen on its address; nil where it may.
+    private var exposure: String? {
+        guard let address = self.address, !self.allowInsecure,
+            !ServerConfiguration.isLoopback(address.host)
+        else { return nil }
+        return "anybody on the network could read what the server does: listen on 127.0.0.1 or "
+            + "[::1], or allow it by admin.allow_insecure: true"
+    }
+}
