@@ -1,0 +1,168 @@
+// hits.db: its rows, its view, and its place in the journal.
+internal import Foundation
+internal import GRDB
+internal import SightlineProtos
+internal import SwiftProtobuf
+internal import TestSupport
+internal import Testing
+internal import TrackingCore
+internal import TrackingSinks
+
+struct SQLiteSinkTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { self.directory = try TemporaryDirectory() }
+
+    private func rows(_ sql: String) throws -> [Row] {
+        // A second connection, as a person's sqlite3 is one, while the sink is open.
+        try DatabaseQueue(path: self.directory.file("hits.db")).read { database in
+            try Row.fetchAll(database, sql: sql)
+        }
+    }
+
+    private func sink() throws -> SQLiteSink {
+        try SQLiteSink(path: self.directory.file("hits.db"))
+    }
+
+    @Test("D8: every column of a hit that says everything")
+    func fullRow() async throws {
+        let sink = try self.sink()
+        let batch = try TestHits.batch([TestEvents.full(id: 0x138a)], tracestate: "a=b")
+        #expect(await sink.deliver(batch) == .delivered)
+        let row = try #require(try self.rows("SELECT * FROM hits").first)
+        let record = try #require(try batch.records.first)
+        #expect(
+            Array(row.columnNames).joined(separator: " ") == """
+                hit_id kind campaign_action delivery_id broadlog_id app_id platform subject_id \
+                occur_time receive_time tenant traceparent tracestate warnings event rowid
+                """)
+        #expect(row["hit_id"] == record.hitID)
+        #expect((row["hit_id"] as Data).count == 16)
+        #expect(row["kind"] == "impression")
+        #expect(row["campaign_action"] == 7)
+        #expect(row["delivery_id"] == "56c4")
+        #expect(row["broadlog_id"] == "h138a")
+        #expect(row["app_id"] == "com.example.app")
+        #expect(row["platform"] == "ios")
+        #expect(row["subject_id"] == "subject-5002")
+        #expect(row["occur_time"] == 1_799_999_999_123_456)
+        #expect(row["receive_time"] == TestHits.receiveTime)
+        #expect(row["tenant"] == "default")
+        #expect(row["traceparent"] == record.traceContext.traceparent)
+        #expect(row["tracestate"] == "a=b")
+        #expect(row["warnings"] == "flag_assumed_on,impression_unreliable")
+        #expect(row["event"] == (try TestEvents.full(id: 0x138a).serializedBytes() as Data))
+    }
+
+    @Test("what is not said is NULL, and no warning is an empty text")
+    func nulls() async throws {
+        let sink = try self.sink()
+        #expect(
+            await sink.deliver(try TestHits.batch([TestEvents.action(.click, id: 1)])) == .delivered
+        )
+        let row = try #require(try self.rows("SELECT * FROM hits").first)
+        for column in ["app_id", "platform", "subject_id", "occur_time", "tracestate"] {
+            #expect(row[column] as DatabaseValue == .null, "\(column)")
+        }
+        #expect(row["warnings"] == "")
+    }
+
+    @Test("D9: a hit has its product's own number")
+    func campaignAction() async throws {
+        let sink = try self.sink()
+        let events =
+            [Sightline_V1_Action.open, .click, .button1, .button2, .close, .impression]
+            .map { TestEvents.action($0, id: 1) }
+            + [.open, .click].map { TestEvents.action($0, id: 2, product: .classic) }
+        #expect(await sink.deliver(try TestHits.batch(events)) == .delivered)
+        let rows = try self.rows("SELECT kind, campaign_action FROM hits ORDER BY rowid")
+        #expect(
+            rows.map { "\($0[0] as String) \($0[1] as Int)" } == [
+                "open 1", "click 2", "button_1 3", "button_2 4", "close 5", "impression 7",
+                "impression 1", "click 2",
+            ])
+    }
+
+    @Test("D20: the funnel's ratios leave iOS out")
+    func funnel() async throws {
+        let sink = try self.sink()
+        let events =
+            (1...4).map { TestEvents.push(.received, id: $0) }
+            + [TestEvents.push(.opened, id: 1), TestEvents.push(.dismissed, id: 2)]
+            + [
+                TestEvents.push(.received, id: 9, on: .ios),
+                TestEvents.push(.opened, id: 9, on: .ios),
+            ]
+            + [TestEvents.push(.opened, id: 5, on: .ios, delivery: "d57fd6")]
+        #expect(await sink.deliver(try TestHits.batch(events)) == .delivered)
+        let rows = try self.rows("SELECT * FROM funnel ORDER BY delivery_id")
+        #expect(
+            Array(rows[0].columnNames).joined(separator: " ") == """
+                tenant delivery_id impressions impressions_ios clicks clicks_ios opens opens_ios \
+                click_ratio open_ratio
+                """)
+        let counts = rows.map { row in (2...7).map { row[$0] as Int } }
+        #expect(counts == [[4, 1, 2, 1, 1, 1], [0, 0, 0, 1, 0, 1]])
+        #expect(rows.map { $0["click_ratio"] as Double? } == [0.5, nil])
+        #expect(rows.map { $0["open_ratio"] as Double? } == [0.25, nil])
+    }
+
+    @Test("a view of an earlier build is replaced, and the hits stay")
+    func earlierView() async throws {
+        let batch = try TestHits.batch([TestEvents.push(.received, id: 1)])
+        let text = "SELECT sql FROM sqlite_master WHERE name = 'funnel'"
+        #expect(await (try self.sink()).deliver(batch) == .delivered)
+        let views = try self.rows(text)
+        try await DatabaseQueue(path: self.directory.file("hits.db")).write {
+            try $0.execute(
+                sql: "DROP VIEW funnel; CREATE VIEW funnel AS SELECT count(*) FROM hits")
+        }
+        _ = try self.sink()
+        #expect(try self.rows(text) == views)
+        #expect(try self.rows("SELECT impressions FROM funnel") == [["impressions": 1]])
+    }
+
+    @Test("a batch is known by its journal and sequence: another journal starts anew")
+    func cursor() async throws {
+        let sink = try self.sink()
+        for (id, sequence, journal) in [
+            (1, 5, "j"), (2, 5, "j"), (3, 4, "j"), (4, 1, "k"), (5, 6, "j"),
+        ] {
+            let batch = try TestHits.batch(
+                [TestEvents.full(id: id)], sequence: Int64(sequence), journal: journal)
+            #expect(await sink.deliver(batch) == .delivered)
+        }
+        let subjects = try self.rows("SELECT subject_id FROM hits ORDER BY rowid")
+            .map { $0[0] as String }
+        #expect(subjects == ["subject-1", "subject-4", "subject-5"])
+        let cursors = try self.rows("SELECT * FROM cursor ORDER BY journal")
+        #expect(cursors.map { "\($0[0] as String) \($0[1] as Int)" } == ["j 6", "k 1"])
+    }
+
+    @Test("rows and cursor are one transaction: a batch that fails half way leaves neither")
+    func transaction() async throws {
+        let sink = try self.sink()
+        let whole = try TestHits.batch([TestEvents.full(id: 1)], sequence: 1)
+        let broken = HitBatch(journal: "j", sequence: 1, payload: whole.payload + [1, 2, 3])
+        guard case .undeliverable = await sink.deliver(broken) else {
+            Issue.record("delivered")
+            return
+        }
+        #expect(try self.rows("SELECT 1 FROM hits").isEmpty)
+        #expect(try self.rows("SELECT 1 FROM cursor").isEmpty)
+        #expect(await sink.deliver(whole) == .delivered)
+        #expect(try self.rows("SELECT 1 FROM hits").count == 1)
+    }
+
+    @Test("D17: a fact counts once in hits.db, beyond the window too")
+    func uniqueHit() async throws {
+        let sink = try self.sink()
+        for sequence in 1...3 {
+            let batch = try TestHits.batch(
+                [TestEvents.push(.opened, id: 1)], sequence: Int64(sequence))
+            #expect(await sink.deliver(batch) == .delivered)
+        }
+        #expect(
+            try self.rows("SELECT kind FROM hits").map { $0[0] as String } == ["click", "open"])
+    }
+}
