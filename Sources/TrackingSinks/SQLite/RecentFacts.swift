@@ -1,0 +1,144 @@
+internal import Glibc
+
+/// The newest entries of the index of counted facts: an open-addressing table in memory, at most
+/// half full. A slot's number grows with the key, so that a walk over the slots meets the entries
+/// almost sorted.
+///
+/// Pages are touched as it fills: 16 MiB for 524,288 entries.
+final class RecentFacts {
+    /// 16 bytes. No kinds mark a free slot.
+    struct Slot {
+        var high: UInt64
+        var low: UInt32
+        var kinds: UInt16
+        /// Whether the slot is among those changed in this batch.
+        var isChanged: Bool
+    }
+
+    /// The maximum number of entries.
+    let capacity: Int
+    private(set) var count = 0
+    /// The number of slots changed since `forgetChanges`.
+    private(set) var changes = 0
+    private let shift: UInt64
+    /// As many as keys have homes, and a tail that replaces wrapping around. The tail has room for
+    /// every entry, and is as good as never used.
+    private let memory: SparseMemory
+    private let slots: UnsafeMutablePointer<Slot>
+    private let changed: UnsafeMutablePointer<UInt32>
+    /// The slots from here on are free.
+    private var end = 0
+    /// Stores the result of `touch`, so that the optimizer keeps the loads.
+    private var touched: UInt64 = 0
+
+    /// Creates an empty table of `capacity` entries, limited to 1…2³⁰.
+    init(capacity: Int) {
+        self.capacity = min(max(capacity, 1), 1 << 30)
+        var homes = 2
+        while homes < self.capacity * 2 { homes *= 2 }
+        self.shift = UInt64(64 - homes.trailingZeroBitCount)
+        let slotBytes = (homes + self.capacity) * MemoryLayout<Slot>.stride
+        guard let memory = SparseMemory(byteCount: slotBytes),
+            let changed = calloc(self.capacity, MemoryLayout<UInt32>.stride)
+        else { preconditionFailure("no memory for \(self.capacity) recent facts") }
+        self.memory = memory
+        self.slots = memory.start.assumingMemoryBound(to: Slot.self)
+        self.changed = changed.assumingMemoryBound(to: UInt32.self)
+    }
+
+    deinit { free(self.changed) }
+
+    /// Adds those of `kinds` that are not known, here or elsewhere; returns the kinds known before.
+    ///
+    /// - Precondition: the key is here, or the table has room.
+    func add(_ kinds: UInt16, to key: FactKey, knownElsewhere: UInt16) -> UInt16 {
+        let index = self.slot(of: key)
+        let slot = self.slots + index
+        let before = knownElsewhere | slot.pointee.kinds
+        let added = kinds & ~before
+        guard added != 0 else { return before }
+        if slot.pointee.kinds == 0 {
+            precondition(self.count < self.capacity, "more facts than were announced")
+            slot.pointee.high = key.high
+            slot.pointee.low = key.low
+            self.count &+= 1
+            self.end = max(self.end, index &+ 1)
+        }
+        slot.pointee.kinds |= added
+        if !slot.pointee.isChanged {
+            slot.pointee.isChanged = true
+            self.changed[self.changes] = UInt32(truncatingIfNeeded: index)
+            self.changes &+= 1
+        }
+        return before
+    }
+
+    /// Whether `add` may be called.
+    func hasRoom(for key: FactKey) -> Bool {
+        self.count < self.capacity || self.slots[self.slot(of: key)].kinds != 0
+    }
+
+    /// Loads the slots that the keys will use, so that the processor fetches them in parallel
+    /// instead of waiting for each.
+    func touch(_ keys: UnsafePointer<FactKey>, _ count: Int) {
+        var sum: UInt64 = 0
+        for index in 0..<count { sum ^= self.slots[self.home(keys[index].high)].high }
+        self.touched = sum
+    }
+
+    /// Writes the entries that have changed, each whole, to `bytes`, which has room for them.
+    func storeChanges(in bytes: UnsafeMutableRawPointer) {
+        for number in 0..<self.changes {
+            let slot = self.slots[Int(self.changed[number])]
+            FactEntry.store(
+                high: slot.high, low: slot.low, kinds: slot.kinds,
+                at: bytes + number &* FactEntry.byteCount)
+        }
+    }
+
+    /// Takes every entry as unchanged.
+    func forgetChanges() {
+        for number in 0..<self.changes { self.slots[Int(self.changed[number])].isChanged = false }
+        self.changes = 0
+    }
+
+    /// The entries, sorted by key. They are moved to do so: the table has to be emptied next.
+    func sorted() -> UnsafeBufferPointer<Slot> {
+        var filled = 0
+        for index in 0..<self.end where self.slots[index].kinds != 0 {
+            let slot = self.slots[index]
+            var place = filled
+            while place > 0, Self.precedes(slot, self.slots[place &- 1]) {
+                self.slots[place] = self.slots[place &- 1]
+                place &-= 1
+            }
+            self.slots[place] = slot
+            filled &+= 1
+        }
+        return UnsafeBufferPointer(start: self.slots, count: filled)
+    }
+
+    /// Empties the table.
+    func removeAll() {
+        memset(self.slots, 0, self.end &* MemoryLayout<Slot>.stride)
+        (self.count, self.changes, self.end) = (0, 0, 0)
+    }
+
+    private static func precedes(_ left: Slot, _ right: Slot) -> Bool {
+        left.high != right.high ? left.high < right.high : left.low < right.low
+    }
+
+    /// The slot where the search for a key begins.
+    func home(_ high: UInt64) -> Int { Int(truncatingIfNeeded: high &>> self.shift) }
+
+    /// The key's slot, or the free one where it would go.
+    func slot(of key: FactKey) -> Int {
+        var index = self.home(key.high)
+        while self.slots[index].kinds != 0,
+            self.slots[index].high != key.high || self.slots[index].low != key.low
+        {
+            index &+= 1
+        }
+        return index
+    }
+}
