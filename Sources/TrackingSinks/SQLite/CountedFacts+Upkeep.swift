@@ -1,0 +1,191 @@
+// What keeps the index of counted facts small: runs, merges and expiry.
+internal import GRDB
+
+extension CountedFacts {
+    /// How many runs are merged into one, and how many of a past window at most.
+    private static let fanIn = 4
+    private static let maxInputs = 16
+    /// Entries merged for each entry added: as many as there can be levels.
+    private static let share = 8
+    /// Rows that are deleted in each transaction at least.
+    private static let fewestRows = 4
+
+    /// Makes the entries in memory a run.
+    func flush(_ days: ClosedRange<Int>, _ tables: FactTables) throws {
+        let entries = self.recent.sorted()
+        let run = try self.makeRun(
+            level: 0, days: days, entries: entries.count, replacing: 0, tables)
+        let writer = FactRunWriter(run, rowBytes: self.limits.rowBytes)
+        for entry in entries {
+            FactEntry.store(
+                high: entry.high, low: entry.low, kinds: entry.kinds,
+                at: writer.page + writer.filled &* FactEntry.byteCount)
+            writer.filled &+= 1
+            if writer.filled == writer.pageEntries { try writer.writePage(tables) }
+        }
+        try writer.finish(tables)
+        try tables.statement("DELETE FROM recent_facts").run()
+        self.recent.removeAll()
+        self.recentDays = nil
+        self.runs.append(run)
+    }
+
+    /// Lets go of runs that are too old; after a clock was wrong, also of those from the future.
+    func expire(_ today: Int, _ tables: FactTables) throws {
+        let days = self.limits.uniqueDays
+        for run in self.runs where run.target == nil {
+            guard run.lastDay < today - days || run.firstDay > today + days else { continue }
+            if let index = self.merges.firstIndex(where: { $0.output === run }) {
+                for input in self.merges[index].inputs { try self.kill(input, tables) }
+                self.merges.remove(at: index)
+            }
+            try self.kill(run, tables)
+        }
+    }
+
+    /// Merges some entries, begins merges and deletes some rows of dead runs.
+    ///
+    /// - Parameter added: the number of entries added by this batch.
+    func maintain(_ added: Int, _ tables: FactTables) throws {
+        try self.startMerges(tables)
+        self.credit += added * Self.share
+        while self.credit >= self.limits.rowBytes / FactEntry.byteCount,
+            let merge = self.merges.first
+        {
+            self.hasWritten = true
+            self.credit -= try merge.advance(self.credit, tables)
+            guard merge.isDone else { continue }
+            for input in merge.inputs { try self.kill(input, tables) }
+            self.merges.removeFirst()
+        }
+        if self.merges.isEmpty { self.credit = 0 }
+        let rows = added * Self.share * FactEntry.byteCount / self.limits.rowBytes
+        try self.deleteRows(max(rows, Self.fewestRows), tables)
+        try self.loadFilter(tables)
+    }
+
+    /// Begins at most one merge of each level of the current window, and one of past windows: these
+    /// get no more runs, so all of theirs become one.
+    private func startMerges(_ tables: FactTables) throws {
+        let current = self.window(self.today ?? 0)
+        let free = self.runs.filter(\.isFree)
+        let levels = Set(free.map(\.level))
+        for level in levels.sorted() {
+            let inputs = free.filter {
+                $0.level == level && self.window($0.firstDay) == current
+            }
+            guard inputs.count >= Self.fanIn,
+                !self.merges.contains(where: {
+                    $0.output.level == level + 1 && self.window($0.output.firstDay) == current
+                })
+            else { continue }
+            try self.startMerge(Array(inputs.prefix(Self.fanIn)), level: level + 1, tables)
+        }
+        let past = Set(free.map { self.window($0.firstDay) }).filter { $0 != current }
+        for window in past.sorted() {
+            let isMerging = self.merges.contains { self.window($0.output.firstDay) == window }
+            let inputs = free.filter { self.window($0.firstDay) == window }
+            guard !isMerging, inputs.count > 1 else { continue }
+            let smallest = inputs.sorted { $0.entries < $1.entries }.prefix(Self.maxInputs)
+            let level = smallest.map(\.level).max() ?? 0
+            try self.startMerge(Array(smallest), level: max(level, 1), tables)
+            return
+        }
+    }
+
+    private func startMerge(_ inputs: [FactRun], level: Int, _ tables: FactTables) throws {
+        guard let first = inputs.map(\.firstDay).min(), let last = inputs.map(\.lastDay).max()
+        else { return }
+        let output = try self.makeRun(
+            level: level, days: first...max(first, last),
+            entries: inputs.reduce(0) { $0 + $1.entries },
+            replacing: inputs.reduce(0) { $0 + $1.filterBytes }, tables)
+        let update = try tables.statement("UPDATE fact_runs SET target = ? WHERE id = ?")
+        for input in inputs {
+            try update.run(output.id, input.id)
+            input.target = output.id
+        }
+        self.runs.append(output)
+        try self.addMerge(
+            FactMerge(inputs, into: output, rowBytes: self.limits.rowBytes, tables))
+    }
+
+    func addMerge(_ merge: FactMerge) {
+        func size(_ merge: FactMerge) -> Int { merge.inputs.reduce(0) { $0 + $1.entries } }
+        let place = self.merges.firstIndex { size(merge) < size($0) }
+        self.merges.insert(merge, at: place ?? self.merges.endIndex)
+    }
+
+    /// Stores a new run without entries.
+    ///
+    /// - Parameters:
+    ///   - entries: how many it may get.
+    ///   - replacing: the memory of filters that will be given back as this one's fills.
+    private func makeRun(
+        level: Int, days: ClosedRange<Int>, entries: Int, replacing: Int, _ tables: FactTables
+    ) throws -> FactRun {
+        let run = FactRun(
+            id: self.nextRun, level: level, state: .unfinished, firstDay: days.lowerBound,
+            lastDay: days.upperBound,
+            blocks: FactFilter.blockCount(entries: entries, level: level))
+        self.nextRun += 1
+        self.hasWritten = true
+        try tables.statement(
+            """
+            INSERT INTO fact_runs
+                (id, level, state, target, first_day, last_day, entries, pages, blocks)
+            VALUES (?, ?, ?, NULL, ?, ?, 0, 0, ?)
+            """
+        ).run(
+            run.id, Int64(level), run.state.rawValue, Int64(run.firstDay), Int64(run.lastDay),
+            Int64(run.blocks))
+        run.filter = self.filterMemory(for: run, replacing: replacing)
+        return run
+    }
+
+    /// Memory for a run's filter; nil if it does not fit.
+    func filterMemory(for run: FactRun, replacing: Int) -> SparseMemory? {
+        let others = self.filterBytes - replacing
+        let byteCount = run.blocks * FactFilter.blockBytes
+        guard max(byteCount, replacing) <= self.limits.filterBytes - others else { return nil }
+        return SparseMemory(byteCount: byteCount)
+    }
+
+    /// The memory of filters. A merge's inputs give theirs back while the output's fills, so only
+    /// the larger of the two counts.
+    var filterBytes: Int {
+        var bytes = 0
+        for run in self.runs where run.target == nil {
+            var inputs = 0
+            for input in self.runs where input.target == run.id { inputs += input.filterBytes }
+            bytes += max(run.filterBytes, inputs)
+        }
+        return bytes
+    }
+
+    /// Takes a run out of use. Its rows are deleted later.
+    private func kill(_ run: FactRun, _ tables: FactTables) throws {
+        self.hasWritten = true
+        try tables.statement("UPDATE fact_runs SET state = ?, target = NULL WHERE id = ?").run(
+            FactRun.State.dead.rawValue, run.id)
+        run.state = .dead
+        self.runs.removeAll { $0 === run }
+        self.dead.append(run.id)
+    }
+
+    /// Deletes up to so many rows of dead runs.
+    private func deleteRows(_ count: Int, _ tables: FactTables) throws {
+        var left = count
+        while left > 0, let run = self.dead.first {
+            self.hasWritten = true
+            if let row = try tables.first(from: FactRow.page(run, 0), to: FactRow.end(run)) {
+                left -= try tables.delete(
+                    from: row, to: min(row + Int64(left), FactRow.end(run)))
+            } else {
+                try tables.statement("DELETE FROM fact_runs WHERE id = ?").run(run)
+                self.dead.removeFirst()
+                left -= 1
+            }
+        }
+    }
+}

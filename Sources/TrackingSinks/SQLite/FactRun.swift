@@ -1,0 +1,136 @@
+/// A sorted run of entries: what is in memory of it. Its entries are rows of `fact_pages`.
+final class FactRun {
+    /// As stored; never change them.
+    enum State: Int64 {
+        case complete = 0
+        /// Being written by a merge, of which it is the output.
+        case unfinished = 1
+        /// Of no use; its rows are deleted bit by bit.
+        case dead = 2
+    }
+
+    let id: Int64
+    /// How often its entries were merged.
+    let level: Int
+    /// The days on which its facts were counted, since 1970.
+    let firstDay: Int
+    let lastDay: Int
+    /// The number of blocks of its filter.
+    let blocks: Int
+    var state: State
+    /// The run into which this one is being merged.
+    var target: Int64?
+    var entries = 0
+    /// The mixed high of each page's first entry.
+    var fences: [UInt64] = []
+    /// The pages before this one are deleted: the merge's output has their entries.
+    var firstPage = 0
+    /// Nil for a run that is looked up in its pages every time.
+    var filter: SparseMemory?
+    /// The mixed highs for which this run is asked; others are found in the merge's output, or
+    /// still in its inputs.
+    var lower: UInt64 = 0
+    var upper: UInt64 = .max
+
+    init(
+        id: Int64, level: Int, state: State, firstDay: Int, lastDay: Int, blocks: Int
+    ) {
+        self.id = id
+        self.level = level
+        self.state = state
+        self.firstDay = firstDay
+        self.lastDay = lastDay
+        self.blocks = blocks
+    }
+
+    var filterBytes: Int { self.filter?.byteCount ?? 0 }
+
+    /// Whether it is complete and in no merge.
+    var isFree: Bool { self.state == .complete && self.target == nil }
+
+    /// Writes the numbers of the keys that the run may hold to `batch.found`; returns how many.
+    func candidates(of batch: FactBatch) -> Int {
+        let keys = batch.keys
+        let found = batch.found
+        let lower = self.lower
+        guard self.upper >= lower else { return 0 }
+        let width = self.upper &- lower
+        let keyCount = batch.count
+        var count = 0
+        guard let filter = self.filter else {
+            let order = batch.sortedNumbers()
+            for index in 0..<keyCount {
+                found[count] = order[index]
+                count &+= keys[Int(order[index])].high &- lower <= width ? 1 : 0
+            }
+            return count
+        }
+        let words = filter.start.assumingMemoryBound(to: UInt64.self)
+        let blocks = self.blocks
+        let bits = batch.bits
+        var first = 0
+        while first < keyCount {
+            let end = min(first &+ Self.keysAtOnce, keyCount)
+            // Loads the blocks first: little work for each, so that the processor fetches many
+            // in parallel.
+            var sum: UInt64 = 0
+            for index in first..<end {
+                let block = FactFilter.block(of: keys[index].high, among: blocks)
+                sum ^= words[block &* FactFilter.wordsInBlock]
+            }
+            batch.touched ^= sum
+            for index in first..<end {
+                let high = keys[index].high
+                let block = FactFilter.block(of: high, among: blocks)
+                let held = FactFilter.holds(
+                    bits[index], words + block &* FactFilter.wordsInBlock)
+                found[count] = UInt32(truncatingIfNeeded: index)
+                count &+= Int(truncatingIfNeeded: held) & (high &- lower <= width ? 1 : 0)
+            }
+            first = end
+        }
+        return count
+    }
+
+    /// Their blocks fit into a quarter of the smallest cache.
+    private static let keysAtOnce = 128
+
+    /// Adds the kinds that this run knows of the batch's keys to `batch.known`.
+    func lookUp(_ batch: FactBatch, _ tables: FactTables) throws {
+        let count = self.candidates(of: batch)
+        guard count > 0 else { return }
+        let fences = self.fences
+        // Where there are many, keys of a page come one after another.
+        if self.filter != nil, count > fences.count / 4 { batch.sortFound(count) }
+        var loaded = -1
+        var page = UnsafeRawBufferPointer(start: nil, count: 0)
+        defer { tables.endPage() }
+        for index in 0..<count {
+            let number = Int(batch.found[index])
+            let key = batch.keys[number]
+            var candidate = Self.page(of: key.high, in: fences)
+            while candidate >= self.firstPage {
+                if candidate != loaded {
+                    page = try tables.beginPage(self.id, candidate)
+                    loaded = candidate
+                }
+                let kinds = FactEntry.find(key, in: page)
+                batch.known[number] |= kinds
+                // A page's first keys may have the same high as the last ones of the page before.
+                guard kinds == 0, fences[candidate] == key.high else { break }
+                candidate -= 1
+            }
+        }
+    }
+
+    /// The last page whose first entry's high is at most this one; -1 if there is none.
+    static func page(of high: UInt64, in fences: [UInt64]) -> Int {
+        var first = 0
+        var last = fences.count
+        while first < last {
+            let middle = (first &+ last) / 2
+            if fences[middle] <= high { first = middle &+ 1 } else { last = middle }
+        }
+        return first &- 1
+    }
+}

@@ -1,0 +1,130 @@
+/// Writes a run, entry by entry in the order of keys: its pages, then the rows of its filter as
+/// they are complete, and at the end its fences. Besides the filter that look-ups use, it needs the
+/// memory of two rows.
+///
+/// Only written pages count. From them the same filter and fences are made again after a restart.
+final class FactRunWriter {
+    let run: FactRun
+    /// The last key of the last written page.
+    private(set) var frontier: FactKey?
+    /// Entries of a page.
+    let pageEntries: Int
+    /// The page that is being filled.
+    let page: UnsafeMutableRawPointer
+    /// The number of entries in `page`.
+    var filled = 0
+    private let fencesInRow: Int
+    /// Blocks of a row of the filter.
+    private let chunkBlocks: Int
+    /// The row of the filter that is being filled.
+    private var chunk = 0
+    /// Its blocks, where the run has no filter in memory.
+    private let chunkWords: UnsafeMutablePointer<UInt64>
+
+    /// - Parameter rowBytes: the maximum length of a row of `fact_pages`, at least 64 bytes.
+    init(_ run: FactRun, rowBytes: Int) {
+        self.run = run
+        self.pageEntries = rowBytes / FactEntry.byteCount
+        self.chunkBlocks = rowBytes / FactFilter.blockBytes
+        self.fencesInRow = rowBytes / MemoryLayout<UInt64>.size
+        self.page = .allocate(byteCount: self.pageEntries * FactEntry.byteCount, alignment: 8)
+        self.chunkWords = .allocate(capacity: self.chunkBlocks * FactFilter.wordsInBlock)
+        self.chunkWords.initialize(repeating: 0, count: self.chunkBlocks * FactFilter.wordsInBlock)
+    }
+
+    deinit {
+        self.page.deallocate()
+        self.chunkWords.deallocate()
+    }
+
+    /// Writes the page that has been filled.
+    func writePage(_ tables: FactTables) throws {
+        let page = UnsafeRawBufferPointer(
+            start: self.page, count: self.filled * FactEntry.byteCount)
+        try tables.insert(page, at: FactRow.page(self.run.id, self.run.fences.count))
+        try self.note(page, tables)
+        self.filled = 0
+    }
+
+    /// Takes over the pages that were written before a restart.
+    func resume(_ tables: FactTables) throws {
+        let run = self.run.id
+        try tables.forEach(from: FactRow.page(run, 0), to: FactRow.filter(run, 0)) { page in
+            guard !page.isEmpty, page.count.isMultiple(of: FactEntry.byteCount) else {
+                throw CountedFactsError.damaged("a page of run \(run) has a wrong length")
+            }
+            try self.note(page, nil)
+        }
+    }
+
+    /// Writes what is left.
+    func finish(_ tables: FactTables) throws {
+        if self.filled > 0 { try self.writePage(tables) }
+        while self.chunk * self.chunkBlocks < self.run.blocks { try self.endChunk(tables) }
+        try self.run.fences.withUnsafeBufferPointer { fences in
+            for (number, first) in stride(from: 0, to: fences.count, by: self.fencesInRow)
+                .enumerated()
+            {
+                let row = fences[first..<min(first + self.fencesInRow, fences.count)]
+                try tables.insert(
+                    UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: row)),
+                    at: FactRow.fences(self.run.id, number))
+            }
+        }
+        try tables.statement(
+            "UPDATE fact_runs SET state = ?, entries = ?, pages = ? WHERE id = ?"
+        ).run(
+            FactRun.State.complete.rawValue, Int64(self.run.entries),
+            Int64(self.run.fences.count), self.run.id)
+        self.run.state = .complete
+        (self.run.lower, self.run.upper) = (0, .max)
+    }
+
+    /// Takes a written page into the fences and the filter; writes the filter's rows that are
+    /// complete now, unless they were written before.
+    private func note(_ page: UnsafeRawBufferPointer, _ tables: FactTables?) throws {
+        guard let base = page.baseAddress else { return }
+        let count = page.count / FactEntry.byteCount
+        self.run.fences.append(FactEntry.high(base))
+        self.run.entries += count
+        let blocks = self.run.blocks
+        var index = 0
+        while index < count {
+            let words = self.words
+            let first = self.chunk &* self.chunkBlocks
+            let end = first &+ self.chunkBlocks
+            while index < count {
+                let key = FactEntry.key(base + index &* FactEntry.byteCount)
+                let block = FactFilter.block(of: key.high, among: blocks)
+                guard block < end else { break }
+                guard block >= first else {
+                    throw CountedFactsError.damaged("run \(self.run.id) is not sorted")
+                }
+                FactFilter.set(
+                    FactFilter.bits(of: key),
+                    in: words + (block &- first) &* FactFilter.wordsInBlock)
+                index &+= 1
+            }
+            if index < count { try self.endChunk(tables) }
+        }
+        self.frontier = FactEntry.key(base + (count &- 1) &* FactEntry.byteCount)
+    }
+
+    /// The blocks of the filter's row that is being filled.
+    private var words: UnsafeMutablePointer<UInt64> {
+        guard let filter = self.run.filter else { return self.chunkWords }
+        let chunk = filter.start + self.chunk &* self.chunkBlocks &* FactFilter.blockBytes
+        return chunk.assumingMemoryBound(to: UInt64.self)
+    }
+
+    private func endChunk(_ tables: FactTables?) throws {
+        let blocks = min(self.chunkBlocks, self.run.blocks - self.chunk * self.chunkBlocks)
+        let row = UnsafeRawBufferPointer(start: self.words, count: blocks * FactFilter.blockBytes)
+        try tables?.insert(row, at: FactRow.filter(self.run.id, self.chunk))
+        if self.run.filter == nil {
+            self.chunkWords.update(
+                repeating: 0, count: self.chunkBlocks * FactFilter.wordsInBlock)
+        }
+        self.chunk += 1
+    }
+}

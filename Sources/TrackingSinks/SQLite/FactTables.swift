@@ -1,0 +1,171 @@
+// The tables of the index of counted facts, through SQLite's own interface: nothing is allocated
+// for a row.
+internal import GRDB
+internal import GRDBSQLite
+
+/// A statement of a connection's cache.
+struct FactStatement {
+    private let database: Database
+    /// Keeps `pointer` valid.
+    private let statement: Statement
+    private let pointer: OpaquePointer
+
+    init(_ sql: String, in database: Database) throws {
+        self.database = database
+        self.statement = try database.cachedStatement(sql: sql)
+        self.pointer = self.statement.sqliteStatement
+    }
+
+    /// Executes the statement with these values.
+    func run(_ values: Int64...) throws {
+        for (index, value) in values.enumerated() { self.bind(value, at: CInt(index + 1)) }
+        defer { self.reset() }
+        while try self.step() {}
+    }
+
+    func bind(_ value: Int64, at index: CInt) { sqlite3_bind_int64(self.pointer, index, value) }
+
+    /// Binds bytes in place: they have to stay until `reset`.
+    func bind(_ bytes: UnsafeRawBufferPointer, at index: CInt) {
+        guard let base = bytes.baseAddress, !bytes.isEmpty else {
+            sqlite3_bind_zeroblob(self.pointer, index, 0)
+            return
+        }
+        sqlite3_bind_blob64(self.pointer, index, base, UInt64(bytes.count), nil)
+    }
+
+    /// Goes to the next row; false at the end.
+    func step() throws -> Bool {
+        switch sqlite3_step(self.pointer) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        default:
+            let error = DatabaseError(
+                resultCode: self.database.lastErrorCode, message: self.database.lastErrorMessage)
+            self.reset()
+            throw error
+        }
+    }
+
+    func reset() { sqlite3_reset(self.pointer) }
+
+    func integer(_ column: CInt) -> Int64 { sqlite3_column_int64(self.pointer, column) }
+
+    func isNull(_ column: CInt) -> Bool {
+        sqlite3_column_type(self.pointer, column) == SQLITE_NULL
+    }
+
+    /// A column's bytes in place, until the next step or reset.
+    func bytes(_ column: CInt) -> UnsafeRawBufferPointer {
+        let base = sqlite3_column_blob(self.pointer, column)
+        return UnsafeRawBufferPointer(
+            start: base, count: Int(sqlite3_column_bytes(self.pointer, column)))
+    }
+}
+
+/// Numbers of the rows of `fact_pages`. A run has 2³² of them: first its pages, then its filter,
+/// then its fences.
+enum FactRow {
+    static func page(_ run: Int64, _ number: Int) -> Int64 { run << 32 | Int64(number) }
+    static func filter(_ run: Int64, _ number: Int) -> Int64 { run << 32 | 2 << 30 + Int64(number) }
+    static func fences(_ run: Int64, _ number: Int) -> Int64 { run << 32 | 3 << 30 + Int64(number) }
+    /// The first row of no use to the run.
+    static func end(_ run: Int64) -> Int64 { (run + 1) << 32 }
+}
+
+/// The statements of a batch.
+struct FactTables {
+    /// A row of `fact_pages` fits into a page of 8 KiB: its 8,064 bytes are 620 entries, 126 blocks
+    /// of a filter, or 1,008 fences.
+    static let schema = """
+        CREATE TABLE IF NOT EXISTS fact_secret (
+            id INTEGER PRIMARY KEY CHECK (id = 1), bytes BLOB NOT NULL);
+        INSERT OR IGNORE INTO fact_secret VALUES (1, randomblob(\(FactSecret.byteCount)));
+        CREATE TABLE IF NOT EXISTS fact_pages (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+        CREATE TABLE IF NOT EXISTS fact_runs (
+            id INTEGER PRIMARY KEY, level INTEGER NOT NULL, state INTEGER NOT NULL,
+            target INTEGER, first_day INTEGER NOT NULL, last_day INTEGER NOT NULL,
+            entries INTEGER NOT NULL, pages INTEGER NOT NULL, blocks INTEGER NOT NULL);
+        CREATE TABLE IF NOT EXISTS recent_facts (
+            batch INTEGER PRIMARY KEY, day INTEGER NOT NULL, entries BLOB NOT NULL);
+        """
+
+    let database: Database
+    private let page: FactStatement
+    private let insertion: FactStatement
+
+    init(_ database: Database) throws {
+        self.database = database
+        self.page = try FactStatement(
+            "SELECT bytes FROM fact_pages WHERE id = ?", in: database)
+        self.insertion = try FactStatement(
+            "INSERT INTO fact_pages (id, bytes) VALUES (?, ?)", in: database)
+    }
+
+    func statement(_ sql: String) throws -> FactStatement {
+        try FactStatement(sql, in: self.database)
+    }
+
+    /// A page's entries in place, until `endPage`.
+    ///
+    /// - Throws: `CountedFactsError` if the page is missing or is not made of entries.
+    func beginPage(_ run: Int64, _ number: Int) throws -> UnsafeRawBufferPointer {
+        self.page.reset()
+        self.page.bind(FactRow.page(run, number), at: 1)
+        guard try self.page.step() else {
+            throw CountedFactsError.damaged("run \(run) has no page \(number)")
+        }
+        let bytes = self.page.bytes(0)
+        guard !bytes.isEmpty, bytes.count.isMultiple(of: FactEntry.byteCount) else {
+            self.page.reset()
+            throw CountedFactsError.damaged("page \(number) of run \(run) has a wrong length")
+        }
+        return bytes
+    }
+
+    func endPage() { self.page.reset() }
+
+    /// Inserts a row of `fact_pages`.
+    func insert(_ bytes: UnsafeRawBufferPointer, at row: Int64) throws {
+        self.insertion.bind(row, at: 1)
+        self.insertion.bind(bytes, at: 2)
+        defer { self.insertion.reset() }
+        _ = try self.insertion.step()
+    }
+
+    /// Deletes rows of `fact_pages`; returns how many there were.
+    @discardableResult
+    func delete(from first: Int64, to end: Int64) throws -> Int {
+        try self.statement("DELETE FROM fact_pages WHERE id >= ? AND id < ?").run(first, end)
+        return Int(sqlite3_changes(self.database.sqliteConnection))
+    }
+
+    /// Calls `body` for the rows of `fact_pages` in a range, in order.
+    func forEach(
+        from first: Int64, to end: Int64, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        let rows = try self.statement(
+            "SELECT bytes FROM fact_pages WHERE id >= ? AND id < ? ORDER BY id")
+        rows.bind(first, at: 1)
+        rows.bind(end, at: 2)
+        defer { rows.reset() }
+        while try rows.step() { try body(rows.bytes(0)) }
+    }
+
+    /// The first row of `fact_pages` in a range.
+    func first(from first: Int64, to end: Int64) throws -> Int64? {
+        let row = try self.statement(
+            "SELECT id FROM fact_pages WHERE id >= ? AND id < ? ORDER BY id LIMIT 1")
+        row.bind(first, at: 1)
+        row.bind(end, at: 2)
+        defer { row.reset() }
+        return try row.step() ? row.integer(0) : nil
+    }
+
+    /// The number of the newest batch that was written; 0 for none.
+    func newestBatch() throws -> Int64 {
+        let row = try self.statement("SELECT batch FROM recent_facts ORDER BY batch DESC LIMIT 1")
+        defer { row.reset() }
+        return try row.step() ? row.integer(0) : 0
+    }
+}

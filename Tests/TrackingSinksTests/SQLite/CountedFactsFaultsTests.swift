@@ -1,0 +1,146 @@
+// The index of counted facts when transactions, clocks or the file are not as they should be.
+internal import GRDB
+internal import TestSupport
+internal import Testing
+internal import TrackingCore
+@testable internal import TrackingSinks
+
+struct CountedFactsFaultsTests {
+    private static let keys = (0..<200).map { FactKey(high: $0 &* 0x9E37_79B9_7F4A_7C15, low: 7) }
+
+    /// An index with runs, of which some are being merged, and entries in memory.
+    private static func world(_ limits: CountedFacts.Limits = .tiny()) throws -> FactWorld {
+        let world = try FactWorld(limits)
+        for number in 0..<26 as Range<UInt64> {
+            let keys = (0..<10 as Range<UInt64>).map {
+                FactKey(high: (number * 10 + $0) &* 0x9E37_79B9_7F4A_7C15, low: 7)
+            }
+            try world.run(keys.map { ($0, 1) }, day: 100)
+        }
+        return world
+    }
+
+    private static func known(_ world: FactWorld, day: Int = 100) throws -> Int {
+        var known = 0
+        for start in stride(from: 0, to: 200, by: 50) {
+            let keys = Self.keys[start..<start + 50]
+            known += try world.run(keys.map { ($0, 0) }, day: day).count { $0.before == 1 }
+        }
+        return known
+    }
+
+    @Test("facts of a transaction that was rolled back are not known")
+    func rollback() throws {
+        let world = try FactWorld(.tiny())
+        for failure in FactWorld.Failure.allCases {
+            #expect(throws: FactWorld.RolledBack.self) {
+                try world.run(Self.keys.prefix(40).map { ($0, 1) }, day: 100, failing: failure)
+            }
+        }
+        #expect(try Self.known(world) == 0)
+    }
+
+    @Test("a batch that was begun and not finished leaves nothing")
+    func unfinished() throws {
+        let world = try Self.world()
+        let new = FactKey(high: 5, low: 5)
+        try world.queue.write { database in
+            try world.facts.begin([new], day: 100, in: database)
+            #expect(world.facts.add(1, at: 0) == 0)
+        }
+        #expect(try world.run([(new, 1)], day: 100).first?.before == 0)
+        #expect(try Self.known(world) == 200)
+    }
+
+    @Test("a clock that goes a little back counts as the same day")
+    func clockBack() throws {
+        let world = try Self.world()
+        let runs = world.facts.runs.count
+        try world.run([(FactKey(high: 5, low: 5), 1)], day: 93)
+        #expect(world.facts.today == 100)
+        #expect(world.facts.runs.count == runs)
+        #expect(try Self.known(world, day: 92) == 200)
+    }
+
+    @Test("a clock that was far ahead costs what was counted before, and nothing else")
+    func clockAhead() throws {
+        let world = try Self.world()
+        try world.run([(FactKey(high: 5, low: 5), 1)], day: .max)
+        #expect(try Self.known(world, day: .max) == 0)
+        let key = FactKey(high: 6, low: 6)
+        #expect(try world.run([(key, 1)], day: 100).first?.before == 0)
+        #expect(world.facts.today == 100)
+        #expect(try world.run([(key, 1)], day: 101).first?.before == 1)
+        for _ in 0..<2000 { try world.run([], day: 101) }
+        #expect(world.facts.runs.isEmpty && world.facts.dead.isEmpty)
+        #expect(try world.run([(key, 1)], day: .min).first?.before == 0)
+    }
+
+    @Test("days before 1970 have windows, too")
+    func negativeDays() throws {
+        let world = try FactWorld(.tiny())
+        #expect(
+            [-5, -4, -3, -2, -1, 0, 1, 2].map(world.facts.window) == [-3, -2, -2, -1, -1, 0, 0, 1])
+    }
+
+    @Test("each database has a secret of its own, and keeps it")
+    func secret() throws {
+        var one = try FactWorld(.tiny())
+        let other = try FactWorld(.tiny())
+        let hash = HitKey(high: 1, low: 1 << 40)
+        let key = one.facts.key(hash)
+        #expect(key != other.facts.key(hash))
+        try one.queue.write { try $0.execute(sql: CountedFacts.schema) }
+        try one.restart()
+        #expect(one.facts.key(hash) == key)
+    }
+
+    /// Changes that no index makes, and where they show: at the next start, or in a look-up.
+    static let damages: [(sql: String, atStart: Bool)] = [
+        ("DELETE FROM fact_secret", true),
+        ("UPDATE fact_secret SET bytes = x'00'", true),
+        ("UPDATE fact_runs SET level = -1", true),
+        ("UPDATE fact_runs SET state = 9", true),
+        ("UPDATE fact_runs SET last_day = 1 << 62", true),
+        ("UPDATE fact_runs SET blocks = 0", true),
+        ("UPDATE fact_runs SET blocks = blocks + 1 WHERE state = 0", true),
+        ("UPDATE fact_runs SET pages = pages + 1 WHERE state = 0", true),
+        ("UPDATE fact_runs SET target = NULL", true),
+        ("INSERT INTO fact_runs VALUES (1 << 40, 0, 0, NULL, 0, 0, 0, 0, 1)", true),
+        ("DELETE FROM fact_pages", true),
+        ("DELETE FROM fact_pages WHERE id & 0xc0000000 = 0x80000000", true),
+        ("DELETE FROM fact_pages WHERE id & 0xc0000000 = 0xc0000000", true),
+        ("UPDATE fact_pages SET bytes = x'00' WHERE id & 0x80000000 = 0", true),
+        ("UPDATE recent_facts SET entries = x'00'", true),
+        ("UPDATE recent_facts SET day = 1 << 62", true),
+        ("DELETE FROM fact_pages WHERE id & 0xc0000000 = 0 AND id & 3 = 3", false),
+        ("UPDATE fact_pages SET bytes = x'' WHERE id & 0x80000000 = 0 AND id & 3 = 3", false),
+    ]
+
+    @Test("damage throws an error and ends nothing", arguments: damages.indices)
+    func damage(index: Int) throws {
+        var world = try Self.world()
+        #expect(world.facts.merges.count == 1)
+        let damage = Self.damages[index]
+        try world.queue.write { try $0.execute(sql: damage.sql) }
+        #expect(throws: CountedFactsError.self) {
+            try world.restart()
+            guard !damage.atStart else { return }
+            _ = try Self.known(world)
+        }
+    }
+
+    @Test("a row of the longest length takes one page of the file")
+    func rowLength() throws {
+        let world = try FactWorld(.tiny())
+        let pages = try world.queue.write { database in
+            for id in 0..<1000 {
+                try database.execute(
+                    sql: "INSERT INTO fact_pages VALUES (?, zeroblob(?))",
+                    arguments: [1 << 40 + id, CountedFacts.Limits().rowBytes])
+            }
+            return try Int.fetchOne(database, sql: "PRAGMA page_count")
+        }
+        #expect(try #require(pages) < 1020)
+    }
+}
