@@ -42,6 +42,8 @@ package struct ServerConfiguration: Sendable {
     package var journal = Journal.Configuration()
     /// Servers, stream and limits of the nats sink.
     package var nats = NATSConfiguration()
+    /// What the sqlite sink keeps.
+    package var sqlite = SQLiteConfiguration()
     /// Bytes after which the jsonl sink starts a new file.
     package var jsonLinesFileBytes = 128 << 20
     /// Refused hits that are kept.
@@ -136,6 +138,7 @@ extension ServerConfiguration: KeyedConfiguration {
                 "share of limits.bytes_in_flight from which on new calls are refused"),
         ],
         Self.keys(of: \.stream), Self.keys(of: \.quotas), Self.keys(of: \.journal),
+        Self.keys(of: \.sqlite),
         [
             .number(
                 "jsonl.file_bytes", \.jsonLinesFileBytes, 1...(1 << 40),

@@ -71,8 +71,8 @@ extension UnsafeRawBufferPointer {
 
 extension String {
     /// Calls `body` with the text's UTF-8.
-    func withBytes<Value>(_ body: (Bytes) -> Value) -> Value {
+    package func withBytes<Value>(_ body: (Bytes) throws -> Value) rethrows -> Value {
         var text = self
-        return text.withUTF8 { body(Bytes($0)) }
+        return try text.withUTF8 { try body(Bytes($0)) }
     }
 }

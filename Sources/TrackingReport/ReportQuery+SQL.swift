@@ -1,18 +1,21 @@
 internal import GRDB
 
 extension ReportQuery {
-    /// Selects the rows of `hits` for this query.
+    /// Selects the rows of `counts` for this query: whole hours, all that it touches.
     static let condition = """
-        (:tenant IS NULL OR tenant = :tenant) AND (:delivery IS NULL OR delivery_id = :delivery)
-            AND (:app IS NULL OR app_id = :app) AND (:since IS NULL OR receive_time >= :since)
-            AND (:until IS NULL OR receive_time < :until)
+        (:tenant IS NULL OR tenant = (SELECT id FROM names WHERE text = :tenant))
+            AND (:delivery IS NULL OR delivery = (SELECT id FROM names WHERE text = :delivery))
+            AND (:app IS NULL OR app = (SELECT id FROM names WHERE text = :app))
+            AND (:firstHour IS NULL OR hour >= :firstHour)
+            AND (:endHour IS NULL OR hour < :endHour)
         """
 
     /// The arguments of `condition`.
     var arguments: StatementArguments {
         [
             "tenant": self.tenant, "delivery": self.delivery, "app": self.app,
-            "since": self.since, "until": self.until,
+            "firstHour": self.since.map { $0 / Self.hour },
+            "endHour": self.until.map { $0 / Self.hour },
         ]
     }
 }

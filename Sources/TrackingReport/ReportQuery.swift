@@ -22,4 +22,24 @@ package struct ReportQuery: Sendable, Equatable {
 
     /// Creates a query for all hits.
     package init() {}
+
+    /// Microseconds.
+    static let hour: Int64 = 3_600_000_000
+
+    /// The same query for whole hours, since hits are counted by the hour: all hours that `since`
+    /// and `until` touch.
+    var inWholeHours: ReportQuery {
+        var query = self
+        query.since = self.since.map { $0.floor(to: Self.hour) }
+        query.until = self.until.map { ($0 &+ Self.hour &- 1).floor(to: Self.hour) }
+        return query
+    }
+}
+
+extension Int64 {
+    /// The largest multiple of `unit` up to this number.
+    fileprivate func floor(to unit: Int64) -> Int64 {
+        let rest = self % unit
+        return rest < 0 ? self &- rest &- unit : self &- rest
+    }
 }

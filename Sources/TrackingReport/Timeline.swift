@@ -1,5 +1,5 @@
-internal import Foundation
 package import GRDB
+internal import TrackingCore
 
 /// Hits over time, by the time they were received, in steps of equal width.
 package struct Timeline: Sendable, Equatable {
@@ -35,25 +35,32 @@ package struct Timeline: Sendable, Equatable {
         180 * Self.minute, 360 * Self.minute, Self.day, 7 * Self.day, 28 * Self.day,
     ]
 
-    /// Counts the hits that `query` selects; nil if there are none.
+    /// Up to so many hits are read one by one, for steps of less than an hour.
+    private static let maxReadHits = 100_000
+
+    /// Counts the hits that `query` selects; nil if there are none. In a large database the
+    /// shortest step is an hour.
     ///
     /// - Throws: SQLite's error if hits.db cannot be read.
     package init?(_ query: ReportQuery, in database: Database) throws {
-        let arguments = query.arguments
+        let query = query.inWholeHours
         let bounds = try Row.fetchOne(
             database,
             sql: """
-                SELECT min(receive_time) AS first, max(receive_time) AS last FROM hits
+                SELECT min(first_time) AS first, max(last_time) AS last FROM counts
                 WHERE \(ReportQuery.condition)
-                """, arguments: arguments)
+                """, arguments: query.arguments)
         guard let bounds, let first = bounds["first"] as Int64?, let last = bounds["last"] as Int64?
         else { return nil }
-        self.stepSeconds = Self.stepSeconds(from: first, to: last)
+        let isRead = try Self.areFewHits(in: database)
+        self.stepSeconds = Self.stepSeconds(
+            from: first, to: last, atLeast: isRead ? 1 : 60 * Self.minute)
         let width = self.stepSeconds * 1_000_000
         let origin = first / width
         self.steps = (0...(last / width - origin)).map { Step(start: (origin + $0) * width) }
         let rows = try Row.fetchCursor(
-            database, sql: Self.selection, arguments: arguments + ["width": width])
+            database, sql: isRead ? Self.hitSelection : Self.countSelection,
+            arguments: query.arguments + ["width": width])
         while let row = try rows.next() {
             let index = Int((row["step"] as Int64) - origin)
             // Both reads are in one transaction, so that no later hit can lie beyond the end.
@@ -65,21 +72,48 @@ package struct Timeline: Sendable, Equatable {
         }
     }
 
+    /// Whether hits can be read one by one: they are few, and none has been deleted.
+    private static func areFewHits(in database: Database) throws -> Bool {
+        let stored = try Int.fetchOne(database, sql: "SELECT sum(hits) FROM parts") ?? 0
+        let counted = try Int.fetchOne(database, sql: "SELECT sum(hits) FROM counts") ?? 0
+        return stored <= Self.maxReadHits && stored == counted
+    }
+
     /// The smallest width with at most `maxSteps` steps; above the largest unit, a multiple of it.
-    static func stepSeconds(from first: Int64, to last: Int64) -> Int64 {
-        let fits = { (seconds: Int64) in
-            last / (seconds * 1_000_000) - first / (seconds * 1_000_000) < Int64(Self.maxSteps)
+    static func stepSeconds(
+        from first: Int64, to last: Int64, atLeast least: Int64 = 1
+    ) -> Int64 {
+        let fits = { (seconds: Int64) -> Bool in
+            let width = seconds * 1_000_000
+            return last / width - first / width < Int64(Self.maxSteps)
         }
-        if let width = Self.widths.first(where: fits) { return width }
+        if let width = Self.widths.first(where: { $0 >= least && fits($0) }) { return width }
         var seconds = 28 * Self.day
         while !fits(seconds) { seconds *= 2 }
         return seconds
     }
 
-    private static let selection = """
-        SELECT receive_time / :width AS step, sum(kind = 'impression') AS impressions,
-            sum(kind = 'click') AS clicks, sum(kind = 'open') AS opens,
-            sum(kind NOT IN ('impression', 'click', 'open')) AS in_app
-        FROM hits WHERE \(ReportQuery.condition) GROUP BY step
+    private static let hitSelection = """
+        SELECT receive_time / :width AS step, \(Self.sums("1"))
+        FROM (SELECT *, receive_time / \(ReportQuery.hour) AS hour FROM stored_hits)
+        WHERE \(ReportQuery.condition) GROUP BY step
         """
+
+    private static let countSelection = """
+        SELECT hour * \(ReportQuery.hour) / :width AS step, \(Self.sums("hits"))
+        FROM counts WHERE \(ReportQuery.condition) GROUP BY step
+        """
+
+    private static func sums(_ hits: String) -> String {
+        let steps: [(String, HitKind)] = [
+            ("impressions", .impression), ("clicks", .click), ("opens", .open),
+        ]
+        let kinds = steps.map { "\($0.1.rawValue)" }.joined(separator: ", ")
+        var sums: [String] = []
+        for (name, kind) in steps {
+            sums.append("sum(\(hits) * (kind = \(kind.rawValue))) AS \(name)")
+        }
+        sums.append("sum(\(hits) * (kind NOT IN (\(kinds)))) AS in_app")
+        return sums.joined(separator: ", ")
+    }
 }

@@ -222,7 +222,9 @@ package struct Application: Sendable {
     ) throws -> any Sink {
         let directory = configuration.dataDirectory
         switch configuration.sink {
-        case .sqlite: return try SQLiteSink(path: directory + "/hits.db", logger: logger)
+        case .sqlite:
+            return try SQLiteSink(
+                path: directory + "/hits.db", configuration.sqlite, logger: logger)
         case .jsonl:
             return try JSONLinesSink(
                 directory: directory + "/hits", maxFileBytes: configuration.jsonLinesFileBytes)

@@ -47,9 +47,18 @@ final class HitsDatabase {
         guard await self.sink.deliver(batch) == .delivered else { throw NotDelivered() }
     }
 
-    /// Changes rows by hand.
-    func execute(_ sql: String) throws {
-        try self.open(readonly: false).write { try $0.execute(sql: sql) }
+    /// All hits in the order in which they came.
+    func hits() throws -> [ReadHit] {
+        try self.open(readonly: true).read { database in
+            try Row.fetchAll(database, sql: "SELECT * FROM hits ORDER BY rowid").map { row in
+                ReadHit(
+                    kind: row["kind"], deliveryID: row["delivery_id"],
+                    broadlogID: row["broadlog_id"], app: row["app_id"] ?? "",
+                    isIOS: row["platform"] as String? == "ios", subject: row["subject_id"] ?? "",
+                    receiveTime: row["receive_time"], tenant: row["tenant"],
+                    event: try Sightline_V1_TrackingEvent(serializedBytes: row["event"] as Data))
+            }
+        }
     }
 
     /// A report through a connection of its own, as the command reads one while the server runs.

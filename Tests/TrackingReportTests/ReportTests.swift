@@ -126,16 +126,6 @@ struct ReportTests {
         #expect(report.inAppMessages.rows.map(\.campaign) == ["New", nil])
     }
 
-    @Test("an event that is none hides no other")
-    func damagedEvent() async throws {
-        try await self.database.deliver(
-            Self.campaign + [TestEvents.inApp(TestEvents.impression, id: 1)])
-        try self.database.execute("UPDATE hits SET event = x'ff'")
-        let report = try self.database.report()
-        #expect(report.deliveries.rows.map(\.others.clicks) == [2])
-        #expect(report.inAppMessages.rows.map(\.campaign) == [nil])
-    }
-
     @Test("an empty database gives an empty report")
     func empty() throws {
         let report = try self.database.report()

@@ -15,6 +15,13 @@ struct DataFileTests {
     enum Kind: String, CaseIterable {
         case hits = "hits.db"
         case letters = "dead_letters.db"
+
+        var formatVersion: Int {
+            switch self {
+            case .hits: SQLiteSink.formatVersion
+            case .letters: DeadLetters.formatVersion
+            }
+        }
     }
 
     private func path(_ kind: Kind) -> String { self.directory.file(kind.rawValue) }
@@ -64,7 +71,7 @@ struct DataFileTests {
     func new(_ kind: Kind) async throws {
         let write = try self.open(kind)
         #expect(try await write())
-        #expect(try self.version(kind) == 1)
+        #expect(try self.version(kind) == kind.formatVersion)
     }
 
     @Test("nobody but the owner can read a file, from its first byte on", arguments: Kind.allCases)
@@ -105,7 +112,7 @@ struct DataFileTests {
         #expect(try await write() == false)
         try await holder.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
         #expect(try await write())
-        #expect(try self.version(kind) == 1)
+        #expect(try self.version(kind) == kind.formatVersion)
     }
 
     @Test("what is no database is refused at once", arguments: Kind.allCases)

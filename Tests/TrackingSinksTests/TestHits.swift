@@ -66,14 +66,19 @@ enum TestHits {
 
     /// A request as the service hands it to the journal.
     static func request(
-        _ events: [Sightline_V1_TrackingEvent], tracestate: String = ""
+        _ events: [Sightline_V1_TrackingEvent], tracestate: String = "", tenant: String = "default",
+        at receiveTime: Int64 = TestHits.receiveTime
     ) throws -> AdmittedRequest {
-        try self.request(bytes: events.map { try $0.serializedBytes() }, tracestate: tracestate)
+        try self.request(
+            bytes: events.map { try $0.serializedBytes() }, tracestate: tracestate,
+            tenant: tenant, at: receiveTime)
     }
 
     /// A request of events that are bytes already.
-    static func request(bytes events: [[UInt8]], tracestate: String = "") throws -> AdmittedRequest
-    {
+    static func request(
+        bytes events: [[UInt8]], tracestate: String = "", tenant: String = "default",
+        at receiveTime: Int64 = TestHits.receiveTime
+    ) throws -> AdmittedRequest {
         var message: [UInt8] = []
         for event in events {
             // Field 2 of StreamEventsRequest, of less than 16 KiB.
@@ -85,14 +90,14 @@ enum TestHits {
         let admission = Admission()
         let request = message.withUnsafeBytes { buffer in
             admission.admit(
-                admission.read(buffer, shape: .stream), bytes: buffer.count, tenant: "default",
-                receiveTime: self.receiveTime)
+                admission.read(buffer, shape: .stream), bytes: buffer.count, tenant: tenant,
+                receiveTime: receiveTime)
         }
         var generator = Dice(seed: 1)
         let trace = TraceContext.random(isSampled: true, using: &generator)
         request.header = HitBlock.header(
             entryCount: request.claims.count, entriesBytes: request.entries.count,
-            receiveTime: self.receiveTime, tenant: "default",
+            receiveTime: receiveTime, tenant: tenant,
             trace: TraceContext(
                 traceID: trace.traceID, spanID: trace.spanID, isSampled: true,
                 tracestate: tracestate))
@@ -123,9 +128,11 @@ enum TestHits {
     /// A batch of one request.
     static func batch(
         _ events: [Sightline_V1_TrackingEvent], sequence: Int64 = 1, journal: String = "j",
-        tracestate: String = ""
+        tracestate: String = "", tenant: String = "default",
+        at receiveTime: Int64 = TestHits.receiveTime
     ) throws -> HitBatch {
-        let request = try self.request(events, tracestate: tracestate)
+        let request = try self.request(
+            events, tracestate: tracestate, tenant: tenant, at: receiveTime)
         return HitBatch(
             journal: journal, sequence: sequence, payload: request.header + request.entries)
     }

@@ -52,6 +52,13 @@ extension EventView {
         return (self.pushKey(tenant: tenant, actionIdentifier: push.actionIdentifier), plain)
     }
 
+    /// The key by which an in-app message's recipients are counted.
+    package func recipientKey(tenant: Bytes) -> HitKey {
+        HitKey.recipient(
+            tenant: tenant, appID: self.appID, messageID: self.deliveryID,
+            subjectID: self.subjectID)
+    }
+
     private func pushKey(tenant: Bytes, actionIdentifier: Bytes) -> HitKey {
         HitKey.push(
             tenant: tenant, product: self.product, appID: self.appID, deliveryID: self.deliveryID,

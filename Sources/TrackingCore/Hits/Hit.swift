@@ -23,6 +23,16 @@ package struct Hit {
         package let traceparent: Bytes
         /// The W3C tracestate; empty if there is none.
         package let tracestate: Bytes
+
+        /// Creates the origin of hits that are not in the journal's form.
+        package init(
+            receiveTime: Int64, tenant: Bytes, traceparent: Bytes, tracestate: Bytes
+        ) {
+            self.receiveTime = receiveTime
+            self.tenant = tenant
+            self.traceparent = traceparent
+            self.tracestate = tracestate
+        }
     }
 
     /// The hit id: 16 bytes that are the same each time the same fact is reported.
@@ -55,6 +65,17 @@ package struct JournalEvent {
     package let warnings: Warnings
     /// The client's event, byte for byte.
     package let bytes: Bytes
+
+    /// Creates an event that is not in the journal's form.
+    package init(
+        key: HitKey, product: Product, kinds: HitKinds, warnings: Warnings, bytes: Bytes
+    ) {
+        self.key = key
+        self.product = product
+        self.kinds = kinds
+        self.warnings = warnings
+        self.bytes = bytes
+    }
 }
 
 extension HitBlock {

@@ -64,6 +64,18 @@ package struct HitKey: Sendable, Hashable {
         }
     }
 
+    /// The key of an in-app message's recipient: of what counts recipients, not of a hit.
+    static func recipient(tenant: Bytes, appID: Bytes, messageID: Bytes, subjectID: Bytes) -> HitKey
+    {
+        HitKey { fields in
+            fields.append("recipient")
+            fields.append(tenant)
+            fields.append(appID)
+            fields.append(messageID)
+            fields.append(subjectID)
+        }
+    }
+
     /// The hit id of `kind`: 16 bytes.
     package func hitID(_ kind: HitKind) -> [UInt8] {
         withUnsafeBytes(of: (self.high.bigEndian, (self.low | UInt64(kind.rawValue)).bigEndian)) {

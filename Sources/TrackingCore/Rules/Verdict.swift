@@ -138,6 +138,14 @@ package struct Warnings: OptionSet, Sendable, Equatable {
         self.names.indices.contains(Int(number) - 1) ? self.names[Int(number) - 1] : nil
     }
 
+    /// The warnings with these names, separated by commas; unknown names are ignored.
+    package init(names: String) {
+        let numbers = names.split(separator: ",").compactMap { name in
+            Self.names.firstIndex { $0 == name }
+        }
+        self.init(rawValue: numbers.reduce(0) { $0 | 1 << UInt16($1 + 1) })
+    }
+
     /// The warnings' numbers in the proto enum, ascending.
     package var numbers: [UInt8] { (1...8).filter { self.rawValue & 1 << UInt16($0) != 0 } }
 

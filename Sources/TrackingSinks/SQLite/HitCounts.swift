@@ -1,0 +1,121 @@
+internal import GRDB
+internal import TrackingCore
+
+/// Counts of hits by hour, delivery or in-app message, platform and kind, in the same transactions
+/// as the hits themselves. Reports read these: thousands of rows instead of millions.
+struct HitCounts {
+    /// `first_hits` counts hits that were the first of their kind for their notification (two
+    /// buttons of one are two clicks, D17). `notifications` counts those that were its first of any
+    /// kind; for in-app messages, the recipient's first of the message. `campaign` is the name that
+    /// its newest hit with one has of its campaign, and `newest` the id of the newest hit.
+    static let schema = """
+        CREATE TABLE IF NOT EXISTS counts (
+            hour INTEGER NOT NULL, tenant INTEGER NOT NULL, app INTEGER NOT NULL,
+            delivery INTEGER NOT NULL, product INTEGER NOT NULL, platform INTEGER NOT NULL,
+            kind INTEGER NOT NULL, hits INTEGER NOT NULL, first_hits INTEGER NOT NULL,
+            notifications INTEGER NOT NULL, first_time INTEGER NOT NULL,
+            last_time INTEGER NOT NULL, campaign INTEGER, newest INTEGER NOT NULL,
+            PRIMARY KEY (hour, tenant, app, delivery, product, platform, kind)) WITHOUT ROWID;
+        """
+
+    /// What a row counts.
+    struct Group: Hashable {
+        /// Hours since 1970, by the time of receipt.
+        let hour: Int64
+        let tenant: Int64
+        /// 0 if the hit has no app.
+        let app: Int64
+        let delivery: Int64
+        let product: Product
+        /// 0 if the hit has none.
+        let platform: Int64
+        let kind: HitKind
+    }
+
+    /// The hits of a group.
+    struct Count {
+        var hits: Int64 = 0
+        var firstHits: Int64 = 0
+        var notifications: Int64 = 0
+        var firstTime = Int64.max
+        var lastTime = Int64.min
+        /// The number of the campaign's name; nil if there is none.
+        var campaign: Int64?
+        /// The id of the newest hit.
+        var newest: Int64 = 0
+    }
+
+    /// The maximum number of groups in memory.
+    static let maxGroups = 16_384
+
+    private let addition: Statement
+    private var counts: [Group: Count] = [:]
+    /// The group before: consecutive hits often share it.
+    private var last: (group: Group, count: Count)?
+
+    init(in database: Database) throws {
+        self.addition = try database.makeStatement(
+            sql: """
+                INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET hits = hits + excluded.hits,
+                    first_hits = first_hits + excluded.first_hits,
+                    notifications = notifications + excluded.notifications,
+                    first_time = min(first_time, excluded.first_time),
+                    last_time = max(last_time, excluded.last_time),
+                    campaign = coalesce(excluded.campaign, campaign),
+                    newest = max(newest, excluded.newest)
+                """)
+    }
+
+    /// Counts a hit.
+    ///
+    /// - Throws: SQLite's error.
+    mutating func add(
+        _ group: Group, isFirstOfKind: Bool, isFirst: Bool, time: Int64, campaign: Int64?,
+        id: Int64
+    ) throws {
+        if self.last?.group != group {
+            try self.keepLast()
+            self.last = (group, self.counts[group] ?? Count())
+        }
+        self.last?.count.add(isFirstOfKind: isFirstOfKind, isFirst: isFirst, time: time)
+        self.last?.count.newest = id
+        if let campaign { self.last?.count.campaign = campaign }
+    }
+
+    private mutating func keepLast() throws {
+        guard let last = self.last else { return }
+        self.counts[last.group] = last.count
+        self.last = nil
+        if self.counts.count >= Self.maxGroups { try self.write() }
+    }
+
+    /// Adds what was counted to the table.
+    ///
+    /// - Throws: SQLite's error.
+    mutating func finish() throws {
+        try self.keepLast()
+        try self.write()
+    }
+
+    private mutating func write() throws {
+        for (group, count) in self.counts {
+            try self.addition.execute(arguments: [
+                group.hour, group.tenant, group.app, group.delivery, Int64(group.product.rawValue),
+                group.platform, Int64(group.kind.rawValue), count.hits, count.firstHits,
+                count.notifications, count.firstTime, count.lastTime, count.campaign, count.newest,
+            ])
+        }
+        self.counts.removeAll(keepingCapacity: true)
+    }
+}
+
+extension HitCounts.Count {
+    fileprivate mutating func add(isFirstOfKind: Bool, isFirst: Bool, time: Int64) {
+        self.hits += 1
+        self.firstHits += isFirstOfKind ? 1 : 0
+        self.notifications += isFirst ? 1 : 0
+        self.firstTime = min(self.firstTime, time)
+        self.lastTime = max(self.lastTime, time)
+    }
+}

@@ -1,0 +1,67 @@
+internal import GRDB
+internal import GRDBSQLite
+internal import TrackingCore
+
+/// The numbers of the texts that repeat in hits: tenants, apps, deliveries, sets of warnings. A row
+/// holds a number of 1 to 3 bytes instead of a text.
+struct HitNames {
+    /// The maximum number of texts in memory; more are looked up in the database.
+    static let maxCached = 65_536
+
+    static let schema = """
+        CREATE TABLE IF NOT EXISTS names (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
+        """
+
+    private let selection: Statement
+    private let insertion: Statement
+    /// By a hash that is seeded for each process. The text is compared too.
+    private var cache: [Int: (text: [UInt8], number: Int64)] = [:]
+
+    init(in database: Database) throws {
+        self.selection = try database.makeStatement(sql: "SELECT id FROM names WHERE text = ?")
+        self.insertion = try database.makeStatement(
+            sql: "INSERT INTO names (text) VALUES (?) RETURNING id")
+    }
+
+    /// The number of a text, which is added if it is new.
+    ///
+    /// - Throws: SQLite's error.
+    mutating func number(of text: Bytes) throws -> Int64 {
+        var hasher = Hasher()
+        hasher.combine(bytes: text)
+        let hash = hasher.finalize()
+        if let known = self.cache[hash], text.elementsEqual(known.text) { return known.number }
+        let number = try self.stored(text)
+        if self.cache.count >= Self.maxCached { self.cache.removeAll(keepingCapacity: true) }
+        self.cache[hash] = (Array(text), number)
+        return number
+    }
+
+    private func stored(_ text: Bytes) throws -> Int64 {
+        let text = text.text
+        if let number = try Int64.fetchOne(self.selection, arguments: [text]) { return number }
+        guard let number = try Int64.fetchOne(self.insertion, arguments: [text]) else {
+            throw DatabaseError(message: "a name got no number")
+        }
+        return number
+    }
+}
+
+/// Remembers the number of the text before, as consecutive hits often share it.
+struct LastName {
+    private var text = Bytes(start: nil, count: 0)
+    private var number: Int64 = 0
+
+    /// The number of `text`, which stays valid until `forget`.
+    mutating func number(of text: Bytes, in names: inout HitNames) throws -> Int64 {
+        if self.number > 0, self.text.count == text.count, self.text.elementsEqual(text) {
+            return self.number
+        }
+        self.number = try names.number(of: text)
+        self.text = text
+        return self.number
+    }
+
+    /// Forgets the text, before its bytes go.
+    mutating func forget() { self = LastName() }
+}

@@ -1,0 +1,139 @@
+internal import GRDB
+internal import Logging
+
+/// The tables that hits.db's rows are in: one for each day of receipt, or several for a busy day.
+/// Old hits are deleted by dropping such a table. Its pages are used again, so no VACUUM is needed.
+struct HitParts {
+    /// A table of rows, `hits_<id>`.
+    struct Part {
+        let id: Int64
+        /// Days since 1970, in UTC.
+        let day: Int64
+        /// The rows of the part.
+        var hits: Int
+    }
+
+    static let schema = """
+        CREATE TABLE IF NOT EXISTS parts (id INTEGER PRIMARY KEY, day INTEGER NOT NULL, hits INTEGER NOT NULL);
+        """
+
+    /// The columns of a part. Repeated texts are numbers of `names`. `traceparent` has its 25 bytes
+    /// without separators in the first row of a request; in others how many ids ago that was.
+    static let columns = """
+        id INTEGER PRIMARY KEY, hit_id BLOB NOT NULL, kind INTEGER NOT NULL,
+        product INTEGER NOT NULL, delivery INTEGER NOT NULL, broadlog_id TEXT NOT NULL,
+        app INTEGER, platform INTEGER, subject_id TEXT, occur_time INTEGER,
+        receive_time INTEGER NOT NULL, tenant INTEGER NOT NULL, traceparent, tracestate TEXT,
+        warnings INTEGER, event BLOB NOT NULL
+        """
+
+    /// A part with more rows is followed by another one for the same day, so that dropping it takes
+    /// less than a second (measured: 0.3 s for 5 million rows).
+    static let defaultMaxHits = 4_000_000
+
+    /// All parts, in the order in which they began.
+    private(set) var parts: [Part] = []
+    /// The id of the next row: ids rise from part to part.
+    private(set) var nextHit: Int64 = 1
+    private let maxHits: Int
+    /// The part that took the last row, and its statement.
+    private var current: (index: Int, insertion: HitInsertStatement)?
+    /// Whether the current part has rows that its row of `parts` does not count yet.
+    private var isUncounted = false
+
+    /// - Throws: SQLite's error.
+    init(in database: Database, maxHits: Int = defaultMaxHits) throws {
+        self.maxHits = maxHits
+        let rows = try Row.fetchAll(database, sql: "SELECT id, day, hits FROM parts ORDER BY id")
+        self.parts = rows.map { Part(id: $0["id"], day: $0["day"], hits: $0["hits"]) }
+        var newest = self.parts.map { "SELECT max(id) FROM hits_\($0.id)" }
+        if try database.tableExists(HitViews.formerTable) {
+            newest.append("SELECT max(rowid) FROM \(HitViews.formerTable)")
+        }
+        for selection in newest {
+            self.nextHit = max(
+                self.nextHit, (try Int64.fetchOne(database, sql: selection) ?? 0) + 1)
+        }
+    }
+
+    /// A place for one more hit that was received on `day`, with the next id unless it has one.
+    /// Begins a part if none has room.
+    ///
+    /// - Throws: SQLite's error.
+    mutating func place(
+        on day: Int64, id: Int64?, in database: Database
+    ) throws -> Place {
+        let (index, insertion) = try self.insertion(on: day, in: database)
+        self.parts[index].hits += 1
+        self.isUncounted = true
+        let place = Place(part: self.parts[index].id, insertion: insertion, id: id ?? self.nextHit)
+        if id == nil { self.nextHit += 1 }
+        return place
+    }
+
+    /// Where a hit goes.
+    struct Place {
+        let part: Int64
+        let insertion: HitInsertStatement
+        let id: Int64
+    }
+
+    private mutating func insertion(
+        on day: Int64, in database: Database
+    ) throws -> (index: Int, insertion: HitInsertStatement) {
+        if let current, self.hasRoom(self.parts[current.index], on: day) { return current }
+        try self.finish(in: database)
+        let open = self.parts.lastIndex { self.hasRoom($0, on: day) }
+        let index = try open ?? self.begin(day, in: database)
+        let insertion = try HitInsertStatement(into: self.parts[index].id, of: database)
+        self.current = (index, insertion)
+        return (index, insertion)
+    }
+
+    private func hasRoom(_ part: Part, on day: Int64) -> Bool {
+        part.day == day && part.hits < self.maxHits
+    }
+
+    /// Begins a part; returns its index.
+    private mutating func begin(_ day: Int64, in database: Database) throws -> Int {
+        let id = (self.parts.last?.id ?? 0) + 1
+        try database.execute(
+            sql: """
+                CREATE TABLE hits_\(id) (\(Self.columns));
+                INSERT INTO parts (id, day, hits) VALUES (\(id), \(day), 0)
+                """)
+        self.parts.append(Part(id: id, day: day, hits: 0))
+        try HitViews.refresh(in: database, parts: self.parts)
+        return self.parts.count - 1
+    }
+
+    /// Writes down how many rows the current part has.
+    ///
+    /// - Throws: SQLite's error.
+    mutating func finish(in database: Database) throws {
+        guard self.isUncounted, let index = self.current?.index else { return }
+        try database.cachedStatement(sql: "UPDATE parts SET hits = ? WHERE id = ?")
+            .execute(arguments: [self.parts[index].hits, self.parts[index].id])
+        self.isUncounted = false
+    }
+
+    /// The part with the oldest day. Nil if there is one part only: the newest one's ids are where
+    /// the next ones begin.
+    var oldest: Part? { self.parts.dropLast().min { $0.day < $1.day } }
+
+    /// Drops the oldest part.
+    ///
+    /// - Returns: the part; nil if there is one only.
+    /// - Throws: SQLite's error.
+    mutating func dropOldest(in database: Database) throws -> Part? {
+        guard let oldest else { return nil }
+        try self.finish(in: database)
+        // Its statement must not outlive the table.
+        self.current = nil
+        self.parts.removeAll { $0.id == oldest.id }
+        try HitViews.refresh(in: database, parts: self.parts)
+        try database.execute(
+            sql: "DROP TABLE hits_\(oldest.id); DELETE FROM parts WHERE id = \(oldest.id)")
+        return oldest
+    }
+}

@@ -1,0 +1,83 @@
+internal import GRDB
+internal import TrackingCore
+
+/// The view `hits`: the rows of all parts with their texts, in the columns of the first format.
+enum HitViews {
+    /// The rows of a hits.db of the first format that have not been moved yet.
+    static let formerTable = "hits_before"
+
+    /// Makes the views say what is there now; does nothing if they do.
+    ///
+    /// - Throws: SQLite's error.
+    static func refresh(in database: Database, parts: [HitParts.Part]) throws {
+        let stored = Self.stored(parts)
+        let hits = Self.hits(withFormer: try database.tableExists(Self.formerTable))
+        for (name, sql) in [("stored_hits", stored), ("hits", hits)] {
+            let known = try String.fetchOne(
+                database, sql: "SELECT sql FROM sqlite_master WHERE name = ?", arguments: [name])
+            guard known != sql else { continue }
+            try database.execute(sql: "DROP VIEW IF EXISTS \(name); \(sql)")
+        }
+    }
+
+    private static func stored(_ parts: [HitParts.Part]) -> String {
+        let arms = parts.map { part in
+            // Rows of a request after its first take the trace from there.
+            let traces = ["traceparent", "tracestate"].map { column in
+                """
+                CASE typeof(traceparent) WHEN 'integer' THEN
+                    (SELECT \(column) FROM hits_\(part.id) WHERE id = hit.id - hit.traceparent)
+                    ELSE \(column) END AS \(column)
+                """
+            }
+            return """
+                SELECT id, hit_id, kind, product, delivery, broadlog_id, app, platform, subject_id,
+                    occur_time, receive_time, tenant, \(traces.joined(separator: ", ")), warnings,
+                    event FROM hits_\(part.id) AS hit
+                """
+        }
+        // Without parts there is a row of nothing that is left out: a view needs columns.
+        let none = """
+            SELECT NULL AS id, NULL AS hit_id, NULL AS kind, NULL AS product, NULL AS delivery,
+                NULL AS broadlog_id, NULL AS app, NULL AS platform, NULL AS subject_id,
+                NULL AS occur_time, NULL AS receive_time, NULL AS tenant, NULL AS traceparent,
+                NULL AS tracestate, NULL AS warnings, NULL AS event WHERE 0
+            """
+        return "CREATE VIEW stored_hits AS "
+            + (arms.isEmpty ? none : arms.joined(separator: " UNION ALL "))
+    }
+
+    private static func hits(withFormer: Bool) -> String {
+        let former = """
+             UNION ALL SELECT hit_id, kind, campaign_action, delivery_id, broadlog_id, app_id,
+                platform, subject_id, occur_time, receive_time, tenant, traceparent, tracestate,
+                warnings, event, rowid FROM \(Self.formerTable)
+            """
+        return "CREATE VIEW hits AS " + Self.selection + (withFormer ? former : "")
+    }
+
+    private static func text(_ column: String) -> String {
+        "(SELECT text FROM names WHERE names.id = \(column))"
+    }
+
+    private static let kinds = HitKind.allCases.map { "WHEN \($0.rawValue) THEN '\($0.name)'" }
+        .joined(separator: " ")
+
+    /// The products' own numbers, by product and kind.
+    private static let actions = [Product.standard, .classic].flatMap { product in
+        HitKind.allCases.map { (product, $0, $0.campaignAction(of: product)) }
+    }.filter { $0.2 > 0 }.map { product, kind, action in
+        "WHEN \(product.rawValue << 4 | kind.rawValue) THEN \(action)"
+    }.joined(separator: " ")
+
+    private static let selection = """
+        SELECT hit_id, CASE kind \(Self.kinds) END AS kind,
+            CASE product << 4 | kind \(Self.actions) ELSE 0 END AS campaign_action,
+            \(Self.text("delivery")) AS delivery_id, broadlog_id, \(Self.text("app")) AS app_id,
+            CASE platform WHEN 1 THEN 'android' WHEN 2 THEN 'ios' END AS platform, subject_id,
+            occur_time, receive_time, \(Self.text("tenant")) AS tenant,
+            \(PackedTrace.unpacking) AS traceparent, tracestate,
+            coalesce(\(Self.text("warnings")), '') AS warnings, event, id AS rowid
+        FROM stored_hits
+        """
+}

@@ -1,0 +1,249 @@
+internal import GRDB
+internal import TrackingCore
+
+/// Writes batches into hits.db: rows, counts, and the facts that were counted, all within the
+/// caller's transaction. It holds numbers and filters of the database in memory, so after a failed
+/// transaction another one has to be made.
+final class HitWriter {
+    private let facts: CountedFacts
+    private var parts: HitParts
+    private var names: HitNames
+    private var counts: HitCounts
+    /// The hits of the first format that have not been moved; nil if there are none.
+    private var formerHits: FormerHits?
+    private var lastTenant = LastName()
+    private var lastApp = LastName()
+    private var lastDelivery = LastName()
+    /// The request before, and its first row.
+    private var lastRequest: (trace: Bytes, part: Int64, id: Int64)?
+    private var pending: [PendingEvent] = []
+    private var keys: [FactKey] = []
+    /// The newest day of receipt, in days since 1970.
+    private(set) var day: Int64 = 0
+
+    /// The events that are looked up together: the processor waits for their memory at once.
+    private static let chunkEvents = 1024
+
+    /// - Throws: SQLite's error.
+    init(in database: Database, _ configuration: SQLiteConfiguration) throws {
+        self.facts = try CountedFacts(in: database, CountedFacts.Limits(configuration))
+        self.parts = try HitParts(in: database)
+        self.names = try HitNames(in: database)
+        self.counts = try HitCounts(in: database)
+        self.formerHits = try FormerHits(in: database)
+        try HitViews.refresh(in: database, parts: self.parts.parts)
+    }
+
+    /// Writes a batch's hits, except those that were counted before.
+    ///
+    /// - Throws: `DamagedPayload`, `WireError`, or SQLite's error.
+    func write(_ hits: HitBatch, in database: Database) throws {
+        try hits.payload.withUnsafeBytes { payload in
+            try HitBlock.forEachEvent(in: payload) { event, origin in
+                try self.take(event, origin, id: nil)
+                if self.pending.count == Self.chunkEvents { try self.writePending(in: database) }
+            }
+            try self.writePending(in: database)
+        }
+        try self.finish(in: database)
+    }
+
+    /// Moves hits of the first format, oldest first.
+    ///
+    /// - Returns: how many are left.
+    /// - Throws: SQLite's error.
+    func moveFormerHits(limit: Int, in database: Database) throws -> Int {
+        guard let former = self.formerHits else { return 0 }
+        let left = try former.move(limit, in: database) { id, event, origin in
+            try self.take(event, origin, id: id)
+            try self.writePending(in: database)
+            // The next row's texts may lie at the same place in memory.
+            self.forgetTexts()
+        }
+        try self.finish(in: database)
+        if left == 0 {
+            self.formerHits = nil
+            try database.execute(sql: "DROP TABLE \(HitViews.formerTable)")
+            try HitViews.refresh(in: database, parts: self.parts.parts)
+        }
+        return left
+    }
+
+    /// Whether the oldest part is to be dropped: it is too old, or the file is too large.
+    ///
+    /// - Throws: SQLite's error.
+    func isDropDue(
+        _ configuration: SQLiteConfiguration, in database: Database
+    ) throws -> Bool {
+        guard let oldest = self.parts.oldest else { return false }
+        if configuration.retainDays > 0,
+            oldest.day <= self.day - Int64(configuration.retainDays)
+        {
+            return true
+        }
+        guard configuration.maxBytes > 0 else { return false }
+        return try HitsSize.bytes(of: database) > configuration.maxBytes
+    }
+
+    /// Drops the oldest part if that is due.
+    ///
+    /// - Returns: the part, if it was dropped.
+    /// - Throws: SQLite's error.
+    func dropOldest(
+        _ configuration: SQLiteConfiguration, in database: Database
+    ) throws -> HitParts.Part? {
+        guard try self.isDropDue(configuration, in: database) else { return nil }
+        return try self.parts.dropOldest(in: database)
+    }
+
+    // MARK: Looking up
+
+    private func take(_ event: JournalEvent, _ origin: Hit.Origin, id: Int64?) throws {
+        let view = try EventView(event.bytes)
+        var pending = PendingEvent(
+            event: event, origin: origin, view: view, id: id,
+            fact: self.add(key: event.key))
+        switch view.interaction {
+        case .push(let push) where !push.actionIdentifier.isEmpty:
+            pending.notification = self.add(key: view.keys(tenant: origin.tenant).notification)
+        case .inApp where !view.subjectID.isEmpty:
+            pending.recipient = self.add(key: view.recipientKey(tenant: origin.tenant))
+        case .push, .trackAction, .inApp, .none: break
+        }
+        self.pending.append(pending)
+    }
+
+    /// The number of a key among those that are looked up next.
+    private func add(key: HitKey) -> Int {
+        self.keys.append(self.facts.key(key))
+        return self.keys.count - 1
+    }
+
+    // MARK: Writing
+
+    private func writePending(in database: Database) throws {
+        guard let newest = self.pending.last?.origin.receiveTime else { return }
+        self.day = max(self.day, newest.day)
+        try self.facts.begin(self.keys, day: Int(self.day), in: database)
+        for event in self.pending { try self.write(event, in: database) }
+        try self.facts.finish(in: database)
+        self.pending.removeAll(keepingCapacity: true)
+        self.keys.removeAll(keepingCapacity: true)
+    }
+
+    private func write(_ pending: PendingEvent, in database: Database) throws {
+        let event = pending.event
+        let known = FactMarks(rawValue: self.facts.add(event.kinds.rawValue, at: pending.fact))
+        var new = HitKinds(rawValue: event.kinds.rawValue & ~known.rawValue)
+        if let formerHits, pending.id == nil { new = try formerHits.removing(new, of: event.key) }
+        guard !new.isEmpty else { return }
+        let earlier = self.earlierKinds(pending, known, new)
+        let isNewRecipient = self.isNewRecipient(pending)
+        let names = try self.names(of: pending)
+        let campaign = try self.campaign(of: pending)
+        let time = pending.origin.receiveTime
+        let hour = time.quotient(by: 3_600_000_000)
+        var isFirst = isNewRecipient ?? earlier.isEmpty
+        var left = new.rawValue
+        while left != 0 {
+            let number = UInt8(truncatingIfNeeded: left.trailingZeroBitCount)
+            left &= left &- 1
+            guard let kind = HitKind(rawValue: number) else { continue }
+            let place = try self.parts.place(on: time.day, id: pending.id, in: database)
+            try place.insertion.run(
+                id: place.id, kind, of: event, pending.origin, pending.view,
+                trace: self.trace(of: pending.origin, at: place), names)
+            let group = HitCounts.Group(
+                hour: hour, tenant: names.tenant, app: names.app ?? 0,
+                delivery: names.delivery, product: event.product,
+                platform: Int64(pending.view.effectivePlatform?.rawValue ?? 0), kind: kind)
+            try self.counts.add(
+                group, isFirstOfKind: earlier.rawValue & 1 << UInt16(number) == 0,
+                isFirst: isFirst, time: time, campaign: campaign, id: place.id)
+            isFirst = false
+        }
+    }
+
+    /// The kinds of hits that the event's notification had before, with any of its buttons.
+    private func earlierKinds(
+        _ pending: PendingEvent, _ known: FactMarks, _ new: HitKinds
+    ) -> HitKinds {
+        guard let notification = pending.notification else { return known.kinds }
+        let marks = FactMarks(ofButton: new)
+        return FactMarks(rawValue: self.facts.add(marks.rawValue, at: notification)).kinds
+    }
+
+    /// Whether an in-app message's recipient has had no hit before; nil for other events.
+    private func isNewRecipient(_ pending: PendingEvent) -> Bool? {
+        guard pending.event.product == .firebase else { return nil }
+        guard let recipient = pending.recipient else { return false }
+        return self.facts.add(FactMarks.recipient.rawValue, at: recipient) == 0
+    }
+
+    private func names(of pending: PendingEvent) throws -> HitInsertStatement.Names {
+        let view = pending.view
+        let warnings = pending.event.warnings
+        return HitInsertStatement.Names(
+            delivery: try self.lastDelivery.number(of: view.deliveryID, in: &self.names),
+            app: view.appID.isEmpty
+                ? nil : try self.lastApp.number(of: view.appID, in: &self.names),
+            tenant: try self.lastTenant.number(of: pending.origin.tenant, in: &self.names),
+            warnings: warnings.isEmpty
+                ? nil
+                : try warnings.names.joined(separator: ",").withBytes {
+                    try self.names.number(of: $0)
+                })
+    }
+
+    /// The number of the name that an in-app message has of its campaign; nil if it has none.
+    private func campaign(of pending: PendingEvent) throws -> Int64? {
+        guard case .inApp(let message) = pending.view.interaction, !message.campaignName.isEmpty
+        else { return nil }
+        return try self.names.number(of: message.campaignName)
+    }
+
+    /// What a row says of its request's trace: all if it is the request's first row in its part.
+    private func trace(of origin: Hit.Origin, at place: HitParts.Place) -> TraceColumn {
+        let trace = origin.traceparent
+        if let last = self.lastRequest, last.trace.baseAddress == trace.baseAddress,
+            last.part == place.part
+        {
+            return .before(place.id - last.id)
+        }
+        self.lastRequest = (trace, place.part, place.id)
+        return .own(PackedTrace(trace))
+    }
+
+    private func finish(in database: Database) throws {
+        self.forgetTexts()
+        try self.counts.finish()
+        try self.parts.finish(in: database)
+    }
+}
+
+extension HitWriter {
+    /// Forgets what lies in the memory of a batch that goes.
+    private func forgetTexts() {
+        self.lastTenant.forget()
+        self.lastApp.forget()
+        self.lastDelivery.forget()
+        self.lastRequest = nil
+    }
+}
+
+extension CountedFacts.Limits {
+    fileprivate init(_ configuration: SQLiteConfiguration) {
+        self.init(
+            uniqueDays: configuration.uniqueDays, filterBytes: configuration.filterBytes)
+    }
+}
+
+extension Int64 {
+    /// The day of a time in microseconds, in days since 1970.
+    fileprivate var day: Int64 { self.quotient(by: 86_400_000_000) }
+
+    /// The quotient rounded down, also below zero.
+    fileprivate func quotient(by divisor: Int64) -> Int64 {
+        self >= 0 ? self / divisor : (self &+ 1) / divisor &- 1
+    }
+}

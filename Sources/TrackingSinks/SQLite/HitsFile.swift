@@ -1,0 +1,144 @@
+internal import Foundation
+internal import GRDB
+internal import Logging
+internal import TrackingCore
+
+/// hits.db as the sink changes it: each call is one transaction.
+final class HitsFile: Sendable {
+    private let file: DataFile
+    private let configuration: SQLiteConfiguration
+    private let logger: Logger?
+    private let state = State()
+
+    /// What is held in memory of the file. `@unchecked Sendable`: used on the file's queue only.
+    private final class State: @unchecked Sendable {
+        /// Nil while a transaction is open, and after one that failed: what it holds in memory may
+        /// not be what the database says then.
+        private var writer: HitWriter?
+        private var borrowed: HitWriter?
+
+        /// The writer, until the transaction is committed.
+        func borrow(
+            in database: Database, _ configuration: SQLiteConfiguration
+        ) throws -> HitWriter {
+            let writer = try self.writer ?? HitWriter(in: database, configuration)
+            (self.writer, self.borrowed) = (nil, writer)
+            return writer
+        }
+
+        /// Keeps the writer for the next transaction.
+        func giveBack() { (self.writer, self.borrowed) = (self.borrowed, nil) }
+    }
+
+    /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable.
+    init(
+        path: String, _ configuration: SQLiteConfiguration, busyTimeout: Duration,
+        logger: Logger?
+    ) throws {
+        self.file = try DataFile(
+            path: path, format: SQLiteSink.format, busyTimeout: busyTimeout, logger: logger)
+        self.configuration = configuration
+        self.logger = logger
+    }
+
+    /// Changes the file in one transaction.
+    func change<Value: Sendable>(
+        _ body: @escaping @Sendable (HitWriter, Database) throws -> Value
+    ) async throws -> Value {
+        let (state, configuration) = (self.state, self.configuration)
+        return try await self.file.write { database in
+            let writer = try state.borrow(in: database, configuration)
+            database.afterNextTransaction { _ in state.giveBack() }
+            return try body(writer, database)
+        }
+    }
+
+    // MARK: Batches
+
+    /// Inserts a batch, unless it was inserted before.
+    ///
+    /// - Returns: whether there are hits that are to be deleted.
+    /// - Throws: `DamagedPayload`, `WireError`, or SQLite's error.
+    func write(_ hits: HitBatch) async throws -> Bool {
+        let configuration = self.configuration
+        return try await self.change { writer, database in
+            let known = try Int64.fetchOne(
+                database.cachedStatement(sql: "SELECT sequence FROM cursor WHERE journal = ?"),
+                arguments: [hits.journal])
+            guard hits.sequence > known ?? 0 else { return false }
+            try writer.write(hits, in: database)
+            try database.cachedStatement(
+                sql: "INSERT OR REPLACE INTO cursor (journal, sequence) VALUES (?, ?)"
+            ).execute(arguments: [hits.journal, hits.sequence])
+            return try writer.isDropDue(configuration, in: database)
+        }
+    }
+
+    // MARK: Retention
+
+    /// Deletes the hits of the oldest day, or of a part of it. A failure is logged, and the next
+    /// batch tries again.
+    func dropOldest() async {
+        let configuration = self.configuration
+        do {
+            let part = try await self.change { try $0.dropOldest(configuration, in: $1) }
+            guard let part else { return }
+            self.logger?.notice(
+                "hits are deleted from hits.db, as they are too old or too many",
+                metadata: ["received_on": "\(part.dayText)", "hits": "\(part.hits)"])
+        } catch {
+            self.logger?.warning(
+                "old hits cannot be deleted from hits.db", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    // MARK: The first format
+
+    /// The hits that are moved in one transaction: batches wait for some 50 ms.
+    private static let movedHits = 2000
+    /// The pause after a failure, such as another program's lock.
+    private static let pause = Duration.seconds(5)
+
+    /// Moves the hits of a file of the first format into parts, if there are any. Ends when all are
+    /// moved, or when the task is cancelled.
+    func moveFormerHits() async {
+        var first: Int?
+        while !Task.isCancelled {
+            do {
+                let left = try await self.change {
+                    try $0.moveFormerHits(limit: Self.movedHits, in: $1)
+                }
+                if left == 0 {
+                    if first != nil { self.logger?.notice("all hits of hits.db are moved") }
+                    return
+                }
+                self.tell(left, of: &first)
+            } catch {
+                self.logger?.warning(
+                    "hits cannot be moved to the new form of hits.db",
+                    metadata: ["reason": "\(error)", "retry_after": "\(Self.pause)"])
+                try? await Task.sleep(for: Self.pause)  // Cancelled: the loop ends.
+            }
+        }
+    }
+
+    /// Logs the progress at the start, and with every tenth.
+    private func tell(_ left: Int, of first: inout Int?) {
+        let all = first ?? left + Self.movedHits
+        let isTenth = (left + Self.movedHits) * 10 / all != left * 10 / all
+        if first == nil || isTenth {
+            self.logger?.notice(
+                "hits are moved to the new form of hits.db",
+                metadata: ["left": "\(left)", "of": "\(all)"])
+        }
+        first = all
+    }
+}
+
+extension HitParts.Part {
+    /// The day, as in 2026-11-23.
+    fileprivate var dayText: String {
+        Date(timeIntervalSince1970: Double(self.day) * 86_400)
+            .formatted(.iso8601.year().month().day())
+    }
+}

@@ -1,0 +1,45 @@
+internal import TrackingCore
+
+/// A traceparent of version 00 in 25 bytes instead of 55: trace id, span id, flags.
+struct PackedTrace {
+    /// What SQLite makes of a packed traceparent: its text. One that was not packed is left as it
+    /// is.
+    static let unpacking = """
+        CASE typeof(traceparent) WHEN 'blob' THEN '00-' || lower(hex(substr(traceparent, 1, 16)))
+            || '-' || lower(hex(substr(traceparent, 17, 8)))
+            || '-' || lower(hex(substr(traceparent, 25))) ELSE traceparent END
+        """
+
+    /// Nil if the text is not what unpacking would give.
+    private let context: TraceContext?
+
+    /// Packs the text of a traceparent.
+    init(_ traceparent: Bytes) {
+        guard let context = TraceContext(traceparent: traceparent),
+            traceparent.elementsEqual(context.traceparent.utf8)
+        else {
+            self.context = nil
+            return
+        }
+        self.context = context
+    }
+
+    /// Calls `body` with the packed bytes, or with nil if the text has to be stored.
+    func withBytes<Value>(_ body: (Bytes?) throws -> Value) rethrows -> Value {
+        guard let context else { return try body(nil) }
+        // The tuple has no padding up to the flags.
+        let packed = (
+            context.traceID.high.bigEndian, context.traceID.low.bigEndian,
+            context.spanID.bigEndian, UInt8(context.isSampled ? 1 : 0)
+        )
+        return try withUnsafeBytes(of: packed) { try body(Bytes(rebasing: $0[..<25])) }
+    }
+}
+
+/// What a row says of its request's trace.
+enum TraceColumn {
+    /// The trace itself.
+    case own(PackedTrace)
+    /// That it is the trace of a row before in the same part, so many ids ago.
+    case before(Int64)
+}

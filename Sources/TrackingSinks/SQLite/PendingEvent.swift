@@ -1,0 +1,37 @@
+internal import TrackingCore
+
+/// An event of a batch whose facts are being looked up, with the numbers of its keys there.
+struct PendingEvent {
+    let event: JournalEvent
+    let origin: Hit.Origin
+    let view: EventView
+    /// The row's id, if it has one already.
+    let id: Int64?
+    /// Its own key.
+    let fact: Int
+    /// The key of its notification, if that is another one: it names an action button (D17).
+    var notification: Int?
+    /// The key of its message and recipient, for in-app messages.
+    var recipient: Int?
+}
+
+/// What `CountedFacts` holds of a key: the kinds of hits that were counted (bits 1 to 10), the
+/// kinds of hits of the notification's action buttons (bits 11 to 13), and recipients (bit 14).
+struct FactMarks {
+    let rawValue: UInt16
+
+    static let recipient = FactMarks(rawValue: 1 << 14)
+    private static let buttonShift: UInt16 = 10
+
+    init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// The marks that hits of an action button leave with their notification.
+    init(ofButton kinds: HitKinds) {
+        self.rawValue = (kinds.rawValue & 0b1110) << Self.buttonShift
+    }
+
+    /// The kinds of hits that the notification has had, with or without a button.
+    var kinds: HitKinds {
+        HitKinds(rawValue: self.rawValue & 0x7fe | self.rawValue >> Self.buttonShift & 0b1110)
+    }
+}

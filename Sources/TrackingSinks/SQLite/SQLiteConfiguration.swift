@@ -1,0 +1,32 @@
+package import ConfigurationKeys
+
+/// What the sqlite sink keeps, and for how long.
+package struct SQLiteConfiguration: KeyedConfiguration {
+    /// The days within which a fact that comes again counts once.
+    package var uniqueDays = 30
+    /// The days after which hits are deleted; 0 keeps them for ever.
+    package var retainDays = 90
+    /// The size of hits.db from which on the oldest hits are deleted; 0 for no limit.
+    package var maxBytes = 64 << 30
+    /// The maximum memory for the filters of facts that were counted.
+    package var filterBytes = 256 << 20
+
+    /// Creates the default settings.
+    package init() {}
+
+    /// The keys `sqlite.*`.
+    package static let keys: [Key] = [
+        .number(
+            "sqlite.unique_days", \.uniqueDays, 1...3650,
+            "days within which a fact that comes again counts once", unit: "days"),
+        .number(
+            "sqlite.retain_days", \.retainDays, 0...36_500,
+            "days after which hits are deleted, by the day of receipt; 0 for never", unit: "days"),
+        .number(
+            "sqlite.max_bytes", \.maxBytes, 0...(1 << 50),
+            "bytes of hits.db from which on the oldest hits are deleted; 0 for no limit"),
+        .number(
+            "sqlite.filter_bytes", \.filterBytes, 0...(1 << 40),
+            "bytes of memory for filters of counted facts, 1.5 each; others cost a page read"),
+    ]
+}

@@ -1,0 +1,107 @@
+// A second implementation of the report: one hit after the other, with sets of what was seen.
+internal import Foundation
+internal import SightlineProtos
+internal import SwiftProtobuf
+internal import TrackingReport
+
+/// A hit, as a person reads it from the view `hits`.
+struct ReadHit {
+    let kind: String
+    let deliveryID: String
+    let broadlogID: String
+    let app: String
+    let isIOS: Bool
+    let subject: String
+    let receiveTime: Int64
+    let tenant: String
+    let event: Sightline_V1_TrackingEvent
+
+    var isInApp: Bool { self.kind.hasPrefix("in_app") }
+
+    var product: String {
+        let product =
+            switch self.event.interaction {
+            case .push(let push): push.product
+            case .trackAction(let action): action.product
+            case .inApp, nil: Sightline_V1_CampaignProduct.unspecified
+            }
+        return product == .classic ? "classic" : "standard"
+    }
+}
+
+/// The rows of a report as texts, counted from the hits in their order.
+struct CountedHits {
+    private(set) var deliveries: Set<String> = []
+    private(set) var messages: Set<String> = []
+
+    init(_ hits: [ReadHit], since: Int64?, until: Int64?, isByApp: Bool) {
+        // What is the first of its kind is decided by all hits, also outside the range.
+        var seen: Set<String> = []
+        var rows: [String: [String: Int]] = [:]
+        for hit in hits {
+            let notification = [hit.tenant, hit.app, hit.product, hit.deliveryID, hit.broadlogID]
+                .joined(separator: "|")
+            let message = [hit.tenant, hit.app, hit.deliveryID, hit.subject, "in-app"]
+                .joined(separator: "|")
+            let isFirst =
+                hit.isInApp
+                ? !hit.subject.isEmpty && seen.insert(message).inserted
+                : seen.insert(notification).inserted
+            let isFirstOfKind = seen.insert(notification + "|" + hit.kind).inserted
+            guard hit.receiveTime >= since ?? .min, hit.receiveTime < until ?? .max else {
+                continue
+            }
+            let app = isByApp ? hit.app : ""
+            let row = [hit.tenant, app, hit.isInApp ? "in-app" : hit.product, hit.deliveryID]
+                .joined(separator: "|")
+            let side = hit.isInApp ? "" : hit.isIOS ? "ios " : ""
+            rows[row, default: [:]][side + hit.kind, default: 0] += 1
+            if isFirst { rows[row, default: [:]][side + "all", default: 0] += 1 }
+            if isFirstOfKind, ["impression", "click", "open"].contains(hit.kind) {
+                rows[row, default: [:]][side + "first " + hit.kind, default: 0] += 1
+            }
+        }
+        for (row, counts) in rows {
+            let text = Self.text(row, counts)
+            if row.contains("|in-app|") {
+                self.messages.insert(text)
+            } else {
+                self.deliveries.insert(text)
+            }
+        }
+    }
+
+    private static func text(_ row: String, _ counts: [String: Int]) -> String {
+        row + ": "
+            + counts.filter { $0.value > 0 }.map { "\($0.key) \($0.value)" }.sorted()
+            .joined(separator: ", ")
+    }
+
+    static func text(_ row: DeliveryFunnel) -> String {
+        var counts: [String: Int] = [
+            "button_1": row.button1, "button_2": row.button2, "close": row.closes,
+        ]
+        for (side, funnel) in [("", row.others), ("ios ", row.ios)] {
+            counts[side + "all"] = funnel.notifications
+            counts[side + "impression"] = funnel.impressions
+            counts[side + "click"] = funnel.clicks
+            counts[side + "open"] = funnel.opens
+            counts[side + "first impression"] = funnel.uniqueImpressions
+            counts[side + "first click"] = funnel.uniqueClicks
+            counts[side + "first open"] = funnel.uniqueOpens
+        }
+        return Self.text(
+            [row.tenant, row.app ?? "", "\(row.product)", row.deliveryID].joined(separator: "|"),
+            counts)
+    }
+
+    static func text(_ row: InAppFunnel) -> String {
+        Self.text(
+            [row.tenant, row.app ?? "", "in-app", row.messageID].joined(separator: "|"),
+            [
+                "in_app_impression": row.impressions, "in_app_click": row.clicks,
+                "in_app_dismissal": row.dismissals, "in_app_display_error": row.displayErrors,
+                "all": row.recipients,
+            ])
+    }
+}

@@ -1,0 +1,104 @@
+// The days of hits.db: what is kept, and what is dropped.
+internal import GRDB
+internal import SightlineProtos
+internal import TestSupport
+internal import Testing
+
+@testable internal import TrackingSinks
+
+struct HitPartsTests {
+    private let directory: TemporaryDirectory
+    private static let day: Int64 = 86_400_000_000
+
+    init() throws { self.directory = try TemporaryDirectory() }
+
+    private func rows(_ sql: String) throws -> [Row] {
+        try DatabaseQueue(path: self.directory.file("hits.db")).read {
+            try Row.fetchAll($0, sql: sql)
+        }
+    }
+
+    private func days() throws -> [Int] {
+        try self.rows("SELECT DISTINCT receive_time / \(Self.day) FROM hits ORDER BY 1")
+            .map { $0[0] }
+    }
+
+    /// Delivers a hit on each of these days.
+    private func deliver(_ days: [Int], to sink: SQLiteSink) async throws {
+        for day in days {
+            let batch = try TestHits.batch(
+                [TestEvents.full(id: day)], sequence: Int64(day), at: Int64(day) * Self.day)
+            #expect(await sink.deliver(batch) == .delivered)
+        }
+    }
+
+    private func sink(_ change: (inout SQLiteConfiguration) -> Void = { _ in }) throws -> SQLiteSink
+    {
+        var configuration = SQLiteConfiguration()
+        change(&configuration)
+        return try SQLiteSink(path: self.directory.file("hits.db"), configuration)
+    }
+
+    @Test(
+        "hits go once their day is `retain_days` ago, and 0 keeps them",
+        arguments: [(0, [100, 101, 102, 103]), (4, [100, 101, 102, 103]), (3, [101, 102, 103])])
+    func retention(days: Int, left: [Int]) async throws {
+        let sink = try self.sink { $0.retainDays = days }
+        try await self.deliver([100, 101, 102, 103], to: sink)
+        #expect(try self.days() == left)
+        #expect(try self.rows("SELECT sum(hits) FROM counts")[0][0] == 4, "counts stay")
+    }
+
+    @Test("a late hit of a day long ago goes with the next batch")
+    func lateHit() async throws {
+        let sink = try self.sink { $0.retainDays = 3 }
+        try await self.deliver([103], to: sink)
+        let late = try TestHits.batch([TestEvents.full(id: 1)], sequence: 104, at: 5 * Self.day)
+        #expect(await sink.deliver(late) == .delivered)
+        #expect(try self.days() == [5, 103], "the newest part stays")
+        try await self.deliver([105], to: sink)
+        #expect(try self.days() == [103, 105])
+    }
+
+    @Test("a file that is too large loses its oldest day with each batch, never its newest part")
+    func size() async throws {
+        try await self.deliver([100, 101], to: try self.sink { $0.maxBytes = 0 })
+        #expect(try self.days() == [100, 101])
+        let bytes = try await DatabaseQueue(path: self.directory.file("hits.db")).read {
+            try HitsSize.bytes(of: $0)
+        }
+        // A day of one hit takes a page, and there is room for none more.
+        let sink = try self.sink { $0.maxBytes = bytes }
+        try await self.deliver([102], to: sink)
+        #expect(try self.days() == [101, 102])
+        let tiny = try self.sink { $0.maxBytes = 1 }
+        try await self.deliver([103], to: tiny)
+        #expect(try self.days() == [102, 103])
+        try await self.deliver([104], to: tiny)
+        #expect(try self.days() == [103, 104])
+    }
+
+    @Test("a busy day has several parts, the last of them with room")
+    func severalParts() throws {
+        let database = try DatabaseQueue()
+        try database.write { database in
+            try SQLiteSink.format.migrate(database)
+            var parts = try HitParts(in: database, maxHits: 2)
+            let ids = try (0..<5).map { _ in try parts.place(on: 7, id: nil, in: database).id }
+            #expect(ids == [1, 2, 3, 4, 5])
+            try parts.finish(in: database)
+            #expect(parts.parts.map(\.hits) == [2, 2, 1])
+            #expect(try HitParts(in: database, maxHits: 2).parts.map(\.hits) == [2, 2, 1])
+            #expect(try parts.place(on: 6, id: nil, in: database).id == 6)
+            #expect(try parts.place(on: 7, id: nil, in: database).id == 7)
+            #expect(parts.parts.map(\.day) == [7, 7, 7, 6])
+        }
+    }
+
+    @Test("ids go on after a restart, also where the newest hits are gone by hand")
+    func ids() async throws {
+        try await self.deliver([100, 101], to: try self.sink())
+        try await self.deliver([102], to: try self.sink())
+        #expect(try self.rows("SELECT rowid FROM hits ORDER BY rowid").map { $0[0] } == [1, 2, 3])
+    }
+}
