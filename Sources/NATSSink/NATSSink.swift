@@ -2,7 +2,7 @@
 internal import CNats
 internal import Dispatch
 internal import Synchronization
-internal import TrackingCore
+package import TrackingCore
 package import TrackingSinks
 
 /// Publishes each hit as a message, many at once, and has delivered a batch when each of them
@@ -32,6 +32,11 @@ package final class NATSSink: Sink, @unchecked Sendable {
         self.configuration = configuration
         self.stream = NATSStream(configuration)
         self.messages = NATSMessages(prefix: configuration.subjectPrefix)
+    }
+
+    /// What may be under way at once: after a failure, all of it is published again.
+    package var maxBatch: BatchLimit {
+        BatchLimit(hits: self.configuration.maxInFlight, bytes: 4 << 20)
     }
 
     /// The stream and the last hit in it.

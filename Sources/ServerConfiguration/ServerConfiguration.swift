@@ -46,6 +46,8 @@ package struct ServerConfiguration: Sendable {
     package var sqlite = SQLiteConfiguration()
     /// Bytes after which the jsonl sink starts a new file.
     package var jsonLinesFileBytes = 128 << 20
+    /// The largest delivery to the sink.
+    package var maxDelivery = BatchLimit.standard
     /// Refused hits that are kept.
     package var maxDeadLetters = 100_000
     /// How long a stopping server waits for its clients.
@@ -143,6 +145,14 @@ extension ServerConfiguration: KeyedConfiguration {
             .number(
                 "jsonl.file_bytes", \.jsonLinesFileBytes, 1...(1 << 40),
                 "bytes after which the jsonl sink starts a new file"),
+            .number(
+                "delivery.max_bytes", \.maxDelivery.bytes, 1...(1 << 40),
+                "bytes of groups joined for one delivery; 1 joins none, and a sink may ask for "
+                    + "less"),
+            .number(
+                "delivery.max_hits", \.maxDelivery.hits, 1...100_000_000,
+                "hits of groups joined for one delivery; 1 joins none, and a sink may ask for less",
+                unit: "hits"),
             .number(
                 "dead_letters.max_rows", \.maxDeadLetters, 1...100_000_000,
                 "refused hits that are kept; the oldest go first"),

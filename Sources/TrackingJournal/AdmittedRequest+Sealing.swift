@@ -1,21 +1,23 @@
 internal import TrackingCore
 
 extension AdmittedRequest {
-    /// Appends the request's block, with granted events only; returns the number of those events.
-    func appendSealed(to payload: inout [UInt8]) -> Int {
-        var granted = 0
+    /// Appends the request's block, with granted events only; returns the number of those events
+    /// and of their hits.
+    func appendSealed(to payload: inout [UInt8]) -> (events: Int, hits: Int) {
+        var (granted, hits) = (0, 0)
         var isUnchanged = true
         for claim in self.claims {
             if !claim.granted.isEmpty { granted += 1 }
+            hits += claim.granted.rawValue.nonzeroBitCount
             guard claim.isChanged else { continue }
             isUnchanged = false
             self.seal(claim)
         }
-        if granted == 0 { return 0 }
+        if granted == 0 { return (0, 0) }
         if isUnchanged {
             payload.append(contentsOf: self.header)
             payload.append(contentsOf: self.entries)
-            return granted
+            return (granted, hits)
         }
         let start = payload.count
         payload.append(contentsOf: self.header)
@@ -27,6 +29,6 @@ extension AdmittedRequest {
         HitBlock.setEntries(
             count: granted, bytes: payload.count - start - self.header.count, in: &payload,
             at: start)
-        return granted
+        return (granted, hits)
     }
 }

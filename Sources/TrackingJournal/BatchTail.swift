@@ -1,4 +1,6 @@
+internal import DequeModule
 internal import Synchronization
+internal import TrackingCore
 
 /// Caches the newest batches, so that forwarders which keep up never read from disk. Also wakes
 /// forwarders that wait for the next batch.
@@ -10,25 +12,33 @@ final class BatchTail: Sendable {
         var lastSequence: Int64
         /// Batches after this sequence are in memory.
         var evictedThrough: Int64
-        var batches: [JournalBatch] = []
+        var batches: Deque<JournalBatch> = []
         var bytes = 0
         var waiting: [CheckedContinuation<Void, Never>] = []
         var isFinished = false
         var isClosed = false
 
-        func answer(after sequence: Int64) -> Answer? {
+        /// Nil if the reader has to wait.
+        func answer(after sequence: Int64, upTo limit: BatchLimit) -> Answer? {
             if self.isClosed { return .closed }
             guard sequence < self.lastSequence else { return self.isFinished ? .closed : nil }
-            guard sequence >= self.evictedThrough,
-                let batch = self.batches.first(where: { $0.sequence > sequence })
-            else { return .onDisk }
-            return .batch(batch)
+            guard sequence >= self.evictedThrough else {
+                return .onDisk(through: self.evictedThrough)
+            }
+            let next = self.batches[self.batches.index(after: sequence)...]
+            // Without a disk a sink may go back to batches that were dropped.
+            if next.isEmpty { return .onDisk(through: self.lastSequence) }
+            var room = BatchRoom(limit)
+            return .batches(
+                Array(next.prefix { room.take(hits: $0.hitCount, bytes: $0.payload.count) }))
         }
     }
 
     enum Answer {
-        case batch(JournalBatch)
-        case onDisk
+        /// At least one batch.
+        case batches([JournalBatch])
+        /// The next batches are not in memory, up to a sequence that is after the reader's.
+        case onDisk(through: Int64)
         case closed
     }
 
@@ -78,14 +88,15 @@ final class BatchTail: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// The first batch after `sequence`, or `.onDisk` if it was evicted. Suspends until there is
-    /// one.
-    func batch(after sequence: Int64) async -> Answer {
+    /// The batches after `sequence`, up to a limit, or `.onDisk` if the first was evicted. Suspends
+    /// until there is one.
+    func batches(after sequence: Int64, upTo limit: BatchLimit) async -> Answer {
         while true {
-            if let answer = self.state.withLock({ $0.answer(after: sequence) }) { return answer }
+            let answer = self.state.withLock { $0.answer(after: sequence, upTo: limit) }
+            if let answer { return answer }
             await withCheckedContinuation { continuation in
                 let isReady = self.state.withLock { state in
-                    if state.answer(after: sequence) != nil { return true }
+                    if state.answer(after: sequence, upTo: .oneGroup) != nil { return true }
                     state.waiting.append(continuation)
                     return false
                 }

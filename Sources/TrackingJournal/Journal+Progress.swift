@@ -40,8 +40,18 @@ extension Deque<StoredRow> {
         }
         return bytes
     }
+}
 
-    /// The index of the first row after a sequence; `count` if there is none.
+/// Something with a position in the journal.
+protocol Sequenced {
+    var sequence: Int64 { get }
+}
+
+extension StoredRow: Sequenced {}
+extension JournalBatch: Sequenced {}
+
+extension Deque where Element: Sequenced {
+    /// The index of the first element after a sequence; `count` if there is none.
     func index(after sequence: Int64) -> Int {
         var (low, high) = (0, self.count)
         while low < high {

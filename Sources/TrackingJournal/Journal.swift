@@ -125,22 +125,50 @@ package final class Journal: Sendable {
         await self.onQueue { self.writer.preview(claims) }
     }
 
-    /// The first batch after `sequence`; waits for it. Nil once the journal is closed.
+    /// The groups after `sequence`, as many as there are, up to a limit; at least one. Waits for
+    /// the first, but for no further one. A damaged group is returned alone. Nil once the journal
+    /// is closed.
     ///
-    /// - Throws: what the system says where the row cannot be read.
-    package func batch(after sequence: Int64) async throws -> JournalBatch? {
-        switch await self.durability.tail.batch(after: sequence) {
-        case .batch(let batch): return batch
+    /// - Throws: what the system says where the first group cannot be read.
+    package func batches(
+        after sequence: Int64, upTo limit: BatchLimit
+    ) async throws -> [JournalBatch]? {
+        switch await self.durability.tail.batches(after: sequence, upTo: limit) {
+        case .batches(let batches): return batches
         case .closed: return nil
-        case .onDisk:
-            let read = await self.onQueue {
-                Result { (try self.writer.batch(after: sequence), self.lastSequence) }
-            }
-            let (batch, last) = try read.get()
-            if let batch { return batch }
+        case .onDisk(let last):
+            let batches = try await self.read(after: sequence, through: last, upTo: limit)
+            if !batches.isEmpty { return batches }
             // Rows that are gone were delivered and deleted: what is wanted comes after the last
             // one of that moment. A batch that was committed since then must not be passed over.
-            return try await self.batch(after: last)
+            return try await self.batches(after: last, upTo: limit)
+        }
+    }
+
+    /// Reads groups from disk, in turns of the queue: long enough that a sink which is behind does
+    /// not wait for a commit before each group, and short enough that acks do not wait for it.
+    private func read(
+        after sequence: Int64, through last: Int64, upTo limit: BatchLimit
+    ) async throws -> [JournalBatch] {
+        var room = BatchRoom(limit)
+        var batches: [JournalBatch] = []
+        while true {
+            let start = batches.last?.sequence ?? sequence
+            let left = room.left
+            let turn = await self.onQueue {
+                Result { try self.writer.batches(after: start, through: last, upTo: left) }
+            }
+            // The next read begins with the group that cannot be read now, and throws.
+            if case .failure = turn, !batches.isEmpty { return batches }
+            let read = try turn.get()
+            if read.isEmpty { return batches }
+            for batch in read {
+                if batch.isDamaged { return batches.isEmpty ? [batch] : batches }
+                guard room.take(hits: batch.hitCount, bytes: batch.payload.count) else {
+                    return batches
+                }
+                batches.append(batch)
+            }
         }
     }
 

@@ -1,4 +1,5 @@
 // A sealed group of requests, as the sinks' forwarders read it.
+internal import TrackingCore
 
 /// One group of the journal, with its payload.
 package struct JournalBatch: Sendable {
@@ -6,6 +7,8 @@ package struct JournalBatch: Sendable {
     package let sequence: Int64
     /// The number of its events; 0 if that is lost with them.
     package let eventCount: Int
+    /// The number of its hits; 0 if the batch is damaged.
+    package let hitCount: Int
     /// Its hits in the journal's form (`HitBlock`); of a damaged batch, what is left.
     package let payload: [UInt8]
     /// What is lost, if the batch is damaged.
@@ -16,12 +19,23 @@ package struct JournalBatch: Sendable {
 
     /// Creates a batch.
     package init(
-        sequence: Int64, eventCount: Int, payload: [UInt8], loss: LostRecords? = nil
+        sequence: Int64, eventCount: Int, hitCount: Int = 0, payload: [UInt8],
+        loss: LostRecords? = nil
     ) {
         self.sequence = sequence
         self.eventCount = eventCount
+        self.hitCount = hitCount
         self.payload = payload
         self.loss = loss
+    }
+}
+
+extension JournalBatch {
+    /// An intact group that was read from disk.
+    init(_ row: StoredRow, payload: [UInt8]) {
+        self.init(
+            sequence: row.sequence, eventCount: Int(row.eventCount),
+            hitCount: payload.withUnsafeBytes { HitBlock.hitCount(in: $0) }, payload: payload)
     }
 }
 

@@ -135,8 +135,7 @@ final class JournalLog {
             let found = record.withUnsafeBytes { FoundRecord(at: 0, in: $0) }
             let payload = Array(record.suffix(row.bytes))
             if found?.isWhole == true, found?.header.sequence == row.sequence {
-                return JournalBatch(
-                    sequence: row.sequence, eventCount: Int(row.eventCount), payload: payload)
+                return JournalBatch(row, payload: payload)
             }
             segment.isDamaged = true
             return self.damaged(row, payload: payload)

@@ -76,7 +76,7 @@ final class JournalWriter: @unchecked Sendable {
         // Asked before anything is claimed: a refused group must leave the window as it was.
         let hasRoom = self.storedBytes + bytes <= self.maxBytes && !self.windowRows.isFull
         guard bytes == 0 || hasRoom else { throw .noRoom }
-        let (payload, events) = self.seal(group, bytes: bytes)
+        let (payload, events, hits) = self.seal(group, bytes: bytes)
         let keys = self.log == nil ? [] : RecentHits.row(of: self.changes)
         if payload.isEmpty && keys.isEmpty { return nil }
         let record = Record(
@@ -90,16 +90,17 @@ final class JournalWriter: @unchecked Sendable {
             throw error
         }
         if payload.isEmpty { return nil }
-        return JournalBatch(sequence: record.sequence, eventCount: events, payload: payload)
+        return JournalBatch(
+            sequence: record.sequence, eventCount: events, hitCount: hits, payload: payload)
     }
 
     /// Settles every claim, and copies the entries that gave hits into one payload.
     private func seal(
         _ group: [Journal.Submission], bytes: Int
-    ) -> (bytes: [UInt8], events: Int) {
+    ) -> (bytes: [UInt8], events: Int, hits: Int) {
         var payload: [UInt8] = []
         payload.reserveCapacity(bytes)
-        var events = 0
+        var (events, hits) = (0, 0)
         let requests = group.lazy.flatMap(\.requests)
         var untouched = requests.makeIterator()
         var ahead = 0
@@ -110,9 +111,11 @@ final class JournalWriter: @unchecked Sendable {
             }
             ahead -= request.claims.count
             self.window.settle(&request.claims, changes: &self.changes)
-            events += request.appendSealed(to: &payload)
+            let sealed = request.appendSealed(to: &payload)
+            events += sealed.events
+            hits += sealed.hits
         }
-        return (payload, events)
+        return (payload, events, hits)
     }
 
     /// Claims whose slots are fetched before they are needed: enough to keep the memory busy, few
@@ -168,14 +171,47 @@ extension JournalWriter {
         }
     }
 
-    /// The first row after `sequence`, nil where there is none.
-    func batch(after sequence: Int64) throws -> JournalBatch? {
-        let row = self.rows.withLock { rows in
-            let index = rows.index(after: sequence)
-            return index < rows.count ? rows[index] : nil
+    /// The groups after `sequence`, up to `last` and a limit, from disk, as many as are read in one
+    /// turn; empty where there are none. A damaged group is returned alone.
+    ///
+    /// - Throws: `SystemError` if the first group cannot be read now.
+    func batches(
+        after sequence: Int64, through last: Int64, upTo limit: BatchLimit
+    ) throws -> [JournalBatch] {
+        guard let log else { return [] }
+        var room = BatchRoom(limit)
+        var batches: [JournalBatch] = []
+        for row in self.rows(after: sequence, through: last, upTo: limit) {
+            do {
+                let batch = try log.batch(row)
+                if batch.isDamaged { return batches.isEmpty ? [batch] : batches }
+                guard room.take(hits: batch.hitCount, bytes: row.bytes) else { return batches }
+                batches.append(batch)
+            } catch {
+                // The next read begins with this group, and throws.
+                if batches.isEmpty { throw error }
+                return batches
+            }
         }
-        return try row.flatMap { try self.log?.batch($0) }
+        return batches
     }
+
+    /// Rows that may fit in a limit: how many hits they hold is known only once they are read, but
+    /// every event has one at least.
+    private func rows(
+        after sequence: Int64, through last: Int64, upTo limit: BatchLimit
+    ) -> [StoredRow] {
+        var room = BatchRoom(limit.lowered(to: BatchLimit(hits: .max, bytes: Self.turnBytes)))
+        return self.rows.withLock { rows in
+            Array(
+                rows[rows.index(after: sequence)...].prefix(Self.turnGroups).prefix {
+                    $0.sequence <= last && room.take(hits: Int($0.eventCount), bytes: $0.bytes)
+                })
+        }
+    }
+
+    /// How much is read in one turn: acks wait for it about as long as for a commit.
+    private static let (turnGroups, turnBytes) = (256, 1 << 20)
 
     /// Payload that was delivered without ever having been written is kept no more.
     func forget(through sequence: Int64) {

@@ -77,7 +77,7 @@ package struct Application: Sendable {
         let forwarder = Forwarder(
             from: self.journal, to: sink, deadLetters: deadLetters,
             metrics: metrics.sink(sink.name), logger: logger,
-            maxLinks: configuration.traces.limits.links)
+            maxLinks: configuration.traces.limits.links, maxBatch: configuration.maxDelivery)
         let ingest = Self.ingest(
             configuration, self.journal, quotas, metrics, observations?.rejections)
         let journal = self.journal

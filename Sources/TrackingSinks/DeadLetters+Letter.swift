@@ -5,6 +5,9 @@ internal import TrackingJournal
 extension DeadLetters {
     /// A row to be inserted.
     struct Letter: Sendable {
+        /// The sequence of its group.
+        let sequence: Int64
+        /// Its position in the group.
         let position: Int
         let hitID: Data?
         let reason: String
@@ -20,23 +23,23 @@ extension DeadLetters.Letter {
     /// A readable hit, which can be replayed.
     ///
     /// - Throws: `WireError` if the hit's event cannot be parsed.
-    init(_ hit: Hit, position: Int, reason: String) throws {
+    init(_ hit: Hit, in sequence: Int64, position: Int, reason: String) throws {
         self.init(
-            position: position, hitID: Data(hit.id), reason: reason,
+            sequence: sequence, position: position, hitID: Data(hit.id), reason: reason,
             tenant: hit.origin.tenant.text, record: Data(try hit.recordBytes()))
     }
 
     /// A hit whose event cannot be parsed.
-    init(eventOf hit: Hit, position: Int, reason: String) {
+    init(eventOf hit: Hit, in sequence: Int64, position: Int, reason: String) {
         self.init(
-            position: position, hitID: Data(hit.id), reason: reason,
+            sequence: sequence, position: position, hitID: Data(hit.id), reason: reason,
             tenant: hit.origin.tenant.text, record: Data(hit.event))
     }
 
-    /// The remainder of a batch whose readable hits became letters of their own.
-    init(unreadable rest: [UInt8], reason: String) {
+    /// The remainder of a group whose readable hits became letters of their own.
+    init(unreadable rest: [UInt8], in sequence: Int64, reason: String) {
         self.init(
-            position: Self.noPosition, hitID: nil,
+            sequence: sequence, position: Self.noPosition, hitID: nil,
             reason: "unreadable: \(rest.count) bytes of the batch: \(reason)", tenant: nil,
             record: Data(rest))
     }
@@ -44,8 +47,8 @@ extension DeadLetters.Letter {
     /// A whole batch whose checksum is wrong.
     init(damaged batch: JournalBatch) {
         self.init(
-            position: Self.noPosition, hitID: nil, reason: "damaged: \(Self.loss(of: batch))",
-            tenant: nil, record: Data(batch.payload))
+            sequence: batch.sequence, position: Self.noPosition, hitID: nil,
+            reason: "damaged: \(Self.loss(of: batch))", tenant: nil, record: Data(batch.payload))
     }
 
     /// The sequences that a damaged batch stands for, as text.

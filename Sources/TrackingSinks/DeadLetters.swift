@@ -31,12 +31,13 @@ package final class DeadLetters: Sendable {
             logger: logger)
     }
 
-    /// Stores the rejected hits of a batch; a batch that is delivered again is stored once.
+    /// Stores the rejected hits of a batch. A hit that is delivered again is stored once, whichever
+    /// groups were joined: its key is its group's sequence and its position in the group.
     ///
+    /// - Parameter reasons: reasons by position in the batch.
     /// - Throws: SQLite's error.
     package func keep(_ hits: HitBatch, reasons: [Int: String], sink: String) async throws {
-        let letters = try Self.letters(hits, reasons: reasons)
-        try await self.insert(letters, sink, hits.journal, hits.sequence)
+        try await self.insert(try Self.letters(hits, reasons: reasons), sink, hits.journal)
     }
 
     /// Stores a whole batch whose checksum is wrong.
@@ -45,11 +46,11 @@ package final class DeadLetters: Sendable {
     package func keep(
         damaged batch: JournalBatch, of journal: String, sink: String
     ) async throws {
-        try await self.insert([Letter(damaged: batch)], sink, journal, batch.sequence)
+        try await self.insert([Letter(damaged: batch)], sink, journal)
     }
 
-    /// Stores a batch that a sink cannot read: each readable hit as a letter that can be replayed,
-    /// and the remaining bytes as one letter.
+    /// Stores a batch of a single group that a sink cannot read: each readable hit as a letter that
+    /// can be replayed, and the remaining bytes as one letter.
     ///
     /// - Returns: the number of letters.
     /// - Throws: SQLite's error.
@@ -60,29 +61,39 @@ package final class DeadLetters: Sendable {
         let rest = hits.payload.withUnsafeBytes { payload in
             HitBlock.salvage(payload) { hit in
                 letters.append(
-                    try Letter(hit, position: letters.count, reason: "its batch: \(reason)"))
+                    try Letter(
+                        hit, in: hits.sequence, position: letters.count,
+                        reason: "its batch: \(reason)"))
             }
         }
-        if !rest.isEmpty { letters.append(Letter(unreadable: rest, reason: reason)) }
-        try await self.insert(letters, sink, hits.journal, hits.sequence)
+        if !rest.isEmpty {
+            letters.append(Letter(unreadable: rest, in: hits.sequence, reason: reason))
+        }
+        try await self.insert(letters, sink, hits.journal)
         return letters.count
     }
 
     private static func letters(_ hits: HitBatch, reasons: [Int: String]) throws -> [Letter] {
         var letters: [Letter] = []
-        try hits.forEach { position, hit in
-            guard let reason = reasons[position] else { return }
-            do {
-                letters.append(try Letter(hit, position: position, reason: reason))
-            } catch {
-                letters.append(Letter(eventOf: hit, position: position, reason: reason))
+        try hits.forEachGroup { group, payload in
+            var position = 0
+            try HitBlock.forEachHit(in: payload) { hit in
+                defer { position += 1 }
+                guard let reason = reasons[group.positions.lowerBound + position] else { return }
+                let letter = try? Letter(
+                    hit, in: group.sequence, position: position, reason: reason)
+                // The hit's event cannot be parsed.
+                letters.append(
+                    letter
+                        ?? Letter(
+                            eventOf: hit, in: group.sequence, position: position, reason: reason))
             }
         }
         return letters
     }
 
     private func insert(
-        _ letters: [Letter], _ sink: String, _ journal: String, _ sequence: Int64
+        _ letters: [Letter], _ sink: String, _ journal: String
     ) async throws {
         let maxRows = self.maxRows
         let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
@@ -91,7 +102,7 @@ package final class DeadLetters: Sendable {
                 try database.execute(
                     sql: Self.insertion,
                     arguments: [
-                        "journal": journal, "sink": sink, "sequence": sequence,
+                        "journal": journal, "sink": sink, "sequence": letter.sequence,
                         "position": letter.position, "hitID": letter.hitID,
                         "reason": letter.reason, "tenant": letter.tenant, "time": now,
                         "record": letter.record,

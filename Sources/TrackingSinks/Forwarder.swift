@@ -1,11 +1,16 @@
 package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
-internal import TrackingCore
+package import TrackingCore
 package import TrackingJournal
 
-/// Delivers the journal's batches to one sink, in order, and retries without end. The cursor moves
-/// when the sink has a batch; permanently rejected hits first go to the dead letters.
+/// Delivers the journal's groups to one sink, in order, and retries without end. Groups are joined
+/// up to what the sink asks for: many if it is behind, and without a wait as soon as there is one.
+/// The cursor moves when the sink has a batch; permanently rejected hits first go to the dead
+/// letters.
+///
+/// Memory: one batch, which is at most `maxBatch` or a single group, whichever is larger, and as
+/// much again while groups are joined.
 package struct Forwarder: Service {
     private let journal: Journal
     private let sink: any Sink
@@ -14,16 +19,19 @@ package struct Forwarder: Service {
     private let metrics: SinkMetrics
     private let logger: Logger
     private let maxLinks: Int
+    private let maxBatch: BatchLimit
 
     /// Creates a forwarder.
     ///
     /// - Parameters:
     ///   - metrics: the sink's metrics.
     ///   - maxLinks: the maximum number of requests that a delivery's span links to.
+    ///   - maxBatch: the maximum size of a batch; a sink may ask for less.
     ///   - clock: used to wait between retries; tests substitute it.
     package init(
         from journal: Journal, to sink: any Sink, deadLetters: DeadLetters, metrics: SinkMetrics,
-        logger: Logger, maxLinks: Int = 128, clock: any Clock<Duration> = ContinuousClock()
+        logger: Logger, maxLinks: Int = 128, maxBatch: BatchLimit = .standard,
+        clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.journal = journal
         self.sink = sink
@@ -32,6 +40,7 @@ package struct Forwarder: Service {
         self.metrics = metrics
         self.logger = logger
         self.maxLinks = maxLinks
+        self.maxBatch = maxBatch
     }
 
     /// Delivers until the journal ends. On graceful shutdown it flushes for up to `flushTimeout`,
@@ -68,14 +77,18 @@ package struct Forwarder: Service {
     private func forward(_ stop: Stop) async throws {
         let span = SinkSpan(sink: self.sink.name, maxLinks: self.maxLinks)
         var cursor = self.journal.cursor(of: self.sink.name)
+        // Up to here groups are not joined, because one of them cannot be read.
+        var aloneThrough: Int64 = 0
         self.sink.resume(at: self.journal.place(of: self.sink.name))
-        while let batch = try await self.journal.batch(after: cursor) {
-            switch await self.deliver(batch, span, stop) {
+        while let next = try await self.next(after: cursor, isAlone: cursor < aloneThrough) {
+            switch await self.deliver(next, span, stop) {
             case .settled:
-                cursor = batch.sequence
+                cursor = next.sequence
                 self.journal.advance(sink: self.sink.name, to: cursor, place: self.sink.place)
+            case .unreadable:
+                aloneThrough = next.sequence
             case .lost:
-                cursor = 0
+                (cursor, aloneThrough) = (0, 0)
                 self.journal.rewind(sink: self.sink.name)
             case .stopped: return
             }
@@ -83,10 +96,35 @@ package struct Forwarder: Service {
         }
     }
 
+    /// What is delivered next.
+    private enum Next {
+        case hits(HitBatch)
+        case damaged(JournalBatch)
+
+        /// The sequence of the last group in it.
+        var sequence: Int64 {
+            switch self {
+            case .hits(let hits): hits.sequence
+            case .damaged(let batch): batch.sequence
+            }
+        }
+    }
+
+    /// Waits for the next group, and joins those after it that are there. Nil at the end.
+    private func next(after cursor: Int64, isAlone: Bool) async throws -> Next? {
+        let limit = isAlone ? .oneGroup : self.sink.maxBatch.lowered(to: self.maxBatch)
+        let groups = try await self.journal.batches(after: cursor, upTo: limit)
+        guard let groups, let first = groups.first else { return nil }
+        if first.isDamaged { return .damaged(first) }
+        return .hits(HitBatch(journal: self.journal.identity, joining: groups))
+    }
+
     /// The outcome of a batch's delivery.
     private enum Outcome {
         /// All hits are in the sink or in the dead letters.
         case settled
+        /// One of several groups cannot be read, and none is in the sink.
+        case unreadable
         /// The sink lost earlier hits.
         case lost
         /// The server stops; the batch stays in the journal.
@@ -94,16 +132,18 @@ package struct Forwarder: Service {
     }
 
     /// Delivers one batch, with retries.
-    private func deliver(
-        _ batch: JournalBatch, _ span: SinkSpan?, _ stop: Stop
-    ) async -> Outcome {
-        guard !batch.isDamaged else { return await self.keep(damaged: batch, stop) }
-        let hits = HitBatch(
-            journal: self.journal.identity, sequence: batch.sequence, payload: batch.payload)
+    private func deliver(_ next: Next, _ span: SinkSpan?, _ stop: Stop) async -> Outcome {
+        switch next {
+        case .hits(let hits): await self.deliver(hits, span, stop)
+        case .damaged(let batch): await self.keep(damaged: batch, stop)
+        }
+    }
+
+    private func deliver(_ hits: HitBatch, _ span: SinkSpan?, _ stop: Stop) async -> Outcome {
         var backoff = Backoff()
         while true {
             let start = ContinuousClock.now
-            switch await self.deliver(hits, events: batch.eventCount, span) {
+            switch await self.deliver(hits, span) {
             case .delivered:
                 self.metrics.delivered(hits, rejected: 0, in: start.duration(to: .now))
                 return .settled
@@ -113,6 +153,8 @@ package struct Forwarder: Service {
                     try await self.deadLetters.keep(hits, reasons: reasons, sink: self.sink.name)
                     self.metrics.kept(reasons.count)
                 }
+            case .undeliverable where hits.groups.count > 1:
+                return .unreadable
             case .undeliverable(let reason):
                 return await self.keep(unreadable: hits, reason, stop)
             case .lost(let reason):
@@ -127,11 +169,9 @@ package struct Forwarder: Service {
         }
     }
 
-    private func deliver(
-        _ hits: HitBatch, events: Int, _ span: SinkSpan?
-    ) async -> SinkAnswer {
+    private func deliver(_ hits: HitBatch, _ span: SinkSpan?) async -> SinkAnswer {
         guard let span else { return await self.sink.deliver(hits) }
-        return await span.record(hits, events: events) { await self.sink.deliver(hits) }
+        return await span.record(hits) { await self.sink.deliver(hits) }
     }
 
     private func keep(damaged batch: JournalBatch, _ stop: Stop) async -> Outcome {

@@ -1,27 +1,91 @@
 package import TrackingCore
+package import TrackingJournal
 
-/// The hits of one batch of the journal, as a sink receives them.
+/// The hits of one delivery: one group of the journal, or several that follow each other.
+///
+/// How groups are joined differs from one delivery to the next, for instance after a restart. What
+/// has to be the same each time refers to a group: a dead letter's key, and a sink's own cursor.
 package struct HitBatch: Sendable {
     /// The journal's random id: sequences are comparable within one journal only.
     package let journal: String
-    /// The batch's sequence: strictly increasing.
+    /// The sequence of the last group: strictly increasing.
     package let sequence: Int64
     /// The hits in the journal's form.
     package let payload: [UInt8]
+    /// The number of events.
+    package let eventCount: Int
+    /// The groups, in order; at least one.
+    package let groups: [Group]
 
-    /// Creates a batch.
-    package init(journal: String, sequence: Int64, payload: [UInt8]) {
-        self.journal = journal
-        self.sequence = sequence
-        self.payload = payload
+    /// One of the journal's groups.
+    package struct Group: Sendable, Equatable {
+        /// Its sequence in the journal.
+        package let sequence: Int64
+        /// The positions of its hits in the batch.
+        package let positions: Range<Int>
+        /// Its part of the payload.
+        let bytes: Range<Int>
     }
 
-    /// Calls `body` with every hit and its position, from 0.
+    /// Joins consecutive groups, of which none is damaged. The payload of a single one is not
+    /// copied.
+    package init(journal: String, joining batches: [JournalBatch]) {
+        self.journal = journal
+        self.sequence = batches.last?.sequence ?? 0
+        self.eventCount = batches.reduce(0) { $0 + $1.eventCount }
+        self.payload = Self.payload(of: batches)
+        var groups: [Group] = []
+        groups.reserveCapacity(batches.count)
+        var (hits, bytes) = (0, 0)
+        for batch in batches {
+            let (hitsEnd, bytesEnd) = (hits + batch.hitCount, bytes + batch.payload.count)
+            groups.append(
+                Group(
+                    sequence: batch.sequence, positions: hits..<hitsEnd, bytes: bytes..<bytesEnd))
+            (hits, bytes) = (hitsEnd, bytesEnd)
+        }
+        self.groups = groups
+    }
+
+    /// Creates a batch of a single group.
+    package init(journal: String, sequence: Int64, payload: [UInt8]) {
+        var (events, hits) = (0, 0)
+        payload.withUnsafeBytes { payload in
+            // Delivery reports damage.
+            try? HitBlock.forEachEvent(in: payload) { event, _ in
+                events += 1
+                hits += event.kinds.rawValue.nonzeroBitCount
+            }
+        }
+        self.init(
+            journal: journal,
+            joining: [
+                JournalBatch(
+                    sequence: sequence, eventCount: events, hitCount: hits, payload: payload)
+            ])
+    }
+
+    private static func payload(of batches: [JournalBatch]) -> [UInt8] {
+        if batches.count == 1 { return batches[0].payload }
+        var payload: [UInt8] = []
+        payload.reserveCapacity(batches.reduce(0) { $0 + $1.payload.count })
+        for batch in batches { payload += batch.payload }
+        return payload
+    }
+
+    /// The number of hits.
+    package var hitCount: Int { self.groups.last?.positions.upperBound ?? 0 }
+
+    /// Calls `body` with every hit and its position in the batch, from 0.
     ///
+    /// - Parameter sequence: leaves out the groups up to this one, which the sink already has.
     /// - Throws: `DamagedPayload`, or errors of `body`.
-    package func forEach(_ body: (Int, Hit) throws -> Void) throws {
-        var position = 0
-        try self.payload.withUnsafeBytes { payload in
+    package func forEach(
+        after sequence: Int64 = 0, _ body: (Int, Hit) throws -> Void
+    ) throws {
+        try self.forEachGroup { group, payload in
+            guard group.sequence > sequence else { return }
+            var position = group.positions.lowerBound
             try HitBlock.forEachHit(in: payload) { hit in
                 try body(position, hit)
                 position += 1
@@ -33,6 +97,13 @@ package struct HitBatch: Sendable {
     ///
     /// - Throws: `DamagedPayload`, or errors of `body`.
     package func forEachEvent(_ body: (JournalEvent, Hit.Origin) throws -> Void) throws {
-        try self.payload.withUnsafeBytes { try HitBlock.forEachEvent(in: $0, body) }
+        try self.forEachGroup { try HitBlock.forEachEvent(in: $1, body) }
+    }
+
+    /// Calls `body` with every group and its payload, which is valid until this returns.
+    func forEachGroup(_ body: (Group, Bytes) throws -> Void) rethrows {
+        try self.payload.withUnsafeBytes { payload in
+            for group in self.groups { try body(group, Bytes(rebasing: payload[group.bytes])) }
+        }
     }
 }

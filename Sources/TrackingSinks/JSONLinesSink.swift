@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+package import TrackingCore
 
 /// Appends every hit as a line of JSON to `hits-000001.jsonl` and so on, with rotation. A batch is
 /// synced before it counts as delivered. After a crash its lines may occur twice; the hit id
@@ -7,6 +8,9 @@ internal import Glibc
 package actor JSONLinesSink: Sink {
     /// The sink's name, "jsonl".
     package nonisolated let name = "jsonl"
+    /// Each delivery is one fdatasync. Its lines are in memory until then, several times as many
+    /// bytes as the payload.
+    package nonisolated let maxBatch = BatchLimit(hits: 20_000, bytes: 4 << 20)
     /// Runs the actor on a queue of its own, because writes block.
     private let executor = SinkExecutor("jsonl")
     /// The sink's own queue.

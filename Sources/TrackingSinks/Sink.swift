@@ -1,4 +1,4 @@
-internal import TrackingCore
+package import TrackingCore
 
 /// A backend for hits. A sink only delivers: the forwarder is responsible for order, retries and
 /// dead letters.
@@ -6,10 +6,14 @@ package protocol Sink: Sendable {
     /// The name in configuration, cursors, logs and dead letters; never change it once in use.
     var name: String { get }
 
+    /// How much the sink takes at once. Groups that are there are joined up to it; the sink never
+    /// waits for further ones.
+    var maxBatch: BatchLimit { get }
+
     /// Delivers a batch; returns when the backend has stored it durably. Called with one batch at a
     /// time, in the journal's order. A batch may be delivered again after a crash or an unclear
-    /// answer. Without a disk it runs on the journal's queue, so a sink that blocks needs a queue
-    /// of its own, such as an actor with a `SinkExecutor`.
+    /// answer, joined with other groups than before. Without a disk it runs on the journal's queue,
+    /// so a sink that blocks needs a queue of its own, such as an actor with a `SinkExecutor`.
     func deliver(_ hits: HitBatch) async -> SinkAnswer
 
     /// Where the backend stored the last hit, in the sink's own format. The journal stores it with
@@ -22,6 +26,8 @@ package protocol Sink: Sendable {
 }
 
 extension Sink {
+    /// About one full group of the journal: 1,000 hits and 384 KiB.
+    package var maxBatch: BatchLimit { BatchLimit(hits: 1000, bytes: 384 << 10) }
     /// Empty: most backends never lose stored hits.
     package var place: String { "" }
     /// Does nothing.
@@ -36,7 +42,8 @@ package enum SinkAnswer: Sendable, Equatable {
     case unavailable(reason: String)
     /// The backend stored all but these hits, which it rejects permanently: reasons by position.
     case rejected([Int: String])
-    /// The batch cannot be read and never will be; none of it was stored.
+    /// The batch cannot be read and never will be; none of it was stored. If it has several groups,
+    /// each is delivered again alone.
     case undeliverable(reason: String)
     /// The backend lost hits that it had stored: deliver again everything that the journal still
     /// has, in order. Reported once for each loss.

@@ -1,5 +1,4 @@
 package import CoreMetrics
-internal import TrackingCore
 
 /// The metrics of one sink's deliveries. The server names them; the forwarder records them.
 package struct SinkMetrics: Sendable {
@@ -24,8 +23,7 @@ package struct SinkMetrics: Sendable {
 
     /// Records a delivered batch, except for its rejected hits.
     func delivered(_ hits: HitBatch, rejected: Int, in duration: Duration) {
-        let count = hits.payload.withUnsafeBytes { HitBlock.hitCount(in: $0) }
-        self.deliveredHits.increment(by: max(0, count - rejected))
+        self.deliveredHits.increment(by: max(0, hits.hitCount - rejected))
         self.deliveryDuration.recordNanoseconds(Int64(duration / .nanoseconds(1)))
     }
 

@@ -27,11 +27,11 @@ struct SinkSpan: Sendable {
     /// Delivers a batch within a span: each attempt has its own, so that an outage is visible while
     /// it lasts.
     func record(
-        _ hits: HitBatch, events: Int, _ deliver: () async -> SinkAnswer
+        _ hits: HitBatch, _ deliver: () async -> SinkAnswer
     ) async -> SinkAnswer {
         let span: any Span = self.tracer.startSpan(
             "send \(self.sink)", context: self.parent(of: hits), ofKind: .client)
-        if span.isRecording { self.describe(span, hits, events) }
+        if span.isRecording { self.describe(span, hits) }
         let answer = await ServiceContext.withValue(span.context) { await deliver() }
         switch answer {
         case .delivered: break
@@ -67,7 +67,7 @@ struct SinkSpan: Sendable {
         return isOneTrace ? self.context(of: parent) : .topLevel
     }
 
-    private func describe(_ span: any Span, _ hits: HitBatch, _ events: Int) {
+    private func describe(_ span: any Span, _ hits: HitBatch) {
         var requests = 0
         var links = 0
         hits.payload.withUnsafeBytes { payload in
@@ -86,9 +86,10 @@ struct SinkSpan: Sendable {
             attributes["messaging.operation.name"] = "send"
             attributes["messaging.operation.type"] = "send"
             attributes["messaging.destination.name"] = self.sink
-            attributes["messaging.batch.message_count"] = events
+            attributes["messaging.batch.message_count"] = hits.eventCount
             attributes["sightline.delivery.requests"] = requests
             attributes["sightline.delivery.sequence"] = Int(hits.sequence)
+            attributes["sightline.delivery.groups"] = hits.groups.count
         }
     }
 

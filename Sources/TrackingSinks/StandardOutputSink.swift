@@ -1,7 +1,11 @@
+package import TrackingCore
+
 /// Writes every hit as a line of JSON to standard output, or to another open file descriptor.
 package actor StandardOutputSink: Sink {
     /// The sink's name, "stdout".
     package nonisolated let name = "stdout"
+    /// A reader sees whole deliveries: small ones come sooner.
+    package nonisolated let maxBatch = BatchLimit(hits: 5000, bytes: 1 << 20)
     /// Runs the actor on a queue of its own, because writes block.
     private let executor = SinkExecutor("stdout")
     /// The sink's own queue.

@@ -85,7 +85,7 @@ final class History: @unchecked Sendable {
                 sink: RemoteSink(
                     remote: self.remote, dice: self.dice,
                     clock: SimulatedClock(scheduler: self.scheduler),
-                    isCalm: { self.isCalm }),
+                    isChoosy: self.plan.isChoosy, isCalm: { self.isCalm }),
                 logger: self.losses.logger,
                 onFailure: { [weak self] error in
                     guard let self, self.processes == number else { return }
@@ -263,7 +263,7 @@ final class History: @unchecked Sendable {
         for _ in 0..<5000 where !self.scheduler.step() { return }
     }
 
-    private func check(_ process: SimulatedProcess, kept: Set<HitID>) throws {
+    private func check(_ process: SimulatedProcess, kept: [HitID: Int]) throws {
         let missing = self.obligations.missing(delivered: self.remote.hits, kept: kept)
         let told = self.losses.events
         if !missing.isEmpty, self.losses.isEmpty || told.map({ missing.count > $0 * 2 }) == true {
@@ -280,6 +280,9 @@ final class History: @unchecked Sendable {
             self.plan.mode == .disk
         {
             throw Violation("the sink has \(double.key) \(double.value) times")
+        }
+        if self.report.media == 0, self.plan.mode == .disk {
+            try Obligations.checkOnce(delivered: self.remote.hits, kept: kept)
         }
         if let unknown = self.remote.hits.keys.first(where: { !self.obligations.sent.contains($0) })
         {

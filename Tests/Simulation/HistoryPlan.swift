@@ -15,6 +15,8 @@ struct HistoryPlan {
     let sinkUp: Double
     /// The probability that the disk damages data between two processes.
     let mediaFaults: Double
+    /// Whether the sink rejects some hits, and cannot read some groups.
+    let isChoosy: Bool
     let runsOutOfRoom: Bool
     let runsOutOfDescriptors: Bool
 
@@ -44,5 +46,7 @@ struct HistoryPlan {
         configuration.checkpointMilliseconds = dice.pick([0, 1, 50, 1000])
         configuration.retainSeconds = dice.pick([0, 0, 1])
         self.configuration = configuration
+        // Without a disk, the sink is what an ack promises.
+        self.isChoosy = self.mode == .disk && dice.chance(0.3)
     }
 }

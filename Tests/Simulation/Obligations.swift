@@ -31,7 +31,19 @@ struct Obligations {
     }
 
     /// Acknowledged hits that are neither delivered nor dead letters.
-    func missing(delivered: [HitID: Int], kept: Set<HitID>) -> [HitID] {
-        self.owed.keys.filter { delivered[$0] == nil && !kept.contains($0) }.sorted()
+    func missing(delivered: [HitID: Int], kept: [HitID: Int]) -> [HitID] {
+        self.owed.keys.filter { delivered[$0] == nil && kept[$0] == nil }.sorted()
+    }
+    /// A hit is in the sink or a dead letter, and a letter once: its key is the same each time that
+    /// its group is delivered, whichever groups were joined.
+    ///
+    /// - Throws: `Violation`.
+    static func checkOnce(delivered: [HitID: Int], kept: [HitID: Int]) throws {
+        if let double = kept.first(where: { $0.value > 1 }) {
+            throw Violation("\(double.key) is kept as \(double.value) dead letters")
+        }
+        if let both = kept.keys.first(where: { delivered[$0] != nil }) {
+            throw Violation("\(both) is in the sink, and a dead letter too")
+        }
     }
 }

@@ -1,7 +1,7 @@
 // A sink whose backend outlives the process. It may be slow, unavailable, or answer too late.
 internal import Synchronization
-internal import TrackingSinks
 internal import TrackingCore
+internal import TrackingSinks
 
 /// The backend's contents, across processes.
 final class Remote: @unchecked Sendable {
@@ -14,13 +14,23 @@ final class Remote: @unchecked Sendable {
     /// Whether the backend is available.
     var isUp = true
 
-    /// Stores a batch, like a database that stores its place in the same transaction.
-    func take(_ batch: HitBatch) throws {
-        var ids: [HitID] = []
-        try batch.forEach { _, hit in ids.append(HitID(hit.id)) }
-        guard batch.sequence > self.cursors[batch.journal] ?? 0 else { return }
+    /// Stores a batch, like a database that stores its place in the same transaction: what it has
+    /// of the batch it leaves out.
+    ///
+    /// - Parameter refuses: whether it rejects a hit, the same each time.
+    /// - Returns: the positions of rejected hits, also of those that it was given before.
+    func take(_ batch: HitBatch, refuses: (HitID) -> Bool) throws -> [Int: String] {
+        var refused: [Int: String] = [:]
+        try batch.forEach { position, hit in
+            if refuses(HitID(hit.id)) { refused[position] = "it does not like it" }
+        }
+        let known = self.cursors[batch.journal] ?? 0
+        guard batch.sequence > known else { return refused }
         self.cursors[batch.journal] = batch.sequence
-        for id in ids { self.hits[id, default: 0] += 1 }
+        try batch.forEach(after: known) { position, hit in
+            if refused[position] == nil { self.hits[HitID(hit.id), default: 0] += 1 }
+        }
+        return refused
     }
 
     /// Deletes everything, as if an operator had replaced the backend.
@@ -43,7 +53,15 @@ struct RemoteSink: Sink {
     let remote: Remote
     let dice: Dice
     let clock: SimulatedClock
+    /// Whether it rejects some hits, and cannot read some groups.
+    let isChoosy: Bool
     let isCalm: @Sendable () -> Bool
+
+    /// Another one each time: after a restart, groups are joined differently.
+    var maxBatch: BatchLimit {
+        BatchLimit(
+            hits: self.dice.pick([0, 5, 20, 1000]), bytes: self.dice.pick([0, 500, 2000, 100_000]))
+    }
 
     func deliver(_ hits: HitBatch) async -> SinkAnswer {
         if self.isCalm() { return self.take(hits) }
@@ -60,9 +78,12 @@ struct RemoteSink: Sink {
     }
 
     private func take(_ hits: HitBatch) -> SinkAnswer {
+        if self.isChoosy, hits.groups.contains(where: { $0.sequence % 7 == 3 }) {
+            return .undeliverable(reason: "it cannot read a group")
+        }
         do {
-            try self.remote.take(hits)
-            return .delivered
+            let refused = try self.remote.take(hits) { self.isChoosy && ($0.bytes[0] & 7) == 0 }
+            return SinkAnswer(rejected: refused)
         } catch {
             return .undeliverable(reason: "\(error)")
         }

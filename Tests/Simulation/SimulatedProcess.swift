@@ -39,14 +39,13 @@ final class SimulatedProcess: @unchecked Sendable {
     /// Whether the sink has everything.
     var isDrained: Bool { self.journal.lag(of: "remote").groups == 0 }
 
-    /// The hits among the dead letters.
-    func keptHits() throws -> Set<HitID> {
+    /// How often each hit is a dead letter.
+    func keptHits() throws -> [HitID: Int] {
         let database = try DatabaseQueue(path: "/sim/data/dead_letters.db")
         return try database.read { database in
-            Set(
-                try Data.fetchAll(
-                    database, sql: "SELECT hit_id FROM dead_letters WHERE hit_id IS NOT NULL"
-                ).map { HitID([UInt8]($0)) })
+            try Data.fetchAll(
+                database, sql: "SELECT hit_id FROM dead_letters WHERE hit_id IS NOT NULL"
+            ).reduce(into: [:]) { $0[HitID([UInt8]($1)), default: 0] += 1 }
         }
     }
 

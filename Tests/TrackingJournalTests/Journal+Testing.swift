@@ -73,6 +73,11 @@ extension Journal {
         await self.checkpointer?.finish()
     }
 
+    /// The first batch after `sequence`; waits for it. Nil at the end.
+    func batch(after sequence: Int64) async throws -> JournalBatch? {
+        try await self.batches(after: sequence, upTo: .oneGroup)?.first
+    }
+
     /// The sequences of all batches after `sequence`; call `finish()` before.
     func sequences(after sequence: Int64 = 0) async throws -> [Int64] {
         var sequences: [Int64] = []
@@ -80,6 +85,13 @@ extension Journal {
             sequences.append(batch.sequence)
         }
         return sequences
+    }
+}
+
+extension JournalWriter {
+    /// The first batch after `sequence` on disk; nil where there is none.
+    func batch(after sequence: Int64) throws -> JournalBatch? {
+        try self.batches(after: sequence, through: .max, upTo: .oneGroup).first
     }
 }
 

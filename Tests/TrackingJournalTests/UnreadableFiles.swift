@@ -6,16 +6,17 @@ internal import Synchronization
 
 /// Local files in which marked ranges cannot be read (EIO).
 final class UnreadableFiles: FileSystem {
-    private let marks = Mutex<[String: Range<Int>]>([:])
+    private let marks = Mutex<[String: (bytes: Range<Int>, error: CInt)]>([:])
 
-    /// Makes a range of the named file unreadable.
-    func mark(_ name: String, _ bytes: Range<Int>) { self.marks.withLock { $0[name] = bytes } }
+    /// Makes a range of the named file unreadable: for ever (EIO), or for a reason that may pass.
+    func mark(_ name: String, _ bytes: Range<Int>, _ error: CInt = EIO) {
+        self.marks.withLock { $0[name] = (bytes, error) }
+    }
 
     fileprivate func check(_ name: String, _ path: String, _ bytes: Range<Int>) throws(SystemError)
     {
-        if self.marks.withLock({ $0[name]?.overlaps(bytes) ?? false }) {
-            throw SystemError("pread", path, EIO)
-        }
+        let mark = self.marks.withLock { $0[name] }
+        if let mark, mark.bytes.overlaps(bytes) { throw SystemError("pread", path, mark.error) }
     }
 
     func directory(_ path: String) throws(SystemError) -> any Directory {

@@ -58,7 +58,8 @@ struct ForwarderTests {
     }
 
     func forwarder(
-        _ journal: Journal, _ sink: any Sink, _ clock: TestClock = TestClock()
+        _ journal: Journal, _ sink: any Sink, _ clock: TestClock = TestClock(),
+        maxBatch: BatchLimit = .standard
     ) throws -> Forwarder {
         Forwarder(
             from: journal, to: sink,
@@ -68,7 +69,8 @@ struct ForwarderTests {
                 retries: Counter(label: "retries", factory: self.metrics),
                 deadLetters: Counter(label: "dead", factory: self.metrics),
                 deliveryDuration: Timer(label: "duration", dimensions: [], factory: self.metrics)),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: clock)
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, maxBatch: maxBatch,
+            clock: clock)
     }
 
     func letters() throws -> [Row] {

@@ -144,6 +144,20 @@ struct SinkContractTests {
             of: [try TestHits.batch((1...1500).map { TestEvents.full(id: $0) })], in: sink)
     }
 
+    @Test("joined groups come whole and in order", arguments: SinkKind.keeping)
+    func joinedGroups(sink: SinkKind) async throws {
+        let batches = try (1...12).map { number in
+            try TestHits.batch(
+                (0..<number).map { TestEvents.full(id: number * 100 + $0) },
+                sequence: Int64(number))
+        }
+        try await self.expectHits(
+            of: [
+                HitBatch(joining: Array(batches[..<5])), batches[5],
+                HitBatch(joining: Array(batches[6...])),
+            ], in: sink)
+    }
+
     @Test("D14: an opened notification is a click and then an open", arguments: SinkKind.keeping)
     func openedTwice(sink: SinkKind) async throws {
         let batch = try TestHits.batch([TestEvents.push(.opened, id: 1)])

@@ -4,6 +4,7 @@ internal import SightlineProtos
 internal import Testing
 internal import Tracing
 internal import TrackingCore
+internal import TrackingJournal
 
 @testable internal import Telemetry
 @testable internal import TrackingSinks
@@ -43,7 +44,7 @@ struct SinkSpanTests {
         let batch = try self.batch(traces)
         try await withTracer(self.tracer(sampler)) {
             let span = try #require(SinkSpan(sink: "test", maxLinks: maxLinks))
-            let recorded = await span.record(batch, events: 3) { answer }
+            let recorded = await span.record(batch) { answer }
             #expect(recorded == answer)
         }
         return self.queue.takeBatch().first
@@ -65,8 +66,8 @@ struct SinkSpanTests {
             attributes == [
                 "messaging.system": "test", "messaging.operation.name": "send",
                 "messaging.operation.type": "send", "messaging.destination.name": "test",
-                "messaging.batch.message_count": 3, "sightline.delivery.requests": 1,
-                "sightline.delivery.sequence": 7,
+                "messaging.batch.message_count": 1, "sightline.delivery.requests": 1,
+                "sightline.delivery.sequence": 7, "sightline.delivery.groups": 1,
             ])
     }
 
@@ -84,6 +85,28 @@ struct SinkSpanTests {
         let record = try #require(try await self.deliver(traces))
         #expect(record.parent == nil && ![1, 2].contains(record.context.traceID.low))
         #expect(record.links.map(\.context) == traces)
+    }
+
+    @Test("a delivery of several groups is one span: their events, and links to all requests")
+    func severalGroups() async throws {
+        let traces = (1...3).map { Self.trace($0, $0) }
+        let groups = try traces.enumerated().map { index, trace in
+            JournalBatch(
+                sequence: Int64(index + 5), eventCount: 2, hitCount: 1,
+                payload: try self.batch([trace]).payload)
+        }
+        try await withTracer(self.tracer()) {
+            let span = try #require(SinkSpan(sink: "test", maxLinks: 2))
+            _ = await span.record(HitBatch(journal: "j", joining: groups)) { .delivered }
+        }
+        let record = try #require(self.queue.takeBatch().first)
+        #expect(record.links.map(\.context) == Array(traces.prefix(2)))
+        let attributes = Dictionary(
+            uniqueKeysWithValues: record.attributes.list.map { ($0.name, $0.value) })
+        #expect(attributes["messaging.batch.message_count"] == 6)
+        #expect(attributes["sightline.delivery.requests"] == 3)
+        #expect(attributes["sightline.delivery.groups"] == 3)
+        #expect(attributes["sightline.delivery.sequence"] == 7)
     }
 
     @Test("requests that nobody has recorded are not linked to")
@@ -131,7 +154,7 @@ struct SinkSpanTests {
         var active: TraceContext?
         try await withTracer(self.tracer()) {
             let span = try #require(SinkSpan(sink: "test", maxLinks: 1))
-            _ = await span.record(batch, events: 1) {
+            _ = await span.record(batch) {
                 active = ServiceContext.current?.traceContext
                 return .delivered
             }

@@ -1,12 +1,16 @@
 // Sinks that do what a test tells them.
 internal import SightlineProtos
 internal import Synchronization
+internal import TrackingCore
 internal import TrackingSinks
 
 /// Keeps the sequence of every batch it is given, and takes it.
 final class RecordingSink: Sink {
     let name = "recording"
+    let maxBatch: BatchLimit
     private let taken = Mutex<[HitBatch]>([])
+
+    init(maxBatch: BatchLimit = .oneGroup) { self.maxBatch = maxBatch }
 
     var batches: [HitBatch] { self.taken.withLock { $0 } }
     var sequences: [Int64] { self.batches.map(\.sequence) }
@@ -20,6 +24,7 @@ final class RecordingSink: Sink {
 /// Gives the answers that it was made with, one for each delivery, and then takes everything.
 final class FailingSink: Sink {
     let name = "failing"
+    let maxBatch = BatchLimit.oneGroup
     private let state: Mutex<(answers: [SinkAnswer], sequences: [Int64])>
 
     init(_ answers: [SinkAnswer]) { self.state = Mutex((answers, [])) }
@@ -45,9 +50,13 @@ struct UnavailableSink: Sink {
 /// Loses everything when it is first given one of some sequences, and tells its place.
 final class LosingSink: Sink {
     let name = "losing"
+    let maxBatch: BatchLimit
     private let state: Mutex<(losses: Set<Int64>, sequences: [Int64], resumed: [String])>
 
-    init(losses: Set<Int64>) { self.state = Mutex((losses, [], [])) }
+    init(losses: Set<Int64>, maxBatch: BatchLimit = .oneGroup) {
+        self.maxBatch = maxBatch
+        self.state = Mutex((losses, [], []))
+    }
 
     /// The sequence of every attempt.
     var sequences: [Int64] { self.state.withLock { $0.sequences } }
@@ -63,5 +72,43 @@ final class LosingSink: Sink {
             let isLost = state.losses.remove(hits.sequence) != nil
             return isLost ? .lost(reason: "the disk was lost") : .delivered
         }
+    }
+}
+
+/// Takes each hit unless it is told to refuse it, and no batch with certain groups.
+final class ChoosySink: Sink {
+    let name = "choosy"
+    let maxBatch: BatchLimit
+    private let refused: @Sendable (Hit) -> Bool
+    private let unreadable: Set<Int64>
+    private let tried = Mutex<[[Int64]]>([])
+
+    init(
+        maxBatch: BatchLimit, unreadable: Set<Int64> = [],
+        refusing refused: @escaping @Sendable (Hit) -> Bool = { _ in false }
+    ) {
+        self.maxBatch = maxBatch
+        self.unreadable = unreadable
+        self.refused = refused
+    }
+
+    /// The groups of every attempt.
+    var attempts: [[Int64]] { self.tried.withLock { $0 } }
+
+    func deliver(_ hits: HitBatch) async -> SinkAnswer {
+        let groups = hits.groups.map(\.sequence)
+        self.tried.withLock { $0.append(groups) }
+        guard self.unreadable.isDisjoint(with: groups) else {
+            return .undeliverable(reason: "it says what nobody knows")
+        }
+        var reasons: [Int: String] = [:]
+        do {
+            try hits.forEach { position, hit in
+                if self.refused(hit) { reasons[position] = "no such delivery" }
+            }
+        } catch {
+            return SinkAnswer(failure: error)
+        }
+        return SinkAnswer(rejected: reasons)
     }
 }

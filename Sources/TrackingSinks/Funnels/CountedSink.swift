@@ -1,3 +1,5 @@
+package import TrackingCore
+
 /// Delivers to another sink and counts what that took. Used only if funnels are shown.
 package struct CountedSink: Sink {
     private let sink: any Sink
@@ -5,6 +7,9 @@ package struct CountedSink: Sink {
 
     /// The wrapped sink's name.
     package var name: String { self.sink.name }
+
+    /// The wrapped sink's limit.
+    package var maxBatch: BatchLimit { self.sink.maxBatch }
 
     /// The wrapped sink's place.
     package var place: String { self.sink.place }

@@ -34,11 +34,14 @@ final class HitWriter {
         try HitViews.refresh(in: database, parts: self.parts.parts)
     }
 
-    /// Writes a batch's hits, except those that were counted before.
+    /// Writes the hits of a batch's groups after `sequence`, except those that were counted before.
     ///
     /// - Throws: `DamagedPayload`, `WireError`, or SQLite's error.
-    func write(_ hits: HitBatch, in database: Database) throws {
+    func write(_ hits: HitBatch, after sequence: Int64, in database: Database) throws {
+        guard let start = hits.groups.first(where: { $0.sequence > sequence })?.bytes.lowerBound
+        else { return }
         try hits.payload.withUnsafeBytes { payload in
+            let payload = Bytes(rebasing: payload[start...])
             try HitBlock.forEachEvent(in: payload) { event, origin in
                 try self.take(event, origin, id: nil)
                 if self.pending.count == Self.chunkEvents { try self.writePending(in: database) }

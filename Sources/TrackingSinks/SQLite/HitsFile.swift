@@ -55,7 +55,7 @@ final class HitsFile: Sendable {
 
     // MARK: Batches
 
-    /// Inserts a batch, unless it was inserted before.
+    /// Inserts a batch, except for groups that were inserted before.
     ///
     /// - Returns: whether there are hits that are to be deleted.
     /// - Throws: `DamagedPayload`, `WireError`, or SQLite's error.
@@ -66,7 +66,7 @@ final class HitsFile: Sendable {
                 database.cachedStatement(sql: "SELECT sequence FROM cursor WHERE journal = ?"),
                 arguments: [hits.journal])
             guard hits.sequence > known ?? 0 else { return false }
-            try writer.write(hits, in: database)
+            try writer.write(hits, after: known ?? 0, in: database)
             try database.cachedStatement(
                 sql: "INSERT OR REPLACE INTO cursor (journal, sequence) VALUES (?, ?)"
             ).execute(arguments: [hits.journal, hits.sequence])

@@ -1,13 +1,14 @@
-internal import GRDB
 package import Logging
-internal import TrackingCore
+package import TrackingCore
 
 /// The default sink: one row per hit in `hits.db`, which can be queried while the server runs. The
-/// batch's sequence is stored in the same transaction as its rows, so the effect of a repeated
+/// last group's sequence is stored in the same transaction as its rows, so the effect of a repeated
 /// delivery is exactly once.
 package final class SQLiteSink: Sink {
     /// The sink's name, "sqlite".
     package let name = "sqlite"
+    /// A transaction costs the same for one row as for many.
+    package let maxBatch = BatchLimit.standard
     private let hits: HitsFile
     private let moving: Task<Void, Never>
 
@@ -30,8 +31,8 @@ package final class SQLiteSink: Sink {
 
     deinit { self.moving.cancel() }
 
-    /// Inserts the batch in one transaction; does nothing if it was inserted before. Then deletes
-    /// hits that are too old or too many.
+    /// Inserts the batch in one transaction, except for groups that were inserted before. Then
+    /// deletes hits that are too old or too many.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
         do {
             if try await self.hits.write(hits) { await self.hits.dropOldest() }

@@ -1,0 +1,22 @@
+internal import TrackingCore
+
+/// What is left of a limit while groups are joined.
+struct BatchRoom {
+    /// Negative after a group that exceeds the limit.
+    private(set) var left: BatchLimit
+    private var isEmpty = true
+
+    init(_ limit: BatchLimit) { self.left = limit }
+
+    /// Takes the room of the next group. False if the group does not fit; the first one always
+    /// does.
+    mutating func take(hits: Int, bytes: Int) -> Bool {
+        guard self.isEmpty || (hits <= self.left.hits && bytes <= self.left.bytes) else {
+            return false
+        }
+        self.isEmpty = false
+        self.left.hits -= hits
+        self.left.bytes -= bytes
+        return true
+    }
+}
