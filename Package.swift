@@ -226,8 +226,10 @@ let targets: [Target] = [
                 "SwiftProtobuf"),
         path: "Tests/Fuzz/Stack",
         swiftSettings: strict),
-    // What several targets' tests need: chance that can be repeated, directories, fixtures.
-    .target(name: "TestSupport", path: "Tests/Support", swiftSettings: strict),
+    // What several targets' tests need: chance that can be repeated, events, directories, fixtures.
+    .target(
+        name: "TestSupport", dependencies: ["SightlineProtos"] + libraries("SwiftProtobuf"),
+        path: "Tests/Support", swiftSettings: strict),
     .testTarget(
         name: "TrackingCoreTests",
         dependencies: ["SightlineProtos", "TestSupport", "TrackingCore"]

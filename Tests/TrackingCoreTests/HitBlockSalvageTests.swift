@@ -1,6 +1,7 @@
 // Salvaging what can be read of a damaged payload.
 
 internal import SightlineProtos
+internal import TestSupport
 internal import Testing
 @testable internal import TrackingCore
 

@@ -2,11 +2,10 @@
 
 internal import SightlineProtos
 internal import SwiftProtobuf
-internal import TestSupport
 
 extension EventGenerator {
     /// One event, encoded by SwiftProtobuf; the order of its maps is the same in every run.
-    mutating func protoEvent() -> [UInt8] {
+    package mutating func protoEvent() -> [UInt8] {
         var event = Sightline_V1_TrackingEvent()
         event.eventID = self.text()
         event.appID = self.text()

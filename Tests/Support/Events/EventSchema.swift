@@ -1,7 +1,7 @@
 // The fields of TrackingEvent as the generator knows them, by number and form.
 
 /// A field of a message: its number on the wire, and what it holds.
-struct SchemaField: Sendable {
+package struct SchemaField: Sendable {
     let number: UInt64
     let form: Form
 
@@ -20,8 +20,9 @@ struct SchemaField: Sendable {
 }
 
 /// The contract's messages. What is listed more than once is generated more often.
-enum EventSchema {
-    static let event: [SchemaField] = [
+package enum EventSchema {
+    /// TrackingEvent.
+    package static let event: [SchemaField] = [
         SchemaField(1, .string), SchemaField(2, .message(timestamp)), SchemaField(3, .string),
         SchemaField(4, .number), SchemaField(5, .string), SchemaField(6, .number),
         SchemaField(7, .message(trace)), SchemaField(10, .message(push)),

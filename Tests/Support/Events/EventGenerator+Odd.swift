@@ -1,9 +1,8 @@
 // What is odd on the wire: legal encodings that are seldom chosen, broken ones, and mutations.
-internal import TestSupport
 
 extension EventGenerator {
     /// A field in an encoding that is legal (nearly always) and seldom seen.
-    mutating func odd(_ fields: [SchemaField], into writer: inout WireWriter) {
+    package mutating func odd(_ fields: [SchemaField], into writer: inout WireWriter) {
         let known = fields.isEmpty ? 1 : self.dice.pick(fields).number
         switch self.dice.below(8) {
         case 0:
@@ -35,7 +34,7 @@ extension EventGenerator {
     }
 
     /// A field that no schema knows, of any wire type.
-    mutating func unknown(into writer: inout WireWriter) {
+    package mutating func unknown(into writer: inout WireWriter) {
         let number: UInt64 = self.dice.pick([8, 9, 14, 15, 16, 50, 2047, 2048, 536_870_911])
         switch self.dice.below(5) {
         case 0: writer.field(number, varint: self.number())
@@ -51,7 +50,7 @@ extension EventGenerator {
     }
 
     /// Something that no reader takes, or only some: the two readers have to agree on which.
-    mutating func broken(into writer: inout WireWriter) {
+    package mutating func broken(into writer: inout WireWriter) {
         switch self.dice.below(11) {
         case 0:
             writer.tag(4, 0)
@@ -81,7 +80,7 @@ extension EventGenerator {
     }
 
     /// The bytes with some of them changed, wherever that hits.
-    mutating func mutated(_ original: [UInt8]) -> [UInt8] {
+    package mutating func mutated(_ original: [UInt8]) -> [UInt8] {
         var bytes = original
         for _ in 0...self.dice.below(3) {
             guard !bytes.isEmpty else { return [UInt8(self.dice.below(256))] }

@@ -1,19 +1,20 @@
 // Generates TrackingEvents in wire bytes: plain ones, odd but legal ones, and broken ones.
-internal import TestSupport
 
 /// Makes events by the schema. Repeated fields, repeated embedded messages and oneof switches come
 /// by themselves, since every field is drawn anew from the whole message.
-struct EventGenerator {
-    var dice: Dice
+package struct EventGenerator {
+    /// Where its chances come from.
+    package var dice: Dice
     /// Of a hundred fields, how many are written in an odd but legal way.
     private var oddPercent = 0
     /// Of a hundred fields, how many are written in a way that a reader has to refuse.
     private var brokenPercent = 0
 
-    init(seed: UInt64) { self.dice = Dice(seed: seed) }
+    /// A generator of this seed.
+    package init(seed: UInt64) { self.dice = Dice(seed: seed) }
 
     /// One event's bytes.
-    mutating func event() -> [UInt8] {
+    package mutating func event() -> [UInt8] {
         (self.oddPercent, self.brokenPercent) = (0, 0)
         switch self.dice.below(10) {
         case 0, 1: return self.protoEvent()
@@ -90,7 +91,8 @@ struct EventGenerator {
 
     // MARK: Values
 
-    mutating func number() -> UInt64 {
+    /// A number of any size, mostly a small one.
+    package mutating func number() -> UInt64 {
         switch self.dice.below(10) {
         case 0: UInt64.max
         case 1: UInt64(bitPattern: Int64(-2))
@@ -101,7 +103,8 @@ struct EventGenerator {
         }
     }
 
-    mutating func string() -> [UInt8] {
+    /// A text in UTF-8, often one that a rule looks for.
+    package mutating func string() -> [UInt8] {
         if self.dice.chance(self.brokenPercent) { return self.dice.pick(Self.invalidUTF8) }
         switch self.dice.below(12) {
         case 0: return []
