@@ -18,6 +18,8 @@ enum Piece: String, CaseIterable {
     case journal
     /// A batch of hits inserted by the sqlite sink.
     case sink
+    /// A batch of hits written as lines of JSON, to nowhere.
+    case lines
 }
 
 /// `microbench PIECE ITERATIONS EVENTS DIRECTORY`: an iteration is a request of so many events.
@@ -70,6 +72,7 @@ struct Microbench {
         case .windowFull: return pool.settleFull(self.iterations)
         case .journal: return try pool.append(self.iterations, in: self.directory)
         case .sink: return try pool.insert(self.iterations, in: self.directory)
+        case .lines: return try pool.writeLines(self.iterations)
         }
     }
 }

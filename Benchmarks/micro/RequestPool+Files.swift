@@ -1,5 +1,6 @@
-// What writes files: the journal's commit, and the sqlite sink's insertion.
+// What writes files: the journal's commit, and the sinks.
 internal import Dispatch
+internal import Glibc
 internal import TrackingCore
 internal import TrackingJournal
 internal import TrackingSinks
@@ -26,12 +27,24 @@ extension RequestPool {
 
     /// Inserts a batch for each request.
     func insert(_ iterations: Int, in directory: String) throws -> Int {
+        self.deliver(iterations, to: try SQLiteSink(path: directory + "/hits.db"))
+    }
+
+    /// Writes a batch for each request as lines of JSON. The kernel drops them, so that their
+    /// encoding is what is counted.
+    func writeLines(_ iterations: Int) throws -> Int {
+        let descriptor = open("/dev/null", O_WRONLY)
+        precondition(descriptor >= 0, "/dev/null cannot be opened: errno \(errno)")
+        defer { close(descriptor) }
+        return self.deliver(iterations, to: try StandardOutputSink(descriptor: descriptor))
+    }
+
+    private func deliver(_ iterations: Int, to sink: any Sink) -> Int {
         let batches = self.requests.enumerated().map { index, request in
             HitBatch(
                 journal: "microbench", sequence: Int64(index + 1),
                 payload: request.header + request.entries)
         }
-        let sink = try SQLiteSink(path: directory + "/hits.db")
         Self.wait {
             for batch in batches[..<iterations] {
                 let delivery = await sink.deliver(batch)

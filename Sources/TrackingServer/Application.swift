@@ -228,7 +228,7 @@ package struct Application: Sendable {
         case .jsonl:
             return try JSONLinesSink(
                 directory: directory + "/hits", maxFileBytes: configuration.jsonLinesFileBytes)
-        case .stdout: return StandardOutputSink()
+        case .stdout: return try StandardOutputSink()
         case .discard: return DiscardSink()
         case .nats:
             #if NATS

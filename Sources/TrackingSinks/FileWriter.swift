@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TrackingCore
 
 /// A failed write.
 struct WriteError: Error, CustomStringConvertible {
@@ -10,13 +11,11 @@ enum FileWriter {
     /// Writes all of `bytes`.
     ///
     /// - Throws: `WriteError`; a part of the bytes may have been written.
-    static func write(_ bytes: [UInt8], to descriptor: CInt) throws(WriteError) {
+    static func write(_ bytes: Bytes, to descriptor: CInt) throws(WriteError) {
         var offset = 0
         while offset < bytes.count {
-            let written = bytes.withUnsafeBytes { buffer in
-                Glibc.write(
-                    descriptor, buffer.baseAddress?.advanced(by: offset), buffer.count - offset)
-            }
+            let written = Glibc.write(
+                descriptor, bytes.baseAddress?.advanced(by: offset), bytes.count - offset)
             if written >= 0 {
                 offset += written
             } else if errno != EINTR {

@@ -22,13 +22,15 @@ package actor JSONLinesSink: Sink {
     private var number: Int
     private var descriptor: CInt
     private var size: Int
+    private var lines: JSONLines
 
     /// Opens the newest file in the directory, or creates the first.
     ///
     /// - Parameters:
     ///   - directory: created if missing.
     ///   - maxFileBytes: a new file is started once this size is reached. Default 128 MiB.
-    /// - Throws: the file system's error.
+    /// - Throws: the file system's error; `BinaryDecodingError` if the committed descriptor set is
+    ///   damaged.
     package init(directory: String, maxFileBytes: Int = 128 << 20) throws {
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: true,
@@ -42,6 +44,7 @@ package actor JSONLinesSink: Sink {
         self.directory = directory
         self.maxFileBytes = maxFileBytes
         self.number = number
+        self.lines = try JSONLines()
         (self.descriptor, self.size) = try Self.open(path)
     }
 
@@ -51,8 +54,8 @@ package actor JSONLinesSink: Sink {
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
         do {
             if self.size >= self.maxFileBytes { try self.rotate() }
-            let (lines, rejected) = try JSONLines.encode(hits)
-            try self.append(lines)
+            let rejected = try self.lines.encode(hits)
+            try self.append(self.lines.bytes)
             return SinkAnswer(rejected: rejected)
         } catch {
             return SinkAnswer(failure: error)
@@ -60,7 +63,7 @@ package actor JSONLinesSink: Sink {
     }
 
     /// Appends all lines or none: a partial write is truncated.
-    private func append(_ lines: [UInt8]) throws {
+    private func append(_ lines: Bytes) throws {
         do {
             try FileWriter.write(lines, to: self.descriptor)
             guard fdatasync(self.descriptor) == 0 else { throw WriteError(number: errno) }

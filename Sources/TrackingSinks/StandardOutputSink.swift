@@ -13,15 +13,21 @@ package actor StandardOutputSink: Sink {
         self.executor.asUnownedSerialExecutor()
     }
     private let descriptor: CInt
+    private var lines: JSONLines
 
     /// Creates a sink that writes to `descriptor`, by default standard output.
-    package init(descriptor: Int32 = 1) { self.descriptor = descriptor }
+    ///
+    /// - Throws: `BinaryDecodingError` if the committed descriptor set is damaged.
+    package init(descriptor: Int32 = 1) throws {
+        self.descriptor = descriptor
+        self.lines = try JSONLines()
+    }
 
     /// Writes the batch's lines; unavailable if the reader has closed the pipe.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
         do {
-            let (lines, rejected) = try JSONLines.encode(hits)
-            try FileWriter.write(lines, to: self.descriptor)
+            let rejected = try self.lines.encode(hits)
+            try FileWriter.write(self.lines.bytes, to: self.descriptor)
             return SinkAnswer(rejected: rejected)
         } catch {
             return SinkAnswer(failure: error)

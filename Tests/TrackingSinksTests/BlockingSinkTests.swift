@@ -54,7 +54,7 @@ struct BlockingSinkTests {
     func unreadPipe() async throws {
         let pipe = Pipe()
         let (journal, forwarder) = try self.pair(
-            StandardOutputSink(descriptor: pipe.fileHandleForWriting.fileDescriptor))
+            try StandardOutputSink(descriptor: pipe.fileHandleForWriting.fileDescriptor))
         // About three times the capacity of a pipe.
         let request = try TestHits.request((1...500).map { TestEvents.full(id: $0) })
         journal.append([request], for: DeafReceiver())

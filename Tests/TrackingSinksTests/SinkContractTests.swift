@@ -27,7 +27,7 @@ extension SinkKind {
         case .stdout:
             let file = directory.file("stdout")
             let descriptor = Glibc.open(file, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-            return StandardOutputSink(descriptor: descriptor)
+            return try StandardOutputSink(descriptor: descriptor)
         case .discard: return DiscardSink()
         case .nats: return try NATSSink(.test(directory))
         }

@@ -1,8 +1,11 @@
 /// An event's delivery and platform, parsed in place without its other fields. The funnel counters
-/// read one for each event. Only for admitted events: strings are not validated again.
+/// and the sinks of lines read one for each event. Strings are not validated: that is left to who
+/// uses them.
 package struct DeliveryView {
     /// deliveryId, or an in-app message's message id.
     package private(set) var deliveryID = Bytes.none
+    /// broadlogId; empty for an in-app message.
+    package private(set) var broadlogID = Bytes.none
     /// Whether it happened on iOS (D39).
     package var isIOS: Bool {
         switch self.payload {
@@ -42,10 +45,10 @@ package struct DeliveryView {
                 try self.readPush(try reader.message())
             case 11 << 3 | 2:
                 self.begin(.trackAction)
-                try self.readID(2, try reader.message())
+                try self.readIDs(2, broadlog: 1, try reader.message())
             case 12 << 3 | 2:
                 self.begin(.inApp)
-                try self.readID(1, try reader.message())
+                try self.readIDs(1, broadlog: nil, try reader.message())
             default: try reader.skip(tag)
             }
         }
@@ -57,13 +60,13 @@ package struct DeliveryView {
         guard self.interaction != interaction else { return }
         self.interaction = interaction
         self.payload = .none
-        self.deliveryID = .none
+        (self.deliveryID, self.broadlogID) = (.none, .none)
     }
 
     private mutating func begin(_ payload: Payload) {
         guard self.payload != payload else { return }
         self.payload = payload
-        self.deliveryID = .none
+        (self.deliveryID, self.broadlogID) = (.none, .none)
     }
 
     private mutating func readPush(_ reader: consuming WireReader) throws(WireError) {
@@ -71,7 +74,7 @@ package struct DeliveryView {
             switch tag {
             case 1 << 3 | 2:
                 self.begin(.apns)
-                try self.readID(2, try reader.message())
+                try self.readIDs(2, broadlog: 3, try reader.message())
             case 2 << 3 | 2:
                 self.begin(.fcm)
                 try self.readData(try reader.message())
@@ -83,19 +86,21 @@ package struct DeliveryView {
     private mutating func readData(_ reader: consuming WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 4 << 3 | 2: try self.readID(1, try reader.message())
+            case 4 << 3 | 2: try self.readIDs(1, broadlog: 2, try reader.message())
             default: try reader.skip(tag)
             }
         }
     }
 
-    /// Reads the id in field `number` of a nested message.
-    private mutating func readID(
-        _ number: UInt32, _ reader: consuming WireReader
+    /// Reads the ids in the fields `delivery` and `broadlog` of a nested message.
+    private mutating func readIDs(
+        _ delivery: UInt32, broadlog: UInt32?, _ reader: consuming WireReader
     ) throws(WireError) {
         while let tag = try reader.nextTag() {
-            if tag == number << 3 | 2 {
+            if tag == delivery << 3 | 2 {
                 self.deliveryID = try reader.slice()
+            } else if tag >> 3 == broadlog, tag & 7 == WireType.lengthDelimited {
+                self.broadlogID = try reader.slice()
             } else {
                 try reader.skip(tag)
             }

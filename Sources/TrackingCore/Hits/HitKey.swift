@@ -77,10 +77,14 @@ package struct HitKey: Sendable, Hashable {
     }
 
     /// The hit id of `kind`: 16 bytes.
-    package func hitID(_ kind: HitKind) -> [UInt8] {
-        withUnsafeBytes(of: (self.high.bigEndian, (self.low | UInt64(kind.rawValue)).bigEndian)) {
-            [UInt8]($0)
-        }
+    package func hitID(_ kind: HitKind) -> [UInt8] { self.withHitID(kind) { [UInt8]($0) } }
+
+    /// Calls `body` with the hit id of `kind`, in place.
+    package func withHitID<Value>(
+        _ kind: HitKind, _ body: (Bytes) throws -> Value
+    ) rethrows -> Value {
+        try withUnsafeBytes(
+            of: (self.high.bigEndian, (self.low | UInt64(kind.rawValue)).bigEndian), body)
     }
 }
 

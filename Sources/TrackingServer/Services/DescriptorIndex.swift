@@ -14,10 +14,8 @@ struct DescriptorIndex: Sendable {
     ///
     /// - Throws: `BinaryDecodingError` if the committed descriptor set is damaged.
     init() throws {
-        let bytes =
-            Data(base64Encoded: DescriptorSet.base64, options: .ignoreUnknownCharacters) ?? Data()
-        let set = try Google_Protobuf_FileDescriptorSet(serializedBytes: bytes)
-        try self.init(set.file + set.file.compactMap(Self.older))
+        let files = try DescriptorSet.files()
+        try self.init(files + files.compactMap(Self.older))
     }
 
     /// Indexes the given files.

@@ -9,6 +9,8 @@ package struct EventGenerator {
     private var oddPercent = 0
     /// Of a hundred fields, how many are written in a way that a reader has to refuse.
     private var brokenPercent = 0
+    /// Whether fields come in the order of their numbers, and each of them once.
+    private var isOrderly = false
 
     /// A generator of this seed.
     package init(seed: UInt64) { self.dice = Dice(seed: seed) }
@@ -31,10 +33,22 @@ package struct EventGenerator {
         return self.dice.chance(8) ? event + self.message(EventSchema.event) : event
     }
 
+    /// One event with its fields in order, as protobuf libraries write them, though more often with
+    /// unknown ones and with several members of a oneof.
+    package mutating func orderlyEvent() -> [UInt8] {
+        (self.oddPercent, self.brokenPercent, self.isOrderly) = (0, 0, true)
+        defer { self.isOrderly = false }
+        return self.message(EventSchema.event)
+    }
+
     // MARK: Messages
 
     private mutating func message(_ fields: [SchemaField]) -> [UInt8] {
         var writer = WireWriter()
+        if self.isOrderly {
+            self.orderly(fields, into: &writer)
+            return writer.bytes
+        }
         for _ in 0..<self.dice.below(7) {
             if self.dice.chance(self.oddPercent) {
                 self.odd(fields, into: &writer)
@@ -45,6 +59,18 @@ package struct EventGenerator {
             }
         }
         return writer.bytes
+    }
+
+    private mutating func orderly(_ fields: [SchemaField], into writer: inout WireWriter) {
+        guard !fields.isEmpty else { return }
+        let picked = (0..<self.dice.below(9)).map { _ in self.dice.pick(fields) }
+        var last: UInt64 = 0
+        for field in picked.sorted(by: { $0.number < $1.number }) {
+            if self.dice.chance(3) { self.unknown(into: &writer) }
+            if case .map = field.form {} else if field.number == last { continue }
+            last = field.number
+            self.field(field, into: &writer)
+        }
     }
 
     private mutating func field(_ field: SchemaField, into writer: inout WireWriter) {
@@ -63,7 +89,7 @@ package struct EventGenerator {
             return writer.bytes
         }
         // Few keys, so that entries often meet again.
-        if !self.dice.chance(5) { writer.field(1, self.dice.pick(["a", "b", "c", "a key"])) }
+        if !self.dice.chance(5) { writer.field(1, self.dice.pick(Self.keys)) }
         if !self.dice.chance(5) { writer.field(2, self.string()) }
         return writer.bytes
     }
@@ -114,11 +140,25 @@ package struct EventGenerator {
         case 4:
             let start = [UInt8](repeating: 0x61, count: self.dice.below(18))
             return start + Array(self.dice.pick(["ü", "日本", "👍", "\u{10ffff}", "\0"]).utf8)
-        case 5 where self.dice.chance(10):
+        case 5, 6:
+            let start = [UInt8](repeating: 0x61, count: self.dice.below(18))
+            return start + Array((self.dice.pick(Self.escapes) + self.dice.pick(Self.escapes)).utf8)
+        case 7 where self.dice.chance(10):
             return [UInt8](repeating: 0x62, count: self.dice.pick([64, 65, 127, 128, 1025]))
         default: return (0..<self.dice.below(12)).map { 0x61 + UInt8($0) }
         }
     }
+
+    private static let keys = [
+        "a", "b", "c", "d", "e", "f", "a", "b", "c", "d", "ab", "A", "a key", "z\u{1}", "\u{e9}",
+    ]
+
+    /// What JSON escapes, and what looks as if it should.
+    private static let escapes = [
+        "\"", "\\", "/", "\u{8}\t\n\u{c}\r", "\0", "\u{1f} ", "\u{7f}", "\u{80}", "\u{9f}\u{a0}",
+        "\u{2028}\u{2029}", "\u{e9}", "e\u{301}", "\u{feff}", "</script>", "👩‍👧", "\u{c2}\u{85}",
+        "plain text",
+    ]
 
     private static let invalidUTF8: [[UInt8]] = [
         [0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82],
