@@ -82,6 +82,9 @@ func libraries(_ names: String...) -> [Target.Dependency] {
 /// A client or a server of gRPC.
 let grpc = libraries("GRPCCore", "GRPCNIOTransportHTTP2Posix", "GRPCProtobuf", "SwiftProtobuf")
 
+/// Messages of the protos.
+let protos: [Target.Dependency] = ["SightlineProtos"] + libraries("SwiftProtobuf")
+
 /// Files of SQLite.
 let sqlite = libraries("GRDB", "GRDBSQLite")
 
@@ -228,8 +231,7 @@ let targets: [Target] = [
         swiftSettings: strict),
     // What several targets' tests need: chance that can be repeated, events, directories, fixtures.
     .target(
-        name: "TestSupport", dependencies: ["SightlineProtos"] + libraries("SwiftProtobuf"),
-        path: "Tests/Support", swiftSettings: strict),
+        name: "TestSupport", dependencies: protos, path: "Tests/Support", swiftSettings: strict),
     .testTarget(
         name: "TrackingCoreTests",
         dependencies: ["SightlineProtos", "TestSupport", "TrackingCore"]
@@ -255,10 +257,7 @@ let targets: [Target] = [
         swiftSettings: strict),
     .testTarget(
         name: "EventFilesTests",
-        dependencies: [
-            "EventFiles", "SightlineClient", "SightlineProtos", "TestSupport", "TrackingCore",
-        ]
-            + libraries("SwiftProtobuf"),
+        dependencies: ["EventFiles", "SightlineClient", "TestSupport", "TrackingCore"] + protos,
         swiftSettings: strict),
     .testTarget(
         name: "SightlineBenchTests",
@@ -274,10 +273,8 @@ let targets: [Target] = [
         swiftSettings: strict),
     .testTarget(
         name: "TrackingReportTests",
-        dependencies: [
-            "SightlineProtos", "TestSupport", "TrackingCore", "TrackingReport", "TrackingSinks",
-        ]
-            + libraries("GRDB", "SwiftProtobuf"),
+        dependencies: ["TestSupport", "TrackingCore", "TrackingReport", "TrackingSinks"] + protos
+            + libraries("GRDB"),
         swiftSettings: strict),
     .testTarget(
         name: "TrackingServerTests",
@@ -296,9 +293,7 @@ let targets: [Target] = [
 let package = Package(
     name: "sightline",
     products: executables,
-    traits: [
-        .trait(name: "NATS", description: "The sink for NATS JetStream; links libnats.")
-    ],
+    traits: [.trait(name: "NATS", description: "The sink for NATS JetStream; links libnats.")],
     dependencies: dependencies,
     targets: targets,
     swiftLanguageModes: [.v6]

@@ -16,7 +16,7 @@ from server import STOP_SECONDS, binary, wait_until
 
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), ROOT / "Deploy/README.md",
          ROOT / "Benchmarks/README.md"]
-PROGRAMS = ("sightline", ".venv/bin/buf", "cat")
+PROGRAMS = ("sightline", "sqlite3", ".venv/bin/buf", "cat")
 # Commands by how they begin, and why no test runs them.
 NOT_RUN = {
     "install ": "writes into the machine's own folders",

@@ -14,7 +14,8 @@ struct HitParts {
     }
 
     static let schema = """
-        CREATE TABLE IF NOT EXISTS parts (id INTEGER PRIMARY KEY, day INTEGER NOT NULL, hits INTEGER NOT NULL);
+        CREATE TABLE IF NOT EXISTS parts (
+            id INTEGER PRIMARY KEY, day INTEGER NOT NULL, hits INTEGER NOT NULL);
         """
 
     /// The columns of a part. Repeated texts are numbers of `names`. `traceparent` has its 25 bytes

@@ -15,8 +15,8 @@ extension SQLiteSink {
             """,
         views: ["funnel": funnel], migrate: migrate)
 
-    /// A table of the first format, with texts and a unique index, becomes `hits_before`, from which
-    /// the rows are moved while the server runs. It has its cursors already.
+    /// A table of the first format, with texts and a unique index, becomes `hits_before`, from
+    /// which the rows are moved while the server runs. It has its cursors already.
     @Sendable private static func migrate(_ database: Database) throws {
         if try database.tableExists("hits") {
             try database.execute(
