@@ -7,11 +7,13 @@ internal import TrackingSinks
 enum DatabaseFile {
     /// Opens `file` in the server's data directory.
     ///
-    /// - Parameter formatVersion: the newest format that this build supports.
-    /// - Throws: `DatabaseFileError` if it is missing or unreadable, `FileFormatError` if its
+    /// - Parameters:
+    ///   - formatVersion: the newest format that this build supports.
+    ///   - oldestVersion: the oldest format that the caller can read.
+    /// - Throws: `DatabaseFileError` if it is missing, unreadable or older, `FileFormatError` if its
     ///   format is newer.
     static func open(
-        _ file: String, in dataDirectory: String, formatVersion: Int
+        _ file: String, in dataDirectory: String, formatVersion: Int, oldestVersion: Int = 0
     ) throws -> DatabaseQueue {
         let path = URL(filePath: dataDirectory, directoryHint: .isDirectory)
             .appending(path: file, directoryHint: .notDirectory).path(percentEncoded: false)
@@ -23,12 +25,16 @@ enum DatabaseFile {
         configuration.busyMode = .timeout(2)
         do {
             let database = try DatabaseQueue(path: path, configuration: configuration)
-            try database.read { database in
-                _ = try FileFormatError.checkVersion(
-                    of: database, at: path, known: formatVersion)
+            let version = try database.read { database in
+                try FileFormatError.checkVersion(of: database, at: path, known: formatVersion)
+            }
+            guard version >= oldestVersion else {
+                throw DatabaseFileError.older(path: path, version: version)
             }
             return database
         } catch let error as FileFormatError {
+            throw error
+        } catch let error as DatabaseFileError {
             throw error
         } catch {
             throw DatabaseFileError.unreadable(path: path, reason: "\(error)")
@@ -40,6 +46,7 @@ enum DatabaseFile {
 enum DatabaseFileError: Error, CustomStringConvertible {
     case missing(path: String)
     case unreadable(path: String, reason: String)
+    case older(path: String, version: Int)
 
     var description: String {
         switch self {
@@ -50,6 +57,10 @@ enum DatabaseFileError: Error, CustomStringConvertible {
         case .unreadable(let path, let reason):
             return "the database \(path.printable) cannot be read: \(reason.printable). See that "
                 + "it is the server's and that you may read the directory"
+        case .older(let path, let version):
+            return "the database \(path.printable) has format \(version), which has no counts "
+                + "yet. Start `sightline serve` on it: it makes them while it runs "
+                + "(docs/upgrading.md)"
         }
     }
 }

@@ -14,8 +14,8 @@ struct ReportCommand: AsyncParsableCommand {
         discussion: """
             Reads hits.db of the sink sqlite, also while the server runs. A time is 90s, 30m, 2h \
             or 7d ago, a date (2026-11-20), or a date and time with its zone \
-            (2026-11-20T10:00:00Z); what counts is when the server received a hit. All times are \
-            UTC.
+            (2026-11-20T10:00:00Z); what counts is when the server received a hit. Hits are \
+            counted by the hour, so all hours that a range touches count. All times are UTC.
             Exit 0: shown. 69: there is no database to read. 74: --html cannot be written. \
             78: a newer build has written the database.
             """)
@@ -67,7 +67,8 @@ struct ReportCommand: AsyncParsableCommand {
         do {
             let query = try self.query()
             let database = try DatabaseFile.open(
-                HitRow.fileName, in: self.dataDir, formatVersion: HitRow.formatVersion)
+                HitRow.fileName, in: self.dataDir, formatVersion: HitRow.formatVersion,
+                oldestVersion: HitRow.formatVersion)
             if let path = self.html {
                 try await self.writePage(query, of: database, to: path)
             } else {

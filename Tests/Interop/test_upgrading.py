@@ -94,6 +94,17 @@ def test_a_held_database_does_not_stop_the_start(make_server, facts, name):
     assert server.terminate() == 0, server.log()
 
 
+def test_an_old_hits_db_is_shown_and_not_counted(tmp_path):
+    """Before a server has opened it: `tail` shows its rows, and `report` says what to do."""
+    data = tmp_path / "data"
+    shutil.copytree(FIXTURE / "data", data)
+    where = ("--data-dir", data)
+    assert "impression" in run("tail", *where).stdout
+    done = run("report", *where, code=69)
+    for word in (str(data / "hits.db"), "format 1", "sightline serve"):
+        assert word in done.stderr, done.stderr
+
+
 def test_a_letter_without_a_journal_is_replayed(make_server, tmp_path):
     """A dry run leaves the file as it is: the server of an earlier build may be running."""
     data = tmp_path / "data"

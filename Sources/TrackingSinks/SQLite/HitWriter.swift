@@ -18,8 +18,9 @@ final class HitWriter {
     private var lastRequest: (trace: Bytes, part: Int64, id: Int64)?
     private var pending: [PendingEvent] = []
     private var keys: [FactKey] = []
-    /// The newest day of receipt, in days since 1970.
-    private(set) var day: Int64 = 0
+    /// Days since 1970, by the clock and not by what hits say of their receipt: a dead letter may be
+    /// replayed after months.
+    var today = 0
 
     /// The events that are looked up together: the processor waits for their memory at once.
     private static let chunkEvents = 1024
@@ -80,7 +81,7 @@ final class HitWriter {
     ) throws -> Bool {
         guard let oldest = self.parts.oldest else { return false }
         if configuration.retainDays > 0,
-            oldest.day <= self.day - Int64(configuration.retainDays)
+            oldest.day <= Int64(self.today - configuration.retainDays)
         {
             return true
         }
@@ -125,9 +126,8 @@ final class HitWriter {
     // MARK: Writing
 
     private func writePending(in database: Database) throws {
-        guard let newest = self.pending.last?.origin.receiveTime else { return }
-        self.day = max(self.day, newest.day)
-        try self.facts.begin(self.keys, day: Int(self.day), in: database)
+        guard !self.pending.isEmpty else { return }
+        try self.facts.begin(self.keys, day: self.today, in: database)
         for event in self.pending { try self.write(event, in: database) }
         try self.facts.finish(in: database)
         self.pending.removeAll(keepingCapacity: true)

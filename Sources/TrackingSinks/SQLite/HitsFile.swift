@@ -8,6 +8,7 @@ final class HitsFile: Sendable {
     private let file: DataFile
     private let configuration: SQLiteConfiguration
     private let logger: Logger?
+    private let today: @Sendable () -> Int
     private let state = State()
 
     /// What is held in memory of the file. `@unchecked Sendable`: used on the file's queue only.
@@ -30,24 +31,27 @@ final class HitsFile: Sendable {
         func giveBack() { (self.writer, self.borrowed) = (self.borrowed, nil) }
     }
 
+    /// - Parameter today: the day, since 1970.
     /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable.
     init(
         path: String, _ configuration: SQLiteConfiguration, busyTimeout: Duration,
-        logger: Logger?
+        logger: Logger?, today: @escaping @Sendable () -> Int
     ) throws {
         self.file = try DataFile(
             path: path, format: SQLiteSink.format, busyTimeout: busyTimeout, logger: logger)
         self.configuration = configuration
         self.logger = logger
+        self.today = today
     }
 
     /// Changes the file in one transaction.
     func change<Value: Sendable>(
         _ body: @escaping @Sendable (HitWriter, Database) throws -> Value
     ) async throws -> Value {
-        let (state, configuration) = (self.state, self.configuration)
+        let (state, configuration, today) = (self.state, self.configuration, self.today)
         return try await self.file.write { database in
             let writer = try state.borrow(in: database, configuration)
+            writer.today = today()
             database.afterNextTransaction { _ in state.giveBack() }
             return try body(writer, database)
         }

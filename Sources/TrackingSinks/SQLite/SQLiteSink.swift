@@ -1,3 +1,4 @@
+internal import Foundation
 package import Logging
 package import TrackingCore
 
@@ -19,12 +20,15 @@ package final class SQLiteSink: Sink {
     ///   - busyTimeout: how long each call waits for another program's lock.
     ///   - logger: warns if the file cannot be opened yet, and tells of hits that are moved or
     ///     deleted.
+    ///   - today: the day, since 1970 in UTC; tests substitute it.
     /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable.
     package init(
         path: String, _ configuration: SQLiteConfiguration = SQLiteConfiguration(),
-        busyTimeout: Duration = .seconds(5), logger: Logger? = nil
+        busyTimeout: Duration = .seconds(5), logger: Logger? = nil,
+        today: @escaping @Sendable () -> Int = { Int(Date().timeIntervalSince1970) / 86_400 }
     ) throws {
-        let hits = try HitsFile(path: path, configuration, busyTimeout: busyTimeout, logger: logger)
+        let hits = try HitsFile(
+            path: path, configuration, busyTimeout: busyTimeout, logger: logger, today: today)
         self.hits = hits
         self.moving = Task { await hits.moveFormerHits() }
     }

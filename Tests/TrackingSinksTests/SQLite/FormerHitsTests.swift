@@ -40,7 +40,8 @@ struct FormerHitsTests {
 
     private func file() throws -> HitsFile {
         try HitsFile(
-            path: self.path, SQLiteConfiguration(), busyTimeout: .seconds(5), logger: nil)
+            path: self.path, SQLiteConfiguration(), busyTimeout: .seconds(5), logger: nil,
+            today: { 20_000 })
     }
 
     @Test("every hit moves, and looks as it did")

@@ -1,13 +1,15 @@
 // The days of hits.db: what is kept, and what is dropped.
 internal import GRDB
 internal import SightlineProtos
+internal import Synchronization
 internal import TestSupport
 internal import Testing
 
 @testable internal import TrackingSinks
 
-struct HitPartsTests {
+final class HitPartsTests: Sendable {
     private let directory: TemporaryDirectory
+    private let today = Mutex(0)
     private static let day: Int64 = 86_400_000_000
 
     init() throws { self.directory = try TemporaryDirectory() }
@@ -26,6 +28,7 @@ struct HitPartsTests {
     /// Delivers a hit on each of these days.
     private func deliver(_ days: [Int], to sink: SQLiteSink) async throws {
         for day in days {
+            self.today.withLock { $0 = day }
             let batch = try TestHits.batch(
                 [TestEvents.full(id: day)], sequence: Int64(day), at: Int64(day) * Self.day)
             #expect(await sink.deliver(batch) == .delivered)
@@ -36,7 +39,9 @@ struct HitPartsTests {
     {
         var configuration = SQLiteConfiguration()
         change(&configuration)
-        return try SQLiteSink(path: self.directory.file("hits.db"), configuration)
+        return try SQLiteSink(path: self.directory.file("hits.db"), configuration) {
+            self.today.withLock { $0 }
+        }
     }
 
     @Test(
@@ -93,6 +98,29 @@ struct HitPartsTests {
             #expect(try parts.place(on: 7, id: nil, in: database).id == 7)
             #expect(parts.parts.map(\.day) == [7, 7, 7, 6])
         }
+    }
+
+    @Test("a fact that comes again on a later day counts once, until `unique_days` have gone by")
+    func uniqueDays() async throws {
+        let sink = try self.sink { $0.uniqueDays = 4 }
+        for (sequence, (day, hits)) in [(100, 1), (101, 1), (104, 1), (106, 2)].enumerated() {
+            self.today.withLock { $0 = day }
+            let batch = try TestHits.batch(
+                [TestEvents.full(id: 1)], sequence: Int64(sequence + 1), at: Int64(day) * Self.day)
+            #expect(await sink.deliver(batch) == .delivered)
+            #expect(try self.rows("SELECT 1 FROM hits").count == hits, "day \(day)")
+        }
+    }
+
+    @Test("a dead letter from long ago makes no fact of today forgotten")
+    func oldLetter() async throws {
+        let sink = try self.sink()
+        try await self.deliver([200], to: sink)
+        let old = try TestHits.batch([TestEvents.full(id: 1)], sequence: 201, at: 5 * Self.day)
+        #expect(await sink.deliver(old) == .delivered)
+        let again = try TestHits.batch([TestEvents.full(id: 200)], sequence: 202)
+        #expect(await sink.deliver(again) == .delivered)
+        #expect(try self.rows("SELECT 1 FROM hits WHERE subject_id = 'subject-200'").count == 1)
     }
 
     @Test("ids go on after a restart, also where the newest hits are gone by hand")
