@@ -84,7 +84,6 @@ let grpc = libraries("GRPCCore", "GRPCNIOTransportHTTP2Posix", "GRPCProtobuf", "
 
 /// Messages of the protos.
 let protos: [Target.Dependency] = ["SightlineProtos"] + libraries("SwiftProtobuf")
-
 /// Files of SQLite.
 let sqlite = libraries("GRDB", "GRDBSQLite")
 
