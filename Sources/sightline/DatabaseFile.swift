@@ -10,8 +10,8 @@ enum DatabaseFile {
     /// - Parameters:
     ///   - formatVersion: the newest format that this build supports.
     ///   - oldestVersion: the oldest format that the caller can read.
-    /// - Throws: `DatabaseFileError` if it is missing, unreadable or older, `FileFormatError` if its
-    ///   format is newer.
+    /// - Throws: `DatabaseFileError` if it is missing, unreadable or older, `FileFormatError` if
+    ///   its format is newer.
     static func open(
         _ file: String, in dataDirectory: String, formatVersion: Int, oldestVersion: Int = 0
     ) throws -> DatabaseQueue {

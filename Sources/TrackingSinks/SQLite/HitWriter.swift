@@ -18,8 +18,8 @@ final class HitWriter {
     private var lastRequest: (trace: Bytes, part: Int64, id: Int64)?
     private var pending: [PendingEvent] = []
     private var keys: [FactKey] = []
-    /// Days since 1970, by the clock and not by what hits say of their receipt: a dead letter may be
-    /// replayed after months.
+    /// Days since 1970, by the clock and not by what hits say of their receipt: a dead letter may
+    /// be replayed after months.
     var today = 0
 
     /// The events that are looked up together: the processor waits for their memory at once.
