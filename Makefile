@@ -16,7 +16,7 @@ bootstrap: ## Install what is missing: system packages (asks before sudo) and .v
 	@Scripts/bootstrap
 
 build: bootstrap ## Build the debug program
-	swift build $(SWIFT_FLAGS) --product sightline
+	swift build --product sightline
 
 # What CI never sees, as it builds with every trait.
 smoke: build ## The debug program without traits: the demo, and the sink that it does not have
@@ -63,7 +63,7 @@ test: test-swift test-interop ## All tests, the Python client's last
 
 # With every trait: all that there is is compiled once, and tested as one program.
 build-tests: bootstrap
-	swift build $(SWIFT_FLAGS) --traits NATS --build-tests
+	swift build --traits NATS --build-tests
 
 test-swift: build-tests ## The Swift tests, those of the NATS sink on a real server
 	Scripts/test-swift
