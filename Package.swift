@@ -82,6 +82,16 @@ func libraries(_ names: String...) -> [Target.Dependency] {
 /// A client or a server of gRPC.
 let grpc = libraries("GRPCCore", "GRPCNIOTransportHTTP2Posix", "GRPCProtobuf", "SwiftProtobuf")
 
+/// A module of ours.
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+/// The tests of a module, or of several.
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
 /// Messages of the protos.
 let protos: [Target.Dependency] = ["SightlineProtos"] + libraries("SwiftProtobuf")
 /// Files of SQLite.
@@ -95,68 +105,51 @@ let targets: [Target] = [
         name: "CLibcrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CMalloc"),
     .target(name: "CInflate", linkerSettings: [.linkedLibrary("z")]),
-    .target(name: "ConfigurationKeys", swiftSettings: strict),
-    .target(
-        name: "TrackingCore", dependencies: ["CLibcrypto", "ConfigurationKeys"],
-        swiftSettings: strict),
+    module("ConfigurationKeys"),
+    module("TrackingCore", ["CLibcrypto", "ConfigurationKeys"]),
     .target(name: "CCRC32C"),
-    .target(
-        name: "TrackingJournal",
-        dependencies: ["CCRC32C", "ConfigurationKeys", "TrackingCore"] + libraries("DequeModule")
-            + sqlite,
-        swiftSettings: strict),
+    module(
+        "TrackingJournal",
+        ["CCRC32C", "ConfigurationKeys", "TrackingCore"] + libraries("DequeModule") + sqlite),
     .systemLibrary(name: "CNats", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
-    .target(
-        name: "TrackingSinks",
-        dependencies: ["ConfigurationKeys", "SightlineProtos", "TrackingCore", "TrackingJournal"]
+    module(
+        "TrackingSinks",
+        ["ConfigurationKeys", "SightlineProtos", "TrackingCore", "TrackingJournal"]
             + libraries(
                 "CoreMetrics", "Instrumentation", "Logging", "ServiceContextModule",
-                "ServiceLifecycle", "SwiftProtobuf", "Tracing") + sqlite,
-        swiftSettings: strict),
+                "ServiceLifecycle", "SwiftProtobuf", "Tracing") + sqlite),
+    module(
+        "SQLiteSink",
+        ["TrackingCore", "TrackingJournal", "TrackingSinks"] + libraries("Logging") + sqlite),
     // In the program only with the trait.
-    .target(
-        name: "NATSSink", dependencies: ["CNats", "TrackingCore", "TrackingSinks"],
-        swiftSettings: strict),
-    .target(name: "TerminalText", swiftSettings: strict),
-    .target(
-        name: "SightlineClient",
-        dependencies: ["SightlineProtos", "TerminalText", "TrackingCore"] + grpc,
-        swiftSettings: strict),
-    .target(
-        name: "EventFiles",
-        dependencies: ["SightlineClient", "SightlineProtos", "TerminalText", "TrackingCore"]
-            + libraries("SwiftProtobuf"),
-        swiftSettings: strict),
-    .target(
-        name: "SightlineBench",
-        dependencies: ["SightlineClient", "SightlineProtos", "TrackingCore"] + grpc,
-        swiftSettings: strict),
-    .target(
-        name: "Telemetry",
-        dependencies: ["ConfigurationKeys", "SightlineProtos", "TrackingCore"]
+    module("NATSSink", ["CNats", "TrackingCore", "TrackingSinks"]),
+    module("TerminalText"),
+    module("SightlineClient", ["SightlineProtos", "TerminalText", "TrackingCore"] + grpc),
+    module(
+        "EventFiles",
+        ["SightlineClient", "SightlineProtos", "TerminalText", "TrackingCore"]
+            + libraries("SwiftProtobuf")),
+    module("SightlineBench", ["SightlineClient", "SightlineProtos", "TrackingCore"] + grpc),
+    module(
+        "Telemetry",
+        ["ConfigurationKeys", "SightlineProtos", "TrackingCore"]
             + libraries(
                 "CoreMetrics", "Instrumentation", "Logging", "ServiceContextModule",
-                "ServiceLifecycle", "Tracing") + grpc,
-        swiftSettings: strict),
-    .target(
-        name: "Credentials",
-        dependencies: ["ConfigurationKeys", "TrackingCore"]
+                "ServiceLifecycle", "Tracing") + grpc),
+    module(
+        "Credentials",
+        ["ConfigurationKeys", "TrackingCore"]
             + libraries(
                 "Crypto", "CryptoExtras", "GRPCCore", "GRPCNIOTransportHTTP2Posix", "JWTKit",
                 "Logging", "NIOCertificateReloading", "NIOCore", "NIOSSL", "ServiceLifecycle",
-                "SwiftASN1", "X509", "Yams"),
-        swiftSettings: strict),
-    .target(
-        name: "HTTP2Edge",
-        dependencies: ["CInflate", "ConfigurationKeys"]
+                "SwiftASN1", "X509", "Yams")),
+    module(
+        "HTTP2Edge",
+        ["CInflate", "ConfigurationKeys"]
             + libraries(
                 "GRPCCore", "GRPCNIOTransportHTTP2Posix", "Logging", "NIOCore", "NIOHPACK",
-                "NIOHTTP2", "NIOSSL"),
-        swiftSettings: strict),
-    .target(
-        name: "TrackingReport",
-        dependencies: ["TerminalText", "TrackingCore"] + sqlite,
-        swiftSettings: strict),
+                "NIOHTTP2", "NIOSSL")),
+    module("TrackingReport", ["TerminalText", "TrackingCore"] + sqlite),
     .target(
         name: "AdminServer",
         dependencies: ["ConfigurationKeys", "Telemetry", "TrackingCore", "TrackingSinks"]
@@ -168,30 +161,28 @@ let targets: [Target] = [
             .embedInCode("Page/plots.js"), .embedInCode("Page/page.js"),
         ],
         swiftSettings: strict),
-    .target(
-        name: "ServerConfiguration",
-        dependencies: [
+    module(
+        "ServerConfiguration",
+        [
             "AdminServer", "ConfigurationKeys", "Credentials", "HTTP2Edge", "Telemetry",
             "TrackingCore", "TrackingJournal", "TrackingSinks",
-        ] + libraries("Logging", "NIOCore", "ServiceLifecycle", "UnixSignals", "Yams"),
-        swiftSettings: strict),
-    .target(
-        name: "TrackingServer",
-        dependencies: [
-            "AdminServer", "Credentials", "HTTP2Edge", "ServerConfiguration", "SightlineProtos",
-            "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks",
+        ] + libraries("Logging", "NIOCore", "ServiceLifecycle", "UnixSignals", "Yams")),
+    module(
+        "TrackingServer",
+        [
+            "AdminServer", "Credentials", "HTTP2Edge", "SQLiteSink", "ServerConfiguration",
+            "SightlineProtos", "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks",
             .target(name: "NATSSink", condition: .when(traits: ["NATS"])),
         ]
             + libraries(
                 "CoreMetrics", "DequeModule", "Instrumentation", "Logging", "NIOCore", "NIOHPACK",
-                "ServiceContextModule", "ServiceLifecycle", "Tracing", "UnixSignals", "X509")
-            + grpc,
-        swiftSettings: strict),
+                "ServiceContextModule", "ServiceLifecycle", "Tracing", "UnixSignals", "X509") + grpc
+    ),
     .executableTarget(
         name: "sightline",
         dependencies: [
             "AdminServer", "CMalloc", "ConfigurationKeys", "Credentials", "EventFiles",
-            "HTTP2Edge", "ServerConfiguration", "SightlineBench", "SightlineClient",
+            "HTTP2Edge", "SQLiteSink", "ServerConfiguration", "SightlineBench", "SightlineClient",
             "SightlineProtos", "Telemetry", "TerminalText", "TrackingCore", "TrackingJournal",
             "TrackingReport", "TrackingServer", "TrackingSinks",
         ]
@@ -205,7 +196,7 @@ let targets: [Target] = [
     // In no product: built where it is named, `swift build --product microbench`.
     .executableTarget(
         name: "microbench",
-        dependencies: ["TrackingCore", "TrackingJournal", "TrackingSinks"],
+        dependencies: ["SQLiteSink", "TrackingCore", "TrackingJournal", "TrackingSinks"],
         path: "Benchmarks/micro",
         exclude: ["run", "baseline.json"],
         swiftSettings: strict),
@@ -231,53 +222,42 @@ let targets: [Target] = [
     // What several targets' tests need: chance that can be repeated, events, directories, fixtures.
     .target(
         name: "TestSupport", dependencies: protos, path: "Tests/Support", swiftSettings: strict),
-    .testTarget(
-        name: "TrackingCoreTests",
-        dependencies: ["SightlineProtos", "TestSupport", "TrackingCore"]
-            + libraries("SwiftProtobuf"),
-        swiftSettings: strict),
-    .testTarget(
-        name: "TrackingJournalTests",
-        dependencies: ["CCRC32C", "TestSupport", "TrackingCore", "TrackingJournal"]
-            + libraries("GRDB"),
-        swiftSettings: strict),
-    .testTarget(
-        name: "TrackingSinksTests",
-        dependencies: [
-            "CNats", "NATSSink", "SightlineProtos", "Telemetry", "TestSupport", "TrackingCore",
-            "TrackingJournal", "TrackingSinks",
+    tests(
+        "TrackingCoreTests",
+        ["SightlineProtos", "TestSupport", "TrackingCore"] + libraries("SwiftProtobuf")),
+    tests(
+        "TrackingJournalTests",
+        ["CCRC32C", "TestSupport", "TrackingCore", "TrackingJournal"] + libraries("GRDB")),
+    tests(
+        "TrackingSinksTests",
+        [
+            "CNats", "NATSSink", "SQLiteSink", "SightlineProtos", "Telemetry", "TestSupport",
+            "TrackingCore", "TrackingJournal", "TrackingSinks",
         ]
             + libraries(
-                "CoreMetrics", "GRDB", "Logging", "MetricsTestKit", "SwiftProtobuf", "Tracing"),
-        swiftSettings: strict),
-    .testTarget(
-        name: "SightlineClientTests",
-        dependencies: ["SightlineClient", "SightlineProtos", "TerminalText", "TrackingCore"] + grpc,
-        swiftSettings: strict),
-    .testTarget(
-        name: "EventFilesTests",
-        dependencies: ["EventFiles", "SightlineClient", "TestSupport", "TrackingCore"] + protos,
-        swiftSettings: strict),
-    .testTarget(
-        name: "SightlineBenchTests",
-        dependencies: ["SightlineBench", "SightlineClient", "SightlineProtos", "TrackingCore"]
-            + grpc,
-        swiftSettings: strict),
-    .testTarget(
-        name: "TelemetryTests",
-        dependencies: ["SightlineProtos", "Telemetry", "TrackingCore"]
+                "CoreMetrics", "GRDB", "Logging", "MetricsTestKit", "SwiftProtobuf", "Tracing")),
+    tests(
+        "SightlineClientTests",
+        ["SightlineClient", "SightlineProtos", "TerminalText", "TrackingCore"] + grpc),
+    tests(
+        "EventFilesTests",
+        ["EventFiles", "SightlineClient", "TestSupport", "TrackingCore"] + protos),
+    tests(
+        "SightlineBenchTests",
+        ["SightlineBench", "SightlineClient", "SightlineProtos", "TrackingCore"] + grpc),
+    tests(
+        "TelemetryTests",
+        ["SightlineProtos", "Telemetry", "TrackingCore"]
             + libraries(
                 "CoreMetrics", "Instrumentation", "Logging", "ServiceContextModule",
-                "ServiceLifecycle", "Tracing") + grpc,
-        swiftSettings: strict),
-    .testTarget(
-        name: "TrackingReportTests",
-        dependencies: ["TestSupport", "TrackingCore", "TrackingReport", "TrackingSinks"] + protos
-            + libraries("GRDB"),
-        swiftSettings: strict),
-    .testTarget(
-        name: "TrackingServerTests",
-        dependencies: [
+                "ServiceLifecycle", "Tracing") + grpc),
+    tests(
+        "TrackingReportTests",
+        ["SQLiteSink", "TestSupport", "TrackingCore", "TrackingReport", "TrackingSinks"] + protos
+            + libraries("GRDB")),
+    tests(
+        "TrackingServerTests",
+        [
             "AdminServer", "ConfigurationKeys", "Credentials", "HTTP2Edge", "ServerConfiguration",
             "SightlineClient", "SightlineProtos", "Telemetry", "TestSupport", "TrackingCore",
             "TrackingJournal", "TrackingServer", "TrackingSinks",
@@ -285,8 +265,7 @@ let targets: [Target] = [
             + libraries(
                 "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdTesting", "JWTKit", "CoreMetrics",
                 "NIOCore", "NIOEmbedded", "NIOHPACK", "NIOHTTP2", "NIOSSL", "SwiftASN1", "X509",
-                "GRDB", "InMemoryTracing", "Logging", "Tracing") + grpc,
-        swiftSettings: strict),
+                "GRDB", "InMemoryTracing", "Logging", "Tracing") + grpc),
 ]
 
 let package = Package(

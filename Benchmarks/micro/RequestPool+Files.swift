@@ -1,6 +1,7 @@
 // What writes files: the journal's commit, and the sinks.
 internal import Dispatch
 internal import Glibc
+internal import SQLiteSink
 internal import TrackingCore
 internal import TrackingJournal
 internal import TrackingSinks

@@ -7,6 +7,7 @@ internal import GRPCNIOTransportHTTP2Posix
 internal import HTTP2Edge
 package import Logging
 internal import NIOCore
+internal import SQLiteSink
 package import ServerConfiguration
 internal import ServiceLifecycle
 package import Telemetry

@@ -1,26 +1,35 @@
 internal import Foundation
-internal import GRDB
+package import GRDB
 internal import GRDBSQLite
 internal import Glibc
-internal import Logging
+package import Logging
 internal import Synchronization
-internal import TrackingJournal
+package import TrackingJournal
 
 /// A database that the server writes in its data directory, such as hits.db. Readable by its owner
 /// only, and in a format that this build knows. If another program has locked it, calls throw until
 /// it can be opened.
-final class DataFile: Sendable {
+package final class DataFile: Sendable {
     /// Describes the format of a database.
-    struct Format: Sendable {
+    package struct Format: Sendable {
         /// Its `user_version`; 0 is a new file, or one older than format numbers.
-        let version: Int
+        package let version: Int
         /// Pragmas set on every connection.
-        let settings: String
+        package let settings: String
         /// Views for people, by name: a file's view of another text is replaced by this one. They
         /// have no part in the version, for no build reads them.
-        var views: [String: String] = [:]
+        package let views: [String: String]
         /// Takes a file from version 0 to `version`, within a transaction.
-        let migrate: @Sendable (Database) throws -> Void
+        package let migrate: @Sendable (Database) throws -> Void
+
+        /// Describes a format of `version`, without views unless they are given.
+        package init(
+            version: Int, settings: String, views: [String: String] = [:],
+            migrate: @escaping @Sendable (Database) throws -> Void
+        ) {
+            (self.version, self.settings) = (version, settings)
+            (self.views, self.migrate) = (views, migrate)
+        }
     }
 
     private let path: String
@@ -37,7 +46,7 @@ final class DataFile: Sendable {
     ///   - queue: the queue for blocking calls.
     /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable; a locked file or a
     ///   full disk does not throw here.
-    init(
+    package init(
         path: String, format: Format, busyTimeout: Duration,
         queue: any WorkQueue = DispatchWorkQueue("sightline.data-file"), logger: Logger?
     ) throws {
@@ -59,7 +68,7 @@ final class DataFile: Sendable {
     /// Changes the database in one transaction; opens it first if that failed before.
     ///
     /// - Throws: SQLite's error, or that of `change`.
-    func write<Value: Sendable>(
+    package func write<Value: Sendable>(
         _ change: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
         try await self.use { try $0.write(change) }
@@ -68,7 +77,7 @@ final class DataFile: Sendable {
     /// Reads the database; opens it first if that failed before.
     ///
     /// - Throws: SQLite's error, or that of `body`.
-    func read<Value: Sendable>(
+    package func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
         try await self.use { try $0.read(body) }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GRDB
+internal import SQLiteSink
 internal import TerminalText
 internal import TrackingReport
 internal import TrackingSinks

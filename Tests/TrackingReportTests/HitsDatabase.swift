@@ -1,6 +1,7 @@
 // A hits.db that the real sink has written, and reports of it.
 internal import Foundation
 internal import GRDB
+internal import SQLiteSink
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport

@@ -41,6 +41,7 @@ struct TidyTests {
             ("TrackingSinks", "internal import TrackingServer"),
             ("TrackingSinks", "internal import SightlineClient"),
             ("TrackingSinks", "internal import NATSSink"),
+            ("TrackingSinks", "internal import SQLiteSink"),
             ("NATSSink", "internal import TrackingServer"),
             ("SightlineClient", "internal import TrackingJournal"),
             ("SightlineClient", "internal import EventFiles"),

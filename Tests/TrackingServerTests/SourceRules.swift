@@ -65,6 +65,9 @@ enum SourceRules {
             "TrackingJournal", "TrackingCore", "SightlineProtos", "SwiftProtobuf", "GRDB",
             "GRDBSQLite", "Logging", "ServiceLifecycle", "CoreMetrics",
         ]).union(Self.tracing),
+        "SQLiteSink": Self.system.union([
+            "GRDB", "GRDBSQLite", "Logging", "TrackingCore", "TrackingJournal", "TrackingSinks",
+        ]),
         "NATSSink": Self.system.union(["CNats", "Dispatch", "TrackingCore", "TrackingSinks"]),
         "Telemetry": Self.system.union(Self.grpc).union(Self.tracing).union([
             "ConfigurationKeys", "CoreMetrics", "Logging", "NIOCore", "ServiceLifecycle",
@@ -102,15 +105,14 @@ enum SourceRules {
         ]),
         "TrackingServer": Self.system.union(Self.grpc).union(Self.tracing).union([
             "AdminServer", "CoreMetrics", "Credentials", "DequeModule", "HTTP2Edge", "Logging",
-            "NATSSink", "NIOCore", "NIOHPACK", "ServerConfiguration", "ServiceLifecycle",
-            "SightlineProtos",
-            "SwiftProtobuf", "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks",
-            "UnixSignals", "X509",
+            "NATSSink", "NIOCore", "NIOHPACK", "SQLiteSink", "ServerConfiguration",
+            "ServiceLifecycle", "SightlineProtos", "SwiftProtobuf", "Telemetry", "TrackingCore",
+            "TrackingJournal", "TrackingSinks", "UnixSignals", "X509",
         ]),
         "sightline": Self.system.union(Self.grpc).union(Self.tracing).union([
             "AdminServer", "ArgumentParser", "AsyncHTTPClient", "CMalloc", "ConfigurationKeys",
             "Credentials", "Crypto", "EventFiles", "GRDB", "Histogram", "Logging", "NIOCore",
-            "NIOHTTP1", "ServerConfiguration", "ServiceLifecycle", "SightlineBench",
+            "NIOHTTP1", "SQLiteSink", "ServerConfiguration", "ServiceLifecycle", "SightlineBench",
             "SightlineClient", "SightlineProtos", "SwiftASN1", "SwiftProtobuf", "Telemetry",
             "TerminalText", "TrackingCore", "TrackingJournal", "TrackingReport", "TrackingServer",
             "TrackingSinks", "X509",

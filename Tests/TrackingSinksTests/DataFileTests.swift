@@ -1,6 +1,7 @@
 // hits.db and dead_letters.db as files: their format, their mode, and who holds them.
 internal import Foundation
 internal import GRDB
+internal import SQLiteSink
 internal import TestSupport
 internal import Testing
 internal import TrackingJournal

@@ -1,6 +1,7 @@
 // Batches that no sink can read, and processes without a disk.
 internal import Foundation
 internal import GRDB
+internal import SQLiteSink
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing

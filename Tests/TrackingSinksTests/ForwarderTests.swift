@@ -4,6 +4,7 @@ internal import GRDB
 internal import CoreMetrics
 internal import Logging
 internal import MetricsTestKit
+internal import SQLiteSink
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport

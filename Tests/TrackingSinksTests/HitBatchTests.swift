@@ -1,5 +1,6 @@
 // Batches of several groups.
 internal import GRDB
+internal import SQLiteSink
 internal import SightlineProtos
 internal import TestSupport
 internal import Testing

@@ -1,6 +1,7 @@
 // Replaying dead letters: nothing is changed, lost, or delivered twice.
 internal import Foundation
 internal import GRDB
+internal import SQLiteSink
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport

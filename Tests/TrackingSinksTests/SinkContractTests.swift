@@ -2,6 +2,7 @@
 internal import Foundation
 internal import GRDB
 internal import Glibc
+internal import SQLiteSink
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport

@@ -1,9 +1,9 @@
 // The index of counted facts when transactions, clocks or the file are not as they should be.
 internal import GRDB
+@testable internal import SQLiteSink
 internal import TestSupport
 internal import Testing
 internal import TrackingCore
-@testable internal import TrackingSinks
 
 struct CountedFactsFaultsTests {
     private static let keys = (0..<200).map { FactKey(high: $0 &* 0x9E37_79B9_7F4A_7C15, low: 7) }

@@ -1,9 +1,9 @@
 // The index of counted facts compared with a dictionary.
 internal import GRDB
+@testable internal import SQLiteSink
 internal import TestSupport
 internal import Testing
 internal import TrackingCore
-@testable internal import TrackingSinks
 
 struct CountedFactsTests {
     /// What the batches of a run do.

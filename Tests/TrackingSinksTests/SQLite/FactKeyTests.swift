@@ -1,8 +1,8 @@
 // Where keys go in the index of counted facts, whatever hashes clients choose.
+@testable internal import SQLiteSink
 internal import TestSupport
 internal import Testing
 internal import TrackingCore
-@testable internal import TrackingSinks
 
 struct FactKeyTests {
     private static func secret(_ dice: inout Dice) throws -> FactSecret {

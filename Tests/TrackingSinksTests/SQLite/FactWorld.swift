@@ -1,8 +1,8 @@
 // An index of counted facts in a database of its own, beside a dictionary that knows the same.
 internal import GRDB
+@testable internal import SQLiteSink
 internal import TestSupport
 internal import TrackingCore
-@testable internal import TrackingSinks
 
 /// What a test of the index does to it, and what it expects of it.
 struct FactWorld {

@@ -1,11 +1,11 @@
 // A hits.db of the first format, which an earlier build has left.
 internal import Foundation
 internal import GRDB
+@testable internal import SQLiteSink
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-
 @testable internal import TrackingSinks
 
 struct FormerHitsTests {

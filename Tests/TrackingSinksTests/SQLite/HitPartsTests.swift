@@ -1,10 +1,10 @@
 // The days of hits.db: what is kept, and what is dropped.
 internal import GRDB
+@testable internal import SQLiteSink
 internal import SightlineProtos
 internal import Synchronization
 internal import TestSupport
 internal import Testing
-
 @testable internal import TrackingSinks
 
 final class HitPartsTests: Sendable {

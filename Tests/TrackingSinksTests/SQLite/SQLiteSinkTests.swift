@@ -1,12 +1,13 @@
 // hits.db: its rows, its view, and its place in the journal.
 internal import Foundation
 internal import GRDB
+internal import SQLiteSink
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
 internal import TrackingCore
-internal import TrackingSinks
+@testable internal import TrackingSinks
 
 struct SQLiteSinkTests {
     private let directory: TemporaryDirectory

@@ -1,4 +1,5 @@
 internal import GRDB
+internal import TrackingSinks
 
 extension SQLiteSink {
     /// The version of hits.db.

@@ -2,6 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import Logging
 internal import TrackingCore
+internal import TrackingSinks
 
 /// hits.db as the sink changes it: each call is one transaction.
 final class HitsFile: Sendable {

@@ -1,5 +1,6 @@
 internal import GRDB
 internal import TrackingCore
+internal import TrackingSinks
 
 /// Writes batches into hits.db: rows, counts, and the facts that were counted, all within the
 /// caller's transaction. It holds numbers and filters of the database in memory, so after a failed

@@ -1,6 +1,7 @@
 internal import Foundation
 package import Logging
 package import TrackingCore
+package import TrackingSinks
 
 /// The default sink: one row per hit in `hits.db`, which can be queried while the server runs. The
 /// last group's sequence is stored in the same transaction as its rows, so the effect of a repeated
