@@ -141,9 +141,8 @@ final class CountedFacts {
             "INSERT INTO recent_facts (batch, day, entries) VALUES (?, ?, ?)")
         row.bind(self.stored + 1, at: 1)
         row.bind(Int64(today), at: 2)
-        row.bind(UnsafeRawBufferPointer(bytes), at: 3)
-        defer { row.reset() }
-        _ = try row.step()
+        row.bind(blob: Bytes(bytes), at: 3)
+        try row.run()
     }
 
     /// The day that a batch of `day` counts for.

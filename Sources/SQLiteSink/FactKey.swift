@@ -27,7 +27,7 @@ struct FactSecret {
     private let second: UInt64
 
     /// Reads a stored secret; nil unless it has 24 bytes.
-    init?(_ bytes: UnsafeRawBufferPointer) {
+    init?(_ bytes: Bytes) {
         guard bytes.count == Self.byteCount else { return nil }
         self.added = bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self)
         self.first = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self) | 1
@@ -78,7 +78,7 @@ enum FactEntry {
     }
 
     /// The kinds of a key in a page of sorted entries; 0 if it is not there.
-    static func find(_ key: FactKey, in page: UnsafeRawBufferPointer) -> UInt16 {
+    static func find(_ key: FactKey, in page: Bytes) -> UInt16 {
         guard let base = page.baseAddress else { return 0 }
         var first = 0
         var last = page.count / Self.byteCount

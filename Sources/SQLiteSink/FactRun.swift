@@ -1,3 +1,5 @@
+internal import TrackingCore
+
 /// A sorted run of entries: what is in memory of it. Its entries are rows of `fact_pages`.
 final class FactRun {
     /// As stored; never change them.
@@ -103,7 +105,7 @@ final class FactRun {
         // Where there are many, keys of a page come one after another.
         if self.filter != nil, count > fences.count / 4 { batch.sortFound(count) }
         var loaded = -1
-        var page = UnsafeRawBufferPointer(start: nil, count: 0)
+        var page = Bytes(start: nil, count: 0)
         defer { tables.endPage() }
         for index in 0..<count {
             let number = Int(batch.found[index])

@@ -1,3 +1,5 @@
+internal import TrackingCore
+
 /// Writes a run, entry by entry in the order of keys: its pages, then the rows of its filter as
 /// they are complete, and at the end its fences. Besides the filter that look-ups use, it needs the
 /// memory of two rows.
@@ -39,7 +41,7 @@ final class FactRunWriter {
 
     /// Writes the page that has been filled.
     func writePage(_ tables: FactTables) throws {
-        let page = UnsafeRawBufferPointer(
+        let page = Bytes(
             start: self.page, count: self.filled * FactEntry.byteCount)
         try tables.insert(page, at: FactRow.page(self.run.id, self.run.fences.count))
         try self.note(page, tables)
@@ -67,7 +69,7 @@ final class FactRunWriter {
             {
                 let row = fences[first..<min(first + self.fencesInRow, fences.count)]
                 try tables.insert(
-                    UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: row)),
+                    Bytes(UnsafeBufferPointer(rebasing: row)),
                     at: FactRow.fences(self.run.id, number))
             }
         }
@@ -82,7 +84,7 @@ final class FactRunWriter {
 
     /// Takes a written page into the fences and the filter; writes the filter's rows that are
     /// complete now, unless they were written before.
-    private func note(_ page: UnsafeRawBufferPointer, _ tables: FactTables?) throws {
+    private func note(_ page: Bytes, _ tables: FactTables?) throws {
         guard let base = page.baseAddress else { return }
         let count = page.count / FactEntry.byteCount
         self.run.fences.append(FactEntry.high(base))
@@ -119,7 +121,7 @@ final class FactRunWriter {
 
     private func endChunk(_ tables: FactTables?) throws {
         let blocks = min(self.chunkBlocks, self.run.blocks - self.chunk * self.chunkBlocks)
-        let row = UnsafeRawBufferPointer(start: self.words, count: blocks * FactFilter.blockBytes)
+        let row = Bytes(start: self.words, count: blocks * FactFilter.blockBytes)
         try tables?.insert(row, at: FactRow.filter(self.run.id, self.chunk))
         if self.run.filter == nil {
             self.chunkWords.update(

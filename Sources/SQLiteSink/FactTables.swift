@@ -1,67 +1,6 @@
-// The tables of the index of counted facts, through SQLite's own interface: nothing is allocated
-// for a row.
 internal import GRDB
 internal import GRDBSQLite
-
-/// A statement of a connection's cache.
-struct FactStatement {
-    private let database: Database
-    /// Keeps `pointer` valid.
-    private let statement: Statement
-    private let pointer: OpaquePointer
-
-    init(_ sql: String, in database: Database) throws {
-        self.database = database
-        self.statement = try database.cachedStatement(sql: sql)
-        self.pointer = self.statement.sqliteStatement
-    }
-
-    /// Executes the statement with these values.
-    func run(_ values: Int64...) throws {
-        for (index, value) in values.enumerated() { self.bind(value, at: CInt(index + 1)) }
-        defer { self.reset() }
-        while try self.step() {}
-    }
-
-    func bind(_ value: Int64, at index: CInt) { sqlite3_bind_int64(self.pointer, index, value) }
-
-    /// Binds bytes in place: they have to stay until `reset`.
-    func bind(_ bytes: UnsafeRawBufferPointer, at index: CInt) {
-        guard let base = bytes.baseAddress, !bytes.isEmpty else {
-            sqlite3_bind_zeroblob(self.pointer, index, 0)
-            return
-        }
-        sqlite3_bind_blob64(self.pointer, index, base, UInt64(bytes.count), nil)
-    }
-
-    /// Goes to the next row; false at the end.
-    func step() throws -> Bool {
-        switch sqlite3_step(self.pointer) {
-        case SQLITE_ROW: return true
-        case SQLITE_DONE: return false
-        default:
-            let error = DatabaseError(
-                resultCode: self.database.lastErrorCode, message: self.database.lastErrorMessage)
-            self.reset()
-            throw error
-        }
-    }
-
-    func reset() { sqlite3_reset(self.pointer) }
-
-    func integer(_ column: CInt) -> Int64 { sqlite3_column_int64(self.pointer, column) }
-
-    func isNull(_ column: CInt) -> Bool {
-        sqlite3_column_type(self.pointer, column) == SQLITE_NULL
-    }
-
-    /// A column's bytes in place, until the next step or reset.
-    func bytes(_ column: CInt) -> UnsafeRawBufferPointer {
-        let base = sqlite3_column_blob(self.pointer, column)
-        return UnsafeRawBufferPointer(
-            start: base, count: Int(sqlite3_column_bytes(self.pointer, column)))
-    }
-}
+internal import TrackingCore
 
 /// Numbers of the rows of `fact_pages`. A run has 2³² of them: first its pages, then its filter,
 /// then its fences.
@@ -91,25 +30,24 @@ struct FactTables {
         """
 
     let database: Database
-    private let page: FactStatement
-    private let insertion: FactStatement
+    private let page: SQLiteStatement
+    private let insertion: SQLiteStatement
 
     init(_ database: Database) throws {
         self.database = database
-        self.page = try FactStatement(
-            "SELECT bytes FROM fact_pages WHERE id = ?", in: database)
-        self.insertion = try FactStatement(
+        self.page = try SQLiteStatement("SELECT bytes FROM fact_pages WHERE id = ?", in: database)
+        self.insertion = try SQLiteStatement(
             "INSERT INTO fact_pages (id, bytes) VALUES (?, ?)", in: database)
     }
 
-    func statement(_ sql: String) throws -> FactStatement {
-        try FactStatement(sql, in: self.database)
+    func statement(_ sql: String) throws -> SQLiteStatement {
+        try SQLiteStatement(sql, in: self.database)
     }
 
     /// A page's entries in place, until `endPage`.
     ///
     /// - Throws: `CountedFactsError` if the page is missing or is not made of entries.
-    func beginPage(_ run: Int64, _ number: Int) throws -> UnsafeRawBufferPointer {
+    func beginPage(_ run: Int64, _ number: Int) throws -> Bytes {
         self.page.reset()
         self.page.bind(FactRow.page(run, number), at: 1)
         guard try self.page.step() else {
@@ -126,11 +64,10 @@ struct FactTables {
     func endPage() { self.page.reset() }
 
     /// Inserts a row of `fact_pages`.
-    func insert(_ bytes: UnsafeRawBufferPointer, at row: Int64) throws {
+    func insert(_ bytes: Bytes, at row: Int64) throws {
         self.insertion.bind(row, at: 1)
-        self.insertion.bind(bytes, at: 2)
-        defer { self.insertion.reset() }
-        _ = try self.insertion.step()
+        self.insertion.bind(blob: bytes, at: 2)
+        try self.insertion.run()
     }
 
     /// Deletes rows of `fact_pages`; returns how many there were.
@@ -142,7 +79,7 @@ struct FactTables {
 
     /// Calls `body` for the rows of `fact_pages` in a range, in order.
     func forEach(
-        from first: Int64, to end: Int64, _ body: (UnsafeRawBufferPointer) throws -> Void
+        from first: Int64, to end: Int64, _ body: (Bytes) throws -> Void
     ) throws {
         let rows = try self.statement(
             "SELECT bytes FROM fact_pages WHERE id >= ? AND id < ? ORDER BY id")

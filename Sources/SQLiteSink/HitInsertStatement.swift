@@ -1,9 +1,7 @@
 internal import GRDB
-internal import GRDBSQLite
 internal import TrackingCore
 
-/// Inserts hits into a part of hits.db through one prepared statement. Text and blobs are bound in
-/// place, without copies.
+/// Inserts hits into a part of hits.db.
 struct HitInsertStatement {
     /// The numbers that stand for a hit's repeated texts.
     struct Names {
@@ -15,17 +13,14 @@ struct HitInsertStatement {
         let warnings: Int64?
     }
 
-    /// Keeps the SQLite statement alive.
-    private let owner: Statement
-    private let statement: OpaquePointer
+    private let statement: SQLiteStatement
 
     /// - Throws: SQLite's error.
     init(into part: Int64, of database: Database) throws {
-        self.owner = try database.makeStatement(
-            sql: """
-                INSERT INTO hits_\(part) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """)
-        self.statement = self.owner.sqliteStatement
+        self.statement = try SQLiteStatement(
+            """
+            INSERT INTO hits_\(part) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, in: database)
     }
 
     /// Inserts a hit of an event with the row id `id`.
@@ -37,90 +32,41 @@ struct HitInsertStatement {
     ) throws {
         let hitID = (event.key.high.bigEndian, (event.key.low | UInt64(kind.rawValue)).bigEndian)
         try withUnsafeBytes(of: hitID) { hitID in
-            sqlite3_bind_int64(self.statement, 1, id)
-            self.bind(blob: hitID, at: 2)
-            sqlite3_bind_int64(self.statement, 3, Int64(kind.rawValue))
-            sqlite3_bind_int64(self.statement, 4, Int64(event.product.rawValue))
+            self.statement.bind(id, at: 1)
+            self.statement.bind(blob: hitID, at: 2)
+            self.statement.bind(Int64(kind.rawValue), at: 3)
+            self.statement.bind(Int64(event.product.rawValue), at: 4)
             self.bind(view, names)
-            sqlite3_bind_int64(self.statement, 11, origin.receiveTime)
-            self.bind(blob: event.bytes, at: 16)
+            self.statement.bind(origin.receiveTime, at: 11)
+            self.statement.bind(blob: event.bytes, at: 16)
             switch trace {
             case .own(let trace):
-                self.bind(textOrNull: origin.tracestate, at: 14)
+                self.statement.bind(textOrNull: origin.tracestate, at: 14)
                 try trace.withBytes { bytes in
                     if let bytes {
-                        self.bind(blob: bytes, at: 13)
+                        self.statement.bind(blob: bytes, at: 13)
                     } else {
-                        self.bind(textOrNull: origin.traceparent, at: 13)
+                        self.statement.bind(textOrNull: origin.traceparent, at: 13)
                     }
-                    try self.step()
+                    try self.statement.run()
                 }
             case .before(let distance):
-                sqlite3_bind_int64(self.statement, 13, distance)
-                sqlite3_bind_null(self.statement, 14)
-                try self.step()
+                self.statement.bind(distance, at: 13)
+                self.statement.bindNull(at: 14)
+                try self.statement.run()
             }
         }
     }
 
-    private func step() throws {
-        let result = sqlite3_step(self.statement)
-        sqlite3_reset(self.statement)
-        guard result == SQLITE_DONE else {
-            let database = sqlite3_db_handle(self.statement)
-            throw DatabaseError(
-                resultCode: ResultCode(rawValue: sqlite3_extended_errcode(database)),
-                message: String(cString: sqlite3_errmsg(database)))
-        }
-    }
-
     private func bind(_ view: EventView, _ names: Names) {
-        sqlite3_bind_int64(self.statement, 5, names.delivery)
-        self.bind(text: view.broadlogID, at: 6)
-        self.bind(number: names.app, at: 7)
-        self.bind(number: (view.effectivePlatform?.rawValue).map(Int64.init), at: 8)
-        self.bind(textOrNull: view.subjectID, at: 9)
+        self.statement.bind(names.delivery, at: 5)
+        self.statement.bind(text: view.broadlogID, at: 6)
+        self.statement.bind(names.app, at: 7)
+        self.statement.bind((view.effectivePlatform?.rawValue).map(Int64.init), at: 8)
+        self.statement.bind(textOrNull: view.subjectID, at: 9)
         let time = view.occurTime.flatMap { $0.isZero ? nil : $0.microseconds }
-        self.bind(number: time, at: 10)
-        sqlite3_bind_int64(self.statement, 12, names.tenant)
-        self.bind(number: names.warnings, at: 15)
-    }
-
-    private func bind(number: Int64?, at index: CInt) {
-        if let number {
-            sqlite3_bind_int64(self.statement, index, number)
-        } else {
-            sqlite3_bind_null(self.statement, index)
-        }
-    }
-
-    private func bind(textOrNull text: Bytes, at index: CInt) {
-        if text.isEmpty {
-            sqlite3_bind_null(self.statement, index)
-        } else {
-            self.bind(text: text, at: index)
-        }
-    }
-
-    private func bind(text: Bytes, at index: CInt) {
-        // SQLite treats a null pointer as NULL, so an empty text needs an address.
-        guard let base = text.baseAddress, text.count > 0 else {
-            sqlite3_bind_text(self.statement, index, "", 0, Self.copied)
-            return
-        }
-        sqlite3_bind_text(
-            self.statement, index, base.assumingMemoryBound(to: CChar.self), CInt(text.count), nil)
-    }
-
-    /// SQLITE_TRANSIENT, a cast in C: SQLite copies the bytes.
-    private static let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-
-    private func bind(blob: Bytes, at index: CInt) {
-        if blob.isEmpty {
-            sqlite3_bind_zeroblob(self.statement, index, 0)
-        } else {
-            sqlite3_bind_blob64(
-                self.statement, index, blob.baseAddress, UInt64(blob.count), nil)
-        }
+        self.statement.bind(time, at: 10)
+        self.statement.bind(names.tenant, at: 12)
+        self.statement.bind(names.warnings, at: 15)
     }
 }

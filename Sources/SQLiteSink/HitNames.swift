@@ -1,5 +1,4 @@
 internal import GRDB
-internal import GRDBSQLite
 internal import TrackingCore
 
 /// The numbers of the texts that repeat in hits: tenants, apps, deliveries, sets of warnings. A row

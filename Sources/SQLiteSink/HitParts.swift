@@ -1,14 +1,14 @@
 internal import GRDB
-internal import Logging
 
 /// The tables that hits.db's rows are in: one for each day of receipt, or several for a busy day.
 /// Old hits are deleted by dropping such a table. Its pages are used again, so no VACUUM is needed.
+/// There are never too many tables for a view.
 struct HitParts {
     /// A table of rows, `hits_<id>`.
     struct Part {
         let id: Int64
-        /// Days since 1970, in UTC.
-        let day: Int64
+        /// Days since 1970, in UTC; the newest if there are several.
+        var day: Int64
         /// The rows of the part.
         var hits: Int
     }
@@ -28,23 +28,29 @@ struct HitParts {
         warnings INTEGER, event BLOB NOT NULL
         """
 
-    /// A part with more rows is followed by another one for the same day, so that dropping it takes
-    /// less than a second (measured: 0.3 s for 5 million rows).
-    static let defaultMaxHits = 4_000_000
+    /// A part with more rows is followed by another one for the same day: deliveries wait while a
+    /// part is dropped, DROPTIME for this many.
+    static let defaultMaxHits = 1_000_000
+    /// With this many parts, the newest takes the rows of further days too, however many they are.
+    /// A view joins at most 500 tables (SQLITE_MAX_COMPOUND_SELECT).
+    static let defaultMaxParts = 400
 
     /// All parts, in the order in which they began.
     private(set) var parts: [Part] = []
     /// The id of the next row: ids rise from part to part.
     private(set) var nextHit: Int64 = 1
     private let maxHits: Int
+    private let maxParts: Int
     /// The part that took the last row, and its statement.
     private var current: (index: Int, insertion: HitInsertStatement)?
     /// Whether the current part has rows that its row of `parts` does not count yet.
     private var isUncounted = false
 
     /// - Throws: SQLite's error.
-    init(in database: Database, maxHits: Int = defaultMaxHits) throws {
-        self.maxHits = maxHits
+    init(
+        in database: Database, maxHits: Int = defaultMaxHits, maxParts: Int = defaultMaxParts
+    ) throws {
+        (self.maxHits, self.maxParts) = (maxHits, maxParts)
         let rows = try Row.fetchAll(database, sql: "SELECT id, day, hits FROM parts ORDER BY id")
         self.parts = rows.map { Part(id: $0["id"], day: $0["day"], hits: $0["hits"]) }
         var newest = self.parts.map { "SELECT max(id) FROM hits_\($0.id)" }
@@ -82,21 +88,27 @@ struct HitParts {
     private mutating func insertion(
         on day: Int64, in database: Database
     ) throws -> (index: Int, insertion: HitInsertStatement) {
-        if let current, self.hasRoom(self.parts[current.index], on: day) { return current }
+        if let current, self.hasRoom(current.index, on: day) { return current }
         try self.finish(in: database)
-        let open = self.parts.lastIndex { self.hasRoom($0, on: day) }
+        let open = self.parts.indices.last { self.hasRoom($0, on: day) }
         let index = try open ?? self.begin(day, in: database)
         let insertion = try HitInsertStatement(into: self.parts[index].id, of: database)
         self.current = (index, insertion)
         return (index, insertion)
     }
 
-    private func hasRoom(_ part: Part, on day: Int64) -> Bool {
-        part.day == day && part.hits < self.maxHits
+    private func hasRoom(_ index: Int, on day: Int64) -> Bool {
+        let part = self.parts[index]
+        if index == self.maxParts - 1 { return day <= part.day }
+        return part.day == day && part.hits < self.maxHits
     }
 
-    /// Begins a part; returns its index.
+    /// Begins a part, or a further day in the newest; returns its index.
     private mutating func begin(_ day: Int64, in database: Database) throws -> Int {
+        if self.parts.count >= self.maxParts {
+            self.parts[self.parts.count - 1].day = day
+            return self.parts.count - 1
+        }
         let id = (self.parts.last?.id ?? 0) + 1
         try database.execute(
             sql: """
@@ -108,13 +120,14 @@ struct HitParts {
         return self.parts.count - 1
     }
 
-    /// Writes down how many rows the current part has.
+    /// Writes down how many rows the current part has, and its day.
     ///
     /// - Throws: SQLite's error.
     mutating func finish(in database: Database) throws {
         guard self.isUncounted, let index = self.current?.index else { return }
-        try database.cachedStatement(sql: "UPDATE parts SET hits = ? WHERE id = ?")
-            .execute(arguments: [self.parts[index].hits, self.parts[index].id])
+        try database.cachedStatement(sql: "UPDATE parts SET day = ?, hits = ? WHERE id = ?")
+            .execute(
+                arguments: [self.parts[index].day, self.parts[index].hits, self.parts[index].id])
         self.isUncounted = false
     }
 
@@ -129,7 +142,7 @@ struct HitParts {
     mutating func dropOldest(in database: Database) throws -> Part? {
         guard let oldest else { return nil }
         try self.finish(in: database)
-        // Its statement must not outlive the table.
+        // Indices move, and a statement must not be used after its table.
         self.current = nil
         self.parts.removeAll { $0.id == oldest.id }
         try HitViews.refresh(in: database, parts: self.parts)

@@ -24,7 +24,7 @@ package struct HitBatch: Sendable {
         /// The positions of its hits in the batch.
         package let positions: Range<Int>
         /// Its part of the payload.
-        let bytes: Range<Int>
+        package let bytes: Range<Int>
     }
 
     /// Joins consecutive groups, of which none is damaged. The payload of a single one is not

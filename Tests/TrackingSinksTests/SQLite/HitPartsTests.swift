@@ -100,6 +100,40 @@ final class HitPartsTests: Sendable {
         }
     }
 
+    @Test("with too many parts for a view, the newest takes further days, and late hits")
+    func manyParts() throws {
+        let database = try DatabaseQueue()
+        try database.write { database in
+            try SQLiteSink.format.migrate(database)
+            var parts = try HitParts(in: database, maxHits: 2, maxParts: 3)
+            for day: Int64 in [1, 2, 3, 3, 3, 4, 2, 2, 5] {
+                _ = try parts.place(on: day, id: nil, in: database)
+            }
+            try parts.finish(in: database)
+            let stored = try HitParts(in: database, maxHits: 2, maxParts: 3)
+            #expect(stored.parts.map(\.day) == [1, 2, 5])
+            #expect(stored.parts.map(\.hits) == [1, 1, 7])
+            #expect(try parts.dropOldest(in: database)?.day == 1)
+            _ = try parts.place(on: 6, id: nil, in: database)
+            #expect(parts.parts.map(\.day) == [2, 5, 6])
+        }
+    }
+
+    @Test("a view joins as many parts as there may be, and SQLite takes no more than 500")
+    func viewOfManyParts() throws {
+        let database = try DatabaseQueue()
+        try database.write { database in
+            try SQLiteSink.format.migrate(database)
+            var parts = try HitParts(in: database)
+            for day in 0..<Int64(HitParts.defaultMaxParts + 200) {
+                _ = try parts.place(on: day, id: nil, in: database)
+            }
+            try parts.finish(in: database)
+            #expect(parts.parts.count == HitParts.defaultMaxParts)
+            #expect(try Int.fetchOne(database, sql: "SELECT count(*) FROM hits") == 0)
+        }
+    }
+
     @Test("a fact that comes again on a later day counts once, until `unique_days` have gone by")
     func uniqueDays() async throws {
         let sink = try self.sink { $0.uniqueDays = 4 }
