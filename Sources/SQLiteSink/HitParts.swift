@@ -29,7 +29,7 @@ struct HitParts {
         """
 
     /// A part with more rows is followed by another one for the same day: deliveries wait while a
-    /// part is dropped, DROPTIME for this many.
+    /// part is dropped, 1.3 s for this many.
     static let defaultMaxHits = 1_000_000
     /// With this many parts, the newest takes the rows of further days too, however many they are.
     /// A view joins at most 500 tables (SQLITE_MAX_COMPOUND_SELECT).
