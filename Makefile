@@ -16,7 +16,7 @@ bootstrap: ## Install what is missing: system packages (asks before sudo) and .v
 	@Scripts/bootstrap
 
 build: bootstrap ## Build the debug program
-	swift build --product sightline
+	Scripts/swift-build --product sightline
 
 # What CI never sees, as it builds with every trait.
 smoke: build ## The debug program without traits: the demo, and the sink that it does not have
@@ -24,7 +24,7 @@ smoke: build ## The debug program without traits: the demo, and the sink that it
 	$(SIGHTLINE) config print --set sink=nats 2>&1 | grep -q 'swift build --traits NATS'
 
 release: bootstrap ## Build the release program
-	swift build -c release --product sightline
+	Scripts/swift-build -c release --product sightline
 
 generate: bootstrap ## Generate the code from Protos
 	Scripts/generate $(GENERATED)
@@ -63,7 +63,7 @@ test: test-swift test-interop ## All tests, the Python client's last
 
 # With every trait: all that there is is compiled once, and tested as one program.
 build-tests: bootstrap
-	swift build --traits NATS --build-tests
+	Scripts/swift-build --traits NATS --build-tests
 
 test-swift: build-tests ## The Swift tests, those of the NATS sink on a real server
 	Scripts/test-swift
@@ -98,7 +98,7 @@ fuzz-stack-short: build-tests ## The same with the debug program, the same 20,00
 
 SECONDS ?= 60
 simulate: bootstrap ## Search for lost acks on a simulated disk for SECONDS=60, or repeat SEED=n
-	swift build -c release --product simulate
+	Scripts/swift-build -c release --product simulate
 	.build/release/simulate $(if $(SEED),--seed $(SEED),--seconds $(SECONDS))
 
 simulate-short: build-tests ## The same with the debug program, the same histories each time, as CI does
@@ -118,7 +118,7 @@ bench: release ## Sightline beside Go and C++ peers: a table of medians and rati
 	Benchmarks/run --sightline .build/release/sightline --out Benchmarks/.build/table.md
 
 bench-micro: bootstrap ## Instructions and allocations per event, by valgrind (5 minutes)
-	Benchmarks/bootstrap && swift build -c release --product microbench
+	Benchmarks/bootstrap && Scripts/swift-build -c release --product microbench
 	Benchmarks/micro/run --binary .build/release/microbench
 
 clean: ## Remove what was built
