@@ -33,6 +33,7 @@ final class History: @unchecked Sendable {
         self.disk = SimulatedDisk(dice: dice)
         self.disk.onTrace = onTrace
         self.losses.onTrace = onTrace
+        self.remote.onTrace = onTrace
         self.losses.isDeaf = { [disk] in disk.isDead }
         self.scheduler = Scheduler(dice: dice)
         self.plan = HistoryPlan(dice: dice)

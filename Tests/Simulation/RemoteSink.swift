@@ -13,6 +13,8 @@ final class Remote: @unchecked Sendable {
     private(set) var disorder: String?
     /// Whether the backend is available.
     var isUp = true
+    /// Called with each batch and the answer to it.
+    var onTrace: ((String) -> Void)?
 
     /// Stores a batch, like a database that stores its place in the same transaction: what it has
     /// of the batch it leaves out.
@@ -64,6 +66,12 @@ struct RemoteSink: Sink {
     }
 
     func deliver(_ hits: HitBatch) async -> SinkAnswer {
+        let answer = await self.answer(hits)
+        self.remote.onTrace?("the sink is given \(hits.groups.map(\.sequence)): \(answer)")
+        return answer
+    }
+
+    private func answer(_ hits: HitBatch) async -> SinkAnswer {
         if self.isCalm() { return self.take(hits) }
         if !self.remote.isUp || self.dice.chance(0.1) {
             return .unavailable(reason: "it is away")

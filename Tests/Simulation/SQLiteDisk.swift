@@ -256,7 +256,10 @@ extension SQLiteDisk {
         }
         methods.xFileControl = { _, _, _ in SQLITE_NOTFOUND }
         methods.xSectorSize = { _ in CInt(SimulatedDisk.sectorBytes) }
-        methods.xDeviceCharacteristics = { _ in 0 }
+        // As SQLite's own VFS says it of any disk on Linux (sqlite.org/psow.html), and as it is
+        // here: what shares a sector with a torn write stays. Otherwise SQLite would fill sectors
+        // with copies of a frame, and after a sync that fails one of them may never be on disk.
+        methods.xDeviceCharacteristics = { _ in SQLITE_IOCAP_POWERSAFE_OVERWRITE }
         methods.xShmMap = { file, index, count, _, region in
             region?.pointee = SQLiteDisk.file(file)?.region(Int(index), Int(count))
             return SQLITE_OK
