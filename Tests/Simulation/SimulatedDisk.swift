@@ -36,6 +36,31 @@ final class SimulatedDisk: @unchecked Sendable {
         case rename(String, String)
     }
 
+    /// Calls among which a process is killed. Of all calls few are those between which a kill leaves
+    /// something half done.
+    private enum CountedCalls: CaseIterable {
+        case all
+        /// Writes and syncs of segments: a kill between them leaves half of a record.
+        case segments
+        /// Calls that make a file of the journal, or sync its directory: a kill between them leaves
+        /// a file with a name that is not on disk.
+        case names
+
+        /// The most of them until the process is killed.
+        func maximum(ofAll calls: Int) -> Int { self == .all ? calls : 10 }
+
+        func contains(_ name: String, _ path: String) -> Bool {
+            switch self {
+            case .all: true
+            case .segments:
+                (name == "pwritev" || name == "fdatasync") && path.contains("/segment-")
+            case .names:
+                (name == "open" && path.contains("/segment-")) || name == "rename"
+                    || (name == "fsync" && path.hasSuffix("/journal"))
+            }
+        }
+    }
+
     static let sectorBytes = 512
     /// What a segment's header takes, both copies of it.
     static let pageBytes = 4096
@@ -47,9 +72,8 @@ final class SimulatedDisk: @unchecked Sendable {
     private(set) var isDead = false
     /// The number of calls until the process is killed; nil for never.
     var callsUntilEnd: Int?
-    /// Whether to count only writes and syncs of segments: only a kill between the two leaves half
-    /// of a record.
-    var endsAtSegment = false
+    /// The calls that this number counts.
+    private var countedCalls = CountedCalls.all
     /// The number of calls so far.
     private(set) var calls = 0
     /// Called with every call and other event.
@@ -75,7 +99,7 @@ final class SimulatedDisk: @unchecked Sendable {
     /// Counts a call of the process, and throws if it has to fail.
     func call(_ name: String, _ path: String) throws(SystemError) {
         self.calls += 1
-        if let left = self.callsUntilEnd, !self.endsAtSegment || Self.changesSegment(name, path) {
+        if let left = self.callsUntilEnd, self.countedCalls.contains(name, path) {
             self.callsUntilEnd = left - 1
             if left <= 0 { self.isDead = true }
         }
@@ -85,10 +109,6 @@ final class SimulatedDisk: @unchecked Sendable {
             self.onTrace?("  fails: \(String(cString: strerror(code)))")
             throw SystemError(name, path, code)
         }
-    }
-
-    private static func changesSegment(_ name: String, _ path: String) -> Bool {
-        (name == "pwritev" || name == "fdatasync") && path.contains("/segment-")
     }
 
     func write(_ bytes: ArraySlice<UInt8>, to node: Node, at offset: Int) {
@@ -155,10 +175,10 @@ final class SimulatedDisk: @unchecked Sendable {
 
     // MARK: The end of a process
 
-    /// Kills the process after a number of calls, or of writes and syncs of segments.
+    /// Kills the process after a number of calls, of all or of some.
     func endSoon(maxCalls: Int) {
-        self.endsAtSegment = self.dice.chance(0.5)
-        self.callsUntilEnd = self.dice.number(0...(self.endsAtSegment ? 10 : maxCalls))
+        self.countedCalls = self.dice.pick(CountedCalls.allCases)
+        self.callsUntilEnd = self.dice.number(0...self.countedCalls.maximum(ofAll: maxCalls))
     }
 
     /// Kills the process: its further calls have no effect.
@@ -171,7 +191,7 @@ final class SimulatedDisk: @unchecked Sendable {
     func restart() {
         self.isDead = false
         self.callsUntilEnd = nil
-        self.endsAtSegment = false
+        self.countedCalls = .all
     }
 
     /// Cuts the power: of unsynced changes, any sectors and entries may survive, or none.
