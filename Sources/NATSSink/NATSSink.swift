@@ -17,6 +17,8 @@ package final class NATSSink: Sink, @unchecked Sendable {
     package let name = "nats"
     private let configuration: NATSConfiguration
     private let stream: NATSStream
+    /// The interval between regular checks of the stream.
+    private let lookInterval: Duration
     /// The library's calls may block: they have a thread of their own.
     private let queue = DispatchQueue(label: "sightline.nats")
     private let keptPlace = Mutex<NATSPlace?>(nil)
@@ -28,8 +30,11 @@ package final class NATSSink: Sink, @unchecked Sendable {
     private var look: (time: ContinuousClock.Instant, reconnects: UInt64, created: Int64)?
 
     /// A sink that connects with its first batch.
-    package init(_ configuration: NATSConfiguration) {
+    ///
+    /// - Parameter lookInterval: how often the stream is checked; tests substitute it.
+    package init(_ configuration: NATSConfiguration, lookInterval: Duration = .seconds(5)) {
         self.configuration = configuration
+        self.lookInterval = lookInterval
         self.stream = NATSStream(configuration)
         self.messages = NATSMessages(prefix: configuration.subjectPrefix)
     }
@@ -53,9 +58,6 @@ package final class NATSSink: Sink, @unchecked Sendable {
             self.queue.async { continuation.resume(returning: self.publish(hits)) }
         }
     }
-
-    /// The interval between regular checks of the stream.
-    private static let lookInterval = Duration.seconds(5)
 
     // MARK: On the queue
 
@@ -106,7 +108,7 @@ package final class NATSSink: Sink, @unchecked Sendable {
     private func lookAtStream(_ connection: NATSConnection) throws -> String? {
         let reconnects = connection.reconnects
         if let look, look.reconnects == reconnects,
-            look.time.duration(to: .now) < Self.lookInterval
+            look.time.duration(to: .now) < self.lookInterval
         {
             return nil
         }

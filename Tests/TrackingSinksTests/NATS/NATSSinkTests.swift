@@ -15,6 +15,8 @@ struct NATSSinkTests {
     private let directory: TemporaryDirectory
     private let configuration: NATSConfiguration
     private let stream: TestStream
+    /// For a sink that only looks at the stream where it has to.
+    private static let never = Duration.seconds(1_000_000)
 
     init() throws {
         self.directory = try TemporaryDirectory()
@@ -113,7 +115,7 @@ struct NATSSinkTests {
 
     @Test("a stream deleted and made anew between two batches of one connection is noticed")
     func madeAnewUnderway() async throws {
-        let sink = NATSSink(self.configuration)
+        let sink = NATSSink(self.configuration, lookInterval: Self.never)
         for id in 1...2 { #expect(await sink.deliver(try self.batch(id)) == .delivered) }
         try self.stream.delete()
         try self.stream.make { $0.MaxBytes = 64 << 20 }
@@ -130,7 +132,7 @@ struct NATSSinkTests {
 
     @Test("a stream made anew and filled beyond the place before a look is noticed by the next")
     func madeAnewAndFilled() async throws {
-        let sink = NATSSink(self.configuration)
+        let sink = NATSSink(self.configuration, lookInterval: Self.never)
         for id in 1...2 { #expect(await sink.deliver(try self.batch(id)) == .delivered) }
         try self.stream.delete()
         let other = NATSSink(self.configuration)
