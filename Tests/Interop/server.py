@@ -147,8 +147,8 @@ class Server:
         return query(self.directory / "hits.db", sql, *values)
 
     def hit_count(self) -> int:
-        """Rows in hits; 0 while there is no such table yet. Counting them takes seconds for
-        millions, and what is asked again and again would slow the sink down."""
+        """The hits that the sink has written; 0 while there is no such table yet. It is the sink's
+        own number: to count millions of rows again and again would slow it down."""
         try:
             return self.query("SELECT coalesce(sum(hits), 0) FROM parts")[0][0]
         except sqlite3.OperationalError:

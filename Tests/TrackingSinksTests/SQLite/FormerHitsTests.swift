@@ -6,7 +6,7 @@ internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-@testable internal import TrackingSinks
+internal import TrackingSinks
 
 struct FormerHitsTests {
     private let directory: TemporaryDirectory

@@ -5,7 +5,7 @@ internal import SightlineProtos
 internal import Synchronization
 internal import TestSupport
 internal import Testing
-@testable internal import TrackingSinks
+internal import TrackingSinks
 
 final class HitPartsTests: Sendable {
     private let directory: TemporaryDirectory

@@ -7,7 +7,7 @@ internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
 internal import TrackingCore
-@testable internal import TrackingSinks
+internal import TrackingSinks
 
 struct SQLiteSinkTests {
     private let directory: TemporaryDirectory
