@@ -4,8 +4,9 @@ package import TrackingCore
 package struct DiscardSink: Sink {
     /// The sink's name, "discard".
     package let name = "discard"
-    /// As much as the sqlite sink, so that the two can be compared.
-    package let maxBatch = BatchLimit.standard
+    /// As few deliveries as joining can save, of no more bytes than a core's cache holds: joining
+    /// copies them.
+    package let maxBatch = BatchLimit(hits: 50_000, bytes: 512 << 10)
 
     /// Creates the sink.
     package init() {}
