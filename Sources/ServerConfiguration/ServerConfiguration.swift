@@ -44,8 +44,8 @@ package struct ServerConfiguration: Sendable {
     package var nats = NATSConfiguration()
     /// What the sqlite sink keeps.
     package var sqlite = SQLiteConfiguration()
-    /// Bytes after which the jsonl sink starts a new file.
-    package var jsonLinesFileBytes = 128 << 20
+    /// What the jsonl sink keeps.
+    package var jsonLines = JSONLinesConfiguration()
     /// The largest delivery to the sink.
     package var maxDelivery = BatchLimit.standard
     /// Refused hits that are kept.
@@ -140,11 +140,8 @@ extension ServerConfiguration: KeyedConfiguration {
                 "share of limits.bytes_in_flight from which on new calls are refused"),
         ],
         Self.keys(of: \.stream), Self.keys(of: \.quotas), Self.keys(of: \.journal),
-        Self.keys(of: \.sqlite),
+        Self.keys(of: \.sqlite), Self.keys(of: \.jsonLines),
         [
-            .number(
-                "jsonl.file_bytes", \.jsonLinesFileBytes, 1...(1 << 40),
-                "bytes after which the jsonl sink starts a new file"),
             .number(
                 "delivery.max_bytes", \.maxDelivery.bytes, 1...(1 << 40),
                 "bytes of groups joined for one delivery; 1 joins none, and a sink may ask for "

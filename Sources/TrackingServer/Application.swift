@@ -228,7 +228,7 @@ package struct Application: Sendable {
                 path: directory + "/hits.db", configuration.sqlite, logger: logger)
         case .jsonl:
             return try JSONLinesSink(
-                directory: directory + "/hits", maxFileBytes: configuration.jsonLinesFileBytes)
+                directory: directory + "/hits", configuration.jsonLines, logger: logger)
         case .stdout: return try StandardOutputSink()
         case .discard: return DiscardSink()
         case .nats:

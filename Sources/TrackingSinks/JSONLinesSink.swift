@@ -1,10 +1,11 @@
 internal import Foundation
 internal import Glibc
+package import Logging
 package import TrackingCore
 
-/// Appends every hit as a line of JSON to `hits-000001.jsonl` and so on, with rotation. A batch is
-/// synced before it counts as delivered. After a crash its lines may occur twice; the hit id
-/// identifies them.
+/// Appends every hit as a line of JSON to `hits-000001.jsonl` and so on. A full file is followed by
+/// the next, and the oldest full ones beyond the limits are deleted. A batch is synced before it
+/// counts as delivered. After a crash its lines may occur twice; the hit id identifies them.
 package actor JSONLinesSink: Sink {
     /// The sink's name, "jsonl".
     package nonisolated let name = "jsonl"
@@ -17,8 +18,9 @@ package actor JSONLinesSink: Sink {
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         self.executor.asUnownedSerialExecutor()
     }
-    private let directory: String
-    private let maxFileBytes: Int
+    private let directory: JSONLinesDirectory
+    private let configuration: JSONLinesConfiguration
+    private let logger: Logger?
     private var number: Int
     private var descriptor: CInt
     private var size: Int
@@ -28,24 +30,22 @@ package actor JSONLinesSink: Sink {
     ///
     /// - Parameters:
     ///   - directory: created if missing.
-    ///   - maxFileBytes: a new file is started once this size is reached. Default 128 MiB.
+    ///   - logger: tells of files that are deleted.
     /// - Throws: the file system's error; `BinaryDecodingError` if the committed descriptor set is
     ///   damaged.
-    package init(directory: String, maxFileBytes: Int = 128 << 20) throws {
-        try FileManager.default.createDirectory(
-            atPath: directory, withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700])
-        // Also for an existing directory, whose creator may have ended before this.
-        try Self.sync(directory: directory + "/..")
-        let names = try FileManager.default.contentsOfDirectory(atPath: directory)
-        let number = names.compactMap(Self.number(of:)).max() ?? 1
-        let path = Self.path(directory, number)
-        try Self.dropUnfinishedLine(of: path)
+    package init(
+        directory: String, _ configuration: JSONLinesConfiguration = JSONLinesConfiguration(),
+        logger: Logger? = nil
+    ) throws {
+        let directory = try JSONLinesDirectory(creating: directory)
+        let number = try directory.numbers().last ?? 1
+        try Self.dropUnfinishedLine(of: directory.path(of: number))
         self.directory = directory
-        self.maxFileBytes = maxFileBytes
+        self.configuration = configuration
+        self.logger = logger
         self.number = number
         self.lines = try JSONLines()
-        (self.descriptor, self.size) = try Self.open(path)
+        (self.descriptor, self.size) = try Self.open(number, in: directory)
     }
 
     deinit { close(self.descriptor) }
@@ -53,7 +53,7 @@ package actor JSONLinesSink: Sink {
     /// Appends the batch's lines and syncs them.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
         do {
-            if self.size >= self.maxFileBytes { try self.rotate() }
+            if self.size >= self.configuration.fileBytes { try self.rotate() }
             let rejected = try self.lines.encode(hits)
             try self.append(self.lines.bytes)
             return SinkAnswer(rejected: rejected)
@@ -75,41 +75,46 @@ package actor JSONLinesSink: Sink {
     }
 
     private func rotate() throws {
-        let (descriptor, size) = try Self.open(Self.path(self.directory, self.number + 1))
+        let (descriptor, size) = try Self.open(self.number + 1, in: self.directory)
         close(self.descriptor)
         (self.descriptor, self.size) = (descriptor, size)
         self.number += 1
+        self.removeOldest()
     }
 
-    private static func open(_ path: String) throws(WriteError) -> (CInt, Int) {
-        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    /// A failure is logged, and the next full file tries again.
+    private func removeOldest() {
+        do {
+            let removed = try self.directory.removeOldest(
+                before: self.number, self.configuration)
+            for file in removed {
+                self.logger?.notice(
+                    "a file beyond jsonl.retain_files or jsonl.max_bytes is deleted",
+                    metadata: [
+                        "file": "\(self.directory.path(of: file.number))",
+                        "bytes": "\(file.bytes)",
+                    ])
+            }
+        } catch {
+            self.logger?.warning(
+                "files beyond jsonl.retain_files or jsonl.max_bytes cannot be deleted",
+                metadata: ["directory": "\(self.directory.path)", "reason": "\(error)"])
+        }
+    }
+
+    private static func open(
+        _ number: Int, in directory: JSONLinesDirectory
+    ) throws(WriteError) -> (CInt, Int) {
+        let descriptor = Glibc.open(
+            directory.path(of: number), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw WriteError(number: errno) }
         do {
-            try Self.sync(directory: URL(filePath: path).deletingLastPathComponent().path)
+            try directory.sync()
         } catch {
             close(descriptor)
             throw error
         }
         return (descriptor, Int(lseek(descriptor, 0, SEEK_END)))
-    }
-
-    /// Syncs a directory's entries: otherwise a synced file may be missing after a power cut.
-    private static func sync(directory: String) throws(WriteError) {
-        let descriptor = Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw WriteError(number: errno) }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw WriteError(number: errno) }
-    }
-
-    private static func path(_ directory: String, _ number: Int) -> String {
-        let digits = String(number)
-        let padding = String(repeating: "0", count: max(0, 6 - digits.count))
-        return "\(directory)/hits-\(padding)\(digits).jsonl"
-    }
-
-    private static func number(of name: String) -> Int? {
-        guard name.hasPrefix("hits-"), name.hasSuffix(".jsonl") else { return nil }
-        return Int(name.dropFirst(5).dropLast(6))
     }
 
     /// Removes an incomplete last line. It was not delivered, so the batch comes again.

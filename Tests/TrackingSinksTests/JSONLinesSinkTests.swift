@@ -27,7 +27,7 @@ struct JSONLinesSinkTests {
         let size = try self.bytes(1).count
         for (limit, count) in [(size, 2), (size + 1, 1)] {
             let other = try TemporaryDirectory()
-            let sink = try JSONLinesSink(directory: other.path, maxFileBytes: limit)
+            let sink = try JSONLinesSink(directory: other.path, .with { $0.fileBytes = limit })
             for _ in 0..<2 { #expect(await sink.deliver(batch) == .delivered) }
             let names = try FileManager.default.contentsOfDirectory(atPath: other.path).sorted()
             #expect(names == ["hits-000001.jsonl", "hits-000002.jsonl"].prefix(count).map { $0 })
@@ -37,10 +37,61 @@ struct JSONLinesSinkTests {
     @Test("the newest file is gone on with after a restart")
     func newest() async throws {
         for _ in 0..<3 {
-            let sink = try JSONLinesSink(directory: self.directory.path, maxFileBytes: 1)
+            let sink = try JSONLinesSink(directory: self.directory.path, .with { $0.fileBytes = 1 })
             #expect(await sink.deliver(try TestHits.batch([TestEvents.full(id: 1)])) == .delivered)
         }
         #expect(try self.files() == (1...3).map { "hits-00000\($0).jsonl" })
+    }
+
+    /// Limits, in files of one batch, and the numbers that stay of ten files.
+    struct Limit {
+        let files: Int
+        let bytes: Double
+        let stay: ClosedRange<Int>
+    }
+
+    @Test(
+        "the oldest full files go beyond a limit, and the newest stays",
+        arguments: [
+            Limit(files: 0, bytes: 0, stay: 1...10), Limit(files: 9, bytes: 0, stay: 1...10),
+            Limit(files: 8, bytes: 0, stay: 2...10), Limit(files: 1, bytes: 0, stay: 9...10),
+            Limit(files: 0, bytes: 3, stay: 7...10), Limit(files: 0, bytes: 2.9, stay: 8...10),
+            Limit(files: 0, bytes: 0.1, stay: 9...10), Limit(files: 2, bytes: 5, stay: 8...10),
+        ])
+    func retention(_ limit: Limit) async throws {
+        let batch = try TestHits.batch([TestEvents.full(id: 1)])
+        let probe = try TemporaryDirectory()
+        #expect(try await JSONLinesSink(directory: probe.path).deliver(batch) == .delivered)
+        let size = try Data(contentsOf: URL(filePath: probe.file("hits-000001.jsonl"))).count
+        let sink = try JSONLinesSink(
+            directory: self.directory.path,
+            .with {
+                $0.fileBytes = 1
+                $0.retainFiles = limit.files
+                $0.maxBytes = Int(limit.bytes * Double(size))
+            })
+        for _ in 1...10 { #expect(await sink.deliver(batch) == .delivered) }
+        let left = try self.files()
+        #expect(left.first == String(format: "hits-%06d.jsonl", limit.stay.lowerBound))
+        #expect(left.count == limit.stay.count)
+    }
+
+    @Test("files that another program has moved away do not count")
+    func movedAway() async throws {
+        let batch = try TestHits.batch([TestEvents.full(id: 1)])
+        let sink = try JSONLinesSink(
+            directory: self.directory.path,
+            .with {
+                $0.fileBytes = 1
+                $0.retainFiles = 3
+            })
+        for _ in 1...4 { #expect(await sink.deliver(batch) == .delivered) }
+        for number in [2, 3] {
+            try FileManager.default.removeItem(
+                atPath: self.directory.file("hits-00000\(number).jsonl"))
+        }
+        #expect(await sink.deliver(batch) == .delivered)
+        #expect(try self.files() == [1, 4, 5].map { "hits-00000\($0).jsonl" })
     }
 
     @Test("half a line is dropped at the start, whole lines stay", arguments: [0, 1, 2])
@@ -88,5 +139,13 @@ struct JSONLinesSinkTests {
             let attributes = try FileManager.default.attributesOfItem(atPath: file.key)
             #expect(attributes[.posixPermissions] as? Int == file.value)
         }
+    }
+}
+
+extension JSONLinesConfiguration {
+    static func with(_ change: (inout Self) -> Void) -> Self {
+        var configuration = Self()
+        change(&configuration)
+        return configuration
     }
 }
