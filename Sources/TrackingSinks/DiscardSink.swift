@@ -4,8 +4,7 @@ package import TrackingCore
 package struct DiscardSink: Sink {
     /// The sink's name, "discard".
     package let name = "discard"
-    /// As few deliveries as joining can save, of no more bytes than a core's cache holds: joining
-    /// copies them.
+    /// Joining saves deliveries but copies the groups. 512 KiB stay in a core's cache.
     package let maxBatch = BatchLimit(hits: 50_000, bytes: 512 << 10)
 
     /// Creates the sink.

@@ -1,10 +1,13 @@
 internal import Glibc
 internal import TrackingCore
 
-/// A failed write.
+/// A failed change of a file.
 struct WriteError: Error, CustomStringConvertible {
     let number: CInt
-    var description: String { "cannot write: \(String(cString: strerror(self.number)))" }
+    var action = "write"
+    var description: String {
+        "cannot \(self.action): \(String(cString: strerror(self.number)))"
+    }
 }
 
 enum FileWriter {

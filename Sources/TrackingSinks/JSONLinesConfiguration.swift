@@ -19,10 +19,10 @@ package struct JSONLinesConfiguration: KeyedConfiguration {
             "bytes after which the jsonl sink starts a new file"),
         .number(
             "jsonl.retain_files", \.retainFiles, 0...1_000_000,
-            "full files from which on the oldest is deleted; 0 for no limit", unit: "files"),
+            "maximum number of full files; the oldest are deleted; 0 for no limit", unit: "files"),
         .number(
             "jsonl.max_bytes", \.maxBytes, 0...(1 << 50),
-            "bytes of full files from which on the oldest is deleted, never the newest; 0 for no "
+            "maximum size of all full files; the oldest are deleted, never the newest; 0 for no "
                 + "limit"),
     ]
 }

@@ -23,11 +23,7 @@ struct JSONLinesDirectory {
     }
 
     /// The path of a file.
-    func path(of number: Int) -> String {
-        let digits = String(number)
-        let padding = String(repeating: "0", count: max(0, 6 - digits.count))
-        return "\(self.path)/hits-\(padding)\(digits).jsonl"
-    }
+    func path(of number: Int) -> String { "\(self.path)/\(Self.name(of: number))" }
 
     /// The numbers of all files, in order.
     func numbers() throws -> [Int] {
@@ -38,27 +34,31 @@ struct JSONLinesDirectory {
     /// Syncs the entries: otherwise a synced file may be missing after a power cut.
     func sync() throws(WriteError) { try Self.sync(self.path) }
 
-    /// Deletes the oldest full files beyond a limit, but never the newest of them. What another
-    /// program has moved away no longer counts.
+    /// The oldest full files beyond a limit, but never the newest full one. The directory is read
+    /// each time, because another program may have moved files away.
     ///
     /// - Parameter current: the number of the file that is not full.
-    /// - Returns: the files that were deleted.
-    func removeOldest(
+    func excess(
         before current: Int, _ configuration: JSONLinesConfiguration
-    ) throws -> [File] {
+    ) throws -> ArraySlice<File> {
         guard configuration.retainFiles > 0 || configuration.maxBytes > 0 else { return [] }
-        var full = try self.numbers().filter { $0 < current }.compactMap(self.file)[...]
-        var bytes = full.reduce(0) { $0 + $1.bytes }
-        var removed: [File] = []
-        while full.count > 1, let oldest = full.first,
-            configuration.isExceeded(files: full.count, bytes: bytes)
-        {
-            try FileManager.default.removeItem(atPath: self.path(of: oldest.number))
-            removed.append(oldest)
-            bytes -= oldest.bytes
-            full.removeFirst()
+        let full = try self.numbers().filter { $0 < current }.compactMap(self.file)
+        let maxFiles = configuration.retainFiles > 0 ? configuration.retainFiles : .max
+        var bytesLeft = configuration.maxBytes > 0 ? configuration.maxBytes : .max
+        var kept = 0
+        for file in full.reversed() {
+            guard kept == 0 || kept < maxFiles && file.bytes <= bytesLeft else { break }
+            kept += 1
+            bytesLeft -= min(file.bytes, bytesLeft)
         }
-        return removed
+        return full.dropLast(kept)
+    }
+
+    /// Deletes a file; a directory of that name stays.
+    func remove(_ file: File) throws(WriteError) {
+        guard unlink(self.path(of: file.number)) == 0 else {
+            throw WriteError(number: errno, action: "delete")
+        }
     }
 
     /// Nil if the file is gone.
@@ -68,9 +68,19 @@ struct JSONLinesDirectory {
         return File(number: number, bytes: Int(status.st_size))
     }
 
+    private static func name(of number: Int) -> String {
+        let digits = String(number)
+        let padding = String(repeating: "0", count: max(0, 6 - digits.count))
+        return "hits-\(padding)\(digits).jsonl"
+    }
+
+    /// Nil for files that the sink has not made. The highest number leaves room for later ones.
     private static func number(of name: String) -> Int? {
-        guard name.hasPrefix("hits-"), name.hasSuffix(".jsonl") else { return nil }
-        return Int(name.dropFirst(5).dropLast(6))
+        guard name.hasPrefix("hits-"), name.hasSuffix(".jsonl"),
+            let number = Int(name.dropFirst(5).dropLast(6)),
+            (1...999_999_999_999).contains(number), name == Self.name(of: number)
+        else { return nil }
+        return number
     }
 
     private static func sync(_ path: String) throws(WriteError) {
@@ -78,13 +88,5 @@ struct JSONLinesDirectory {
         guard descriptor >= 0 else { throw WriteError(number: errno) }
         defer { close(descriptor) }
         guard fsync(descriptor) == 0 else { throw WriteError(number: errno) }
-    }
-}
-
-extension JSONLinesConfiguration {
-    /// Whether full files are beyond a limit.
-    fileprivate func isExceeded(files: Int, bytes: Int) -> Bool {
-        self.retainFiles > 0 && files > self.retainFiles
-            || self.maxBytes > 0 && bytes > self.maxBytes
     }
 }

@@ -79,26 +79,33 @@ package actor JSONLinesSink: Sink {
         close(self.descriptor)
         (self.descriptor, self.size) = (descriptor, size)
         self.number += 1
-        self.removeOldest()
+        self.removeExcess()
     }
 
-    /// A failure is logged, and the next full file tries again.
-    private func removeOldest() {
+    /// Deletes full files beyond the limits. A failure is logged and holds nothing up; it is tried
+    /// again when the next file is full.
+    private func removeExcess() {
         do {
-            let removed = try self.directory.removeOldest(
-                before: self.number, self.configuration)
-            for file in removed {
-                self.logger?.notice(
-                    "a file beyond jsonl.retain_files or jsonl.max_bytes is deleted",
-                    metadata: [
-                        "file": "\(self.directory.path(of: file.number))",
-                        "bytes": "\(file.bytes)",
-                    ])
-            }
+            let excess = try self.directory.excess(before: self.number, self.configuration)
+            for file in excess { self.remove(file) }
         } catch {
             self.logger?.warning(
-                "files beyond jsonl.retain_files or jsonl.max_bytes cannot be deleted",
+                "cannot list the files of the jsonl sink, so none is deleted",
                 metadata: ["directory": "\(self.directory.path)", "reason": "\(error)"])
+        }
+    }
+
+    private func remove(_ file: JSONLinesDirectory.File) {
+        let path = self.directory.path(of: file.number)
+        do throws(WriteError) {
+            try self.directory.remove(file)
+            self.logger?.notice(
+                "a file beyond jsonl.retain_files or jsonl.max_bytes is deleted",
+                metadata: ["file": "\(path)", "bytes": "\(file.bytes)"])
+        } catch {
+            self.logger?.warning(
+                "a file beyond jsonl.retain_files or jsonl.max_bytes stays",
+                metadata: ["file": "\(path)", "reason": "\(error)"])
         }
     }
 

@@ -94,6 +94,44 @@ struct JSONLinesSinkTests {
         #expect(try self.files() == [1, 4, 5].map { "hits-00000\($0).jsonl" })
     }
 
+    @Test("what is in the way of a deletion stays, and holds up neither the others nor a delivery")
+    func undeletable() async throws {
+        let batch = try TestHits.batch([TestEvents.full(id: 1)])
+        let sink = try JSONLinesSink(
+            directory: self.directory.path,
+            .with {
+                $0.fileBytes = 1
+                $0.retainFiles = 2
+            })
+        for _ in 1...3 { #expect(await sink.deliver(batch) == .delivered) }
+        let path = self.directory.file("hits-000001.jsonl")
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createDirectory(
+            atPath: path + "/inner", withIntermediateDirectories: true)
+        for _ in 4...6 { #expect(await sink.deliver(batch) == .delivered) }
+        #expect(try self.files() == [1, 4, 5, 6].map { "hits-00000\($0).jsonl" })
+        #expect(FileManager.default.fileExists(atPath: path + "/inner"))
+    }
+
+    @Test(
+        "a name that the sink does not give is none of its files",
+        arguments: ["9223372036854775807", "-00005", "+00005", "7", "0000007", "000000"])
+    func foreignName(digits: String) async throws {
+        let foreign = "hits-\(digits).jsonl"
+        try "x".write(
+            toFile: self.directory.file(foreign), atomically: false, encoding: .utf8)
+        let batch = try TestHits.batch([TestEvents.full(id: 1)])
+        let sink = try JSONLinesSink(
+            directory: self.directory.path,
+            .with {
+                $0.fileBytes = 1
+                $0.retainFiles = 1
+            })
+        for _ in 1...3 { #expect(await sink.deliver(batch) == .delivered) }
+        #expect(
+            try self.files() == (["hits-000002.jsonl", "hits-000003.jsonl"] + [foreign]).sorted())
+    }
+
     @Test("half a line is dropped at the start, whole lines stay", arguments: [0, 1, 2])
     func halfLine(wholeLines: Int) async throws {
         let path = self.directory.file("hits-000001.jsonl")
@@ -143,7 +181,7 @@ struct JSONLinesSinkTests {
 }
 
 extension JSONLinesConfiguration {
-    static func with(_ change: (inout Self) -> Void) -> Self {
+    fileprivate static func with(_ change: (inout Self) -> Void) -> Self {
         var configuration = Self()
         change(&configuration)
         return configuration
