@@ -13,7 +13,8 @@ extension RequestPool {
         var configuration = Journal.Configuration()
         configuration.checkpointMilliseconds = 3_600_000
         let journal = try Journal(
-            directory: directory + "/journal", sinks: ["sink"], configuration: configuration
+            directory: directory + "/journal", sinks: [JournalSink("sink")],
+            configuration: configuration
         ) { error in
             preconditionFailure("the journal's disk failed: \(error)")
         }

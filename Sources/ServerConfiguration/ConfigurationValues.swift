@@ -37,6 +37,9 @@ struct ConfigurationValues {
         return value
     }
 
+    /// Whether something else than the default sets a key.
+    func isSet(_ name: String) -> Bool { self.setting(name).origin != .standard }
+
     /// A host and a port; an address that cannot be taken apart is a problem.
     mutating func address(_ name: String, _ value: String) -> (host: String, port: Int) {
         let colon = value.lastIndex(of: ":") ?? value.startIndex

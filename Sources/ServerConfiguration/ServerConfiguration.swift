@@ -18,8 +18,11 @@ package struct ServerConfiguration: Sendable {
     package var port = 50051
     /// Directory of the journal and the sinks' files.
     package var dataDirectory = "./sightline-data"
-    /// Where hits go.
+    /// Where hits go, if there is one sink.
     package var sink = SinkKind.sqlite
+    /// Where hits go: at least one required sink, each kind once.
+    package var sinks: [ListedSink] { self.listedSinks ?? [ListedSink(self.sink)] }
+    private var listedSinks: [ListedSink]?
     /// The least severe log record that is written.
     package var logLevel = Logger.Level.info
     /// How log records look.
@@ -88,7 +91,8 @@ package struct ServerConfiguration: Sendable {
         (self.host, self.port) = values.address("listen", listen)
         // Streams are told of the end in time for it to come before the connections are cut.
         self.stream.closingGrace = min(self.stream.closingGrace, self.drainTimeout / 2)
-        if self.sink == .nats {
+        self.readSinks(&values)
+        if self.sinks.contains(where: { $0.kind == .nats }) {
             NATSConfiguration.check(&values)
             self.journal.retainSeconds = max(
                 self.journal.retainSeconds, Int(self.nats.retention.components.seconds))
@@ -98,6 +102,23 @@ package struct ServerConfiguration: Sendable {
         self.admin.read(&values)
         if let exposure = self.exposure { values.refuse("listen", exposure) }
         guard values.problems.isEmpty else { throw ConfigurationError(values.problems) }
+    }
+}
+
+extension ServerConfiguration {
+    /// Reads the key `sinks`, after those of the journal.
+    private mutating func readSinks(_ values: inout ConfigurationValues) {
+        let text = values.text("sinks")
+        if text.isEmpty { return }
+        let list = SinkList(
+            text,
+            journalBytes: self.journal.mode == .disk
+                ? self.journal.maxBytes : self.journal.maxCachedBytes)
+        for problem in list.problems { values.refuse("sinks", problem) }
+        if values.isSet("sink") {
+            values.refuse("sinks", "sink is set as well: list that sink too, or unset one of them")
+        }
+        if list.problems.isEmpty { self.listedSinks = list.sinks }
     }
 }
 
@@ -117,7 +138,13 @@ extension ServerConfiguration: KeyedConfiguration {
             .text(
                 "data_dir", \.dataDirectory, "directory of the journal and the sinks' files",
                 unit: "directory"),
-            .choice("sink", \.sink, "where hits go"),
+            .choice("sink", \.sink, "where hits go, if that is one sink"),
+            .init(
+                "sinks", .text(""),
+                "several sinks at once, each type once: a list with type, required (default true), "
+                    + "max_lag_bytes (kept for a sink that is not required, default 1 GiB, at most "
+                    + "half of the journal) and from (oldest or newest, where a new sink begins)",
+                unit: "list"),
             .choice(
                 "log.level", \.logLevel, "the least severe log record that is written",
                 isReloadable: true),

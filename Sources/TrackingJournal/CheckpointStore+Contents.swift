@@ -15,7 +15,8 @@ extension CheckpointStore {
         var lastSequence: Int64 = 0
         /// The number of events in all records up to `lastSequence`; nil if unknown.
         var lastTotal: UInt32?
-        var cursors: [String: SinkCursor] = [:]
+        /// Where each sink is, and what it has missed.
+        var sinks: [String: SinkCursors.Saved] = [:]
         /// The saved rows of the window: each one's sequence and number of new keys.
         var recent: [(sequence: Int64, keys: Int)] = []
 
@@ -65,6 +66,8 @@ extension CheckpointStore {
                 SELECT 0, '', quote(identity) || quote(deleted_through) || quote(deleted_total)
                     || quote(last_sequence) || quote(last_total) FROM journal
                 UNION ALL SELECT 1, sink, quote(sink) || quote(sequence) || quote(place) FROM cursor
+                UNION ALL SELECT 2, sink, quote(sink) || quote(through) || quote(events)
+                    || quote(hits) FROM gap
                 ORDER BY 1, 2
                 """)
         return try Row.fetchAll(rows).reduce(0) { checksum, row in
@@ -93,9 +96,21 @@ extension CheckpointStore.Contents {
         self.lastSequence = try row.decode(Int64.self, forColumn: "last_sequence")
         self.lastTotal = try row.decode(UInt32?.self, forColumn: "last_total")
         for row in try Row.fetchAll(database, sql: "SELECT * FROM cursor") {
-            self.cursors[try row.decode(String.self, forColumn: "sink")] = SinkCursor(
+            let cursor = SinkCursor(
                 sequence: try row.decode(Int64.self, forColumn: "sequence"),
                 place: try row.decode(String.self, forColumn: "place"))
+            self.sinks[try row.decode(String.self, forColumn: "sink")] = SinkCursors.Saved(
+                cursor: cursor)
+        }
+        for row in try Row.fetchAll(database, sql: "SELECT * FROM gap") {
+            let gap = SinkGap(
+                through: try row.decode(Int64.self, forColumn: "through"),
+                events: try row.decode(Int.self, forColumn: "events"),
+                hits: try row.decode(Int.self, forColumn: "hits"))
+            self.sinks[
+                try row.decode(String.self, forColumn: "sink"),
+                default: SinkCursors.Saved(cursor: SinkCursor())
+            ].gap = gap
         }
         return checksum != nil
     }

@@ -8,7 +8,7 @@ internal import Glibc
 
 /// A checkpoint: everything that changed since the previous one.
 struct Checkpoint: Sendable {
-    var cursors: [String: SinkCursor]
+    var sinks: [String: SinkCursors.Saved]
     /// The window's changes up to a sequence (`RecentHits.row(of:)`).
     var keys: [UInt8]
     var keysThrough: Int64
@@ -37,8 +37,9 @@ final class CheckpointStore: Sendable {
         case failed(String)
     }
 
-    /// The schema's version. Version 0 lacks the totals of events, version 1 the checksum.
-    private static let version = 2
+    /// The schema's version. Version 0 lacks the totals of events, version 1 the checksum, and
+    /// version 2 what sinks have missed.
+    private static let version = 3
 
     /// Opens the file at `path`. Checkpoints are written on `queue`.
     ///
@@ -68,6 +69,7 @@ final class CheckpointStore: Sendable {
                     try database.execute(sql: Self.form0)
                     if version < 1 { try database.execute(sql: Self.form1) }
                     if version < 2 { try database.execute(sql: Self.form2) }
+                    if version < 3 { try database.execute(sql: Self.form3) }
                     return .commit
                 }
                 try database.rewriteLog()
@@ -108,7 +110,14 @@ final class CheckpointStore: Sendable {
         ALTER TABLE journal ADD COLUMN checksum INTEGER;
         CREATE TRIGGER forget_checksum AFTER UPDATE OF deleted_through ON journal
             BEGIN UPDATE journal SET checksum = NULL; END;
-        PRAGMA user_version = 2;
+        """
+
+    /// What is missing after a sink's cursor.
+    private static let form3 = """
+        CREATE TABLE gap (
+            sink TEXT PRIMARY KEY, through INTEGER NOT NULL, events INTEGER NOT NULL,
+            hits INTEGER NOT NULL) WITHOUT ROWID;
+        PRAGMA user_version = 3;
         """
 
     /// The reuse of segments depends on both settings, so they are read back.
@@ -165,16 +174,7 @@ final class CheckpointStore: Sendable {
     }
 
     private static func write(_ checkpoint: Checkpoint, in database: Database) throws {
-        for (sink, cursor) in checkpoint.cursors {
-            // A sink that reports no place has not moved since its last one.
-            try database.cachedStatement(
-                sql: """
-                    INSERT INTO cursor (sink, sequence, place) VALUES (?, ?, ?)
-                    ON CONFLICT (sink) DO UPDATE SET sequence = excluded.sequence,
-                        place = iif(excluded.place = '', place, excluded.place)
-                    """
-            ).execute(arguments: [sink, cursor.sequence, cursor.place])
-        }
+        for (sink, saved) in checkpoint.sinks { try Self.write(saved, of: sink, in: database) }
         if !checkpoint.keys.isEmpty {
             try database.cachedStatement(sql: "INSERT INTO recent (sequence, keys) VALUES (?, ?)")
                 .execute(arguments: [checkpoint.keysThrough, Data(checkpoint.keys)])
@@ -192,6 +192,27 @@ final class CheckpointStore: Sendable {
         ])
         try database.cachedStatement(sql: "UPDATE journal SET checksum = ?")
             .execute(arguments: [Self.checksum(in: database)])
+    }
+
+    private static func write(
+        _ saved: SinkCursors.Saved, of sink: String, in database: Database
+    ) throws {
+        // A sink that reports no place has not moved since its last one.
+        try database.cachedStatement(
+            sql: """
+                INSERT INTO cursor (sink, sequence, place) VALUES (?, ?, ?)
+                ON CONFLICT (sink) DO UPDATE SET sequence = excluded.sequence,
+                    place = iif(excluded.place = '', place, excluded.place)
+                """
+        ).execute(arguments: [sink, saved.cursor.sequence, saved.cursor.place])
+        if let gap = saved.gap {
+            try database.cachedStatement(
+                sql: "INSERT OR REPLACE INTO gap (sink, through, events, hits) VALUES (?, ?, ?, ?)"
+            ).execute(arguments: [sink, gap.through, gap.events, gap.hits])
+        } else {
+            try database.cachedStatement(sql: "DELETE FROM gap WHERE sink = ?")
+                .execute(arguments: [sink])
+        }
     }
 
     /// Closes the file after all queued work.

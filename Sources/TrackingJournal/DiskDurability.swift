@@ -12,7 +12,7 @@ final class DiskDurability: Durability {
 
     /// - Throws: `JournalError` where the files cannot be used safely.
     init(
-        directory: String, sinks: [String], configuration: Journal.Configuration,
+        directory: String, sinks: [JournalSink], configuration: Journal.Configuration,
         machine: Machine, queue: any WorkQueue, failure: JournalFailure,
         onCommit: @escaping @Sendable (Duration) -> Void
     ) throws(JournalError) {

@@ -1,8 +1,12 @@
+internal import TrackingCore
+
 /// A segment's file as read at startup: its records, and the keys of those after the checkpoint.
 struct FoundSegment {
     let segment: Segment
     var records: [FoundRecord]
     let keys: [Int64: ArraySlice<UInt8>]
+    /// The number of hits in each whole record that is still needed, by sequence.
+    let hitCounts: [Int64: Int]
     /// Whether the file is of format 0: no header, and no totals of events.
     let isFormat0: Bool
     /// Sequences of records whose body the disk failed to read. They may hold acknowledged events.
@@ -30,6 +34,8 @@ struct FoundSegment {
         self.records = records
         self.isFormat0 = reading.isFormat0
         self.keys = Self.keys(of: records, in: contents.bytes, after: checkpoint.keysThrough)
+        self.hitCounts = Self.hitCounts(
+            of: records, in: contents.bytes, after: checkpoint.deletedThrough)
         self.unreadableBodies = Set(
             records.lazy.filter { contents.isUnreadable($0.offset..<$0.endOffset) }
                 .map(\.header.sequence))
@@ -126,6 +132,19 @@ struct FoundSegment {
             end = record.endOffset
         }
         return records.dropLast().contains { !$0.isWhole }
+    }
+
+    private static func hitCounts(
+        of records: [FoundRecord], in bytes: [UInt8], after sequence: Int64
+    ) -> [Int64: Int] {
+        var counts: [Int64: Int] = [:]
+        for record in records where record.isWhole && record.header.sequence > sequence {
+            let payload = record.endOffset - record.header.payloadBytes..<record.endOffset
+            counts[record.header.sequence] = bytes.withUnsafeBytes {
+                HitBlock.hitCount(in: Bytes(rebasing: $0[payload]))
+            }
+        }
+        return counts
     }
 
     private static func keys(

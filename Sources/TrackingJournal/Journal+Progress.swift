@@ -10,6 +10,9 @@ extension Journal {
     /// Random numbers for the jitter of retries; deterministic in a simulation.
     package var generator: MachineGenerator { MachineGenerator(machine: self.machine) }
 
+    /// The hits that went before a sink had them, and that it has not been told of as missed.
+    package func missedHits(of sink: String) -> Int { self.writer.missedHits(of: sink) }
+
     /// The backlog of a sink.
     package struct Lag: Sendable, Equatable {
         /// The number of groups that the sink has not confirmed.

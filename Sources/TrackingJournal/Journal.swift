@@ -35,14 +35,14 @@ package final class Journal: Sendable {
     /// - Parameters:
     ///   - directory: where its files are, made where it is missing; nothing is written there
     ///     where the mode is `off`.
-    ///   - sinks: the names of the sinks whose cursors hold rows back.
+    ///   - sinks: the sinks that groups are kept for.
     ///   - onCommit: told how long it took to make each group durable; called on the journal's
     ///     queue, so it has to return at once.
     ///   - machine: its files, queues, time and chance; a simulation gives its own.
     ///   - onFailure: called once when the disk fails; the process has to end with 74.
     /// - Throws: `JournalError` where the files cannot be used safely.
     package init(
-        directory: String, sinks: [String], configuration: Configuration = Configuration(),
+        directory: String, sinks: [JournalSink], configuration: Configuration = Configuration(),
         onCommit: @escaping @Sendable (Duration) -> Void = { _ in },
         machine: Machine = .local,
         onFailure: @escaping @Sendable (JournalError) -> Void
@@ -143,6 +143,25 @@ package final class Journal: Sendable {
             // one of that moment. A batch that was committed since then must not be passed over.
             return try await self.batches(after: last, upTo: limit)
         }
+    }
+
+    /// The next groups for a sink, which the forwarder will then have in memory: those after
+    /// `sequence`, or in their place a single group that stands for what the journal let go.
+    ///
+    /// - Throws: what the system says where the first group cannot be read.
+    package func batches(
+        for sink: String, after sequence: Int64, upTo limit: BatchLimit
+    ) async throws -> [JournalBatch]? {
+        // Where all has gone there may be nothing to wait for.
+        if let gap = self.writer.take(sink: sink, through: sequence) {
+            return [JournalBatch(gap, after: sequence)]
+        }
+        guard let batches = try await self.batches(after: sequence, upTo: limit),
+            let last = batches.last
+        else { return nil }
+        // Only now is it certain that none of them goes unnoticed.
+        guard let gap = self.writer.take(sink: sink, through: last.sequence) else { return batches }
+        return [JournalBatch(gap, after: sequence)]
     }
 
     /// Reads groups from disk, in turns of the queue: long enough that a sink which is behind does

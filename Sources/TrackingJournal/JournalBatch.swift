@@ -39,16 +39,44 @@ extension JournalBatch {
     }
 }
 
-/// Records that are missing or unreadable.
+extension JournalBatch {
+    /// Stands for groups that went before a sink had them.
+    init(_ gap: SinkGap, after sequence: Int64) {
+        self.init(
+            sequence: gap.through, eventCount: gap.events, payload: [],
+            loss: LostRecords(
+                sequences: min(sequence + 1, gap.through)...gap.through, eventCount: gap.events,
+                hitCount: gap.hits, cause: .lag))
+    }
+}
+
+/// Records that are missing or unreadable, or that went before a sink had them.
 package struct LostRecords: Sendable, Equatable {
     /// The sequences of the records.
     package let sequences: ClosedRange<Int64>
     /// The number of their events; nil if unknown.
     package let eventCount: Int?
+    /// The number of their hits; nil if unknown.
+    package let hitCount: Int?
+    /// Why they are lost.
+    package let cause: Cause
+
+    /// Why records are lost.
+    package enum Cause: Sendable {
+        /// The disk did not return what was written.
+        case damage
+        /// The sink is not required, and was further behind than `max_lag_bytes`.
+        case lag
+    }
 
     /// Describes the loss of `sequences`.
-    package init(sequences: ClosedRange<Int64>, eventCount: Int?) {
+    package init(
+        sequences: ClosedRange<Int64>, eventCount: Int?, hitCount: Int? = nil,
+        cause: Cause = .damage
+    ) {
         self.sequences = sequences
         self.eventCount = eventCount
+        self.hitCount = hitCount
+        self.cause = cause
     }
 }

@@ -10,7 +10,7 @@ final class JournalWriter: @unchecked Sendable {
     /// Nil where nothing is written.
     private let log: JournalLog?
     private let window: RecentHits
-    private let cursors: Mutex<SinkCursors>
+    let cursors: Mutex<SinkCursors>
     private let stored: Atomic<Int>
     /// Bytes of payload that may be kept.
     let maxBytes: Int
@@ -19,13 +19,13 @@ final class JournalWriter: @unchecked Sendable {
     /// Events in all records, modulo 2³².
     private var eventTotal: UInt32
     // Written on the queue, and read by whoever asks how far behind a sink is.
-    private let rows: Mutex<Deque<StoredRow>>
+    let rows: Mutex<Deque<StoredRow>>
     private var windowRows: WindowRows
     /// The newest row that has gone, and the newest of which a checkpoint says so.
     private var (deletedThrough, savedDeletedThrough): (Int64, Int64)
     /// Events in all records up to the newest row that has gone; nil where nothing tells.
     private var deletedTotal: UInt32?
-    private let machine: Machine
+    let machine: Machine
     private var changes: [RecentHits.Change] = []
 
     /// A writer that goes on after what earlier runs left: a checkpoint, which the window has been
@@ -34,7 +34,7 @@ final class JournalWriter: @unchecked Sendable {
     /// - Throws: `JournalError.failed` where the log cannot be read, `.foreign` where it is none.
     init(
         log: JournalLog?, window: RecentHits, checkpoint: CheckpointStore.Contents,
-        sinks: [String], maxBytes: Int, configuration: Journal.Configuration, machine: Machine
+        sinks: [JournalSink], maxBytes: Int, configuration: Journal.Configuration, machine: Machine
     ) throws(JournalError) {
         var windowRows = WindowRows(checkpoint.recent, capacity: configuration.windowCapacity)
         let recovered = try log?.recover(after: checkpoint) { _, keys in
@@ -44,14 +44,15 @@ final class JournalWriter: @unchecked Sendable {
         self.log = log
         self.window = window
         self.machine = machine
-        self.cursors = Mutex(
-            SinkCursors(
-                checkpoint.cursors, of: sinks, retention: .seconds(configuration.retainSeconds),
-                now: machine.now()))
         self.stored = Atomic(rows.reduce(0) { $0 + $1.bytes })
         self.maxBytes = maxBytes
-        self.lastSequence = max(
-            recovered?.lastSequence ?? 0, checkpoint.cursors.values.map(\.sequence).max() ?? 0)
+        let lastSequence = max(
+            recovered?.lastSequence ?? 0, checkpoint.sinks.values.map(\.cursor.sequence).max() ?? 0)
+        self.lastSequence = lastSequence
+        self.cursors = Mutex(
+            SinkCursors(
+                checkpoint.sinks, of: sinks, last: lastSequence,
+                retention: .seconds(configuration.retainSeconds), now: machine.now()))
         self.eventTotal = recovered?.eventTotal ?? 0
         self.rows = Mutex(Deque(rows))
         self.windowRows = windowRows
@@ -84,7 +85,7 @@ final class JournalWriter: @unchecked Sendable {
             eventCount: events, eventTotal: self.eventTotal &+ UInt32(truncatingIfNeeded: events),
             keys: keys, payload: payload)
         do throws(JournalLog.Failure) {
-            self.noteDurable(record, at: try self.log?.append(record))
+            self.noteDurable(record, hits: hits, at: try self.log?.append(record))
         } catch {
             self.undoClaims()
             throw error
@@ -128,7 +129,7 @@ final class JournalWriter: @unchecked Sendable {
         self.changes.removeAll(keepingCapacity: true)
     }
 
-    private func noteDurable(_ record: Record, at place: RecordPlace?) {
+    private func noteDurable(_ record: Record, hits: Int, at place: RecordPlace?) {
         self.lastSequence = record.sequence
         self.eventTotal = record.eventTotal
         if !record.keys.isEmpty {
@@ -138,38 +139,17 @@ final class JournalWriter: @unchecked Sendable {
         let row = StoredRow(
             sequence: record.sequence, createTime: record.createTime, bytes: record.payload.count,
             eventCount: UInt32(truncatingIfNeeded: record.eventCount),
-            eventTotal: record.eventTotal, place: place)
+            hitCount: UInt32(truncatingIfNeeded: hits), eventTotal: record.eventTotal, place: place)
         self.rows.withLock { $0.append(row) }
         self.stored.add(row.bytes, ordering: .relaxed)
     }
 }
 
-// MARK: Cursors and rows
+// MARK: Rows
 
 extension JournalWriter {
-    func cursor(of sink: String) -> SinkCursor { self.cursors.withLock { $0[sink] } }
-
-    func advance(sink: String, to cursor: SinkCursor) {
-        self.cursors.withLock { $0.advance(sink, to: cursor, at: self.machine.now()) }
-    }
-
-    func rewind(sink: String) { self.cursors.withLock { $0.rewind(sink) } }
-
-    /// The newest sequence that every sink has.
-    var delivered: Int64 { self.cursors.withLock { $0.delivered } }
-
     /// When the oldest row that is kept was made, in microseconds since 1970.
     var oldestTime: Int64? { self.rows.withLock { $0.first?.createTime } }
-
-    func lag(of sink: String) -> Journal.Lag {
-        let cursor = self.cursor(of: sink).sequence
-        return self.rows.withLock { rows in
-            let index = rows.index(after: cursor)
-            return Journal.Lag(
-                groups: rows.count - index,
-                oldestTime: index < rows.count ? rows[index].createTime : nil)
-        }
-    }
 
     /// The groups after `sequence`, up to `last` and a limit, from disk, as many as are read in one
     /// turn; empty where there are none. A damaged group is returned alone.
@@ -213,29 +193,39 @@ extension JournalWriter {
     /// How much is read in one turn: acks wait for it about as long as for a commit.
     private static let (turnGroups, turnBytes) = (256, 1 << 20)
 
-    /// Payload that was delivered without ever having been written is kept no more.
-    func forget(through sequence: Int64) {
-        let bytes = self.rows.withLock { $0.removeRows { $0.sequence <= sequence } }
-        self.stored.subtract(bytes, ordering: .relaxed)
-    }
-
-    /// Lets rows go that every sink has had for long enough. Clients come first: what is only
-    /// retained gives way to the bytes that come, and where it fills more than half of the journal.
-    private func deleteDelivered(before bytes: Int = 0) {
-        let (delivered, expired) = self.cursors.withLock { ($0.delivered, $0.expired) }
-        var excess = self.storedBytes - min(self.maxBytes / 2, self.maxBytes - bytes)
-        let deleted = self.rows.withLock { rows in
-            rows.removeRows { row in
-                guard row.sequence <= delivered, row.sequence <= expired || excess > 0 else {
-                    return false
+    /// Lets rows go that every sink has had for long enough, or is too far behind for. Clients come
+    /// first: what is only retained gives way to the bytes that come, and where it fills more than
+    /// half of the journal.
+    ///
+    /// - Returns: the newest row that has gone; nil if none has.
+    @discardableResult
+    func removeDelivered(before bytes: Int = 0) -> StoredRow? {
+        var newest: StoredRow?
+        let deleted = self.cursors.withLock { cursors in
+            let (delivered, expired) = (cursors.delivered, cursors.expired)
+            var left = self.storedBytes
+            let maxLeft = min(self.maxBytes / 2, self.maxBytes - bytes)
+            return self.rows.withLock { rows in
+                rows.removeRows { row in
+                    guard row.sequence <= delivered, row.sequence <= expired || left > maxLeft,
+                        !cursors.holds(row, left: left)
+                    else { return false }
+                    cursors.noteDeleted(row)
+                    left -= row.bytes
+                    newest = row
+                    return true
                 }
-                excess -= row.bytes
-                self.deletedThrough = row.sequence
-                self.deletedTotal = row.eventTotal
-                return true
             }
         }
         self.stored.subtract(deleted, ordering: .relaxed)
+        return newest
+    }
+
+    private func deleteDelivered(before bytes: Int = 0) {
+        if let newest = self.removeDelivered(before: bytes) {
+            self.deletedThrough = newest.sequence
+            self.deletedTotal = newest.eventTotal
+        }
         // Records of keys alone have no rows, and go with those before them.
         let kept = self.rows.withLock { $0.first?.sequence }
         self.deletedThrough = max(
@@ -249,14 +239,14 @@ extension JournalWriter {
     /// What became known since the last checkpoint; nil where that is nothing.
     func takeCheckpoint() -> Checkpoint? {
         self.deleteDelivered()
-        let cursors = self.cursors.withLock { $0.changed }
+        let sinks = self.cursors.withLock { $0.unsaved }
         guard
-            !cursors.isEmpty || !self.windowRows.unsaved.isEmpty
+            !sinks.isEmpty || !self.windowRows.unsaved.isEmpty
                 || self.deletedThrough != self.savedDeletedThrough
         else { return nil }
         let (keys, newKeys) = self.windowRows.take()
         return Checkpoint(
-            cursors: cursors, keys: keys, keysThrough: self.lastSequence, newKeys: newKeys,
+            sinks: sinks, keys: keys, keysThrough: self.lastSequence, newKeys: newKeys,
             lastSequence: self.lastSequence, lastTotal: self.eventTotal,
             deletedThrough: self.deletedThrough, deletedTotal: self.deletedTotal,
             forgetThrough: self.windowRows.forgettableThrough)
@@ -266,7 +256,7 @@ extension JournalWriter {
     ///
     /// - Throws: what the system says where a file cannot be removed or set aside.
     func noteSaved(_ checkpoint: Checkpoint) throws(SystemError) {
-        self.cursors.withLock { $0.noteSaved(checkpoint.cursors) }
+        self.cursors.withLock { $0.noteSaved(checkpoint.sinks) }
         self.windowRows.noteSaved(checkpoint)
         self.savedDeletedThrough = checkpoint.deletedThrough
         try self.log?.release(through: checkpoint.deletedThrough)

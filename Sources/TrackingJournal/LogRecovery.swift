@@ -124,7 +124,8 @@ struct LogRecovery {
                 guard header.payloadBytes > 0 else { continue }
                 outcome.rows.append(
                     StoredRow(
-                        header, RecordPlace(segment: found.segment.number, offset: record.offset)))
+                        header, hitCount: found.hitCounts[header.sequence] ?? 0,
+                        RecordPlace(segment: found.segment.number, offset: record.offset)))
             }
         }
         outcome.addLoss(
@@ -165,7 +166,7 @@ extension LogRecovery.Outcome {
         self.rows.append(
             StoredRow(
                 sequence: sequence, createTime: createTime, bytes: 0,
-                eventCount: UInt32(truncatingIfNeeded: events ?? 0),
+                eventCount: UInt32(truncatingIfNeeded: events ?? 0), hitCount: 0,
                 eventTotal: eventTotal ?? progress.eventTotal ?? 0, place: nil))
     }
 }

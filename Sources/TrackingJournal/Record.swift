@@ -33,6 +33,7 @@ struct StoredRow {
     /// The bytes of its payload.
     let bytes: Int
     let eventCount: UInt32
+    let hitCount: UInt32
     /// The number of events in all records up to this one, modulo 2³².
     let eventTotal: UInt32
     /// Where it is stored; nil if it is lost, or if the journal has no disk.
@@ -41,11 +42,12 @@ struct StoredRow {
 
 extension StoredRow {
     /// The row of a record found at startup.
-    init(_ header: RecordHeader, _ place: RecordPlace) {
+    init(_ header: RecordHeader, hitCount: Int, _ place: RecordPlace) {
         self.init(
             sequence: header.sequence, createTime: header.createTime, bytes: header.payloadBytes,
             eventCount: UInt32(truncatingIfNeeded: header.eventCount),
-            eventTotal: header.eventTotal, place: place)
+            hitCount: UInt32(truncatingIfNeeded: hitCount), eventTotal: header.eventTotal,
+            place: place)
     }
 }
 

@@ -1,54 +1,150 @@
-// Where all sinks are, and what that lets go.
+// Where all sinks are, what that lets go, and what the journal let go before a sink had it.
 
 /// The cursors, those that no checkpoint holds yet, and since when every sink has had its groups.
 struct SinkCursors {
-    private var all: [String: SinkCursor]
-    private(set) var changed: [String: SinkCursor] = [:]
-    /// The sinks whose cursors hold groups back.
-    private let sinks: [String]
+    private var cursors: [String: SinkCursor]
+    /// By the names of the sinks that there are.
+    private var sinks: [String: JournalSink] = [:]
+    private var gaps: [String: Gaps]
+    /// The names whose cursor or gap differs from the durable checkpoint's.
+    private var changed: Set<String> = []
     private var times: RetentionTimes
+    /// The newest row that has gone since the start.
+    private(set) var goneThrough: Int64 = 0
 
-    /// Restores the cursors of earlier runs. The retention of delivered rows starts over now.
+    /// What a sink has missed, or will have if the process ends now.
+    private struct Gaps {
+        /// Up to here the forwarder has groups in memory, or has been told of a gap.
+        var takenThrough: Int64 = 0
+        /// Groups up to there that are in the journal no more.
+        var taken: SinkGap?
+        /// Those after them.
+        var untold: SinkGap?
+
+        var all: SinkGap? { .joining(self.taken, self.untold) }
+    }
+
+    /// What a checkpoint holds of one sink.
+    struct Saved: Equatable {
+        var cursor: SinkCursor
+        /// What is missing after the cursor.
+        var gap: SinkGap?
+    }
+
+    /// Restores what earlier runs left. The retention of delivered rows starts over now.
+    ///
+    /// - Parameter last: the newest group.
     init(
-        _ cursors: [String: SinkCursor], of sinks: [String], retention: Duration,
+        _ saved: [String: Saved], of sinks: [JournalSink], last: Int64, retention: Duration,
         now: ContinuousClock.Instant
     ) {
-        self.all = cursors
-        self.sinks = sinks
+        self.cursors = saved.mapValues(\.cursor)
+        self.gaps = saved.compactMapValues { saved in saved.gap.map { Gaps(untold: $0) } }
         self.times = RetentionTimes(retention: retention)
+        for sink in sinks {
+            self.sinks[sink.name] = sink
+            guard self.cursors[sink.name] == nil, sink.start == .newest else { continue }
+            self.move(sink.name, to: SinkCursor(sequence: last))
+        }
         self.times.note(self.delivered, at: now)
     }
 
-    /// The newest sequence that every sink has confirmed.
-    var delivered: Int64 { self.sinks.map { self.all[$0]?.sequence ?? 0 }.min() ?? 0 }
+    /// The newest sequence that every required sink has confirmed.
+    var delivered: Int64 {
+        let required = self.sinks.values.lazy.filter(\.isRequired)
+        return required.map { self[$0.name].sequence }.min() ?? 0
+    }
 
-    /// The newest group that every sink has had for long enough.
+    /// The newest group that every required sink has had for long enough.
     var expired: Int64 { self.times.expired }
 
-    subscript(sink: String) -> SinkCursor { self.all[sink] ?? SinkCursor() }
+    subscript(name: String) -> SinkCursor { self.cursors[name] ?? SinkCursor() }
+
+    // MARK: Cursors
 
     /// Moves a cursor forward; ignores a lower sequence.
-    mutating func advance(_ sink: String, to cursor: SinkCursor, at time: ContinuousClock.Instant) {
-        guard cursor.sequence > self[sink].sequence else { return }
-        self.move(sink, to: cursor)
+    mutating func advance(_ name: String, to cursor: SinkCursor, at time: ContinuousClock.Instant) {
+        guard cursor.sequence > self[name].sequence else { return }
+        self.move(name, to: cursor)
         self.times.note(self.delivered, at: time)
     }
 
     /// A sink's backend has lost hits: moves its cursor to the start and restarts the retention.
-    mutating func rewind(_ sink: String) {
-        self.move(sink, to: SinkCursor())
+    mutating func rewind(_ name: String) {
+        self.move(name, to: SinkCursor())
+        self.gaps[name] = nil
         self.times.reset()
     }
 
-    private mutating func move(_ sink: String, to cursor: SinkCursor) {
-        self.all[sink] = cursor
-        self.changed[sink] = cursor
+    private mutating func move(_ name: String, to cursor: SinkCursor) {
+        self.cursors[name] = cursor
+        if let taken = self.gaps[name]?.taken, taken.through <= cursor.sequence {
+            self.gaps[name]?.taken = nil
+        }
+        self.changed.insert(name)
     }
 
-    /// Records that a durable checkpoint holds these cursors.
-    mutating func noteSaved(_ cursors: [String: SinkCursor]) {
-        for (sink, cursor) in cursors where self.changed[sink] == cursor {
-            self.changed[sink] = nil
+    // MARK: Gaps
+
+    /// Notes that a forwarder has groups up to `sequence` in memory, and will deliver them. What it
+    /// took before it has no more.
+    ///
+    /// - Returns: what is missing after the sink's cursor. The sink has to be told of that first,
+    ///   and its forwarder must not deliver those groups.
+    mutating func take(_ name: String, through sequence: Int64) -> SinkGap? {
+        let missing = self.gaps[name]?.all
+        self.gaps[name] = Gaps(takenThrough: missing?.through ?? sequence, taken: missing)
+        return missing
+    }
+
+    /// The hits that are missing after a sink's cursor.
+    func missedHits(of name: String) -> Int { self.gaps[name]?.all?.hits ?? 0 }
+
+    /// Whether a row has to stay for a sink that is not required.
+    ///
+    /// - Parameter left: bytes of this row and of all that follow it.
+    func holds(_ row: StoredRow, left: Int) -> Bool {
+        self.sinks.values.contains { sink in
+            guard let maxLagBytes = sink.maxLagBytes else { return false }
+            return left <= maxLagBytes && self[sink.name].sequence < row.sequence
         }
+    }
+
+    /// Counts a row that goes, for every sink that does not have it.
+    mutating func noteDeleted(_ row: StoredRow) {
+        self.goneThrough = row.sequence
+        for (name, cursor) in self.cursors where cursor.sequence < row.sequence {
+            self.noteMissed(row, by: name)
+        }
+        for name in self.sinks.keys where self.cursors[name] == nil {
+            self.noteMissed(row, by: name)
+        }
+    }
+
+    private mutating func noteMissed(_ row: StoredRow, by name: String) {
+        var gaps = self.gaps[name] ?? Gaps()
+        if row.sequence <= gaps.takenThrough {
+            gaps.taken = .adding(row, to: gaps.taken)
+        } else {
+            gaps.untold = .adding(row, to: gaps.untold)
+        }
+        self.gaps[name] = gaps
+        self.changed.insert(name)
+    }
+
+    // MARK: Checkpoints
+
+    /// What no checkpoint holds yet, by name.
+    var unsaved: [String: Saved] {
+        self.changed.reduce(into: [:]) { $0[$1] = self.saved($1) }
+    }
+
+    private func saved(_ name: String) -> Saved {
+        Saved(cursor: self[name], gap: self.gaps[name]?.all)
+    }
+
+    /// Records that a durable checkpoint holds these.
+    mutating func noteSaved(_ saved: [String: Saved]) {
+        for (name, saved) in saved where self.saved(name) == saved { self.changed.remove(name) }
     }
 }

@@ -14,9 +14,12 @@ final class SinkDurability: Durability {
     private let waiting = Mutex<Deque<(sequence: Int64, group: [Journal.Submission])>>([])
 
     init(
-        sinks: [String], configuration: Journal.Configuration, machine: Machine,
+        sinks: [JournalSink], configuration: Journal.Configuration, machine: Machine,
         queue: any WorkQueue
     ) throws(JournalError) {
+        // Nothing is kept once its clients have been told.
+        var configuration = configuration
+        configuration.retainSeconds = 0
         let window = RecentHits(capacity: configuration.windowCapacity, random: machine.random())
         self.writer = try JournalWriter(
             log: nil, window: window, checkpoint: CheckpointStore.Contents(), sinks: sinks,
@@ -38,10 +41,9 @@ final class SinkDurability: Durability {
     }
 
     func cursorMoved() {
-        let delivered = self.writer.delivered
-        self.tail.drop(through: delivered)
-        self.writer.forget(through: delivered)
-        self.settle(through: delivered)
+        self.writer.removeDelivered()
+        self.tail.drop(through: self.writer.goneThrough)
+        self.settle(through: self.writer.delivered)
     }
 
     func close() async { self.settle(through: .max, isToRetry: true) }

@@ -61,30 +61,32 @@ package struct Application: Sendable {
         reloader?.add(Reloadable("quotas") { try quotas.prepare($0.quotas) })
         self.spans = try Self.spanExporter(configuration, logger)
         self.lock = try DirectoryLock(directory: directory)
-        var sink = try Self.sink(configuration, logger)
         let observations = AdminObservations(configuration.admin)
-        if let observations { sink = CountedSink(sink, into: observations.funnels) }
+        let sinks = try Self.sinks(configuration, observations?.funnels, logger)
         let metrics = ServerMetrics()
         self.metrics = metrics.registry
         var journalConfiguration = configuration.journal
         journalConfiguration.program = "Sightline \(version)"
         self.journal = try Journal(
-            directory: directory + "/journal", sinks: [sink.name],
+            directory: directory + "/journal", sinks: configuration.sinks.map(\.journalSink),
             configuration: journalConfiguration, onCommit: { metrics.countCommit($0) },
             onFailure: onFailure)
+        let journal = self.journal
         let deadLetters = try DeadLetters(
             path: directory + "/dead_letters.db", maxRows: configuration.maxDeadLetters,
             logger: logger)
-        let forwarder = Forwarder(
-            from: self.journal, to: sink, deadLetters: deadLetters,
-            metrics: metrics.sink(sink.name), logger: logger,
-            maxLinks: configuration.traces.limits.links, maxBatch: configuration.maxDelivery)
+        let forwarders = sinks.map { sink in
+            Forwarder(
+                from: journal, to: sink, deadLetters: deadLetters,
+                metrics: metrics.sink(sink.name), logger: logger,
+                maxLinks: configuration.traces.limits.links, maxBatch: configuration.maxDelivery)
+        }
         let ingest = Self.ingest(
-            configuration, self.journal, quotas, metrics, observations?.rejections)
-        let journal = self.journal
+            configuration, journal, quotas, metrics, observations?.rejections)
         let board = HealthBoard(maxWatchers: configuration.maxHealthWatchers) { journal.isTaking }
         let connections = OpenConnections()
-        metrics.collect(journal, sink: sink.name)
+        metrics.collect(journal)
+        for sink in sinks { metrics.collect(journal, sink: sink.name) }
         metrics.collect(version: version, budget: ingest.budget, connections: connections)
         if let certificates { metrics.collect(certificates) }
         if let spans { metrics.collect(spans.counts) }
@@ -105,7 +107,8 @@ package struct Application: Sendable {
             of: metrics.registry, every: configuration.logSummaryInterval, logger: logger)
         var services: [any Service] = [summary]
         if let spans { services.append(spans) }
-        services += [JournalService(journal: self.journal), forwarder]
+        services.append(JournalService(journal: self.journal))
+        services += forwarders
         if let reloader { services.append(reloader) }
         if let certificates {
             reloader?.add(Reloadable("certificates") { try certificates.prepare($0.tls) })
@@ -214,15 +217,27 @@ package struct Application: Sendable {
         return ServiceGroup(configuration: group)
     }
 
-    /// Creates and opens the configured sink.
+    /// Creates and opens the configured sinks. The first required one counts into the funnels.
+    private static func sinks(
+        _ configuration: ServerConfiguration, _ funnels: LiveFunnels?, _ logger: Logger
+    ) throws -> [any Sink] {
+        let counted = configuration.sinks.first { $0.maxLagBytes == nil }?.kind
+        return try configuration.sinks.map { listed in
+            let sink = try Self.sink(listed.kind, configuration, logger)
+            guard let funnels, listed.kind == counted else { return sink }
+            return CountedSink(sink, into: funnels)
+        }
+    }
+
+    /// Creates and opens a sink.
     ///
     /// - Parameter logger: warns if a sink cannot be opened yet.
     /// - Throws: the error of a sink that cannot be opened.
     package static func sink(
-        _ configuration: ServerConfiguration, _ logger: Logger? = nil
+        _ kind: SinkKind, _ configuration: ServerConfiguration, _ logger: Logger? = nil
     ) throws -> any Sink {
         let directory = configuration.dataDirectory
-        switch configuration.sink {
+        switch kind {
         case .sqlite:
             return try SQLiteSink(
                 path: directory + "/hits.db", configuration.sqlite, logger: logger)

@@ -44,11 +44,12 @@ extension DeadLetters.Letter {
             record: Data(rest))
     }
 
-    /// A whole batch whose checksum is wrong.
+    /// A whole batch whose checksum is wrong, or what has gone before the sink had it.
     init(damaged batch: JournalBatch) {
         self.init(
             sequence: batch.sequence, position: Self.noPosition, hitID: nil,
-            reason: "damaged: \(Self.loss(of: batch))", tenant: nil, record: Data(batch.payload))
+            reason: "\(batch.loss?.cause == .lag ? "missed" : "damaged"): \(Self.loss(of: batch))",
+            tenant: nil, record: Data(batch.payload))
     }
 
     /// The sequences that a damaged batch stands for, as text.
@@ -59,6 +60,7 @@ extension DeadLetters.Letter {
             ? "sequence \(sequences.lowerBound)"
             : "sequences \(sequences.lowerBound) to \(sequences.upperBound)"
         let count = batch.loss?.eventCount.map { "\($0)" } ?? "an unknown number of"
-        return "\(range) of the journal, \(count) events"
+        let hits = batch.loss?.hitCount.map { ", \($0) hits" } ?? ""
+        return "\(range) of the journal, \(count) events\(hits)"
     }
 }

@@ -40,7 +40,7 @@ package final class DeadLetters: Sendable {
         try await self.insert(try Self.letters(hits, reasons: reasons), sink, hits.journal)
     }
 
-    /// Stores a whole batch whose checksum is wrong.
+    /// Stores a whole batch whose checksum is wrong, or what has gone before the sink had it.
     ///
     /// - Throws: SQLite's error.
     package func keep(

@@ -99,13 +99,14 @@ package struct Forwarder: Service {
     /// What is delivered next.
     private enum Next {
         case hits(HitBatch)
-        case damaged(JournalBatch)
+        /// Stands for hits that are lost.
+        case missing(JournalBatch)
 
         /// The sequence of the last group in it.
         var sequence: Int64 {
             switch self {
             case .hits(let hits): hits.sequence
-            case .damaged(let batch): batch.sequence
+            case .missing(let batch): batch.sequence
             }
         }
     }
@@ -113,9 +114,10 @@ package struct Forwarder: Service {
     /// Waits for the next group, and joins those after it that are there. Nil at the end.
     private func next(after cursor: Int64, isAlone: Bool) async throws -> Next? {
         let limit = isAlone ? .oneGroup : self.sink.maxBatch.lowered(to: self.maxBatch)
-        let groups = try await self.journal.batches(after: cursor, upTo: limit)
+        let groups = try await self.journal.batches(
+            for: self.sink.name, after: cursor, upTo: limit)
         guard let groups, let first = groups.first else { return nil }
-        if first.isDamaged { return .damaged(first) }
+        if first.isDamaged { return .missing(first) }
         return .hits(HitBatch(journal: self.journal.identity, joining: groups))
     }
 
@@ -135,7 +137,7 @@ package struct Forwarder: Service {
     private func deliver(_ next: Next, _ span: SinkSpan?, _ stop: Stop) async -> Outcome {
         switch next {
         case .hits(let hits): await self.deliver(hits, span, stop)
-        case .damaged(let batch): await self.keep(damaged: batch, stop)
+        case .missing(let batch): await self.keep(missing: batch, stop)
         }
     }
 
@@ -174,18 +176,24 @@ package struct Forwarder: Service {
         return await span.record(hits) { await self.sink.deliver(hits) }
     }
 
-    private func keep(damaged batch: JournalBatch, _ stop: Stop) async -> Outcome {
+    private func keep(missing batch: JournalBatch, _ stop: Stop) async -> Outcome {
         let sequences = batch.loss?.sequences ?? batch.sequence...batch.sequence
+        let isGap = batch.loss?.cause == .lag
         self.logger.critical(
-            "a batch is damaged and cannot be delivered",
+            isGap
+                ? "the sink was too far behind: these groups have gone, and it never gets them"
+                : "a batch is damaged and cannot be delivered",
             metadata: [
-                "first_sequence": "\(sequences.lowerBound)", "sequence": "\(batch.sequence)",
+                "sink": "\(self.sink.name)", "first_sequence": "\(sequences.lowerBound)",
+                "sequence": "\(batch.sequence)",
                 "events": "\(batch.loss?.eventCount.map(String.init) ?? "unknown")",
+                "hits": "\(batch.loss?.hitCount.map(String.init) ?? "unknown")",
             ])
         return await self.keep(stop) {
             try await self.deadLetters.keep(
                 damaged: batch, of: self.journal.identity, sink: self.sink.name)
             self.metrics.kept(1)
+            if isGap { self.metrics.missed(batch.loss?.hitCount ?? 0) }
         }
     }
 
@@ -225,11 +233,12 @@ package struct Forwarder: Service {
     ) async -> Bool {
         var generator = self.journal.generator
         let pause = backoff.next(using: &generator)
-        self.logger.warning(
-            "the sink is unavailable",
-            metadata: [
-                "sink": "\(self.sink.name)", "reason": "\(reason)", "retry_after": "\(pause)",
-            ])
+        var metadata: Logger.Metadata = [
+            "sink": "\(self.sink.name)", "reason": "\(reason)", "retry_after": "\(pause)",
+        ]
+        let missed = self.journal.missedHits(of: self.sink.name)
+        if missed > 0 { metadata["missed_hits"] = "\(missed)" }
+        self.logger.warning("the sink is unavailable", metadata: metadata)
         if stop.hasBegun { return false }
         do {
             try await cancelWhenGracefulShutdown { try await self.clock.sleep(for: pause) }

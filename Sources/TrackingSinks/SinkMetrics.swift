@@ -8,13 +8,17 @@ package struct SinkMetrics: Sendable {
     private let retries: Counter
     /// Dead letters that were stored.
     private let deadLetters: Counter
+    /// Hits that had gone from the journal before the sink had them.
+    private let missedHits: Counter
     /// How long successful deliveries took.
     private let deliveryDuration: Timer
 
     /// Creates the metrics.
     package init(
-        deliveredHits: Counter, retries: Counter, deadLetters: Counter, deliveryDuration: Timer
+        deliveredHits: Counter, retries: Counter, deadLetters: Counter, missedHits: Counter,
+        deliveryDuration: Timer
     ) {
+        self.missedHits = missedHits
         self.deliveredHits = deliveredHits
         self.retries = retries
         self.deadLetters = deadLetters
@@ -29,6 +33,9 @@ package struct SinkMetrics: Sendable {
 
     /// Records a delivery that will be retried.
     func retried() { self.retries.increment() }
+
+    /// Records hits that the sink never gets.
+    func missed(_ count: Int) { self.missedHits.increment(by: count) }
 
     /// Records stored dead letters.
     func kept(_ count: Int) { self.deadLetters.increment(by: count) }

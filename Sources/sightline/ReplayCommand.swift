@@ -3,6 +3,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import GRDB
 internal import ServerConfiguration
+internal import TrackingCore
 internal import TrackingJournal
 internal import TrackingServer
 internal import TrackingSinks
@@ -76,7 +77,8 @@ struct ReplayCommand: AsyncParsableCommand {
         // Fails if the file is missing; `DeadLetters` would create it.
         let file = try DatabaseFile.open(
             DeadLetterRow.fileName, in: directory, formatVersion: DeadLetterRow.formatVersion)
-        let refuser = self.from ?? configuration.sink.rawValue
+        let target = try self.target(configuration)
+        let refuser = self.from ?? target.rawValue
         let count = try await file.read { try DeadLetters.count(of: refuser, in: $0) }
         var counts = Replay.Counts()
         if !self.dryRun {
@@ -87,17 +89,28 @@ struct ReplayCommand: AsyncParsableCommand {
                 path: directory + "/" + DeadLetterRow.fileName,
                 maxRows: configuration.maxDeadLetters)
             if count > 0 {
-                let sink = try Application.sink(configuration)
+                let sink = try Application.sink(target, configuration)
                 counts = try await Replay(of: letters, refusedBy: refuser, to: sink)
                     .run(limit: self.limit ?? .max)
             }
         }
         try self.show(
             Summary(
-                refusedBy: refuser, sink: configuration.sink.rawValue, letters: count,
+                refusedBy: refuser, sink: target.rawValue, letters: count,
                 delivered: counts.delivered, refused: counts.refused, unreadable: counts.unreadable)
         )
         if !self.dryRun, counts.delivered < count { throw ExitCode.failure }
+    }
+
+    /// Which sink gets the letters: the only one, or of several the one that refused them.
+    private func target(_ configuration: ServerConfiguration) throws -> SinkKind {
+        let kinds = configuration.sinks.map(\.kind)
+        if kinds.count == 1 { return kinds[0] }
+        if let kind = kinds.first(where: { $0.rawValue == self.from }) { return kind }
+        let names = kinds.map(\.rawValue).joined(separator: ", ")
+        throw Console.fail(
+            ConfigurationError(["there are several sinks: say by --from which one of \(names)"]),
+            .configuration)
     }
 
     private func show(_ summary: Summary) throws {

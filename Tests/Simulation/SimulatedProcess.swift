@@ -20,7 +20,8 @@ final class SimulatedProcess: @unchecked Sendable {
         logger: Logger, onFailure: @escaping @Sendable (JournalError) -> Void
     ) throws {
         self.journal = try Journal(
-            directory: "/sim/data/journal", sinks: [sink.name], configuration: plan.configuration,
+            directory: "/sim/data/journal", sinks: [JournalSink(sink.name)],
+            configuration: plan.configuration,
             machine: machine, onFailure: onFailure)
         _ = try machine.files.directory("/sim/data")
         self.letters = try DeadLetters(
@@ -72,6 +73,7 @@ extension SinkMetrics {
             deliveredHits: Counter(label: "", factory: factory),
             retries: Counter(label: "", factory: factory),
             deadLetters: Counter(label: "", factory: factory),
+            missedHits: Counter(label: "", factory: factory),
             deliveryDuration: Timer(label: "", dimensions: [], factory: factory))
     }
 }

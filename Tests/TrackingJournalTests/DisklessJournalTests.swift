@@ -10,7 +10,9 @@ struct DisklessJournalTests {
 
     init() throws { self.directory = try TemporaryDirectory() }
 
-    private func journal(sinks: [String] = ["a"], maxBytes: Int = 1 << 20) throws -> Journal {
+    private func journal(sinks: [JournalSink] = [JournalSink("a")], maxBytes: Int = 1 << 20) throws
+        -> Journal
+    {
         try Journal.open(self.directory, sinks: sinks) {
             $0.mode = .off
             $0.maxCachedBytes = maxBytes
@@ -19,7 +21,7 @@ struct DisklessJournalTests {
 
     @Test("without a disk a request is settled once the slowest sink has it, and not before")
     func slowestSink() async throws {
-        let journal = try self.journal(sinks: ["a", "b"])
+        let journal = try self.journal(sinks: [JournalSink("a"), JournalSink("b")])
         let notes = RecordingReceiver()
         await journal.appendTogether([TestRequests.impressions([1], sequence: 7)], for: notes)
         #expect(try await journal.batch(after: 0)?.eventCount == 1)

@@ -83,7 +83,7 @@ private struct ByteJudge: Sendable {
         let journal: Journal
         do {
             journal = try Journal(
-                directory: self.directory.path, sinks: ["a"], configuration: .test(),
+                directory: self.directory.path, sinks: [JournalSink("a")], configuration: .test(),
                 machine: machine, onFailure: { _ in })
         } catch {
             return nil

@@ -153,7 +153,7 @@ struct JoinedBatchTests {
         var machine = Machine.local
         machine.files = files
         journal = try Journal(
-            directory: self.directory.journal, sinks: ["a"], configuration: .test(),
+            directory: self.directory.journal, sinks: [JournalSink("a")], configuration: .test(),
             machine: machine
         ) { Issue.record("the journal has failed: \($0)") }
         let bytes = try Data(contentsOf: self.directory.journalFile("segment-1"))

@@ -41,7 +41,8 @@ final class RecordingReceiver: SettlementReceiver {
 extension Journal {
     /// Opens a small journal; a disk failure fails the test through its verdicts.
     static func open(
-        _ directory: TemporaryDirectory, folder: String = "journal", sinks: [String] = ["a"],
+        _ directory: TemporaryDirectory, folder: String = "journal",
+        sinks: [JournalSink] = [JournalSink("a")],
         _ change: (inout Configuration) -> Void = { _ in }
     ) throws -> Journal {
         var configuration = Configuration.test()

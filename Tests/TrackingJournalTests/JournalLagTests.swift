@@ -16,7 +16,8 @@ struct JournalLagTests {
             Journal.Mode.disk, .off,
         ])
     func lag(_ mode: Journal.Mode) async throws {
-        let journal = try Journal.open(self.directory, sinks: ["a", "b"]) {
+        let journal = try Journal.open(self.directory, sinks: [JournalSink("a"), JournalSink("b")])
+        {
             $0.mode = mode
             $0.retainSeconds = 3600
         }
@@ -59,7 +60,7 @@ struct JournalLagTests {
     func commits() async throws {
         let told = Mutex<[Duration]>([])
         let journal = try Journal(
-            directory: self.directory.path + "/journal", sinks: ["a"],
+            directory: self.directory.path + "/journal", sinks: [JournalSink("a")],
             onCommit: { duration in told.withLock { $0.append(duration) } },
             onFailure: { _ in })
         let request = TestRequests.impressions([1])

@@ -138,7 +138,7 @@ struct JournalLifeTests {
     func cursorAfterClose() async throws {
         let failures = Atomic(0)
         let journal = try Journal(
-            directory: self.directory.journal, sinks: ["a"],
+            directory: self.directory.journal, sinks: [JournalSink("a")],
             onFailure: { _ in failures.add(1, ordering: .relaxed) })
         await journal.commit(TestEvents.impression(1))
         await journal.close()

@@ -90,7 +90,8 @@ struct JournalLimitTests {
 
     @Test("a row goes when the slowest sink has it, not before")
     func everySink() async throws {
-        let journal = try Journal.open(self.directory, sinks: ["fast", "slow"])
+        let journal = try Journal.open(
+            self.directory, sinks: [JournalSink("fast"), JournalSink("slow")])
         let requests = self.requests(3)
         for request in requests { await journal.commit(request) }
         let bytes = requests[0].journalBytes
@@ -107,13 +108,13 @@ struct JournalLimitTests {
 
     @Test("a cursor survives a restart, never goes back, and a new sink starts at 0")
     func cursors() async throws {
-        var journal = try Journal.open(self.directory, sinks: ["a", "b"])
+        var journal = try Journal.open(self.directory, sinks: [JournalSink("a"), JournalSink("b")])
         for request in self.requests(2) { await journal.commit(request) }
         journal.advance(sink: "a", to: 2)
         journal.advance(sink: "a", to: 1)
         await journal.settle()
         await journal.close()
-        journal = try Journal.open(self.directory, sinks: ["a", "b"])
+        journal = try Journal.open(self.directory, sinks: [JournalSink("a"), JournalSink("b")])
         #expect(journal.cursor(of: "a") == 2)
         #expect(journal.cursor(of: "b") == 0)
         #expect(journal.lastSequence == 2)

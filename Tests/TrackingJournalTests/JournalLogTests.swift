@@ -133,7 +133,7 @@ struct JournalLogTests {
         await journal.commit(TestEvents.impression(1))
         journal.advance(sink: "a", to: 1)
         let saved = try CheckpointStore.contents(copiedFrom: self.directory)
-        #expect(saved.cursors.isEmpty && saved.recent.isEmpty)
+        #expect(saved.sinks.isEmpty && saved.recent.isEmpty)
         await journal.close()
         journal = try Journal.open(self.directory)
         #expect(journal.cursor(of: "a") == 1)

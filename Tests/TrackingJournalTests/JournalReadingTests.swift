@@ -80,7 +80,7 @@ struct JournalReadingTests {
         await journal.settle()
         await journal.close()
         // A new sink starts at 0, and row 1 has been deleted.
-        journal = try Journal.open(self.directory, sinks: ["a", "b"])
+        journal = try Journal.open(self.directory, sinks: [JournalSink("a"), JournalSink("b")])
         #expect(journal.storedBytes == 0)
         let executor = SteppedExecutor()
         let reopened = journal

@@ -31,7 +31,8 @@ struct RetentionTests {
         var machine = Machine.local
         machine.now = { [time] in time.now }
         return try Journal(
-            directory: self.directory.journal, sinks: ["a"], configuration: configuration,
+            directory: self.directory.journal, sinks: [JournalSink("a")],
+            configuration: configuration,
             machine: machine, onFailure: { _ in })
     }
 

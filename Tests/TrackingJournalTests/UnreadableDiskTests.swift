@@ -16,7 +16,7 @@ struct UnreadableDiskTests {
         var machine = Machine.local
         machine.files = self.files
         return try Journal(
-            directory: self.directory.journal, sinks: ["a"], configuration: .test(),
+            directory: self.directory.journal, sinks: [JournalSink("a")], configuration: .test(),
             machine: machine
         ) { Issue.record("the journal has failed: \($0)") }
     }

@@ -37,13 +37,15 @@ struct BlockingSinkTests {
         var configuration = Journal.Configuration()
         configuration.mode = .off
         let journal = try Journal(
-            directory: "", sinks: [sink.name], configuration: configuration, onFailure: { _ in })
+            directory: "", sinks: [JournalSink(sink.name)], configuration: configuration,
+            onFailure: { _ in })
         let forwarder = Forwarder(
             from: journal, to: sink,
             deadLetters: try DeadLetters(path: self.directory.file("dead_letters.db")),
             metrics: SinkMetrics(
                 deliveredHits: Counter(label: "delivered"), retries: Counter(label: "retries"),
-                deadLetters: Counter(label: "dead"), deliveryDuration: Timer(label: "duration")),
+                deadLetters: Counter(label: "dead"),
+                missedHits: Counter(label: "missed"), deliveryDuration: Timer(label: "duration")),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         return (journal, forwarder)
     }

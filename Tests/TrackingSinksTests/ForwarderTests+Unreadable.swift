@@ -70,7 +70,8 @@ extension ForwarderTests {
         configuration.mode = .off
         let sink = try SQLiteSink(path: self.directory.file("hits.db"))
         let journal = try Journal(
-            directory: "", sinks: [sink.name], configuration: configuration, onFailure: { _ in })
+            directory: "", sinks: [JournalSink(sink.name)], configuration: configuration,
+            onFailure: { _ in })
         let forwarder = try self.forwarder(journal, sink)
         async let running: Void = forwarder.run()
         await self.commit(
@@ -87,7 +88,7 @@ extension ForwarderTests {
         configuration.mode = .off
         for id in 1...2 {
             let journal = try Journal(
-                directory: "", sinks: ["sqlite"], configuration: configuration,
+                directory: "", sinks: [JournalSink("sqlite")], configuration: configuration,
                 onFailure: { _ in })
             let forwarder = try self.forwarder(
                 journal, try SQLiteSink(path: self.directory.file("hits.db")))

@@ -40,7 +40,8 @@ struct ForwarderTests {
         var configuration = Journal.Configuration()
         configuration.retainSeconds = retainSeconds
         let journal = try Journal(
-            directory: self.directory.file("journal"), sinks: [sink], configuration: configuration,
+            directory: self.directory.file("journal"), sinks: [JournalSink(sink)],
+            configuration: configuration,
             onFailure: { _ in })
         for id in ids.map(Array.init) ?? [] {
             try await self.commit([TestEvents.push(.opened, id: id)], to: journal)
@@ -69,6 +70,7 @@ struct ForwarderTests {
                 deliveredHits: Counter(label: "delivered", factory: self.metrics),
                 retries: Counter(label: "retries", factory: self.metrics),
                 deadLetters: Counter(label: "dead", factory: self.metrics),
+                missedHits: Counter(label: "missed", factory: self.metrics),
                 deliveryDuration: Timer(label: "duration", dimensions: [], factory: self.metrics)),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, maxBatch: maxBatch,
             clock: clock)
@@ -114,6 +116,31 @@ struct ForwarderTests {
         }
         #expect(try self.letters().isEmpty)
         #expect(try self.counts() == [4, 12, 0, 2])
+        await journal.close()
+    }
+
+    @Test("what the journal let go is told once, as a dead letter and a count, and then goes on")
+    func missed() async throws {
+        let journal = try Journal(
+            directory: self.directory.file("journal"),
+            sinks: [JournalSink("must"), JournalSink("recording", maxLagBytes: 1)],
+            onFailure: { _ in })
+        for id in 1...3 { try await self.commit([TestEvents.push(.opened, id: id)], to: journal) }
+        journal.advance(sink: "must", to: journal.lastSequence)
+        // The next commit finds that the first three may go, and is the last.
+        try await self.commit([TestEvents.push(.opened, id: 4)], to: journal)
+        #expect(journal.missedHits(of: "recording") == 6)
+        journal.finish()
+        let sink = RecordingSink()
+        try await self.forwarder(journal, sink).run()
+        #expect(sink.sequences == [4])
+        let letters = try self.letters()
+        #expect(letters.map { $0["sequence"] } == [3])
+        #expect(
+            letters.map { $0["reason"] }
+                == ["missed: sequences 1 to 3 of the journal, 3 events, 6 hits"])
+        #expect(try self.metrics.expectCounter("missed").totalValue == 6)
+        #expect(journal.missedHits(of: "recording") == 0)
         await journal.close()
     }
 

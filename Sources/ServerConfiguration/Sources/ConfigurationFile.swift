@@ -85,6 +85,9 @@ struct ConfigurationFile {
             } else if !known.contains(name) {
                 let suggestion = NearestName.suggestion(for: name, among: known + sections)
                 self.problems.append("\(place): \(name) is no key\(suggestion)")
+            } else if name == Self.listKey, let list = value.sequence {
+                self.texts[name] = Self.inOneLine(.sequence(list))
+                self.places[name] = place
             } else if let scalar = value.scalar, value.null == nil {
                 self.texts[name] = scalar.string
                 self.places[name] = place
@@ -92,6 +95,21 @@ struct ConfigurationFile {
                 self.problems.append("\(place): \(name) has to have one value")
             }
         }
+    }
+
+    /// The key whose value is a list.
+    private static let listKey = "sinks"
+
+    /// A list as the environment and `--set` would have it.
+    private static func inOneLine(_ node: Node) -> String {
+        if let sequence = node.sequence {
+            return "[" + sequence.map(Self.inOneLine).joined(separator: ", ") + "]"
+        }
+        if let mapping = node.mapping {
+            let pairs = mapping.map { Self.inOneLine($0.key) + ": " + Self.inOneLine($0.value) }
+            return "{" + pairs.joined(separator: ", ") + "}"
+        }
+        return node.scalar?.string ?? ""
     }
 
     private func place(_ mark: Mark?) -> ConfigurationOrigin {

@@ -7,7 +7,13 @@ enum NearestName {
         // Names are short: a longer one is no misspelling, and comparing costs its length.
         guard name.utf8.count <= 128 else { return "" }
         let distances = known.map { (name: $0, distance: Self.distance(name, $0)) }
-        guard let nearest = distances.min(by: { $0.distance < $1.distance }),
+        // Of two that are as near, the one of the same length: a letter is mistyped more often.
+        let nearest = distances.min { left, right in
+            if left.distance != right.distance { return left.distance < right.distance }
+            let length = name.utf8.count
+            return abs(left.name.utf8.count - length) < abs(right.name.utf8.count - length)
+        }
+        guard let nearest,
             nearest.distance <= 1 + name.utf8.count / 3
         else { return "" }
         return "; did you mean \(nearest.name)?"

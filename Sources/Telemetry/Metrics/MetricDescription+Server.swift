@@ -104,6 +104,12 @@ extension MetricDescription {
         "sightline_dead_letters_total", "Hits that the sink refused for good and that were kept",
         labels: "sink")
 
+    /// `sightline_sink_missed_hits_total`.
+    package static let missedHits = MetricDescription.counter(
+        "sightline_sink_missed_hits_total",
+        "Hits that went from the journal before a sink that is not required had them",
+        labels: "sink")
+
     // MARK: The server itself
 
     /// `sightline_certificate_expiry_timestamp_seconds`.
@@ -125,7 +131,7 @@ extension MetricDescription {
             .connections, .connectionsEnded, .memoryInFlight, .memoryInFlightLimit,
             .admissionDuration, .commitDuration, .ackDuration, .deliveryDuration, .journalBytes,
             .journalLimit, .journalOldestAge, .journalGroups, .sinkLagGroups, .sinkLag,
-            .deliveredHits, .sinkRetries, .deadLetters, .certificateExpiry, .spans,
-            .droppedSeries,
+            .deliveredHits, .sinkRetries, .deadLetters, .missedHits, .certificateExpiry,
+            .spans, .droppedSeries,
         ] + ProcessMetrics.descriptions
 }

@@ -18,17 +18,23 @@ extension ServerMetrics {
         }
     }
 
-    /// Reports the journal and a sink's backlog at each scrape.
-    func collect(_ journal: Journal, sink: String) {
+    /// Reports the journal at each scrape.
+    func collect(_ journal: Journal) {
         self.registry.meter(.journalLimit).set(journal.maxStoredBytes)
         let bytes = self.registry.meter(.journalBytes)
         let oldestAge = self.registry.meter(.journalOldestAge)
+        self.registry.onCollect {
+            bytes.set(journal.storedBytes)
+            oldestAge.set(Self.age(of: journal.oldestTime))
+        }
+    }
+
+    /// Reports a sink's backlog at each scrape.
+    func collect(_ journal: Journal, sink: String) {
         let lagGroups = self.registry.meter(.sinkLagGroups, sink)
         let lagSeconds = self.registry.meter(.sinkLag, sink)
         self.registry.onCollect {
             let lag = journal.lag(of: sink)
-            bytes.set(journal.storedBytes)
-            oldestAge.set(Self.age(of: journal.oldestTime))
             lagGroups.set(lag.groups)
             lagSeconds.set(Self.age(of: lag.oldestTime))
         }

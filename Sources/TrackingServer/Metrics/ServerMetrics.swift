@@ -67,6 +67,7 @@ final class ServerMetrics: Sendable {
             deliveredHits: self.registry.counter(.deliveredHits, name),
             retries: self.registry.counter(.sinkRetries, name),
             deadLetters: self.registry.counter(.deadLetters, name),
+            missedHits: self.registry.counter(.missedHits, name),
             deliveryDuration: self.registry.timer(.deliveryDuration, name))
     }
 

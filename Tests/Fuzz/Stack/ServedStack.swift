@@ -43,7 +43,7 @@ final class ServedStack: @unchecked Sendable {
         configuration.maxHealthWatchers = 3
         configuration.edge.maxCompressedStreams = 3
         self.journal = try Journal(
-            directory: "", sinks: [Self.sink], configuration: configuration.journal,
+            directory: "", sinks: [JournalSink(Self.sink)], configuration: configuration.journal,
             machine: machine
         ) { fatalError("the journal has failed: \($0)") }
         self.ingest = Ingest(

@@ -53,7 +53,7 @@ struct ExpiringStreamTests {
     ) async throws {
         try await TestDirectory.with { directory in
             let journal = try Journal(
-                directory: directory + "/journal", sinks: ["test"],
+                directory: directory + "/journal", sinks: [JournalSink("test")],
                 configuration: Journal.Configuration(), onFailure: { _ in })
             let tenant = try #require(Tenant("tenant-a"))
             let (requests, sender) = AsyncThrowingStream.makeStream(of: RequestRun.self)

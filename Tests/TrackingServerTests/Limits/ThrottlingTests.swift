@@ -135,7 +135,8 @@ struct ThrottlingTests {
         let budget = MemoryBudget(hardBytes: 100, softPercent: 50)
         let quotas = try TenantQuotas(QuotaConfiguration())
         let journal = try Journal(
-            directory: "", sinks: ["discard"], configuration: .diskless, onFailure: { _ in })
+            directory: "", sinks: [JournalSink("discard")], configuration: .diskless,
+            onFailure: { _ in })
         let ingest = Ingest(
             admission: Admission(), journal: journal, budget: budget, quotas: quotas,
             metrics: ServerMetrics())

@@ -1,0 +1,37 @@
+// What the writer knows of the sinks. May be called from any thread.
+internal import DequeModule
+internal import Synchronization
+
+extension JournalWriter {
+    func cursor(of sink: String) -> SinkCursor { self.cursors.withLock { $0[sink] } }
+
+    func advance(sink: String, to cursor: SinkCursor) {
+        self.cursors.withLock { $0.advance(sink, to: cursor, at: self.machine.now()) }
+    }
+
+    func rewind(sink: String) { self.cursors.withLock { $0.rewind(sink) } }
+
+    /// Notes that a forwarder has groups up to `sequence` in memory; returns what is missing before
+    /// it may deliver them.
+    func take(sink: String, through sequence: Int64) -> SinkGap? {
+        self.cursors.withLock { $0.take(sink, through: sequence) }
+    }
+
+    func missedHits(of sink: String) -> Int { self.cursors.withLock { $0.missedHits(of: sink) } }
+
+    /// The newest sequence that every required sink has.
+    var delivered: Int64 { self.cursors.withLock { $0.delivered } }
+
+    /// The newest row that has gone since the start.
+    var goneThrough: Int64 { self.cursors.withLock { $0.goneThrough } }
+
+    func lag(of sink: String) -> Journal.Lag {
+        let cursor = self.cursor(of: sink).sequence
+        return self.rows.withLock { rows in
+            let index = rows.index(after: cursor)
+            return Journal.Lag(
+                groups: rows.count - index,
+                oldestTime: index < rows.count ? rows[index].createTime : nil)
+        }
+    }
+}
