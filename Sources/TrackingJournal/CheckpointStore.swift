@@ -145,6 +145,18 @@ final class CheckpointStore: Sendable {
         self.queue.async { onEnd(self.outcome(of: checkpoint)) }
     }
 
+    /// Writes a checkpoint, and returns when it is durable.
+    ///
+    /// - Throws: `JournalError.failed` if it is not.
+    func save(_ checkpoint: Checkpoint) throws(JournalError) {
+        switch self.outcome(of: checkpoint) {
+        case .durable: return
+        case .noRoom:
+            throw .failed(reason: "there is no room to write where a new sink begins")
+        case .failed(let reason): throw .failed(reason: reason)
+        }
+    }
+
     private func outcome(of checkpoint: Checkpoint) -> Outcome {
         do {
             try self.database.write { try Self.write(checkpoint, in: $0) }

@@ -25,6 +25,14 @@ final class DiskDurability: Durability {
         self.writer = try JournalWriter(
             log: log, window: window, checkpoint: checkpoint, sinks: sinks,
             maxBytes: configuration.maxBytes, configuration: configuration, machine: machine)
+        if self.writer.hasNewSink, let checkpoint = self.writer.takeCheckpoint() {
+            try store.save(checkpoint)
+            do throws(SystemError) {
+                try self.writer.noteSaved(checkpoint)
+            } catch {
+                throw .failed(reason: "\(error)")
+            }
+        }
         self.tail = BatchTail(
             lastSequence: self.writer.lastSequence, maxBytes: configuration.maxCachedBytes)
         self.identity = checkpoint.identity

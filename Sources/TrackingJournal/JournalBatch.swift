@@ -14,7 +14,8 @@ package struct JournalBatch: Sendable {
     /// What is lost, if the batch is damaged.
     package let loss: LostRecords?
 
-    /// Whether the payload could not be read as it was written.
+    /// Whether it stands for hits that are lost: their payload could not be read as it was written,
+    /// or has gone.
     package var isDamaged: Bool { self.loss != nil }
 
     /// Creates a batch.

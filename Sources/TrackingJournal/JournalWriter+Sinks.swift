@@ -22,6 +22,9 @@ extension JournalWriter {
     /// The newest sequence that every required sink has.
     var delivered: Int64 { self.cursors.withLock { $0.delivered } }
 
+    /// Whether a new sink begins after groups that are kept, which has to be durable first.
+    var hasNewSink: Bool { self.cursors.withLock { $0.hasBegun } }
+
     /// The newest row that has gone since the start.
     var goneThrough: Int64 { self.cursors.withLock { $0.goneThrough } }
 

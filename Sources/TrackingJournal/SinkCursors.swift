@@ -9,6 +9,9 @@ struct SinkCursors {
     /// The names whose cursor or gap differs from the durable checkpoint's.
     private var changed: Set<String> = []
     private var times: RetentionTimes
+    /// Whether a new sink begins after groups that are kept. That has to be durable before the next
+    /// group is: a later process would let the sink begin after that one too.
+    private(set) var hasBegun = false
     /// The newest row that has gone since the start.
     private(set) var goneThrough: Int64 = 0
 
@@ -45,6 +48,7 @@ struct SinkCursors {
             self.sinks[sink.name] = sink
             guard self.cursors[sink.name] == nil, sink.start == .newest else { continue }
             self.move(sink.name, to: SinkCursor(sequence: last))
+            self.hasBegun = true
         }
         self.times.note(self.delivered, at: now)
     }

@@ -120,7 +120,8 @@ struct ReplayCommand: AsyncParsableCommand {
         Console.out("\(summary.delivered) delivered to the sink \(summary.sink)")
         if summary.refused > 0 { Console.out("\(summary.refused) refused again, and kept") }
         if summary.unreadable > 0 {
-            Console.out("\(summary.unreadable) hold no hit (damaged batches), and are kept")
+            Console.out(
+                "\(summary.unreadable) hold no hit (damaged or missed batches), and are kept")
         }
     }
 }

@@ -1,5 +1,6 @@
 // Helpers for tests of the journal.
 internal import Dispatch
+internal import Foundation
 internal import Synchronization
 internal import TestSupport
 internal import TrackingCore
@@ -126,5 +127,22 @@ extension Journal.Configuration {
         configuration.segmentBytes = segmentBytes
         configuration.preparedSegments = 0
         return configuration
+    }
+}
+
+extension CheckpointStore {
+    /// The checkpoint in a copy made while the journal is open.
+    static func contents(
+        copiedFrom directory: TemporaryDirectory
+    ) throws -> Contents {
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(
+                at: directory.journalFile("checkpoint.db" + suffix),
+                to: directory.journalFile("copy.db" + suffix))
+        }
+        let store = try CheckpointStore(
+            path: directory.journalFile("copy.db").path, queue: DispatchWorkQueue("copy"))
+        defer { store.close() }
+        return try store.contents(restoring: RecentHits(capacity: 10))
     }
 }

@@ -43,6 +43,12 @@ struct JournalGapTests {
         try await journal.batches(for: "may", after: sequence, upTo: .oneGroup)?.first
     }
 
+    /// Those of a new sink that is not required.
+    private static var cursors: SinkCursors {
+        SinkCursors(
+            [:], of: [JournalSink("may", maxLagBytes: 1)], last: 0, retention: .zero, now: .now)
+    }
+
     private static func gap(_ sequences: ClosedRange<Int64>) -> LostRecords {
         LostRecords(
             sequences: sequences, eventCount: sequences.count, hitCount: sequences.count,
@@ -110,8 +116,7 @@ struct JournalGapTests {
 
     @Test("what a forwarder has in its hands is missing only if it never delivers it")
     func inHand() {
-        var cursors = SinkCursors(
-            [:], of: [JournalSink("may", maxLagBytes: 1)], last: 0, retention: .zero, now: .now)
+        var cursors = Self.cursors
         #expect(cursors.take("may", through: 2) == nil)
         for sequence in Int64(1)...3 { cursors.noteDeleted(.test(sequence)) }
         // If it ends now, all three are missing.
@@ -122,8 +127,7 @@ struct JournalGapTests {
 
     @Test("what a forwarder gave up, and what went meanwhile, is missing together")
     func givenUp() {
-        var cursors = SinkCursors(
-            [:], of: [JournalSink("may", maxLagBytes: 1)], last: 0, retention: .zero, now: .now)
+        var cursors = Self.cursors
         #expect(cursors.take("may", through: 3) == nil)
         for sequence in Int64(1)...4 { cursors.noteDeleted(.test(sequence)) }
         #expect(cursors.take("may", through: 1) == SinkGap(through: 4, events: 4, hits: 4))
@@ -156,6 +160,9 @@ struct JournalGapTests {
             sinks: [JournalSink("must"), JournalSink("old"), JournalSink("new", start: .newest)])
         #expect(journal.lag(of: "old").groups == 2)
         #expect(journal.lag(of: "new").groups == 0)
+        // It begins there even if the process ends before its first checkpoint.
+        let saved = try CheckpointStore.contents(copiedFrom: self.directory)
+        #expect(saved.sinks["new"]?.cursor.sequence == 2)
         await journal.close()
         journal = try Journal.open(
             self.directory, sinks: [JournalSink("must"), JournalSink("new", start: .oldest)])

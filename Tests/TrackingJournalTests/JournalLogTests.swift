@@ -183,20 +183,3 @@ struct JournalLogTests {
         #expect(keys.count == 25 && newKeys == 2 && !rows.isFull)
     }
 }
-
-extension CheckpointStore {
-    /// The checkpoint in a copy made while the journal is open.
-    fileprivate static func contents(
-        copiedFrom directory: TemporaryDirectory
-    ) throws -> Contents {
-        for suffix in ["", "-wal"] {
-            try FileManager.default.copyItem(
-                at: directory.journalFile("checkpoint.db" + suffix),
-                to: directory.journalFile("copy.db" + suffix))
-        }
-        let store = try CheckpointStore(
-            path: directory.journalFile("copy.db").path, queue: DispatchWorkQueue("copy"))
-        defer { store.close() }
-        return try store.contents(restoring: RecentHits(capacity: 10))
-    }
-}

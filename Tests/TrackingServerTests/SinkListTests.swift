@@ -81,6 +81,18 @@ struct SinkListTests {
         #expect(problems.contains { $0.contains("--set: sinks is ") && $0.contains(rule) })
     }
 
+    @Test(
+        "what a file's list holds is what is checked, whatever its characters mean to YAML",
+        arguments: [
+            ("'sqlite, required: false'", "type of item 1 is \"sqlite, required: false\""),
+            ("\"it's\"", "type of item 1 is \"it's\""),
+            ("[a, b]", "type of item 1 is \"(nested)\""),
+        ])
+    func characters(_ type: String, _ rule: String) async throws {
+        let problems = try await Configurations.problems(yaml: "sinks:\n  - type: \(type)")
+        #expect(problems.count == 1 && problems.first?.contains(rule) == true, "\(problems)")
+    }
+
     @Test("sink and sinks together stop the start")
     func both() async throws {
         let problems = try await Configurations.problems(

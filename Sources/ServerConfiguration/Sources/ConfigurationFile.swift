@@ -69,7 +69,8 @@ struct ConfigurationFile {
     }
 
     private mutating func read(_ mapping: Node.Mapping, prefix: String) {
-        let known = ServerConfiguration.keys.map(\.name)
+        let keys = ServerConfiguration.keys
+        let known = keys.map(\.name)
         let sections = Self.sections
         for (key, value) in mapping {
             let part = key.scalar?.string ?? "?"
@@ -85,8 +86,10 @@ struct ConfigurationFile {
             } else if !known.contains(name) {
                 let suggestion = NearestName.suggestion(for: name, among: known + sections)
                 self.problems.append("\(place): \(name) is no key\(suggestion)")
-            } else if name == Self.listKey, let list = value.sequence {
-                self.texts[name] = Self.inOneLine(.sequence(list))
+            } else if keys.contains(where: { $0.name == name && $0.unit == "list" }),
+                let list = value.sequence
+            {
+                self.texts[name] = Self.inOneLine(list)
                 self.places[name] = place
             } else if let scalar = value.scalar, value.null == nil {
                 self.texts[name] = scalar.string
@@ -97,19 +100,35 @@ struct ConfigurationFile {
         }
     }
 
-    /// The key whose value is a list.
-    private static let listKey = "sinks"
-
-    /// A list as the environment and `--set` would have it.
-    private static func inOneLine(_ node: Node) -> String {
-        if let sequence = node.sequence {
-            return "[" + sequence.map(Self.inOneLine).joined(separator: ", ") + "]"
-        }
-        if let mapping = node.mapping {
-            let pairs = mapping.map { Self.inOneLine($0.key) + ": " + Self.inOneLine($0.value) }
+    /// A list as the environment and `--set` would have it: of scalars, and of mappings of scalars.
+    /// What is nested deeper is no value of any key, and aliases could make it as long as they like.
+    private static func inOneLine(_ list: Node.Sequence) -> String {
+        let items = list.map { item in
+            guard let mapping = item.mapping else { return Self.inOneLine(scalar: item) }
+            let pairs = mapping.map {
+                Self.inOneLine(scalar: $0.key) + ": " + Self.inOneLine(scalar: $0.value)
+            }
             return "{" + pairs.joined(separator: ", ") + "}"
         }
-        return node.scalar?.string ?? ""
+        return "[" + items.joined(separator: ", ") + "]"
+    }
+
+    /// In quotes where its characters could mean something else.
+    private static func inOneLine(scalar node: Node) -> String {
+        guard let scalar = node.scalar else { return "\"(nested)\"" }
+        let text = scalar.string
+        let isPlain = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        if isPlain, !text.isEmpty { return text }
+        return "'"
+            + text.split(separator: "'", omittingEmptySubsequences: false)
+            .joined(separator: "''") + "'"
     }
 
     private func place(_ mark: Mark?) -> ConfigurationOrigin {
