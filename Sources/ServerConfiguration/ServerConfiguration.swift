@@ -143,7 +143,8 @@ extension ServerConfiguration: KeyedConfiguration {
                 "sinks", .text(""),
                 "several sinks at once, each type once: a list with type, required (default true), "
                     + "max_lag_bytes (kept for a sink that is not required, default 1 GiB, at most "
-                    + "half of the journal) and from (oldest or newest, where a new sink begins)",
+                    + "half of the journal), from (oldest or newest, where a new sink begins) and "
+                    + "paused (default false)",
                 unit: "list"),
             .choice(
                 "log.level", \.logLevel, "the least severe log record that is written",

@@ -10,6 +10,9 @@ extension Journal {
     /// Random numbers for the jitter of retries; deterministic in a simulation.
     package var generator: MachineGenerator { MachineGenerator(machine: self.machine) }
 
+    /// The time of day by the machine's clock, in microseconds since 1970.
+    package var wallTime: Int64 { self.machine.wallTime() }
+
     /// The hits that went before a sink had them, and that it has not been told of as missed.
     package func missedHits(of sink: String) -> Int { self.writer.missedHits(of: sink) }
 
@@ -17,6 +20,8 @@ extension Journal {
     package struct Lag: Sendable, Equatable {
         /// The number of groups that the sink has not confirmed.
         package let groups: Int
+        /// The bytes of their payload.
+        package let bytes: Int
         /// When the oldest of them was committed, in microseconds since 1970; nil if there are
         /// none.
         package let oldestTime: Int64?

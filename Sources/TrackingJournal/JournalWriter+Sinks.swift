@@ -33,7 +33,7 @@ extension JournalWriter {
         return self.rows.withLock { rows in
             let index = rows.index(after: cursor)
             return Journal.Lag(
-                groups: rows.count - index,
+                groups: rows.count - index, bytes: rows.bytes(from: index),
                 oldestTime: index < rows.count ? rows[index].createTime : nil)
         }
     }

@@ -54,7 +54,7 @@ final class JournalWriter: @unchecked Sendable {
                 checkpoint.sinks, of: sinks, last: lastSequence,
                 retention: .seconds(configuration.retainSeconds), now: machine.now()))
         self.eventTotal = recovered?.eventTotal ?? 0
-        self.rows = Mutex(Deque(rows))
+        self.rows = Mutex(rows.reduce(into: Deque()) { $0.add($1) })
         self.windowRows = windowRows
         self.deletedThrough = checkpoint.deletedThrough
         self.deletedTotal = checkpoint.deletedTotal
@@ -140,7 +140,7 @@ final class JournalWriter: @unchecked Sendable {
             sequence: record.sequence, createTime: record.createTime, bytes: record.payload.count,
             eventCount: UInt32(truncatingIfNeeded: record.eventCount),
             hitCount: UInt32(truncatingIfNeeded: hits), eventTotal: record.eventTotal, place: place)
-        self.rows.withLock { $0.append(row) }
+        self.rows.withLock { $0.add(row) }
         self.stored.add(row.bytes, ordering: .relaxed)
     }
 }

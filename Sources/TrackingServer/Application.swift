@@ -75,9 +75,10 @@ package struct Application: Sendable {
         let deadLetters = try DeadLetters(
             path: directory + "/dead_letters.db", maxRows: configuration.maxDeadLetters,
             logger: logger)
-        let forwarders = sinks.map { sink in
+        let states = configuration.sinks.map { SinkState($0.kind.rawValue, isPaused: $0.isPaused) }
+        let forwarders = zip(sinks, states).map { sink, state in
             Forwarder(
-                from: journal, to: sink, deadLetters: deadLetters,
+                from: journal, to: sink, state: state, deadLetters: deadLetters,
                 metrics: metrics.sink(sink.name), logger: logger,
                 maxLinks: configuration.traces.limits.links, maxBatch: configuration.maxDelivery)
         }
@@ -86,7 +87,7 @@ package struct Application: Sendable {
         let board = HealthBoard(maxWatchers: configuration.maxHealthWatchers) { journal.isTaking }
         let connections = OpenConnections()
         metrics.collect(journal)
-        for sink in sinks { metrics.collect(journal, sink: sink.name) }
+        for state in states { metrics.collect(journal, state) }
         metrics.collect(version: version, budget: ingest.budget, connections: connections)
         if let certificates { metrics.collect(certificates) }
         if let spans { metrics.collect(spans.counts) }

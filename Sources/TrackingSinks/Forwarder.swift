@@ -14,6 +14,7 @@ package import TrackingJournal
 package struct Forwarder: Service {
     private let journal: Journal
     private let sink: any Sink
+    private let state: SinkState
     private let deadLetters: DeadLetters
     private let clock: any Clock<Duration>
     private let metrics: SinkMetrics
@@ -24,17 +25,20 @@ package struct Forwarder: Service {
     /// Creates a forwarder.
     ///
     /// - Parameters:
+    ///   - state: whether the sink is paused; told why a delivery fails.
     ///   - metrics: the sink's metrics.
     ///   - maxLinks: the maximum number of requests that a delivery's span links to.
     ///   - maxBatch: the maximum size of a batch; a sink may ask for less.
     ///   - clock: used to wait between retries; tests substitute it.
     package init(
-        from journal: Journal, to sink: any Sink, deadLetters: DeadLetters, metrics: SinkMetrics,
+        from journal: Journal, to sink: any Sink, state: SinkState? = nil,
+        deadLetters: DeadLetters, metrics: SinkMetrics,
         logger: Logger, maxLinks: Int = 128, maxBatch: BatchLimit = .standard,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.journal = journal
         self.sink = sink
+        self.state = state ?? SinkState(sink.name)
         self.deadLetters = deadLetters
         self.clock = clock
         self.metrics = metrics
@@ -57,6 +61,7 @@ package struct Forwarder: Service {
             }
         } onCancelOrGracefulShutdown: {
             stop.begin()
+            self.state.end()
             self.journal.finish()
         }
     }
@@ -80,7 +85,9 @@ package struct Forwarder: Service {
         // Up to here groups are not joined, because one of them cannot be read.
         var aloneThrough: Int64 = 0
         self.sink.resume(at: self.journal.place(of: self.sink.name))
-        while let next = try await self.next(after: cursor, isAlone: cursor < aloneThrough) {
+        while await self.state.mayDeliver(),
+            let next = try await self.next(after: cursor, isAlone: cursor < aloneThrough)
+        {
             switch await self.deliver(next, span, stop) {
             case .settled:
                 cursor = next.sequence
@@ -231,6 +238,7 @@ package struct Forwarder: Service {
     private func wait(
         _ backoff: inout Backoff, _ reason: String, _ stop: Stop
     ) async -> Bool {
+        self.state.note(.init(reason: reason, time: self.journal.wallTime))
         var generator = self.journal.generator
         let pause = backoff.next(using: &generator)
         var metadata: Logger.Metadata = [

@@ -27,15 +27,18 @@ struct JournalLagTests {
         }
         let oldest = try #require(journal.oldestTime)
         #expect(oldest >= start && oldest <= Machine.local.wallTime())
-        #expect(journal.lag(of: "a") == Journal.Lag(groups: 3, oldestTime: oldest))
+        let bytes = journal.storedBytes
+        let all = Journal.Lag(groups: 3, bytes: bytes, oldestTime: oldest)
+        #expect(journal.lag(of: "a") == all)
         journal.advance(sink: "a", to: 2)
         #expect(journal.lag(of: "a").groups == 1)
+        #expect(journal.lag(of: "a").bytes == bytes / 3)
         #expect(try #require(journal.lag(of: "a").oldestTime) >= oldest)
-        #expect(journal.lag(of: "b") == Journal.Lag(groups: 3, oldestTime: oldest))
+        #expect(journal.lag(of: "b") == all)
         journal.advance(sink: "b", to: journal.lastSequence)
         journal.advance(sink: "a", to: journal.lastSequence)
         await journal.settle()
-        #expect(journal.lag(of: "a") == Journal.Lag(groups: 0, oldestTime: nil))
+        #expect(journal.lag(of: "a") == Journal.Lag(groups: 0, bytes: 0, oldestTime: nil))
         // Rows are retained for another hour, if there are any.
         #expect((journal.oldestTime == nil) == (mode == .off))
         await journal.close()
@@ -49,10 +52,11 @@ struct JournalLagTests {
         await journal.settle()
         await journal.commit(TestRequests.impressions([2]))
         #expect(journal.lag(of: "a").groups == 1)
-        let oldest = journal.oldestTime
+        let lag = journal.lag(of: "a")
+        #expect(lag.bytes > 0 && lag.oldestTime == journal.oldestTime)
         await journal.close()
         journal = try Journal.open(self.directory)
-        #expect(journal.lag(of: "a") == Journal.Lag(groups: 1, oldestTime: oldest))
+        #expect(journal.lag(of: "a") == lag)
         await journal.close()
     }
 

@@ -7,10 +7,12 @@ internal import TrackingSinks
 
 struct SinkListTests {
     private static let both = [
-        ListedSink(.sqlite), ListedSink(.jsonl, maxLagBytes: 5000, start: .newest),
+        ListedSink(.sqlite),
+        ListedSink(.jsonl, maxLagBytes: 5000, start: .newest, isPaused: true),
     ]
     private static let text =
-        "[{type: sqlite}, {type: jsonl, required: false, max_lag_bytes: 5000, from: newest}]"
+        "[{type: sqlite}, {type: jsonl, required: false, max_lag_bytes: 5000, from: newest, "
+        + "paused: true}]"
 
     @Test("a list in lines of a file, in one line, in the environment and by a flag is the same")
     func sources() async throws {
@@ -21,6 +23,7 @@ struct SinkListTests {
                 required: false
                 max_lag_bytes: 5000
                 from: newest
+                paused: true
             """
         for yaml in [lines, "sinks: \(Self.text)"] {
             #expect(try await Configurations.read(yaml: yaml).sinks == Self.both)
@@ -70,6 +73,7 @@ struct SinkListTests {
             ("[{type: sqlite, required: false}]", "at least one sink has to be required"),
             ("[{type: sqlite, required: maybe}]", "required of item 1 is \"maybe\""),
             ("[{type: sqlite, from: first}]", "from of item 1 is \"first\""),
+            ("[{type: sqlite, paused: maybe}]", "paused of item 1 is \"maybe\""),
             ("[{type: sqlite, max_lag_bytes: 5}]", "item 1 has max_lag_bytes, but is required"),
             (
                 "[{type: sqlite}, {type: jsonl, required: false, max_lag_bytes: 0}]",

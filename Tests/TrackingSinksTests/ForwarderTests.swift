@@ -61,10 +61,10 @@ struct ForwarderTests {
 
     func forwarder(
         _ journal: Journal, _ sink: any Sink, _ clock: TestClock = TestClock(),
-        maxBatch: BatchLimit = .standard
+        maxBatch: BatchLimit = .standard, state: SinkState? = nil
     ) throws -> Forwarder {
         Forwarder(
-            from: journal, to: sink,
+            from: journal, to: sink, state: state,
             deadLetters: try DeadLetters(path: self.directory.file("dead_letters.db")),
             metrics: SinkMetrics(
                 deliveredHits: Counter(label: "delivered", factory: self.metrics),

@@ -11,12 +11,18 @@ package struct ListedSink: Sendable, Equatable {
     package let maxLagBytes: Int?
     /// Where it begins if it is new.
     package let start: JournalSink.Start
+    /// Whether its delivery waits for an operator.
+    package let isPaused: Bool
 
     /// A sink; a required one by default.
-    package init(_ kind: SinkKind, maxLagBytes: Int? = nil, start: JournalSink.Start = .oldest) {
+    package init(
+        _ kind: SinkKind, maxLagBytes: Int? = nil, start: JournalSink.Start = .oldest,
+        isPaused: Bool = false
+    ) {
         self.kind = kind
         self.maxLagBytes = maxLagBytes
         self.start = start
+        self.isPaused = isPaused
     }
 
     /// The sink as the journal knows it.
@@ -31,7 +37,7 @@ struct SinkList {
     /// What is wrong, each after the words "sinks is …, but".
     private(set) var problems: [String] = []
 
-    private static let keys = ["type", "required", "max_lag_bytes", "from"]
+    private static let keys = ["type", "required", "max_lag_bytes", "from", "paused"]
     /// What is kept for a sink that is not required, if nothing else is said.
     private static let standardLagBytes = 1 << 30
 
@@ -69,7 +75,8 @@ struct SinkList {
         }
         self.sinks.append(
             ListedSink(
-                kind, maxLagBytes: self.maxLagBytes(mapping, place, maxLag: maxLag), start: start))
+                kind, maxLagBytes: self.maxLagBytes(mapping, place, maxLag: maxLag), start: start,
+                isPaused: self.flag(mapping, "paused", place, standard: false) ?? false))
     }
 
     private mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
@@ -89,14 +96,22 @@ struct SinkList {
         return nil
     }
 
+    /// Nil if it is neither true nor false, which is a problem.
+    private mutating func flag(
+        _ mapping: Node.Mapping, _ key: String, _ place: String, standard: Bool
+    ) -> Bool? {
+        guard let node = mapping[key] else { return standard }
+        let text = node.scalar?.string ?? "?"
+        if let flag = Bool(text) { return flag }
+        self.problems.append("\(key) of \(place) is \"\(text)\", and has to be true or false")
+        return nil
+    }
+
     /// Nil if the sink is required.
     private mutating func maxLagBytes(
         _ mapping: Node.Mapping, _ place: String, maxLag: Int
     ) -> Int? {
-        let required = mapping["required"]?.scalar?.string ?? "true"
-        guard let isRequired = Bool(required) else {
-            self.problems.append(
-                "required of \(place) is \"\(required)\", and has to be true or false")
+        guard let isRequired = self.flag(mapping, "required", place, standard: true) else {
             return nil
         }
         guard let node = mapping["max_lag_bytes"] else {

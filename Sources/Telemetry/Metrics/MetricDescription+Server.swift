@@ -92,6 +92,13 @@ extension MetricDescription {
     package static let sinkLag = MetricDescription.gauge(
         "sightline_sink_lag_seconds", "Age of the oldest group that the sink has yet to take",
         labels: "sink")
+    /// `sightline_sink_lag_bytes`.
+    package static let sinkLagBytes = MetricDescription.gauge(
+        "sightline_sink_lag_bytes", "Bytes of payload that the sink has yet to take",
+        labels: "sink")
+    /// `sightline_sink_paused`.
+    package static let sinkPaused = MetricDescription.gauge(
+        "sightline_sink_paused", "1 while an operator has paused the sink, else 0", labels: "sink")
     /// `sightline_sink_delivered_hits_total`.
     package static let deliveredHits = MetricDescription.counter(
         "sightline_sink_delivered_hits_total", "Hits that the sink has taken", labels: "sink")
@@ -131,7 +138,7 @@ extension MetricDescription {
             .connections, .connectionsEnded, .memoryInFlight, .memoryInFlightLimit,
             .admissionDuration, .commitDuration, .ackDuration, .deliveryDuration, .journalBytes,
             .journalLimit, .journalOldestAge, .journalGroups, .sinkLagGroups, .sinkLag,
-            .deliveredHits, .sinkRetries, .deadLetters, .missedHits, .certificateExpiry,
-            .spans, .droppedSeries,
+            .sinkLagBytes, .sinkPaused, .deliveredHits, .sinkRetries, .deadLetters, .missedHits,
+            .certificateExpiry, .spans, .droppedSeries,
         ] + ProcessMetrics.descriptions
 }

@@ -4,6 +4,7 @@ internal import Foundation
 internal import HTTP2Edge
 internal import Telemetry
 internal import TrackingJournal
+internal import TrackingSinks
 
 extension ServerMetrics {
     /// Reports version, memory and connections at each scrape.
@@ -29,14 +30,19 @@ extension ServerMetrics {
         }
     }
 
-    /// Reports a sink's backlog at each scrape.
-    func collect(_ journal: Journal, sink: String) {
+    /// Reports a sink's backlog, and whether it is paused, at each scrape.
+    func collect(_ journal: Journal, _ state: SinkState) {
+        let sink = state.name
         let lagGroups = self.registry.meter(.sinkLagGroups, sink)
         let lagSeconds = self.registry.meter(.sinkLag, sink)
+        let lagBytes = self.registry.meter(.sinkLagBytes, sink)
+        let paused = self.registry.meter(.sinkPaused, sink)
         self.registry.onCollect {
             let lag = journal.lag(of: sink)
             lagGroups.set(lag.groups)
             lagSeconds.set(Self.age(of: lag.oldestTime))
+            lagBytes.set(lag.bytes)
+            paused.set(state.isPaused ? 1 : 0)
         }
     }
 

@@ -1,0 +1,92 @@
+internal import Synchronization
+internal import TrackingCore
+
+/// What an operator sees of one sink's delivery, and asks of it. The forwarder delivers while the
+/// sink is not paused.
+package final class SinkState: Sendable {
+    /// The sink's name.
+    package let name: String
+    private let state: Mutex<State>
+
+    private struct State {
+        var isPaused: Bool
+        var hasEnded = false
+        var lastError: Failure?
+        /// The forwarder, which waits for the end of a pause.
+        var waiting: CheckedContinuation<Void, Never>?
+    }
+
+    /// Why a delivery failed.
+    package struct Failure: Sendable, Equatable {
+        /// The sink's reason.
+        package let reason: String
+        /// When, in microseconds since 1970.
+        package let time: Int64
+
+        /// Creates a failure.
+        package init(reason: String, time: Int64) {
+            self.reason = reason
+            self.time = time
+        }
+    }
+
+    /// The state of a sink that has not failed.
+    package init(_ name: String, isPaused: Bool = false) {
+        self.name = name
+        self.state = Mutex(State(isPaused: isPaused))
+    }
+
+    /// Whether the sink is paused.
+    package var isPaused: Bool { self.state.withLock(\.isPaused) }
+
+    /// The last failure of a delivery; nil if there was none since the start.
+    package var lastError: Failure? { self.state.withLock(\.lastError) }
+
+    /// Stops delivery after the batch that is under way. The journal keeps what comes, within its
+    /// limits: of a required sink everything until it is full, of another sink `max_lag_bytes`.
+    package func pause() { self.state.withLock { $0.isPaused = true } }
+
+    /// Goes on with delivery.
+    package func resume() {
+        self.change { $0.isPaused = false }
+    }
+
+    /// Ends a pause without delivery: the server stops, and the journal keeps the rest.
+    func end() {
+        self.change { $0.hasEnded = true }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+        let waiting = self.state.withLock { state in
+            body(&state)
+            defer { state.waiting = nil }
+            return state.waiting
+        }
+        waiting?.resume()
+    }
+
+    /// Notes that a delivery failed.
+    func note(_ failure: Failure) { self.state.withLock { $0.lastError = failure } }
+
+    /// Whether the forwarder waits for the end of a pause.
+    var holdsForwarder: Bool { self.state.withLock { $0.waiting != nil } }
+
+    /// Waits while the sink is paused. Called by its forwarder alone.
+    ///
+    /// - Returns: false if the server stops while the sink is paused.
+    func mayDeliver() async -> Bool {
+        while true {
+            let (isPaused, hasEnded) = self.state.withLock { ($0.isPaused, $0.hasEnded) }
+            if !isPaused { return true }
+            if hasEnded { return false }
+            await withCheckedContinuation { continuation in
+                let goesOn = self.state.withLock { state in
+                    guard state.isPaused, !state.hasEnded else { return true }
+                    state.waiting = continuation
+                    return false
+                }
+                if goesOn { continuation.resume() }
+            }
+        }
+    }
+}
