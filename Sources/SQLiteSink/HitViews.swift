@@ -63,6 +63,10 @@ enum HitViews {
     private static let kinds = HitKind.allCases.map { "WHEN \($0.rawValue) THEN '\($0.name)'" }
         .joined(separator: " ")
 
+    private static let platforms = Platform.allCases.map {
+        "WHEN \($0.rawValue) THEN '\($0.name)'"
+    }.joined(separator: " ")
+
     /// The products' own numbers, by product and kind.
     private static let actions = [Product.standard, .classic].flatMap { product in
         HitKind.allCases.map { (product, $0, $0.campaignAction(of: product)) }
@@ -74,7 +78,7 @@ enum HitViews {
         SELECT hit_id, CASE kind \(Self.kinds) END AS kind,
             CASE product << 4 | kind \(Self.actions) ELSE 0 END AS campaign_action,
             \(Self.text("delivery")) AS delivery_id, broadlog_id, \(Self.text("app")) AS app_id,
-            CASE platform WHEN 1 THEN 'android' WHEN 2 THEN 'ios' END AS platform, subject_id,
+            CASE platform \(Self.platforms) END AS platform, subject_id,
             occur_time, receive_time, \(Self.text("tenant")) AS tenant,
             \(PackedTrace.unpacking) AS traceparent, tracestate,
             coalesce(\(Self.text("warnings")), '') AS warnings, event, id AS rowid

@@ -5,7 +5,7 @@ internal import NIOCore
 /// Values by key, with the problems found on the way.
 struct ConfigurationValues {
     /// In the order of the documentation; a value that its key does not take is among them.
-    let settings: [ConfigurationSetting]
+    private(set) var settings: [ConfigurationSetting]
     private(set) var problems: [String]
     private let places: [String: Int]
 
@@ -67,6 +67,22 @@ struct ConfigurationValues {
         // One problem for a value is enough.
         guard setting.key.takes(setting.text) else { return }
         self.problems.append(Self.problem(setting, rule))
+    }
+
+    /// Checks values as they are with others in the place of some, which `key` has set.
+    mutating func check(
+        _ texts: [String: String], setBy key: String, _ body: (inout Self) -> Void
+    ) {
+        var changed = self
+        changed.problems = []
+        let origin = self.setting(key).origin
+        for (name, text) in texts {
+            guard let place = self.places[name] else { continue }
+            changed.settings[place] = ConfigurationSetting(
+                key: self.settings[place].key, text: text, origin: origin)
+        }
+        body(&changed)
+        self.problems += changed.problems
     }
 
     /// A problem as it is told: where, which key, the value seen, the rule.

@@ -20,7 +20,7 @@ package struct ServerConfiguration: Sendable {
     package var dataDirectory = "./sightline-data"
     /// Where hits go, if there is one sink.
     package var sink = SinkKind.sqlite
-    /// Where hits go: at least one required sink, each kind once.
+    /// Where hits go: at least one required sink, each with a name of its own.
     package var sinks: [ListedSink] { self.listedSinks ?? [ListedSink(self.sink)] }
     private var listedSinks: [ListedSink]?
     /// The least severe log record that is written.
@@ -92,11 +92,7 @@ package struct ServerConfiguration: Sendable {
         // Streams are told of the end in time for it to come before the connections are cut.
         self.stream.closingGrace = min(self.stream.closingGrace, self.drainTimeout / 2)
         self.readSinks(&values)
-        if self.sinks.contains(where: { $0.kind == .nats }) {
-            NATSConfiguration.check(&values)
-            self.journal.retainSeconds = max(
-                self.journal.retainSeconds, Int(self.nats.retention.components.seconds))
-        }
+        self.checkNATSSinks(&values)
         self.connections.read(&values)
         self.traces.read(&values)
         self.admin.read(&values)
@@ -120,6 +116,28 @@ extension ServerConfiguration {
         }
         if list.problems.isEmpty { self.listedSinks = list.sinks }
     }
+
+    private mutating func checkNATSSinks(_ values: inout ConfigurationValues) {
+        var streams: Set<String> = []
+        for sink in self.sinks where sink.kind == .nats {
+            values.check(sink.settings, setBy: "sinks") { NATSConfiguration.check(&$0) }
+            let own = sink.configuration(in: self).nats
+            self.journal.retainSeconds = max(
+                self.journal.retainSeconds, Int(own.retention.components.seconds))
+            if !streams.insert(own.stream).inserted {
+                values.refuse(
+                    "sinks",
+                    "two sinks have the stream \(own.stream), which would take the hits "
+                        + "of one for duplicates of the other's: give one of them its own stream "
+                        + "and subject_prefix")
+            }
+        }
+        #if !NATS
+            if self.sinks.contains(where: { $0.kind == .nats }) {
+                values.refuse(self.listedSinks == nil ? "sink" : "sinks", NATSConfiguration.absence)
+            }
+        #endif
+    }
 }
 
 extension ServerConfiguration: KeyedConfiguration {
@@ -141,10 +159,12 @@ extension ServerConfiguration: KeyedConfiguration {
             .choice("sink", \.sink, "where hits go, if that is one sink"),
             .init(
                 "sinks", .text(""),
-                "several sinks at once, each type once: a list with type, required (default true), "
-                    + "max_lag_bytes (kept for a sink that is not required, default 1 GiB, at most "
-                    + "half of the journal), from (oldest or newest, where a new sink begins) and "
-                    + "paused (default false)",
+                "several sinks at once: a list with type, name (default: its type), required "
+                    + "(default true), max_lag_bytes (kept for a sink that is not required, "
+                    + "default 1 GiB, at most half of the journal), from (oldest or newest, where "
+                    + "a new sink begins), paused (default false), filter (fields tenant, app, "
+                    + "product, platform, kind, action, delivery, each a value or a list, and not "
+                    + "with the same fields), and the keys of its type for it alone",
                 unit: "list"),
             .choice(
                 "log.level", \.logLevel, "the least severe log record that is written",

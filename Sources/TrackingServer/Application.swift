@@ -75,11 +75,12 @@ package struct Application: Sendable {
         let deadLetters = try DeadLetters(
             path: directory + "/dead_letters.db", maxRows: configuration.maxDeadLetters,
             logger: logger)
-        let states = configuration.sinks.map { SinkState($0.kind.rawValue, isPaused: $0.isPaused) }
-        let forwarders = zip(sinks, states).map { sink, state in
+        let states = configuration.sinks.map { SinkState($0.name, isPaused: $0.isPaused) }
+        let forwarders = configuration.sinks.indices.map { index in
             Forwarder(
-                from: journal, to: sink, state: state, deadLetters: deadLetters,
-                metrics: metrics.sink(sink.name), logger: logger,
+                from: journal, to: sinks[index], state: states[index],
+                filter: configuration.sinks[index].filter, deadLetters: deadLetters,
+                metrics: metrics.sink(states[index].name), logger: logger,
                 maxLinks: configuration.traces.limits.links, maxBatch: configuration.maxDelivery)
         }
         let ingest = Self.ingest(
@@ -218,14 +219,16 @@ package struct Application: Sendable {
         return ServiceGroup(configuration: group)
     }
 
-    /// Creates and opens the configured sinks. The first required one counts into the funnels.
+    /// Creates and opens the configured sinks. The first required one counts into the funnels, one
+    /// without a filter if there is any.
     private static func sinks(
         _ configuration: ServerConfiguration, _ funnels: LiveFunnels?, _ logger: Logger
     ) throws -> [any Sink] {
-        let counted = configuration.sinks.first { $0.maxLagBytes == nil }?.kind
+        let required = configuration.sinks.filter(\.journalSink.isRequired)
+        let counted = required.first { $0.filter == nil } ?? required.first
         return try configuration.sinks.map { listed in
-            let sink = try Self.sink(listed.kind, configuration, logger)
-            guard let funnels, listed.kind == counted else { return sink }
+            let sink = try Self.sink(listed, configuration, logger)
+            guard let funnels, listed.name == counted?.name else { return sink }
             return CountedSink(sink, into: funnels)
         }
     }
@@ -235,23 +238,26 @@ package struct Application: Sendable {
     /// - Parameter logger: warns if a sink cannot be opened yet.
     /// - Throws: the error of a sink that cannot be opened.
     package static func sink(
-        _ kind: SinkKind, _ configuration: ServerConfiguration, _ logger: Logger? = nil
+        _ listed: ListedSink, _ whole: ServerConfiguration, _ logger: Logger? = nil
     ) throws -> any Sink {
-        let directory = configuration.dataDirectory
-        switch kind {
+        let configuration = listed.configuration(in: whole)
+        let path = configuration.dataDirectory + "/" + listed.fileName
+        switch listed.kind {
         case .sqlite:
             return try SQLiteSink(
-                path: directory + "/hits.db", configuration.sqlite, logger: logger)
+                path: path + ".db", configuration.sqlite, logger: logger)
         case .jsonl:
             return try JSONLinesSink(
-                directory: directory + "/hits", configuration.jsonLines, logger: logger)
+                directory: path, configuration.jsonLines, logger: logger)
         case .stdout: return try StandardOutputSink()
         case .discard: return DiscardSink()
         case .nats:
             #if NATS
                 return NATSSink(configuration.nats)
             #else
-                throw ConfigurationError(["sink is \"nats\", but \(NATSConfiguration.absence)"])
+                throw ConfigurationError([
+                    "the sink \(listed.name) is of the type nats, but \(NATSConfiguration.absence)"
+                ])
             #endif
         }
     }

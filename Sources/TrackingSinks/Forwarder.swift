@@ -12,26 +12,31 @@ package import TrackingJournal
 /// Memory: one batch, which is at most `maxBatch` or a single group, whichever is larger, and as
 /// much again while groups are joined.
 package struct Forwarder: Service {
-    private let journal: Journal
+    let journal: Journal
     private let sink: any Sink
-    private let state: SinkState
-    private let deadLetters: DeadLetters
+    let state: SinkState
+    /// Which hits the sink gets; nil: all.
+    private let filter: HitFilter?
+    let deadLetters: DeadLetters
     private let clock: any Clock<Duration>
-    private let metrics: SinkMetrics
-    private let logger: Logger
+    let metrics: SinkMetrics
+    let logger: Logger
     private let maxLinks: Int
     private let maxBatch: BatchLimit
 
     /// Creates a forwarder.
     ///
     /// - Parameters:
-    ///   - state: whether the sink is paused; told why a delivery fails.
+    ///   - state: the sink's name, and whether it is paused; told why a delivery fails. Without
+    ///     one, the name is that of the sink's kind.
+    ///   - filter: which hits the sink gets; nil: all.
     ///   - metrics: the sink's metrics.
     ///   - maxLinks: the maximum number of requests that a delivery's span links to.
     ///   - maxBatch: the maximum size of a batch; a sink may ask for less.
     ///   - clock: used to wait between retries; tests substitute it.
     package init(
         from journal: Journal, to sink: any Sink, state: SinkState? = nil,
+        filter: HitFilter? = nil,
         deadLetters: DeadLetters, metrics: SinkMetrics,
         logger: Logger, maxLinks: Int = 128, maxBatch: BatchLimit = .standard,
         clock: any Clock<Duration> = ContinuousClock()
@@ -39,6 +44,7 @@ package struct Forwarder: Service {
         self.journal = journal
         self.sink = sink
         self.state = state ?? SinkState(sink.name)
+        self.filter = filter
         self.deadLetters = deadLetters
         self.clock = clock
         self.metrics = metrics
@@ -46,6 +52,9 @@ package struct Forwarder: Service {
         self.maxLinks = maxLinks
         self.maxBatch = maxBatch
     }
+
+    /// The sink's name.
+    var name: String { self.state.name }
 
     /// Delivers until the journal ends. On graceful shutdown it flushes for up to `flushTimeout`,
     /// unless the sink is unavailable; the rest stays in the journal.
@@ -80,23 +89,23 @@ package struct Forwarder: Service {
     }
 
     private func forward(_ stop: Stop) async throws {
-        let span = SinkSpan(sink: self.sink.name, maxLinks: self.maxLinks)
-        var cursor = self.journal.cursor(of: self.sink.name)
+        let span = SinkSpan(sink: self.name, maxLinks: self.maxLinks)
+        var cursor = self.journal.cursor(of: self.name)
         // Up to here groups are not joined, because one of them cannot be read.
         var aloneThrough: Int64 = 0
-        self.sink.resume(at: self.journal.place(of: self.sink.name))
+        self.sink.resume(at: self.journal.place(of: self.name))
         while await self.state.mayDeliver(),
             let next = try await self.next(after: cursor, isAlone: cursor < aloneThrough)
         {
             switch await self.deliver(next, span, stop) {
             case .settled:
                 cursor = next.sequence
-                self.journal.advance(sink: self.sink.name, to: cursor, place: self.sink.place)
+                self.journal.advance(sink: self.name, to: cursor, place: self.sink.place)
             case .unreadable:
                 aloneThrough = next.sequence
             case .lost:
                 (cursor, aloneThrough) = (0, 0)
-                self.journal.rewind(sink: self.sink.name)
+                self.journal.rewind(sink: self.name)
             case .stopped: return
             }
             if stop.isFlushOver { return }
@@ -122,14 +131,14 @@ package struct Forwarder: Service {
     private func next(after cursor: Int64, isAlone: Bool) async throws -> Next? {
         let limit = isAlone ? .oneGroup : self.sink.maxBatch.lowered(to: self.maxBatch)
         let groups = try await self.journal.batches(
-            for: self.sink.name, after: cursor, upTo: limit)
+            for: self.name, after: cursor, upTo: limit)
         guard let groups, let first = groups.first else { return nil }
         if first.isDamaged { return .missing(first) }
         return .hits(HitBatch(journal: self.journal.identity, joining: groups))
     }
 
     /// The outcome of a batch's delivery.
-    private enum Outcome {
+    enum Outcome {
         /// All hits are in the sink or in the dead letters.
         case settled
         /// One of several groups cannot be read, and none is in the sink.
@@ -149,27 +158,38 @@ package struct Forwarder: Service {
     }
 
     private func deliver(_ hits: HitBatch, _ span: SinkSpan?, _ stop: Stop) async -> Outcome {
+        let wanted: HitBatch
+        do {
+            wanted = try self.filter.map { try hits.filtered(by: $0) } ?? hits
+        } catch {
+            if hits.groups.count > 1 { return .unreadable }
+            return await self.keep(unreadable: hits, "\(error)", stop)
+        }
+        if wanted.hitCount == 0 { return .settled }
         var backoff = Backoff()
         while true {
             let start = ContinuousClock.now
-            switch await self.deliver(hits, span) {
+            switch await self.deliver(wanted, span) {
             case .delivered:
-                self.metrics.delivered(hits, rejected: 0, in: start.duration(to: .now))
+                self.metrics.delivered(wanted, rejected: 0, in: start.duration(to: .now))
                 return .settled
             case .rejected(let reasons):
-                self.metrics.delivered(hits, rejected: reasons.count, in: start.duration(to: .now))
-                return await self.keep(stop) {
-                    try await self.deadLetters.keep(hits, reasons: reasons, sink: self.sink.name)
-                    self.metrics.kept(reasons.count)
-                }
+                self.metrics.delivered(
+                    wanted, rejected: reasons.count, in: start.duration(to: .now))
+                return await self.keep(rejected: reasons, of: hits, self.filter, stop)
             case .undeliverable where hits.groups.count > 1:
                 return .unreadable
+            case .undeliverable(let reason) where self.filter != nil:
+                let reasons = (0..<wanted.hitCount).map { ($0, reason) }
+                return await self.keep(
+                    rejected: Dictionary(uniqueKeysWithValues: reasons), of: hits, self.filter,
+                    stop)
             case .undeliverable(let reason):
                 return await self.keep(unreadable: hits, reason, stop)
             case .lost(let reason):
                 self.logger.critical(
                     "the sink has lost hits, and gets all that the journal keeps",
-                    metadata: ["sink": "\(self.sink.name)", "reason": "\(reason)"])
+                    metadata: ["sink": "\(self.name)", "reason": "\(reason)"])
                 return .lost
             case .unavailable(let reason):
                 self.metrics.retried()
@@ -183,68 +203,17 @@ package struct Forwarder: Service {
         return await span.record(hits) { await self.sink.deliver(hits) }
     }
 
-    private func keep(missing batch: JournalBatch, _ stop: Stop) async -> Outcome {
-        let sequences = batch.loss?.sequences ?? batch.sequence...batch.sequence
-        let isGap = batch.loss?.cause == .lag
-        self.logger.critical(
-            isGap
-                ? "the sink was too far behind: these groups have gone, and it never gets them"
-                : "a batch is damaged and cannot be delivered",
-            metadata: [
-                "sink": "\(self.sink.name)", "first_sequence": "\(sequences.lowerBound)",
-                "sequence": "\(batch.sequence)",
-                "events": "\(batch.loss?.eventCount.map(String.init) ?? "unknown")",
-                "hits": "\(batch.loss?.hitCount.map(String.init) ?? "unknown")",
-            ])
-        return await self.keep(stop) {
-            try await self.deadLetters.keep(
-                damaged: batch, of: self.journal.identity, sink: self.sink.name)
-            self.metrics.kept(1)
-            if isGap { self.metrics.missed(batch.loss?.hitCount ?? 0) }
-        }
-    }
-
-    private func keep(unreadable hits: HitBatch, _ reason: String, _ stop: Stop) async -> Outcome {
-        self.logger.critical(
-            "a batch cannot be read, and its hits are kept as dead letters",
-            metadata: [
-                "sink": "\(self.sink.name)", "sequence": "\(hits.sequence)",
-                "reason": "\(reason)",
-            ])
-        return await self.keep(stop) {
-            self.metrics.kept(
-                try await self.deadLetters.keep(
-                    unreadable: hits, reason: reason, sink: self.sink.name))
-        }
-    }
-
-    /// Writes dead letters, with retries: no hit is passed over before it is stored.
-    private func keep(
-        _ stop: Stop, _ write: () async throws -> Void
-    ) async -> Outcome {
-        var backoff = Backoff()
-        while true {
-            do {
-                try await write()
-                return .settled
-            } catch {
-                guard await self.wait(&backoff, "dead letters: \(error)", stop) else {
-                    return .stopped
-                }
-            }
-        }
-    }
-
-    private func wait(
+    /// Waits before the next try; false if the server stops.
+    func wait(
         _ backoff: inout Backoff, _ reason: String, _ stop: Stop
     ) async -> Bool {
         self.state.note(.init(reason: reason, time: self.journal.wallTime))
         var generator = self.journal.generator
         let pause = backoff.next(using: &generator)
         var metadata: Logger.Metadata = [
-            "sink": "\(self.sink.name)", "reason": "\(reason)", "retry_after": "\(pause)",
+            "sink": "\(self.name)", "reason": "\(reason)", "retry_after": "\(pause)",
         ]
-        let missed = self.journal.missedHits(of: self.sink.name)
+        let missed = self.journal.missedHits(of: self.name)
         if missed > 0 { metadata["missed_hits"] = "\(missed)" }
         self.logger.warning("the sink is unavailable", metadata: metadata)
         if stop.hasBegun { return false }
@@ -258,7 +227,7 @@ package struct Forwarder: Service {
 }
 
 /// The stages of a forwarder's shutdown.
-private final class Stop: Sendable {
+final class Stop: Sendable {
     private let begun = Atomic(false)
     private let flushOver = Atomic(false)
 

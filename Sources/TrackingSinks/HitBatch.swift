@@ -47,6 +47,17 @@ package struct HitBatch: Sendable {
         self.groups = groups
     }
 
+    /// Creates a batch of groups that are in the payload already.
+    init(
+        journal: String, sequence: Int64, payload: [UInt8], eventCount: Int, groups: [Group]
+    ) {
+        self.journal = journal
+        self.sequence = sequence
+        self.payload = payload
+        self.eventCount = eventCount
+        self.groups = groups
+    }
+
     /// Creates a batch of a single group.
     package init(journal: String, sequence: Int64, payload: [UInt8]) {
         var (events, hits) = (0, 0)

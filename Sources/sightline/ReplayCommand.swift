@@ -78,7 +78,7 @@ struct ReplayCommand: AsyncParsableCommand {
         let file = try DatabaseFile.open(
             DeadLetterRow.fileName, in: directory, formatVersion: DeadLetterRow.formatVersion)
         let target = try self.target(configuration)
-        let refuser = self.from ?? target.rawValue
+        let refuser = self.from ?? target.name
         let count = try await file.read { try DeadLetters.count(of: refuser, in: $0) }
         var counts = Replay.Counts()
         if !self.dryRun {
@@ -96,18 +96,18 @@ struct ReplayCommand: AsyncParsableCommand {
         }
         try self.show(
             Summary(
-                refusedBy: refuser, sink: target.rawValue, letters: count,
+                refusedBy: refuser, sink: target.name, letters: count,
                 delivered: counts.delivered, refused: counts.refused, unreadable: counts.unreadable)
         )
         if !self.dryRun, counts.delivered < count { throw ExitCode.failure }
     }
 
     /// Which sink gets the letters: the only one, or of several the one that refused them.
-    private func target(_ configuration: ServerConfiguration) throws -> SinkKind {
-        let kinds = configuration.sinks.map(\.kind)
-        if kinds.count == 1 { return kinds[0] }
-        if let kind = kinds.first(where: { $0.rawValue == self.from }) { return kind }
-        let names = kinds.map(\.rawValue).joined(separator: ", ")
+    private func target(_ configuration: ServerConfiguration) throws -> ListedSink {
+        let sinks = configuration.sinks
+        if sinks.count == 1 { return sinks[0] }
+        if let sink = sinks.first(where: { $0.name == self.from }) { return sink }
+        let names = sinks.map(\.name).joined(separator: ", ")
         throw Console.fail(
             ConfigurationError(["there are several sinks: say by --from which one of \(names)"]),
             .configuration)

@@ -45,9 +45,9 @@ struct SinkListTests {
     func standardLag() async throws {
         let text = "sinks=[{type: sqlite}, {type: discard, required: false}]"
         let large = try await Configurations.read(assignments: [text])
-        #expect(large.sinks.last?.maxLagBytes == 1 << 30)
+        #expect(large.sinks.last?.journalSink.maxLagBytes == 1 << 30)
         let small = try await Configurations.read(assignments: [text, "journal.max_bytes=1000"])
-        #expect(small.sinks.last?.maxLagBytes == 500)
+        #expect(small.sinks.last?.journalSink.maxLagBytes == 500)
     }
 
     @Test("max_lag_bytes is at most half of the journal", arguments: [(500, true), (501, false)])
@@ -68,8 +68,32 @@ struct SinkListTests {
             ("[{type: sqlit}]", "type of item 1 is \"sqlit\", and has to be one of: "),
             ("[{type: sqlit}]", "did you mean sqlite?"),
             ("[{required: true}]", "item 1 has no type"),
-            ("[{type: sqlite, requird: true}]", "\"requird\", which is no key of a sink; did you"),
-            ("[{type: sqlite}, {type: sqlite}]", "item 2 is the second sink of the type sqlite"),
+            ("[{type: sqlite, requird: true}]", "\"requird\", which is no key of a sink of the type sqlite; did"),
+            (
+                "[{type: sqlite}, {type: sqlite}]",
+                "item 2 is the second sink with the name sqlite"
+            ),
+            (
+                "[{type: stdout}, {type: stdout, name: b}]",
+                "item 2 is the second sink of the type stdout"
+            ),
+            ("[{type: sqlite, name: A}]", "name of item 1 is \"A\", and has to be 1 to 32 of"),
+            ("[{type: jsonl, max_byte: 5}]", "no key of a sink of the type jsonl; did you mean"),
+            ("[{type: jsonl, max_bytes: x}]", "max_bytes of item 1 is \"x\", and has to be"),
+            ("[{type: sqlite, filter: {}}]", "filter of item 1 has to have fields"),
+            ("[{type: sqlite, filter: {not: x}}]", "filter of item 1: not has to have fields"),
+            ("[{type: sqlite, filter: {tennant: x}}]", "no field of a hit; did you mean tenant?"),
+            (
+                "[{type: sqlite, filter: {not: {not: {kind: open}}}}]",
+                "filter of item 1: not has \"not\", which is no field of a hit"
+            ),
+            (
+                "[{type: sqlite, filter: {kind: [open, clik]}}]",
+                "filter of item 1: kind is \"clik\", and has to be one of: impression, "
+            ),
+            ("[{type: sqlite, filter: {platform: iOS}}]", "did you mean ios?"),
+            ("[{type: sqlite, filter: {tenant: []}}]", "tenant has to be a value, or a list of 1"),
+            ("[{type: sqlite, filter: {tenant: ''}}]", "tenant has a value of 0 bytes"),
             ("[{type: sqlite, required: false}]", "at least one sink has to be required"),
             ("[{type: sqlite, required: maybe}]", "required of item 1 is \"maybe\""),
             ("[{type: sqlite, from: first}]", "from of item 1 is \"first\""),
@@ -90,12 +114,93 @@ struct SinkListTests {
         arguments: [
             ("'sqlite, required: false'", "type of item 1 is \"sqlite, required: false\""),
             ("\"it's\"", "type of item 1 is \"it's\""),
-            ("[a, b]", "type of item 1 is \"(nested)\""),
+            ("[a, b]", "type of item 1 is \"?\""),
         ])
     func characters(_ type: String, _ rule: String) async throws {
         let problems = try await Configurations.problems(yaml: "sinks:\n  - type: \(type)")
         #expect(problems.count == 1 && problems.first?.contains(rule) == true, "\(problems)")
     }
+
+    @Test("a sink has a name, a filter and keys of its type that hold for it alone")
+    func ownKeys() async throws {
+        let lines = """
+            jsonl:
+              max_bytes: 1000
+            sinks:
+              - type: jsonl
+              - type: jsonl
+                name: opens
+                max_bytes: 2000
+                filter:
+                  kind: open
+                  tenant: [a, 'b, c']
+                  not: {platform: [ios]}
+            """
+        let configuration = try await Configurations.read(yaml: lines)
+        let filter = HitFilter(
+            only: [.kind: ["open"], .tenant: ["a", "b, c"]], not: [.platform: ["ios"]])
+        let opens = ListedSink(
+            .jsonl, name: "opens", filter: filter, settings: ["jsonl.max_bytes": "2000"])
+        #expect(configuration.sinks == [ListedSink(.jsonl), opens])
+        #expect(configuration.sinks.map(\.fileName) == ["hits", "hits-opens"])
+        let bytes = configuration.sinks.map {
+            $0.configuration(in: configuration).jsonLines.maxBytes
+        }
+        #expect(bytes == [1000, 2000])
+    }
+
+    @Test("16 sinks are taken, and 17 are not", arguments: [(16, true), (17, false)])
+    func sinkLimit(_ count: Int, isTaken: Bool) async throws {
+        let items = (1...count).map { "{type: discard, name: sink-\($0)}" }.joined(separator: ", ")
+        let problems = try await Configurations.problems(assignments: ["sinks=[\(items)]"])
+        #expect(problems.isEmpty == isTaken, "\(problems)")
+    }
+
+    @Test(
+        "a name of 32 bytes is taken, and one of 33 is not", arguments: [(32, true), (33, false)])
+    func nameLimit(_ length: Int, isTaken: Bool) async throws {
+        let name = String(repeating: "n", count: length)
+        let problems = try await Configurations.problems(
+            assignments: ["sinks=[{type: discard, name: \(name)}]"])
+        #expect(problems.isEmpty == isTaken, "\(problems)")
+    }
+
+    @Test(
+        "100 values of 256 bytes are a filter, and one more or one byte more is none",
+        arguments: [(100, 256, true), (101, 256, false), (100, 257, false)])
+    func filterLimits(_ count: Int, _ length: Int, isTaken: Bool) async throws {
+        let values = (0..<count).map { index in
+            String(repeating: "v", count: length - 3) + String(100 + index)
+        }
+        let text = "[{type: discard, filter: {app: [\(values.joined(separator: ", "))]}}]"
+        let problems = try await Configurations.problems(assignments: ["sinks=\(text)"])
+        #expect(problems.isEmpty == isTaken, "\(problems)")
+    }
+
+    @Test("a file whose aliases make a list of any length is refused, and quickly")
+    func aliases() async throws {
+        let level = Array(repeating: "*a", count: 100).joined(separator: ", ")
+        let next = Array(repeating: "*b", count: 100).joined(separator: ", ")
+        let problems = try await Configurations.problems(
+            yaml: """
+                sinks:
+                  - &a {type: sqlite, name: '\(String(repeating: "x", count: 100))'}
+                  - &b [\(level)]
+                  - [\(next)]
+                """)
+        #expect(problems.contains { $0.contains("sinks is longer than 65536 bytes") })
+    }
+
+    #if NATS
+        @Test("two sinks with one NATS stream stop the start, and a stream of its own does not")
+        func streams() async throws {
+            let one = "sinks=[{type: nats}, {type: nats, name: b}]"
+            let problems = try await Configurations.problems(assignments: [one])
+            #expect(problems.contains { $0.contains("two sinks have the stream") })
+            let own = "sinks=[{type: nats}, {type: nats, name: b, stream: B, subject_prefix: b}]"
+            #expect(try await Configurations.problems(assignments: [own]).isEmpty)
+        }
+    #endif
 
     @Test("sink and sinks together stop the start")
     func both() async throws {

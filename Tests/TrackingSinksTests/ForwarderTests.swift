@@ -61,10 +61,11 @@ struct ForwarderTests {
 
     func forwarder(
         _ journal: Journal, _ sink: any Sink, _ clock: TestClock = TestClock(),
-        maxBatch: BatchLimit = .standard, state: SinkState? = nil
+        maxBatch: BatchLimit = .standard, state: SinkState? = nil,
+        filter: HitFilter? = nil
     ) throws -> Forwarder {
         Forwarder(
-            from: journal, to: sink, state: state,
+            from: journal, to: sink, state: state, filter: filter,
             deadLetters: try DeadLetters(path: self.directory.file("dead_letters.db")),
             metrics: SinkMetrics(
                 deliveredHits: Counter(label: "delivered", factory: self.metrics),

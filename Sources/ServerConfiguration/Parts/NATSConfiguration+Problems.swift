@@ -10,9 +10,6 @@ extension NATSConfiguration {
 
     /// Refuses what contradicts itself; for a server that uses the sink.
     static func check(_ values: inout ConfigurationValues) {
-        #if !NATS
-            values.refuse("sink", Self.absence)
-        #endif
         let retention = max(
             values.number("nats.retain_seconds"), values.number("journal.retain_seconds"))
         let needed = retention + Self.duplicateMarginSeconds

@@ -91,6 +91,10 @@ struct ConfigurationFile {
             {
                 self.texts[name] = Self.inOneLine(list)
                 self.places[name] = place
+                if self.texts[name] == nil {
+                    self.problems.append(
+                        "\(place): \(name) is longer than \(Self.maxListBytes) bytes")
+                }
             } else if let scalar = value.scalar, value.null == nil {
                 self.texts[name] = scalar.string
                 self.places[name] = place
@@ -100,23 +104,44 @@ struct ConfigurationFile {
         }
     }
 
-    /// A list as the environment and `--set` would have it: of scalars, and of mappings of scalars.
-    /// What is nested deeper is no value of any key, and aliases could make it as long as they like.
-    private static func inOneLine(_ list: Node.Sequence) -> String {
-        let items = list.map { item in
-            guard let mapping = item.mapping else { return Self.inOneLine(scalar: item) }
-            let pairs = mapping.map {
-                Self.inOneLine(scalar: $0.key) + ": " + Self.inOneLine(scalar: $0.value)
+    /// A list as the environment and `--set` would have it.
+    ///
+    /// - Returns: nil if it is longer than any list that is meant: aliases can make it so.
+    private static func inOneLine(_ list: Node.Sequence) -> String? {
+        var line = ""
+        return Self.write(.sequence(list), to: &line) ? line : nil
+    }
+
+    private static let maxListBytes = 64 << 10
+
+    /// Whether there was room for it.
+    private static func write(_ node: Node, to line: inout String) -> Bool {
+        guard line.utf8.count <= Self.maxListBytes else { return false }
+        if let sequence = node.sequence {
+            line += "["
+            for item in sequence {
+                guard Self.write(item, to: &line) else { return false }
+                line += ", "
             }
-            return "{" + pairs.joined(separator: ", ") + "}"
+            line += "]"
+        } else if let mapping = node.mapping {
+            line += "{"
+            for (key, value) in mapping {
+                guard Self.write(key, to: &line) else { return false }
+                line += ": "
+                guard Self.write(value, to: &line) else { return false }
+                line += ", "
+            }
+            line += "}"
+        } else {
+            line += Self.inOneLine(scalar: node)
         }
-        return "[" + items.joined(separator: ", ") + "]"
+        return true
     }
 
     /// In quotes where its characters could mean something else.
     private static func inOneLine(scalar node: Node) -> String {
-        guard let scalar = node.scalar else { return "\"(nested)\"" }
-        let text = scalar.string
+        let text = node.scalar?.string ?? ""
         let isPlain = text.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),

@@ -27,11 +27,20 @@ package enum Verdict: UInt8, Sendable, CaseIterable {
 }
 
 /// The Campaign product that created a delivery (D12).
-package enum Product: UInt8, Sendable {
+package enum Product: UInt8, Sendable, CaseIterable {
     case standard = 0
     case classic = 1
     /// No Campaign product: a Firebase in-app message.
     case firebase = 2
+
+    /// The name in the configuration and in messages.
+    package var name: String {
+        switch self {
+        case .standard: "standard"
+        case .classic: "classic"
+        case .firebase: "firebase"
+        }
+    }
 
     /// The product with a CampaignProduct's number; nil if it is unspecified or unknown.
     init?(number: Int32) {

@@ -1,0 +1,50 @@
+// One sink of the key `sinks`, or the one that the key `sink` names.
+internal import ConfigurationKeys
+package import TrackingJournal
+package import TrackingSinks
+
+/// A sink, and what the configuration says of it.
+package struct ListedSink: Sendable, Equatable {
+    /// What the journal knows of it. Its name is that of its cursor, metrics, dead letters and logs.
+    package let journalSink: JournalSink
+    /// Where its hits go.
+    package let kind: SinkKind
+    /// Which hits it gets; nil: all.
+    package let filter: HitFilter?
+    /// Whether its delivery waits for an operator.
+    package let isPaused: Bool
+    /// Values of keys of its kind that hold for this sink alone, by the keys' whole names, such as
+    /// `jsonl.max_bytes`.
+    package let settings: [String: String]
+
+    /// A sink; a required one with the name of its kind by default.
+    package init(
+        _ kind: SinkKind, name: String? = nil, maxLagBytes: Int? = nil,
+        start: JournalSink.Start = .oldest, filter: HitFilter? = nil, isPaused: Bool = false,
+        settings: [String: String] = [:]
+    ) {
+        self.journalSink = JournalSink(
+            name ?? kind.rawValue, maxLagBytes: maxLagBytes, start: start)
+        self.kind = kind
+        self.filter = filter
+        self.isPaused = isPaused
+        self.settings = settings
+    }
+
+    /// The sink's name.
+    package var name: String { self.journalSink.name }
+
+    /// What its files' names begin with: the only sink of a kind, which bears its name, has `hits`.
+    package var fileName: String {
+        self.name == self.kind.rawValue ? "hits" : "hits-\(self.name)"
+    }
+
+    /// The server's configuration as this sink sees it.
+    package func configuration(in whole: ServerConfiguration) -> ServerConfiguration {
+        var own = whole
+        for key in ServerConfiguration.keys {
+            if let text = self.settings[key.name] { key.set(text, &own) }
+        }
+        return own
+    }
+}

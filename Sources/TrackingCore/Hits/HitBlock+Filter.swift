@@ -1,0 +1,40 @@
+extension HitBlock {
+    /// Appends those hits of a payload that are wanted, in the journal's form and in order.
+    ///
+    /// - Parameter wanted: the kinds of an event's hits that are wanted, some of those that it has.
+    /// - Returns: how many events and hits were appended.
+    /// - Throws: `DamagedPayload`, or errors of `wanted`.
+    package static func append(
+        to result: inout [UInt8], from payload: Bytes,
+        wanted: (JournalEvent, Hit.Origin) throws -> HitKinds
+    ) throws -> (events: Int, hits: Int) {
+        var (events, hits) = (0, 0)
+        var cursor = PayloadCursor(payload)
+        while !cursor.isAtEnd {
+            let block = try cursor.block()
+            let start = result.count
+            result += block.header
+            var entries = PayloadCursor(block.entries)
+            var count = 0
+            for _ in 0..<block.entryCount {
+                let event = try entries.entry()
+                let kinds = try wanted(event, block.origin).intersection(event.kinds)
+                if kinds.isEmpty { continue }
+                result.appendEntry(
+                    key: event.key, product: event.product, kinds: kinds,
+                    warnings: event.warnings, event: event.bytes)
+                count += 1
+                hits += kinds.rawValue.nonzeroBitCount
+            }
+            events += count
+            if count == 0 {
+                result.removeLast(result.count - start)
+            } else {
+                Self.setEntries(
+                    count: count, bytes: result.count - start - block.header.count, in: &result,
+                    at: start)
+            }
+        }
+        return (events, hits)
+    }
+}
