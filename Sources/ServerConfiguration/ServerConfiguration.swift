@@ -92,7 +92,7 @@ package struct ServerConfiguration: Sendable {
         // Streams are told of the end in time for it to come before the connections are cut.
         self.stream.closingGrace = min(self.stream.closingGrace, self.drainTimeout / 2)
         self.readSinks(&values)
-        self.checkNATSSinks(&values)
+        self.checkStreams(&values)
         self.connections.read(&values)
         self.traces.read(&values)
         self.admin.read(&values)
@@ -117,7 +117,7 @@ extension ServerConfiguration {
         if list.problems.isEmpty { self.listedSinks = list.sinks }
     }
 
-    private mutating func checkNATSSinks(_ values: inout ConfigurationValues) {
+    private mutating func checkStreams(_ values: inout ConfigurationValues) {
         var streams: Set<String> = []
         for sink in self.sinks where sink.kind == .nats {
             values.check(sink.settings, setBy: "sinks") { NATSConfiguration.check(&$0) }

@@ -68,7 +68,10 @@ struct SinkListTests {
             ("[{type: sqlit}]", "type of item 1 is \"sqlit\", and has to be one of: "),
             ("[{type: sqlit}]", "did you mean sqlite?"),
             ("[{required: true}]", "item 1 has no type"),
-            ("[{type: sqlite, requird: true}]", "\"requird\", which is no key of a sink of the type sqlite; did"),
+            (
+                "[{type: sqlite, requird: true}]",
+                "no key of a sink of the type sqlite; did you mean required?"
+            ),
             (
                 "[{type: sqlite}, {type: sqlite}]",
                 "item 2 is the second sink with the name sqlite"
