@@ -3,34 +3,35 @@ package import ServiceLifecycle
 package import Telemetry
 package import TrackingSinks
 
-/// The funnels and rejections that the admin server shows. Without an admin server none are
-/// collected.
+/// The funnels and rejections that the admin server shows.
 package struct AdminObservations {
     /// Funnels of deliveries, by the hits that the sink got.
     package let funnels: LiveFunnels
     /// The last rejections.
     package let rejections: RejectionLog
     private let configuration: AdminConfiguration
-    private let address: AdminConfiguration.Address
 
-    /// Creates empty ones; nil if there is no admin server.
-    package init?(_ configuration: AdminConfiguration) {
-        guard let address = configuration.address else { return nil }
+    /// Creates empty ones.
+    package init(_ configuration: AdminConfiguration) {
         self.configuration = configuration
-        self.address = address
         self.funnels = LiveFunnels(capacity: configuration.maxDeliveries)
         self.rejections = RejectionLog(maxRows: configuration.maxRejections)
     }
+
+    /// Whether there is a page that shows the funnels. Without one no hit is counted for them.
+    package var hasPage: Bool { self.configuration.address != nil }
 
     /// The services that present them, in the order of their start.
     ///
     /// - Parameters:
     ///   - version: the program's version.
+    ///   - directory: the data directory, for the admin socket.
     ///   - registry: the server's metrics.
+    ///   - sinks: what the socket does with the sinks.
     ///   - obstacles: the reasons why the server is not ready, for people; empty if it is.
     ///   - onListening: called with the page's URL once the port is bound.
     package func services(
-        version: String, registry: MetricsRegistry,
+        version: String, directory: String, registry: MetricsRegistry, sinks: any SinkOperator,
         obstacles: @escaping @Sendable () -> [String], logger: Logger,
         onListening: @escaping @Sendable (String) -> Void
     ) -> [any Service] {
@@ -41,9 +42,13 @@ package struct AdminObservations {
         let routes = AdminRoutes(
             version: version, registry: registry, obstacles: obstacles, statistics: statistics,
             page: AdminPage(), hostNames: self.configuration.hostNames)
+        let socket = AdminSocket(
+            directory: directory, configuration: self.configuration,
+            routes: routes, sinks: SinkRoutes(sinks: sinks), logger: logger)
+        guard let address = self.configuration.address else { return [statistics, socket] }
         let server = AdminService(
-            configuration: self.configuration, address: self.address, routes: routes,
+            configuration: self.configuration, address: address, routes: routes,
             logger: logger, onListening: onListening)
-        return [statistics, server]
+        return [statistics, socket, server]
     }
 }

@@ -3,7 +3,7 @@ internal import Hummingbird
 internal import NIOCore
 internal import Telemetry
 
-/// The admin server's six paths, all of them read-only.
+/// The admin server's six paths, all of them read-only, and what its socket has beside them.
 struct AdminRoutes: Sendable {
     let version: String
     let registry: MetricsRegistry
@@ -30,6 +30,19 @@ struct AdminRoutes: Sendable {
         router.add(
             middleware: AdminGate(
                 hostNames: self.hostNames, contentSecurityPolicy: self.page.contentSecurityPolicy))
+        self.add(to: router)
+        return router
+    }
+
+    /// The router of the socket. No browser can ask it, so it needs no gate.
+    func router(with sinks: SinkRoutes) -> Router<BasicRequestContext> {
+        let router = Router(options: .autoGenerateHeadEndpoints)
+        self.add(to: router)
+        sinks.add(to: router)
+        return router
+    }
+
+    private func add(to router: Router<BasicRequestContext>) {
         router.get("/") { _, _ in
             AdminAnswer.bytes(.ok, "text/html; charset=utf-8", self.page.bytes)
         }
@@ -53,6 +66,5 @@ struct AdminRoutes: Sendable {
             AdminAnswer.bytes(
                 .ok, "application/json", ByteBuffer(bytes: try self.statistics.document()))
         }
-        return router
     }
 }

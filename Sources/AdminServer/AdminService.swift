@@ -21,16 +21,10 @@ struct AdminService: Service {
         var libraryLogger = self.logger
         // The library logs every start and every client that disconnects.
         libraryLogger.logLevel = .warning
-        let timeout = self.configuration.answerTimeout
-        let headerBytes = self.configuration.headerBytes
         let server = Application(
             router: self.routes.router,
-            server: .http1(
-                configuration: .init(
-                    additionalChannelHandlers: [AnswerDeadline(timeout)],
-                    httpDecoderConfiguration: .init(
-                        maxHeaderFieldSize: headerBytes, maxHeaderListSize: headerBytes,
-                        maxHeaderFieldCount: Self.maxHeaderFields))),
+            server: AdminHTTP.server(
+                self.configuration, answerTimeout: self.configuration.answerTimeout),
             configuration: .init(
                 address: .hostname(self.address.host, port: self.address.port),
                 availableConnectionsDelegate: MaximumAvailableConnections(
@@ -44,8 +38,6 @@ struct AdminService: Service {
                 key: "admin.listen", address: "\(self.address)", code: error.errnoCode)
         }
     }
-
-    private static let maxHeaderFields = 100
 
     private func announce(_ channel: any Channel) {
         var address = self.address

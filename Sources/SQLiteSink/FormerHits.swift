@@ -38,7 +38,7 @@ struct FormerHits {
         _ take: (Int64, JournalEvent, Hit.Origin) throws -> Void
     ) throws -> Int {
         let rows = try Row.fetchAll(self.selection, arguments: [limit])
-        for row in rows { try self.move(row, take) }
+        for row in rows { try StoredHit.read(row, take) }
         let table = HitViews.formerTable
         if let last = rows.last {
             try database.execute(
@@ -47,42 +47,5 @@ struct FormerHits {
         // Two look-ups, where counting would read the whole table each time.
         let ids = "SELECT (SELECT max(rowid) FROM \(table)) - (SELECT min(rowid) FROM \(table))"
         return try Int.fetchOne(database, sql: ids).map { $0 + 1 } ?? 0
-    }
-
-    private func move(
-        _ row: Row, _ take: (Int64, JournalEvent, Hit.Origin) throws -> Void
-    ) throws {
-        let event: Data = row["event"]
-        let hitID: Data = row["hit_id"]
-        guard hitID.count == 16, let kind = hitID.last.flatMap(HitKind.init(rawValue:)) else {
-            throw DatabaseError(
-                message:
-                    "row \(row["rowid"] as Int64) of \(HitViews.formerTable) has no hit id of 16 "
-                    + "bytes that ends in a kind: no build has written it")
-        }
-        let key = hitID.withUnsafeBytes { id in
-            HitKey(
-                high: UInt64(bigEndian: id.loadUnaligned(as: UInt64.self)),
-                low: UInt64(bigEndian: id.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
-        }
-        let warnings: String = row["warnings"] ?? ""
-        let texts = ["tenant", "traceparent", "tracestate"].map { row[$0] as String? ?? "" }
-        try event.withUnsafeBytes { event in
-            let product = try EventView(event).product
-            try texts[0].withBytes { tenant in
-                try texts[1].withBytes { traceparent in
-                    try texts[2].withBytes { tracestate in
-                        try take(
-                            row["rowid"],
-                            JournalEvent(
-                                key: key, product: product, kinds: HitKinds(kind),
-                                warnings: Warnings(names: warnings), bytes: event),
-                            Hit.Origin(
-                                receiveTime: row["receive_time"] ?? 0, tenant: tenant,
-                                traceparent: traceparent, tracestate: tracestate))
-                    }
-                }
-            }
-        }
     }
 }

@@ -1,4 +1,5 @@
 internal import DequeModule
+internal import Synchronization
 
 extension Journal {
     /// The sequence of a sink's cursor; 0 for a new sink.
@@ -29,6 +30,14 @@ extension Journal {
 
     /// The backlog of a sink. May be called from any thread.
     package func lag(of sink: String) -> Lag { self.writer.lag(of: sink) }
+
+    /// The sequence before the oldest kept group that was committed at a time or later, in
+    /// microseconds since 1970; that of the newest group if there is none.
+    package func sequence(before time: Int64) -> Int64 {
+        self.writer.rows.withLock { rows in
+            rows.first { $0.createTime >= time }.map { $0.sequence - 1 }
+        } ?? self.lastSequence
+    }
 
     /// When the oldest group that is kept was committed, in microseconds since 1970; nil where
     /// there is none. Groups that every sink has are kept for `retainSeconds` more.

@@ -164,6 +164,15 @@ package final class Journal: Sendable {
         return [JournalBatch(gap, after: sequence)]
     }
 
+    /// The next group that is kept after `sequence`, up to another; nil if there is none. Never
+    /// waits for one to come.
+    ///
+    /// - Throws: what the system says where it cannot be read.
+    package func kept(after sequence: Int64, through last: Int64) async throws -> JournalBatch? {
+        guard sequence < last else { return nil }
+        return try await self.read(after: sequence, through: last, upTo: .oneGroup).first
+    }
+
     /// Reads groups from disk, in turns of the queue: long enough that a sink which is behind does
     /// not wait for a commit before each group, and short enough that acks do not wait for it.
     private func read(

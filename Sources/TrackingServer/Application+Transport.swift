@@ -1,3 +1,4 @@
+internal import Credentials
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import HTTP2Edge
@@ -5,6 +6,33 @@ internal import Logging
 internal import ServerConfiguration
 
 extension Application {
+    /// The gRPC server, with what asks each call for its credentials.
+    static func server(
+        _ configuration: ServerConfiguration, _ ingest: Ingest, _ board: HealthBoard,
+        _ connections: OpenConnections, _ certificates: ServerCertificates?,
+        _ authenticator: Authenticator?, _ logger: Logger
+    ) throws -> GRPCServer<HTTP2ServerTransport.Posix> {
+        let transport = HTTP2ServerTransport.Posix(
+            address: configuration.host.contains(":")
+                ? .ipv6(host: configuration.host, port: configuration.port)
+                : .ipv4(host: configuration.host, port: configuration.port),
+            transportSecurity: try certificates?.transportSecurity() ?? .plaintext,
+            config: Self.transportConfig(configuration, ingest, connections, logger))
+        var interceptors: [any ServerInterceptor] = []
+        if let certificates, configuration.tls.mode == .mtls {
+            interceptors.append(ClientCertificateInterceptor(trust: certificates.clients))
+        }
+        if let authenticator {
+            interceptors.append(
+                AuthenticationInterceptor(
+                    authenticator, openReflection: configuration.auth.openReflection))
+        }
+        return GRPCServer(
+            transport: transport,
+            services: try Self.services(configuration, ingest, board),
+            interceptors: interceptors)
+    }
+
     /// The transport's settings, and the handlers that the edge adds to its pipelines.
     static func transportConfig(
         _ configuration: ServerConfiguration, _ ingest: Ingest, _ connections: OpenConnections,

@@ -62,7 +62,11 @@ package struct Application: Sendable {
         self.spans = try Self.spanExporter(configuration, logger)
         self.lock = try DirectoryLock(directory: directory)
         let observations = AdminObservations(configuration.admin)
-        let sinks = try Self.sinks(configuration, observations?.funnels, logger)
+        let sinks = try configuration.sinks.map { listed in
+            RunningSink(
+                listed: listed, sink: SharedSink(try Self.sink(listed, configuration, logger)),
+                state: SinkState(listed.name, isPaused: listed.isPaused))
+        }
         let metrics = ServerMetrics()
         self.metrics = metrics.registry
         var journalConfiguration = configuration.journal
@@ -75,26 +79,28 @@ package struct Application: Sendable {
         let deadLetters = try DeadLetters(
             path: directory + "/dead_letters.db", maxRows: configuration.maxDeadLetters,
             logger: logger)
-        let states = configuration.sinks.map { SinkState($0.name, isPaused: $0.isPaused) }
-        let forwarders = configuration.sinks.indices.map { index in
+        let counted = observations.hasPage ? Self.counted(configuration.sinks) : nil
+        let forwarders = sinks.map { running in
             Forwarder(
-                from: journal, to: sinks[index], state: states[index],
-                filter: configuration.sinks[index].filter, deadLetters: deadLetters,
-                metrics: metrics.sink(states[index].name), logger: logger,
+                from: journal,
+                to: running.name == counted
+                    ? CountedSink(running.sink, into: observations.funnels) : running.sink,
+                state: running.state, filter: running.listed.filter, deadLetters: deadLetters,
+                metrics: metrics.sink(running.name), logger: logger,
                 maxLinks: configuration.traces.limits.links, maxBatch: configuration.maxDelivery)
         }
         let ingest = Self.ingest(
-            configuration, journal, quotas, metrics, observations?.rejections)
+            configuration, journal, quotas, metrics, observations.rejections)
         let board = HealthBoard(maxWatchers: configuration.maxHealthWatchers) { journal.isTaking }
         let connections = OpenConnections()
         metrics.collect(journal)
-        for state in states { metrics.collect(journal, state) }
+        for running in sinks { metrics.collect(journal, running.state) }
         metrics.collect(version: version, budget: ingest.budget, connections: connections)
         if let certificates { metrics.collect(certificates) }
         if let spans { metrics.collect(spans.counts) }
         // "Listening" is announced only once the admin server answers too.
         let (adminBound, adminBinding) = AsyncStream.makeStream(of: Void.self)
-        if observations == nil { adminBinding.finish() }
+        if !observations.hasPage { adminBinding.finish() }
         let grpc = GRPCService(
             server: try Self.server(
                 configuration, ingest, board, connections, self.certificates, authenticator,
@@ -116,15 +122,17 @@ package struct Application: Sendable {
             reloader?.add(Reloadable("certificates") { try certificates.prepare($0.tls) })
             services.append(certificates)
         }
-        if let observations {
-            services += observations.services(
-                version: version, registry: metrics.registry, obstacles: { board.obstacles },
-                logger: logger,
-                onListening: { address in
-                    onAdminListening(address)
-                    adminBinding.finish()
-                })
-        }
+        let running = RunningSinks(
+            sinks, journal, deadLetters, archive: Self.archive(configuration))
+        reloader?.add(Reloadable("sinks") { running.prepare($0.sinks, logger) })
+        services += observations.services(
+            version: version, directory: directory, registry: metrics.registry,
+            sinks: running,
+            obstacles: { board.obstacles }, logger: logger,
+            onListening: { address in
+                onAdminListening(address)
+                adminBinding.finish()
+            })
         services.append(grpc)
         self.services = Self.group(services, logger)
     }
@@ -219,18 +227,11 @@ package struct Application: Sendable {
         return ServiceGroup(configuration: group)
     }
 
-    /// Creates and opens the configured sinks. The first required one counts into the funnels, one
-    /// without a filter if there is any.
-    private static func sinks(
-        _ configuration: ServerConfiguration, _ funnels: LiveFunnels?, _ logger: Logger
-    ) throws -> [any Sink] {
-        let required = configuration.sinks.filter(\.journalSink.isRequired)
-        let counted = required.first { $0.filter == nil } ?? required.first
-        return try configuration.sinks.map { listed in
-            let sink = try Self.sink(listed, configuration, logger)
-            guard let funnels, listed.name == counted?.name else { return sink }
-            return CountedSink(sink, into: funnels)
-        }
+    /// The name of the sink that counts into the funnels: the first required one, one without a
+    /// filter if there is any.
+    private static func counted(_ sinks: [ListedSink]) -> String? {
+        let required = sinks.filter(\.journalSink.isRequired)
+        return (required.first { $0.filter == nil } ?? required.first)?.name
     }
 
     /// Creates and opens a sink.
@@ -262,30 +263,15 @@ package struct Application: Sendable {
         }
     }
 
-    private static func server(
-        _ configuration: ServerConfiguration, _ ingest: Ingest, _ board: HealthBoard,
-        _ connections: OpenConnections, _ certificates: ServerCertificates?,
-        _ authenticator: Authenticator?, _ logger: Logger
-    ) throws -> GRPCServer<HTTP2ServerTransport.Posix> {
-        let transport = HTTP2ServerTransport.Posix(
-            address: configuration.host.contains(":")
-                ? .ipv6(host: configuration.host, port: configuration.port)
-                : .ipv4(host: configuration.host, port: configuration.port),
-            transportSecurity: try certificates?.transportSecurity() ?? .plaintext,
-            config: Self.transportConfig(configuration, ingest, connections, logger))
-        var interceptors: [any ServerInterceptor] = []
-        if let certificates, configuration.tls.mode == .mtls {
-            interceptors.append(ClientCertificateInterceptor(trust: certificates.clients))
+    /// The hits.db of a sink that gets every hit.
+    private static func archive(_ configuration: ServerConfiguration) -> HitArchive? {
+        let whole = configuration.sinks.first { $0.kind == .sqlite && $0.filter == nil }
+        guard let whole else { return nil }
+        let path = "\(configuration.dataDirectory)/\(whole.fileName).db"
+        return HitArchive(sink: whole.name) { since in
+            let hits = try StoredHits(path: path)
+            return { last in try await hits.page(since: since, after: last) }
         }
-        if let authenticator {
-            interceptors.append(
-                AuthenticationInterceptor(
-                    authenticator, openReflection: configuration.auth.openReflection))
-        }
-        return GRPCServer(
-            transport: transport,
-            services: try Self.services(configuration, ingest, board),
-            interceptors: interceptors)
     }
 }
 

@@ -95,7 +95,9 @@ package struct Forwarder: Service {
         var aloneThrough: Int64 = 0
         self.sink.resume(at: self.journal.place(of: self.name))
         while await self.state.mayDeliver(),
-            let next = try await self.next(after: cursor, isAlone: cursor < aloneThrough)
+            let next = try await self.next(after: cursor, isAlone: cursor < aloneThrough),
+            // The wait for a group may have been long.
+            await self.state.mayDeliver()
         {
             switch await self.deliver(next, span, stop) {
             case .settled:

@@ -23,7 +23,7 @@ package struct Replay {
     }
 
     /// The outcome of a replay.
-    package struct Counts: Sendable, Equatable {
+    package struct Counts: Sendable, Equatable, Codable {
         /// Letters delivered.
         package var delivered = 0
         /// Letters refused again; they are kept with their new reason.

@@ -12,14 +12,16 @@ internal import TrackingSinks
 struct ReplayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Deliver the dead letters once more.",
+        abstract: "Deliver dead letters, or what is kept since some time, once more.",
         discussion: """
             For when what made the sink refuse them has been mended; `tail --rejected` shows them \
             with their reasons. What the sink takes is forgotten, what it refuses again stays with \
-            its new reason. The server of the same data directory has to be stopped meanwhile.
-            Exit 0: the sink has them all. 1: some are left. 69: the server is running, there are \
-            no dead letters, or the sink takes nothing now. 78: the configuration is wrong, \
-            or a newer build has written the letters.
+            its new reason. A running server does it itself, and is asked through admin.sock in
+            its data directory. With --since it delivers to --sink again what its hits.db keeps, \
+            or else its journal: a sink that knows hits by their id has each once, another twice.
+            Exit 0: the sink has them all. 1: some are left. 69: there are no dead letters, the \
+            sink takes nothing now, or --since finds no running server. 78: the configuration is \
+            wrong, or a newer build has written the letters.
             """)
 
     @Option(help: "A YAML file of keys and values.")
@@ -27,8 +29,11 @@ struct ReplayCommand: AsyncParsableCommand {
 
     @OptionGroup var flags: ConfigurationFlags
 
-    @Option(help: "The sink that rejected them, if it is not the configured one.")
+    @Option(help: "The sink that rejected them, if it is not the one that gets them.")
     var from: String?
+
+    @Option(help: "Deliver what was received since then, as in 2h or 2026-11-01T08:00:00Z.")
+    var since: String?
 
     @Option(help: "Deliver at most so many, the oldest first, 1 to 100000000.")
     var limit: Int?
@@ -50,21 +55,28 @@ struct ReplayCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
-        guard let limit, !(1...100_000_000).contains(limit) else { return }
-        throw ValidationError("--limit \(limit) is outside 1 to 100000000.")
+        if let limit, !(1...100_000_000).contains(limit) {
+            throw ValidationError("--limit \(limit) is outside 1 to 100000000.")
+        }
+        guard let since else { return }
+        if self.from != nil || self.limit != nil || self.dryRun {
+            throw ValidationError("--since takes neither --from, --limit nor --dry-run.")
+        }
+        _ = try TimeOption.time(since, of: "--since")
     }
 
     func run() async throws {
-        let configuration: ServerConfiguration
         do {
-            configuration = try self.flags.source(file: self.config).load().checked()
-        } catch {
-            throw Console.fail(error, .configuration)
-        }
-        do {
-            try await self.replay(configuration)
+            let configuration = try self.configuration()
+            if let since {
+                try await self.replayHits(since: since, configuration)
+            } else {
+                try await self.replayLetters(configuration)
+            }
         } catch let exit as ExitCode {
             throw exit
+        } catch let error as ConfigurationError {
+            throw Console.fail(error, .configuration)
         } catch let error as FileFormatError {
             throw Console.fail(error, .configuration)
         } catch {
@@ -72,26 +84,45 @@ struct ReplayCommand: AsyncParsableCommand {
         }
     }
 
-    private func replay(_ configuration: ServerConfiguration) async throws {
+    /// The server's; `--sink` is no part of it here, since it names one of its sinks.
+    private func configuration() throws -> ServerConfiguration {
+        var flags = self.flags
+        flags.sink = nil
+        return try flags.source(file: self.config).load().checked()
+    }
+
+    // MARK: Kept hits
+
+    private func replayHits(since: String, _ configuration: ServerConfiguration) async throws {
         let directory = configuration.dataDirectory
+        guard let client = AdminSocketClient(dataDirectory: directory) else {
+            throw AdminSocketError.missing(directory)
+        }
+        let name = try self.target(configuration).name
+        let time = try TimeOption.time(since, of: "--since")
+        let counts = try await client.post(
+            "/sinks/\(name)/replay?since=\(time)", as: HitReplay.Counts.self)
+        guard !self.json else { return try Console.json(counts) }
+        Console.out("\(counts.delivered) hits delivered to the sink \(name) once more")
+        if counts.refused > 0 { Console.out("\(counts.refused) refused") }
+    }
+
+    // MARK: Dead letters
+
+    private func replayLetters(_ configuration: ServerConfiguration) async throws {
+        let target = try self.target(configuration)
         // Fails if the file is missing; `DeadLetters` would create it.
         let file = try DatabaseFile.open(
-            DeadLetterRow.fileName, in: directory, formatVersion: DeadLetterRow.formatVersion)
-        let target = try self.target(configuration)
+            DeadLetterRow.fileName, in: configuration.dataDirectory,
+            formatVersion: DeadLetterRow.formatVersion)
         let refuser = self.from ?? target.name
         let count = try await file.read { try DeadLetters.count(of: refuser, in: $0) }
         var counts = Replay.Counts()
-        if !self.dryRun {
-            // Held to the end, because the sink's files may have one writer only.
-            let lock = try DirectoryLock(directory: directory)
-            defer { withExtendedLifetime(lock) {} }
-            let letters = try DeadLetters(
-                path: directory + "/" + DeadLetterRow.fileName,
-                maxRows: configuration.maxDeadLetters)
-            if count > 0 {
-                let sink = try Application.sink(target, configuration)
-                counts = try await Replay(of: letters, refusedBy: refuser, to: sink)
-                    .run(limit: self.limit ?? .max)
+        if !self.dryRun, count > 0 {
+            if let done = try await self.replayRunning(refuser, to: target.name, configuration) {
+                counts = done
+            } else {
+                counts = try await self.replayStopped(refuser, to: target, configuration)
             }
         }
         try self.show(
@@ -102,15 +133,56 @@ struct ReplayCommand: AsyncParsableCommand {
         if !self.dryRun, counts.delivered < count { throw ExitCode.failure }
     }
 
-    /// Which sink gets the letters: the only one, or of several the one that refused them.
-    private func target(_ configuration: ServerConfiguration) throws -> ListedSink {
+    /// Asks the running server; nil if there is none.
+    private func replayRunning(
+        _ refuser: String, to sink: String, _ configuration: ServerConfiguration
+    ) async throws -> Replay.Counts? {
+        guard let client = AdminSocketClient(dataDirectory: configuration.dataDirectory) else {
+            return nil
+        }
+        let segment = refuser.addingPercentEncoding(withAllowedCharacters: .alphanumerics)
+        let limit = self.limit.map { "&limit=\($0)" } ?? ""
+        do {
+            return try await client.post(
+                "/sinks/\(sink)/replay?from=\(segment ?? refuser)\(limit)",
+                as: Replay.Counts.self)
+        } catch AdminSocketError.unreachable {
+            // A process that was killed leaves its socket.
+            return nil
+        }
+    }
+
+    /// Delivers here; the lock is held to the end, because the sink's files may have one writer
+    /// only.
+    private func replayStopped(
+        _ refuser: String, to target: ListedSink, _ configuration: ServerConfiguration
+    ) async throws -> Replay.Counts {
+        let directory = configuration.dataDirectory
+        let lock = try DirectoryLock(directory: directory)
+        defer { withExtendedLifetime(lock) {} }
+        let letters = try DeadLetters(
+            path: directory + "/" + DeadLetterRow.fileName, maxRows: configuration.maxDeadLetters)
+        let sink = try Application.sink(target, configuration)
+        return try await Replay(of: letters, refusedBy: refuser, to: sink)
+            .run(limit: self.limit ?? .max)
+    }
+
+    /// Which sink gets them: the one that `--sink` names, the only one, or of several the one that
+    /// refused them.
+    private func target(
+        _ configuration: ServerConfiguration
+    ) throws -> ListedSink {
         let sinks = configuration.sinks
-        if sinks.count == 1 { return sinks[0] }
-        if let sink = sinks.first(where: { $0.name == self.from }) { return sink }
+        if let name = self.flags.sink {
+            if let sink = sinks.first(where: { $0.name == name }) { return sink }
+            if let kind = SinkKind(rawValue: name) { return ListedSink(kind) }
+        } else if sinks.count == 1 {
+            return sinks[0]
+        } else if let sink = sinks.first(where: { $0.name == self.from }) {
+            return sink
+        }
         let names = sinks.map(\.name).joined(separator: ", ")
-        throw Console.fail(
-            ConfigurationError(["there are several sinks: say by --from which one of \(names)"]),
-            .configuration)
+        throw ConfigurationError(["say by --sink which sink gets them, one of \(names)"])
     }
 
     private func show(_ summary: Summary) throws {

@@ -92,24 +92,13 @@ struct ReportCommand: AsyncParsableCommand {
         query.app = self.app
         query.isByApp = self.byApp
         query.limit = self.limit
-        query.since = try self.since.map { try Self.time($0, of: "--since", now: now) }
-        query.until = try self.until.map { try Self.time($0, of: "--until", now: now) }
+        query.since = try self.since.map { try TimeOption.time($0, of: "--since", now: now) }
+        query.until = try self.until.map { try TimeOption.time($0, of: "--until", now: now) }
         if let since = query.since, let until = query.until, since >= until {
             throw ValidationError(
                 "--since \(ReportTime.utc(since)) is not before --until \(ReportTime.utc(until)).")
         }
         return query
-    }
-
-    private static func time(_ text: String, of option: String, now: Int64) throws -> Int64 {
-        guard let time = ReportTime.parse(text, now: now) else {
-            throw ValidationError(
-                """
-                \(option) "\(text)" is no time: give 90s, 30m, 2h or 7d for that long ago, a date \
-                like 2026-11-20, or 2026-11-20T10:00:00Z.
-                """)
-        }
-        return time
     }
 
     private func writePage(

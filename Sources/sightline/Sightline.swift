@@ -10,6 +10,7 @@ struct Sightline: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, SendCommand.self, TailCommand.self, TopCommand.self,
             ExplainCommand.self, InspectCommand.self, ReportCommand.self, ReplayCommand.self,
+            SinksCommand.self,
             BenchCommand.self,
             ValidateCommand.self, ConfigCommand.self, DevCertsCommand.self,
             KeysCommand.self, HealthCommand.self,

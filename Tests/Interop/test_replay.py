@@ -1,12 +1,17 @@
-"""`sightline replay`: dead letters go back to the sink, once the server has been stopped."""
+"""`sightline replay`: dead letters, and what is kept, go to a sink once more."""
 
 import json
 import sqlite3
+import time
 
+import pytest
+
+from facts import Facts
 from protos import event as e
 from protos import record as r
+from protos import service as s
 from protos import verdict as v
-from server import Server
+from server import Server, wait_until
 from test_tail import lines, run
 
 COLUMNS = ("sink", "sequence", "position", "hit_id", "reason", "tenant", "refused_time", "record")
@@ -33,18 +38,8 @@ def put(server: Server, *letters: tuple) -> None:
             f" VALUES ('{JOURNAL}', ?, ?, ?, ?, ?, ?, ?, ?)", letters)
 
 
-def test_letters_go_back_to_the_sink(make_server):
-    server = make_server().start()
-    put(server, *(letter(number) for number in (1, 2, 3)), letter(4, sink="nats"),
-        ("sqlite", 2, 0, None, "damaged", None, 1, b"no record"))
+def check_letters(server: Server) -> None:
     where = ("--data-dir", server.directory)
-
-    running = run("replay", *where, code=69)
-    assert f"process {server.process.pid}" in running.stderr, running.stderr
-    counted = run("replay", *where, "--dry-run", "--json")
-    assert json.loads(counted.stdout)["letters"] == 4
-    server.terminate()
-
     # One is left that holds no hit.
     done = lines(run("replay", *where, "--json", code=1).stdout)[0]
     assert {name: done[name] for name in ("delivered", "refused", "unreadable")} == {
@@ -65,9 +60,67 @@ def test_letters_go_back_to_the_sink(make_server):
                     for number in (1, 2, 3, 4)]
 
 
+@pytest.mark.parametrize("is_running", [True, False], ids=["running", "stopped"])
+def test_letters_go_back_to_the_sink(make_server, is_running):
+    server = make_server().start()
+    put(server, *(letter(number) for number in (1, 2, 3)), letter(4, sink="nats"),
+        ("sqlite", 2, 0, None, "damaged", None, 1, b"no record"))
+    counted = run("replay", "--data-dir", server.directory, "--dry-run", "--json")
+    assert json.loads(counted.stdout)["letters"] == 4
+    if not is_running:
+        server.terminate()
+    check_letters(server)
+
+
+def test_the_socket_of_a_killed_server_is_passed_over(make_server):
+    server = make_server().start()
+    put(server, letter(1))
+    server.kill()
+    assert (server.directory / "admin.sock").exists()
+    assert "1 delivered" in run("replay", "--data-dir", server.directory).stdout
+
+
+def line_ids(server: Server, folder: str) -> list[str]:
+    """The hit ids of a jsonl sink, in the order of its lines."""
+    files = sorted((server.directory / folder).glob("*.jsonl"))
+    return [json.loads(line)["hitId"] for file in files for line in file.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("sinks, folder", [
+    # From hits.db, and from the journal, with and without a filter.
+    ("[{type: sqlite}, {type: jsonl}]", "hits"),
+    ("[{type: jsonl}]", "hits"),
+    ("[{type: jsonl}, {type: jsonl, name: opens, filter: {kind: open}}]", "hits-opens"),
+])
+def test_kept_hits_go_to_a_sink_once_more(make_server, seed, sinks, folder):
+    name = folder.removeprefix("hits-").replace("hits", "jsonl")
+    server = make_server(f"--set=sinks={sinks}", "--set=journal.retain_seconds=3600").start()
+    facts = Facts(seed, int(time.time()))
+    events = [facts.push(kind=e.PUSH_INTERACTION_KIND_OPENED).event for _ in range(50)]
+    with server.channel() as channel:
+        server.stub(channel).RecordEvents(s.RecordEventsRequest(events=events))
+    owed = 50 if name == "opens" else 100
+    wait_until(lambda: len(line_ids(server, folder)) == owed, "the lines to be written")
+    config = ("--data-dir", server.directory, f"--set=sinks={sinks}", "--sink", name)
+    done = json.loads(run("replay", *config, "--since", "1h", "--json").stdout)
+    assert done == {"delivered": owed, "refused": 0}
+    found = line_ids(server, folder)
+    assert len(found) == 2 * owed and len(set(found)) == owed
+    later = json.loads(run("replay", *config, "--since", "2099-01-01", "--json").stdout)
+    assert later == {"delivered": 0, "refused": 0}
+    # sqlite keeps each once.
+    if "sqlite" in sinks:
+        run("replay", *config[:3], "--sink", "sqlite", "--since", "1h")
+        assert server.query("SELECT count(*) AS n FROM hits")[0]["n"] == owed
+
+
 def test_errors_of_replay_say_what_to_do(tmp_path):
     nothing = run("replay", "--data-dir", tmp_path, code=69)
     assert "dead_letters.db" in nothing.stderr and "--data-dir" in nothing.stderr
     assert "1 to 100000000" in run("replay", "--limit", "0", code=64).stderr
     wrong = run("replay", "--data-dir", tmp_path, "--sink", "sqlit", code=78)
     assert "sqlite" in wrong.stderr
+    gone = run("replay", "--data-dir", tmp_path, "--since", "1h", code=69)
+    assert "admin.sock" in gone.stderr and "running server" in gone.stderr, gone.stderr
+    assert "is no time" in run("replay", "--since", "soon", code=64).stderr
+    assert "--since takes neither" in run("replay", "--since", "1h", "--dry-run", code=64).stderr

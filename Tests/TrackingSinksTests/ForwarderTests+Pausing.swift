@@ -1,4 +1,5 @@
 // A sink that an operator has paused.
+internal import SightlineProtos
 internal import TestSupport
 internal import Testing
 internal import TrackingCore
@@ -38,6 +39,27 @@ extension ForwarderTests {
         running.cancel()
         try await running.value
         #expect(sink.recording.sequences == [1, 2])
+        #expect(journal.cursor(of: "recording") == 2)
+        await journal.close()
+    }
+
+    @Test("a pause holds the batch that a forwarder has waited for")
+    func pauseWhileIdle() async throws {
+        let journal = try await self.journal("recording", commits: 1...1)
+        let state = SinkState("recording")
+        let sink = RecordingSink()
+        let running = Task { [forwarder = try self.forwarder(journal, sink, state: state)] in
+            try await forwarder.run()
+        }
+        while sink.sequences.isEmpty { await Task.yield() }
+        state.pause()
+        try await self.commit([TestEvents.push(.opened, id: 2)], to: journal)
+        await state.waitUntilHeld()
+        #expect(sink.sequences == [1])
+        state.resume()
+        while sink.sequences.count < 2 { await Task.yield() }
+        journal.finish()
+        try await running.value
         #expect(journal.cursor(of: "recording") == 2)
         await journal.close()
     }

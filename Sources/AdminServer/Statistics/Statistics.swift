@@ -92,6 +92,10 @@ package struct Statistics: Codable, Sendable, Equatable {
         package var lagGroups = 0
         /// The age of the oldest of them.
         package var lagSeconds = 0.0
+        /// The bytes of their payload.
+        package var lagBytes = 0
+        /// Whether an operator has paused it.
+        package var isPaused = false
         /// Hits that the sink has stored.
         package var deliveredHits = 0
         /// Deliveries that failed and are retried.

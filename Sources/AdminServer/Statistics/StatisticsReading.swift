@@ -75,6 +75,8 @@ struct StatisticsReading {
         switch name {
         case Metric.sinkLagGroups.name: self.update(sink) { $0.lagGroups = count }
         case Metric.sinkLag.name: self.update(sink) { $0.lagSeconds = number }
+        case Metric.sinkLagBytes.name: self.update(sink) { $0.lagBytes = count }
+        case Metric.sinkPaused.name: self.update(sink) { $0.isPaused = count > 0 }
         case Metric.deliveredHits.name: self.update(sink) { $0.deliveredHits = count }
         case Metric.sinkRetries.name: self.update(sink) { $0.retries = count }
         case Metric.deadLetters.name: self.update(sink) { $0.deadLetters = count }

@@ -5,7 +5,7 @@ package import TrackingSinks
 
 /// A sink, and what the configuration says of it.
 package struct ListedSink: Sendable, Equatable {
-    /// What the journal knows of it. Its name is that of its cursor, metrics, dead letters and logs.
+    /// What the journal knows of it. Its name is its cursor's, and that of its metrics and letters.
     package let journalSink: JournalSink
     /// Where its hits go.
     package let kind: SinkKind
@@ -33,6 +33,14 @@ package struct ListedSink: Sendable, Equatable {
 
     /// The sink's name.
     package var name: String { self.journalSink.name }
+
+    /// The same sink, paused or not.
+    package func paused(_ isPaused: Bool) -> ListedSink {
+        ListedSink(
+            self.kind, name: self.name, maxLagBytes: self.journalSink.maxLagBytes,
+            start: self.journalSink.start, filter: self.filter, isPaused: isPaused,
+            settings: self.settings)
+    }
 
     /// What its files' names begin with: the only sink of a kind, which bears its name, has `hits`.
     package var fileName: String {

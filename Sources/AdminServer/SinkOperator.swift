@@ -1,0 +1,48 @@
+package import TrackingSinks
+
+/// What an operator may do with the sinks of a running server.
+package protocol SinkOperator: Sendable {
+    /// The sinks, in the order of the configuration.
+    var states: [SinkState] { get }
+
+    /// Delivers the dead letters that one sink has refused to a sink, which may be the same.
+    ///
+    /// - Parameter limit: the maximum number of letters, oldest first.
+    /// - Throws: `SinkOperationError`, `ReplayInterruption`, or SQLite's error.
+    func replayLetters(
+        to sink: String, refusedBy refuser: String, limit: Int
+    ) async throws -> Replay.Counts
+
+    /// Delivers to a sink again what is kept since a time.
+    ///
+    /// - Parameter since: microseconds since 1970.
+    /// - Throws: `SinkOperationError`, `HitReplayInterruption`, or SQLite's error.
+    func replayHits(to sink: String, since: Int64) async throws -> HitReplay.Counts
+}
+
+/// An operation that cannot begin.
+package enum SinkOperationError: Error, CustomStringConvertible {
+    /// There is no sink with that name.
+    case unknownSink(String, known: [String])
+    /// Another replay is under way.
+    case busy
+
+    /// What happened, and the fix.
+    package var description: String {
+        switch self {
+        case .unknownSink(let name, let known):
+            "there is no sink \"\(name)\"; there are: \(known.joined(separator: ", "))"
+        case .busy: "another replay is under way: wait for its end"
+        }
+    }
+}
+
+extension SinkOperator {
+    /// The sink with a name.
+    ///
+    /// - Throws: `SinkOperationError.unknownSink`.
+    func state(_ name: String) throws(SinkOperationError) -> SinkState {
+        if let state = self.states.first(where: { $0.name == name }) { return state }
+        throw .unknownSink(name, known: self.states.map(\.name))
+    }
+}

@@ -1,0 +1,48 @@
+internal import Foundation
+internal import GRDB
+internal import TrackingCore
+
+/// A row of hits.db with the columns of the view `hits`, which are those of the first format's
+/// table.
+enum StoredHit {
+    /// Calls `body` with a row's id, and its hit as the journal had it.
+    ///
+    /// - Throws: `DatabaseError` or `WireError` if no build has written the row, and errors of
+    ///   `body`.
+    static func read(
+        _ row: Row, _ body: (Int64, JournalEvent, Hit.Origin) throws -> Void
+    ) throws {
+        let event: Data = row["event"]
+        let hitID: Data = row["hit_id"]
+        guard hitID.count == 16, let kind = hitID.last.flatMap(HitKind.init(rawValue:)) else {
+            throw DatabaseError(
+                message:
+                    "row \(row["rowid"] as Int64) of the hits has no hit id of 16 "
+                    + "bytes that ends in a kind: no build has written it")
+        }
+        let key = hitID.withUnsafeBytes { id in
+            HitKey(
+                high: UInt64(bigEndian: id.loadUnaligned(as: UInt64.self)),
+                low: UInt64(bigEndian: id.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+        }
+        let warnings: String = row["warnings"] ?? ""
+        let texts = ["tenant", "traceparent", "tracestate"].map { row[$0] as String? ?? "" }
+        try event.withUnsafeBytes { event in
+            let product = try EventView(event).product
+            try texts[0].withBytes { tenant in
+                try texts[1].withBytes { traceparent in
+                    try texts[2].withBytes { tracestate in
+                        try body(
+                            row["rowid"],
+                            JournalEvent(
+                                key: key, product: product, kinds: HitKinds(kind),
+                                warnings: Warnings(names: warnings), bytes: event),
+                            Hit.Origin(
+                                receiveTime: row["receive_time"] ?? 0, tenant: tenant,
+                                traceparent: traceparent, tracestate: tracestate))
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+internal import Foundation
+internal import GRDB
+internal import TrackingCore
+package import TrackingSinks
+
+/// The hits of a hits.db that a server has open, for a replay to another sink.
+package struct StoredHits: Sendable {
+    private let database: DatabaseQueue
+    /// The newest row when it was opened: what comes later comes to every sink.
+    private let end: Int64
+
+    /// A page: some milliseconds of reading, beside which batches come in, and at most its bytes
+    /// and one event more in memory.
+    private static let (pageRows, pageBytes) = (1000, 4 << 20)
+
+    /// Opens the file beside its sink, to read only.
+    ///
+    /// - Throws: SQLite's error.
+    package init(path: String) throws {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(5)
+        let database = try DatabaseQueue(path: path, configuration: configuration)
+        self.end = try database.read {
+            try Int64.fetchOne($0, sql: "SELECT max(rowid) FROM hits") ?? 0
+        }
+        self.database = database
+    }
+
+    /// The next hits that were received since a time, in the order of their rows.
+    ///
+    /// - Parameters:
+    ///   - since: microseconds since 1970.
+    ///   - last: where the page before ended; 0 for the first.
+    /// - Returns: nil if there are no more.
+    /// - Throws: SQLite's error, or `WireError` if a row's event is no protobuf message.
+    package func page(since: Int64, after last: Int64) async throws -> HitReplay.Page? {
+        try await self.database.read { database in
+            var last = last
+            var payload: [UInt8] = []
+            let rows = try Row.fetchCursor(
+                database,
+                sql: """
+                    SELECT * FROM hits WHERE rowid > ? AND rowid <= ? AND receive_time >= ?
+                    ORDER BY rowid LIMIT ?
+                    """, arguments: [last, self.end, since, Self.pageRows])
+            while payload.count < Self.pageBytes, let row = try rows.next() {
+                try StoredHit.read(row) { payload += Self.payload($1, $2) }
+                last = row["rowid"]
+            }
+            return payload.isEmpty ? nil : HitReplay.Page(payload: payload, last: last)
+        }
+    }
+
+    private static func payload(_ event: JournalEvent, _ origin: Hit.Origin) -> [UInt8] {
+        // A row has one kind. Where its trace was changed by hand, it has none.
+        guard let kind = event.kinds.kinds.first else { return [] }
+        let trace =
+            TraceContext(traceparent: origin.traceparent, tracestate: origin.tracestate)
+            ?? TraceContext(traceID: .init(high: 0, low: 0), spanID: 0, isSampled: false)
+        return HitBlock.payload(
+            key: event.key, kind: kind, product: event.product, warnings: event.warnings,
+            receiveTime: origin.receiveTime, tenant: origin.tenant.text, trace: trace,
+            event: event.bytes)
+    }
+}

@@ -1,0 +1,95 @@
+internal import Synchronization
+package import TrackingCore
+
+/// A sink that its forwarder and a replay use: one batch at a time, in turn.
+package final class SharedSink: Sink {
+    private let sink: any Sink
+    private let turns = Mutex(Turns())
+
+    private struct Turns {
+        var isTaken = false
+        /// The forwarder or the replay, whichever came later.
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        /// The sink has told a replay of a loss, which only the forwarder can make good.
+        var untoldLoss: String?
+    }
+
+    /// Wraps a sink.
+    package init(_ sink: any Sink) { self.sink = sink }
+
+    /// The wrapped sink's name.
+    package var name: String { self.sink.name }
+
+    /// The wrapped sink's limit.
+    package var maxBatch: BatchLimit { self.sink.maxBatch }
+
+    /// The wrapped sink's place.
+    package var place: String { self.sink.place }
+
+    /// Resumes the wrapped sink.
+    package func resume(at place: String) { self.sink.resume(at: place) }
+
+    /// Delivers for the forwarder.
+    package func deliver(_ hits: HitBatch) async -> SinkAnswer {
+        await self.inTurn {
+            let loss = self.turns.withLock { turns in
+                defer { turns.untoldLoss = nil }
+                return turns.untoldLoss
+            }
+            if let loss { return .lost(reason: loss) }
+            return await self.sink.deliver(hits)
+        }
+    }
+
+    /// The same sink for a replay. A loss that it is told of is told to the forwarder too.
+    package var replayed: any Sink { ReplayedSink(shared: self) }
+
+    fileprivate func replay(_ hits: HitBatch) async -> SinkAnswer {
+        await self.inTurn {
+            let answer = await self.sink.deliver(hits)
+            if case .lost(let reason) = answer {
+                self.turns.withLock { $0.untoldLoss = reason }
+            }
+            return answer
+        }
+    }
+
+    private func inTurn(_ deliver: () async -> SinkAnswer) async -> SinkAnswer {
+        await self.take()
+        let answer = await deliver()
+        let next = self.turns.withLock { turns in
+            turns.isTaken = !turns.waiting.isEmpty
+            return turns.isTaken ? turns.waiting.removeFirst() : nil
+        }
+        next?.resume()
+        return answer
+    }
+
+    private func take() async {
+        let isFree = self.turns.withLock { turns in
+            defer { turns.isTaken = true }
+            return !turns.isTaken
+        }
+        if isFree { return }
+        await withCheckedContinuation { continuation in
+            let isFree = self.turns.withLock { turns in
+                guard turns.isTaken else {
+                    turns.isTaken = true
+                    return true
+                }
+                turns.waiting.append(continuation)
+                return false
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+}
+
+private struct ReplayedSink: Sink {
+    let shared: SharedSink
+
+    var name: String { self.shared.name }
+    var maxBatch: BatchLimit { self.shared.maxBatch }
+
+    func deliver(_ hits: HitBatch) async -> SinkAnswer { await self.shared.replay(hits) }
+}

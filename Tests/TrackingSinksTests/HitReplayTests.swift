@@ -1,0 +1,104 @@
+// Kept hits are delivered to a sink again.
+internal import SQLiteSink
+internal import SightlineProtos
+internal import SwiftProtobuf
+internal import TestSupport
+internal import Testing
+internal import TrackingCore
+
+@testable internal import TrackingSinks
+
+struct HitReplayTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { self.directory = try TemporaryDirectory() }
+
+    private var path: String { self.directory.file("hits.db") }
+
+    /// One page of each payload.
+    private static func pages(_ batches: [HitBatch]) -> (Int64) -> HitReplay.Page? {
+        { last in
+            batches.first { $0.sequence > last }.map {
+                HitReplay.Page(payload: $0.payload, last: $0.sequence)
+            }
+        }
+    }
+
+    @Test("a filter holds in a replay too, and what the sink refuses is counted")
+    func counts() async throws {
+        let batches = try (1...3).map {
+            try TestHits.batch([TestEvents.push(.opened, id: $0)], sequence: Int64($0))
+        }
+        let filter = HitFilter(only: [.kind: ["open"]])
+        let sink = FailingSink([.delivered, .rejected([0: "no"]), .undeliverable(reason: "no")])
+        let counts = try await HitReplay(to: sink, filter: filter).run(Self.pages(batches))
+        #expect(counts == HitReplay.Counts(delivered: 1, refused: 2))
+    }
+
+    @Test(
+        "a sink that is unavailable ends a replay, which says how far it came",
+        arguments: [SinkAnswer.unavailable(reason: "down"), .lost(reason: "down")])
+    func interruption(_ answer: SinkAnswer) async throws {
+        let batches = try (1...2).map {
+            try TestHits.batch([TestEvents.full(id: $0)], sequence: Int64($0))
+        }
+        let sink = FailingSink([.delivered, answer])
+        let error = await #expect(throws: HitReplayInterruption.self) {
+            try await HitReplay(to: sink, filter: nil).run(Self.pages(batches))
+        }
+        #expect(error?.counts.delivered == 1)
+        #expect(error.map { "\($0)" }?.contains("failing is unavailable: down. 1 hits") == true)
+    }
+
+    @Test("what hits.db keeps since a time comes back as it was, and nothing that comes meanwhile")
+    func stored() async throws {
+        let sink = try SQLiteSink(path: self.path)
+        var sent: [Sightline_V1_TrackingRecord] = []
+        for sequence in 1...5 {
+            let batch = try TestHits.batch(
+                [
+                    TestEvents.full(id: sequence * 10), TestEvents.push(.opened, id: sequence),
+                    TestEvents.action(.button2, id: sequence, product: .standard),
+                ], sequence: Int64(sequence), tracestate: "a=b", tenant: "acme",
+                at: TestHits.receiveTime + Int64(sequence))
+            #expect(await sink.deliver(batch) == .delivered)
+            sent += try batch.records
+        }
+        let hits = try StoredHits(path: self.path)
+        let later = try TestHits.batch([TestEvents.full(id: 999)], sequence: 6)
+        #expect(await sink.deliver(later) == .delivered)
+        let since = TestHits.receiveTime + 3
+        let recording = RecordingSink()
+        let counts = try await HitReplay(to: recording, filter: nil).run {
+            try await hits.page(since: since, after: $0)
+        }
+        let expected = sent.suffix(from: sent.count / 5 * 2)
+        let found = try recording.batches.flatMap { try $0.records }
+        #expect(found.sorted(by: Self.before) == expected.sorted(by: Self.before))
+        #expect(counts.delivered == expected.count && counts.refused == 0)
+    }
+
+    private static func before(
+        _ left: Sightline_V1_TrackingRecord, _ right: Sightline_V1_TrackingRecord
+    ) -> Bool {
+        left.hitID.lexicographicallyPrecedes(right.hitID)
+    }
+
+    @Test("a page ends with its rows, and the pages together have every row once")
+    func pages() async throws {
+        let sink = try SQLiteSink(path: self.path)
+        for sequence in 1...5 {
+            let events = (1...500).map { TestEvents.full(id: sequence * 1000 + $0) }
+            let batch = try TestHits.batch(events, sequence: Int64(sequence))
+            #expect(await sink.deliver(batch) == .delivered)
+        }
+        let hits = try StoredHits(path: self.path)
+        let recording = RecordingSink()
+        let counts = try await HitReplay(to: recording, filter: nil).run {
+            try await hits.page(since: 0, after: $0)
+        }
+        #expect(recording.batches.map(\.hitCount) == [1000, 1000, 500])
+        let ids = try recording.batches.flatMap { try $0.records.map(\.hitID) }
+        #expect(Set(ids).count == counts.delivered && counts.delivered == 2500)
+    }
+}

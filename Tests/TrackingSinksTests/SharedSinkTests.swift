@@ -1,0 +1,56 @@
+// A sink that its forwarder and a replay use.
+internal import Synchronization
+internal import TestSupport
+internal import Testing
+internal import TrackingCore
+
+@testable internal import TrackingSinks
+
+struct SharedSinkTests {
+    /// Notices a delivery that begins before the last one has ended.
+    private final class CountingSink: Sink {
+        let name = "counting"
+        private let state = Mutex((running: 0, most: 0, deliveries: 0))
+
+        var most: Int { self.state.withLock(\.most) }
+        var deliveries: Int { self.state.withLock(\.deliveries) }
+
+        func deliver(_ hits: HitBatch) async -> SinkAnswer {
+            self.state.withLock { state in
+                state.running += 1
+                state.deliveries += 1
+                state.most = max(state.most, state.running)
+            }
+            for _ in 0..<5 { await Task.yield() }
+            self.state.withLock { $0.running -= 1 }
+            return .delivered
+        }
+    }
+
+    @Test("a sink has one batch at a time, whoever delivers")
+    func turns() async throws {
+        let sink = CountingSink()
+        let shared = SharedSink(sink)
+        let batch = try TestHits.batch([TestEvents.full(id: 1)])
+        await withTaskGroup(of: Void.self) { group in
+            for task in 0..<8 {
+                let user: any Sink = task.isMultiple(of: 2) ? shared : shared.replayed
+                group.addTask {
+                    for _ in 0..<50 { _ = await user.deliver(batch) }
+                }
+            }
+        }
+        #expect(sink.most == 1)
+        #expect(sink.deliveries == 400)
+    }
+
+    @Test("a loss that a replay is told of is told to the forwarder, once")
+    func loss() async throws {
+        let batch = try TestHits.batch([TestEvents.full(id: 1)])
+        let shared = SharedSink(FailingSink([.lost(reason: "gone")]))
+        #expect(await shared.replayed.deliver(batch) == .lost(reason: "gone"))
+        #expect(await shared.replayed.deliver(batch) == .delivered)
+        #expect(await shared.deliver(batch) == .lost(reason: "gone"))
+        #expect(await shared.deliver(batch) == .delivered)
+    }
+}
