@@ -95,6 +95,7 @@ package struct Application: Sendable {
         let connections = OpenConnections()
         metrics.collect(journal)
         for running in sinks { metrics.collect(journal, running.state) }
+        metrics.collect(Self.usages(configuration), dataDirectory: directory)
         metrics.collect(version: version, budget: ingest.budget, connections: connections)
         if let certificates { metrics.collect(certificates) }
         if let spans { metrics.collect(spans.counts) }
@@ -260,6 +261,14 @@ package struct Application: Sendable {
                     "the sink \(listed.name) is of the type nats, but \(NATSConfiguration.absence)"
                 ])
             #endif
+        }
+    }
+
+    /// The files of each sink, by its name: a database with its log, or a directory.
+    private static func usages(_ configuration: ServerConfiguration) -> [String: DiskUsage] {
+        configuration.sinks.reduce(into: [:]) { usages, sink in
+            let path = "\(configuration.dataDirectory)/\(sink.fileName)"
+            usages[sink.name] = DiskUsage(of: [path + ".db", path + ".db-wal", path])
         }
     }
 

@@ -99,6 +99,13 @@ extension MetricDescription {
     /// `sightline_sink_paused`.
     package static let sinkPaused = MetricDescription.gauge(
         "sightline_sink_paused", "1 while an operator has paused the sink, else 0", labels: "sink")
+    /// `sightline_sink_stored_bytes`.
+    package static let sinkBytes = MetricDescription.gauge(
+        "sightline_sink_stored_bytes", "Bytes of the sink's own files, 0 if it has none",
+        labels: "sink")
+    /// `sightline_disk_free_bytes`.
+    package static let diskFree = MetricDescription.gauge(
+        "sightline_disk_free_bytes", "Bytes that are free on the disk of the data directory")
     /// `sightline_sink_delivered_hits_total`.
     package static let deliveredHits = MetricDescription.counter(
         "sightline_sink_delivered_hits_total", "Hits that the sink has taken", labels: "sink")
@@ -138,7 +145,8 @@ extension MetricDescription {
             .connections, .connectionsEnded, .memoryInFlight, .memoryInFlightLimit,
             .admissionDuration, .commitDuration, .ackDuration, .deliveryDuration, .journalBytes,
             .journalLimit, .journalOldestAge, .journalGroups, .sinkLagGroups, .sinkLag,
-            .sinkLagBytes, .sinkPaused, .deliveredHits, .sinkRetries, .deadLetters, .missedHits,
+            .sinkLagBytes, .sinkPaused, .sinkBytes, .diskFree, .deliveredHits, .sinkRetries,
+            .deadLetters, .missedHits,
             .certificateExpiry, .spans, .droppedSeries,
         ] + ProcessMetrics.descriptions
 }

@@ -46,6 +46,16 @@ extension ServerMetrics {
         }
     }
 
+    /// Reports at each scrape what the sinks' files take, and what is free beside them.
+    func collect(_ usages: [String: DiskUsage], dataDirectory: String) {
+        let free = self.registry.meter(.diskFree)
+        let stored = usages.map { (self.registry.meter(.sinkBytes, $0), $1) }
+        self.registry.onCollect {
+            if let bytes = DiskUsage.freeBytes(beside: dataDirectory) { free.set(bytes) }
+            for (meter, usage) in stored { meter.set(usage.bytes()) }
+        }
+    }
+
     /// Reports the expiry of the current certificate at each scrape.
     func collect(_ certificates: ServerCertificates) {
         let expiry = self.registry.meter(.certificateExpiry)
