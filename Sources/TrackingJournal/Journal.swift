@@ -94,8 +94,8 @@ package final class Journal: Sendable {
         self.durability.cursorMoved()
     }
 
-    /// Notes that a sink has lost what it had: its cursor goes back to 0, before every row that is
-    /// still kept.
+    /// Notes that a sink has lost what it had: its cursor goes back before every group that is
+    /// kept.
     package func rewind(sink: String) {
         self.writer.rewind(sink: sink)
         self.durability.cursorMoved()
@@ -154,14 +154,22 @@ package final class Journal: Sendable {
     ) async throws -> [JournalBatch]? {
         // Where all has gone there may be nothing to wait for.
         if let gap = self.writer.take(sink: sink, through: sequence) {
-            return [JournalBatch(gap, after: sequence)]
+            return [self.missing(gap, of: sink, after: sequence)]
         }
         guard let batches = try await self.batches(after: sequence, upTo: limit),
             let last = batches.last
         else { return nil }
         // Only now is it certain that none of them goes unnoticed.
         guard let gap = self.writer.take(sink: sink, through: last.sequence) else { return batches }
-        return [JournalBatch(gap, after: sequence)]
+        return [self.missing(gap, of: sink, after: sequence)]
+    }
+
+    /// A gap begins after the sink's cursor: a forwarder that begins anew asks from an earlier
+    /// sequence on.
+    private func missing(
+        _ gap: SinkGap, of sink: String, after sequence: Int64
+    ) -> JournalBatch {
+        JournalBatch(gap, after: max(sequence, self.writer.cursor(of: sink).sequence))
     }
 
     /// The next group that is kept after `sequence`, up to another; nil if there is none. Never

@@ -9,7 +9,12 @@ extension JournalWriter {
         self.cursors.withLock { $0.advance(sink, to: cursor, at: self.machine.now()) }
     }
 
-    func rewind(sink: String) { self.cursors.withLock { $0.rewind(sink) } }
+    func rewind(sink: String) {
+        let first = self.rows.withLock { $0.first?.sequence }
+        self.cursors.withLock { cursors in
+            cursors.rewind(sink, to: first.map { $0 - 1 } ?? cursors[sink].sequence)
+        }
+    }
 
     /// Notes that a forwarder has groups up to `sequence` in memory; returns what is missing before
     /// it may deliver them.

@@ -51,7 +51,8 @@ final class JournalWriter: @unchecked Sendable {
         self.lastSequence = lastSequence
         self.cursors = Mutex(
             SinkCursors(
-                checkpoint.sinks, of: sinks, last: lastSequence,
+                checkpoint.sinks, of: sinks,
+                kept: rows.first.map { $0.sequence - 1 } ?? lastSequence, last: lastSequence,
                 retention: .seconds(configuration.retainSeconds), now: machine.now()))
         self.eventTotal = recovered?.eventTotal ?? 0
         self.rows = Mutex(rows.reduce(into: Deque()) { $0.add($1) })

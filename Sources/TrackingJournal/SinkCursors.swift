@@ -36,19 +36,23 @@ struct SinkCursors {
 
     /// Restores what earlier runs left. The retention of delivered rows starts over now.
     ///
-    /// - Parameter last: the newest group.
+    /// - Parameters:
+    ///   - kept: the group before the oldest that is kept.
+    ///   - last: the newest group.
     init(
-        _ saved: [String: Saved], of sinks: [JournalSink], last: Int64, retention: Duration,
-        now: ContinuousClock.Instant
+        _ saved: [String: Saved], of sinks: [JournalSink], kept: Int64, last: Int64,
+        retention: Duration, now: ContinuousClock.Instant
     ) {
         self.cursors = saved.mapValues(\.cursor)
         self.gaps = saved.compactMapValues { saved in saved.gap.map { Gaps(untold: $0) } }
         self.times = RetentionTimes(retention: retention)
         for sink in sinks {
             self.sinks[sink.name] = sink
-            guard self.cursors[sink.name] == nil, sink.start == .newest else { continue }
-            self.move(sink.name, to: SinkCursor(sequence: last))
-            self.hasBegun = true
+            guard self.cursors[sink.name] == nil else { continue }
+            // What went before is none of its gap.
+            let isLate = sink.start == .newest
+            self.move(sink.name, to: SinkCursor(sequence: isLate ? last : kept))
+            self.hasBegun = self.hasBegun || isLate
         }
         self.times.note(self.delivered, at: now)
     }
@@ -73,9 +77,11 @@ struct SinkCursors {
         self.times.note(self.delivered, at: time)
     }
 
-    /// A sink's backend has lost hits: moves its cursor to the start and restarts the retention.
-    mutating func rewind(_ name: String) {
-        self.move(name, to: SinkCursor())
+    /// A sink's backend has lost hits: moves its cursor back and restarts the retention.
+    ///
+    /// - Parameter kept: the group before the oldest that is kept.
+    mutating func rewind(_ name: String, to kept: Int64) {
+        self.move(name, to: SinkCursor(sequence: kept))
         self.gaps[name] = nil
         self.times.reset()
     }

@@ -11,12 +11,12 @@ struct HistoryPlan {
     let faults: DiskFaults
     /// The probability that a process is killed within its first calls.
     let earlyEnd: Double
-    /// The probability that the sink becomes available at a change.
+    /// The probability that a sink becomes available at a change.
     let sinkUp: Double
     /// The probability that the disk damages data between two processes.
     let mediaFaults: Double
-    /// Whether the sink rejects some hits, and cannot read some groups.
-    let isChoosy: Bool
+    /// One to three; the first is required.
+    let sinks: [SinkPlan]
     let runsOutOfRoom: Bool
     let runsOutOfDescriptors: Bool
 
@@ -46,7 +46,9 @@ struct HistoryPlan {
         configuration.checkpointMilliseconds = dice.pick([0, 1, 50, 1000])
         configuration.retainSeconds = dice.pick([0, 0, 1])
         self.configuration = configuration
-        // Without a disk, the sink is what an ack promises.
-        self.isChoosy = self.mode == .disk && dice.chance(0.3)
+        let mode = self.mode
+        self.sinks = (1...dice.pick([1, 2, 3])).map {
+            SinkPlan(number: $0, mode: mode, dice: dice)
+        }
     }
 }

@@ -2,10 +2,22 @@
 internal import Logging
 internal import Synchronization
 
-/// Collects the log records of damaged batches.
+/// Collects the log records of damaged batches, and of gaps.
 final class LossLog: @unchecked Sendable {
     /// The lost events by sequence; nil if their number is unknown.
     private let losses = Mutex<[String: Int?]>([:])
+    /// By sink and first sequence: a gap that was told, and not yet noted as such when the process
+    /// ended, is told again with what has joined it.
+    private let missed = Mutex<[String: [Int64: MissedGroups]]>([:])
+
+    /// The gaps that a sink was told of.
+    func gaps(of sink: String) -> [MissedGroups] {
+        let gaps = self.missed.withLock { $0[sink] } ?? [:]
+        return gaps.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    /// How many there were, of all sinks.
+    var gapCount: Int { self.missed.withLock { $0.values.reduce(0) { $0 + $1.count } } }
 
     /// The number of lost events; nil if it is unknown for some records.
     var events: Int? {
@@ -31,6 +43,18 @@ final class LossLog: @unchecked Sendable {
         self.losses.withLock { $0["\(sequence)"] = .some(Int("\(events)")) }
     }
 
+    fileprivate func noteGap(_ metadata: Logger.Metadata?) {
+        guard !self.isDeaf(), let metadata, let sink = metadata["sink"],
+            let first = metadata["first_sequence"].flatMap({ Int64("\($0)") }),
+            let last = metadata["sequence"].flatMap({ Int64("\($0)") }), first <= last
+        else { return }
+        self.onTrace?("a gap is told: \(metadata)")
+        let hits = metadata["hits"].flatMap { Int("\($0)") }
+        self.missed.withLock {
+            $0["\(sink)", default: [:]][first] = MissedGroups(sequences: first...last, hits: hits)
+        }
+    }
+
     var logger: Logger { Logger(label: "simulation") { _ in Handler(log: self) } }
 
     private struct Handler: LogHandler {
@@ -42,7 +66,9 @@ final class LossLog: @unchecked Sendable {
             set { self.metadata[key] = newValue }
         }
         func log(event: LogEvent) {
-            if event.message.description.contains("damaged") { self.log.note(event.metadata) }
+            let message = event.message.description
+            if message.contains("damaged") { self.log.note(event.metadata) }
+            if message.contains("too far behind") { self.log.noteGap(event.metadata) }
         }
     }
 }

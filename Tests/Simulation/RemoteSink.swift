@@ -7,6 +7,8 @@ internal import TrackingSinks
 final class Remote: @unchecked Sendable {
     /// How often each hit was delivered.
     private(set) var hits: [HitID: Int] = [:]
+    /// The group of each hit that it was given, also of those that it rejects.
+    private(set) var sequences: [HitID: Int64] = [:]
     /// The newest batch of each journal.
     private var cursors: [String: Int64] = [:]
     /// The first violation of the order of batches.
@@ -35,6 +37,14 @@ final class Remote: @unchecked Sendable {
         return refused
     }
 
+    /// Notes the groups of a batch's hits.
+    func note(_ batch: HitBatch) throws {
+        try batch.forEach { position, hit in
+            let group = batch.groups.first { $0.positions.contains(position) }
+            self.sequences[HitID(hit.id)] = group?.sequence
+        }
+    }
+
     /// Deletes everything, as if an operator had replaced the backend.
     func clear() { (self.hits, self.cursors) = ([:], [:]) }
 }
@@ -51,7 +61,7 @@ struct HitID: Hashable, Comparable, CustomStringConvertible {
 
 /// The process's side of the sink.
 struct RemoteSink: Sink {
-    let name = "remote"
+    let name: String
     let remote: Remote
     let dice: Dice
     let clock: SimulatedClock
@@ -67,7 +77,7 @@ struct RemoteSink: Sink {
 
     func deliver(_ hits: HitBatch) async -> SinkAnswer {
         let answer = await self.answer(hits)
-        self.remote.onTrace?("the sink is given \(hits.groups.map(\.sequence)): \(answer)")
+        self.remote.onTrace?("\(self.name) is given \(hits.groups.map(\.sequence)): \(answer)")
         return answer
     }
 
@@ -86,6 +96,8 @@ struct RemoteSink: Sink {
     }
 
     private func take(_ hits: HitBatch) -> SinkAnswer {
+        // A batch that cannot be read fails again below.
+        try? self.remote.note(hits)
         if self.isChoosy, hits.groups.contains(where: { $0.sequence % 7 == 3 }) {
             return .undeliverable(reason: "it cannot read a group")
         }

@@ -7,45 +7,58 @@ internal import Logging
 internal import TrackingJournal
 internal import TrackingSinks
 
-/// A journal, its forwarder and its dead letters.
+/// A journal, its forwarders and their dead letters.
 final class SimulatedProcess: @unchecked Sendable {
     let journal: Journal
     private let letters: DeadLetters
-    private var forwarding: Task<Void, Never>?
-    private var isForwarding = true
+    /// Of each sink: whether it is paused.
+    let states: [SinkState]
+    private var forwarding: [Task<Void, Never>] = []
+    private var running: Int
     private var isClosed = false
 
     init(
-        plan: HistoryPlan, machine: Machine, scheduler: Scheduler, sink: RemoteSink,
+        plan: HistoryPlan, machine: Machine, scheduler: Scheduler,
+        sinks: [(journal: JournalSink, remote: RemoteSink)],
         logger: Logger, onFailure: @escaping @Sendable (JournalError) -> Void
     ) throws {
         self.journal = try Journal(
-            directory: "/sim/data/journal", sinks: [JournalSink(sink.name)],
+            directory: "/sim/data/journal", sinks: sinks.map(\.journal),
             configuration: plan.configuration,
             machine: machine, onFailure: onFailure)
         _ = try machine.files.directory("/sim/data")
         self.letters = try DeadLetters(
             path: "/sim/data/dead_letters.db",
             queue: machine.makeQueue("sightline.dead-letters"))
-        let forwarder = Forwarder(
-            from: self.journal, to: sink, deadLetters: self.letters, metrics: .none,
-            logger: logger, clock: SimulatedClock(scheduler: scheduler))
-        self.forwarding = Task(executorPreference: scheduler) {
-            // Fails when the process is killed.
-            try? await forwarder.run()
-            self.isForwarding = false
+        self.states = sinks.map {
+            SinkState($0.journal.name, isPaused: $0.remote.dice.chance(0.1))
+        }
+        self.running = sinks.count
+        for (sink, state) in zip(sinks, self.states) {
+            let forwarder = Forwarder(
+                from: self.journal, to: SharedSink(sink.remote), state: state,
+                deadLetters: self.letters, metrics: .none, logger: logger,
+                clock: SimulatedClock(scheduler: scheduler))
+            self.forwarding.append(
+                Task(executorPreference: scheduler) {
+                    // Fails when the process is killed.
+                    try? await forwarder.run()
+                    self.running -= 1
+                })
         }
     }
 
-    /// Whether the sink has everything.
-    var isDrained: Bool { self.journal.lag(of: "remote").groups == 0 }
+    /// Groups that sinks have yet to take.
+    var lag: [Int] { self.states.map { self.journal.lag(of: $0.name).groups } }
 
-    /// How often each hit is a dead letter.
-    func keptHits() throws -> [HitID: Int] {
+    /// How often each hit is a dead letter of a sink.
+    func keptHits(of sink: String) throws -> [HitID: Int] {
         let database = try DatabaseQueue(path: "/sim/data/dead_letters.db")
         return try database.read { database in
             try Data.fetchAll(
-                database, sql: "SELECT hit_id FROM dead_letters WHERE hit_id IS NOT NULL"
+                database,
+                sql: "SELECT hit_id FROM dead_letters WHERE sink = ? AND hit_id IS NOT NULL",
+                arguments: [sink]
             ).reduce(into: [:]) { $0[HitID([UInt8]($1)), default: 0] += 1 }
         }
     }
@@ -54,12 +67,12 @@ final class SimulatedProcess: @unchecked Sendable {
     func tearDown(_ scheduler: Scheduler) {
         // A second close would wait on queues that the scheduler has forgotten, and keep the process.
         if self.isClosed { return }
-        self.forwarding?.cancel()
+        for task in self.forwarding { task.cancel() }
         Task(executorPreference: scheduler) {
             await self.journal.close()
             self.isClosed = true
         }
-        while !self.isClosed || self.isForwarding {
+        while !self.isClosed || self.running > 0 {
             if !scheduler.step() { break }
         }
     }

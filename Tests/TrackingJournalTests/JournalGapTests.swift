@@ -46,7 +46,8 @@ struct JournalGapTests {
     /// Those of a new sink that is not required.
     private static var cursors: SinkCursors {
         SinkCursors(
-            [:], of: [JournalSink("may", maxLagBytes: 1)], last: 0, retention: .zero, now: .now)
+            [:], of: [JournalSink("may", maxLagBytes: 1)], kept: 0, last: 0, retention: .zero,
+            now: .now)
     }
 
     private static func gap(_ sequences: ClosedRange<Int64>) -> LostRecords {
@@ -167,6 +168,23 @@ struct JournalGapTests {
         journal = try Journal.open(
             self.directory, sinks: [JournalSink("must"), JournalSink("new", start: .oldest)])
         #expect(journal.lag(of: "new").groups == 0, "it is not new any more")
+        await journal.close()
+    }
+
+    @Test("what went before a sink was new is none of its gap")
+    func gapOfNewSink() async throws {
+        var journal = try Journal.open(self.directory, sinks: [JournalSink("must")]) {
+            $0.maxGroupBytes = 1
+        }
+        await self.deliver(1...3, journal)
+        await journal.commit(TestEvents.impression(4))
+        await journal.settle()
+        await journal.close()
+        journal = try self.open(maxLagBytes: 1)
+        await self.deliver(5...6, journal)
+        let cursor = journal.cursor(of: "may")
+        #expect(cursor == 3)
+        #expect(try await self.next(journal, after: cursor)?.loss == Self.gap(4...6))
         await journal.close()
     }
 
