@@ -62,11 +62,7 @@ package struct Application: Sendable {
         self.spans = try Self.spanExporter(configuration, logger)
         self.lock = try DirectoryLock(directory: directory)
         let observations = AdminObservations(configuration.admin)
-        let sinks = try configuration.sinks.map { listed in
-            RunningSink(
-                listed: listed, sink: SharedSink(try Self.sink(listed, configuration, logger)),
-                state: SinkState(listed.name, isPaused: listed.isPaused))
-        }
+        let backends = try configuration.sinks.map { try Self.sink($0, configuration, logger) }
         let metrics = ServerMetrics()
         self.metrics = metrics.registry
         var journalConfiguration = configuration.journal
@@ -76,6 +72,14 @@ package struct Application: Sendable {
             configuration: journalConfiguration, onCommit: { metrics.countCommit($0) },
             onFailure: onFailure)
         let journal = self.journal
+        let sinks = zip(configuration.sinks, backends).map { listed, backend in
+            RunningSink(
+                listed: listed, sink: SharedSink(backend),
+                state: SinkState(
+                    listed.name, isRequired: listed.journalSink.isRequired,
+                    isPaused: listed.isPaused,
+                    untoldHits: { journal.missedHits(of: listed.name) }))
+        }
         let deadLetters = try DeadLetters(
             path: directory + "/dead_letters.db", maxRows: configuration.maxDeadLetters,
             logger: logger)
@@ -264,11 +268,15 @@ package struct Application: Sendable {
         }
     }
 
-    /// The files of each sink, by its name: a database with its log, or a directory.
+    /// The files of each sink, by its name.
     private static func usages(_ configuration: ServerConfiguration) -> [String: DiskUsage] {
         configuration.sinks.reduce(into: [:]) { usages, sink in
             let path = "\(configuration.dataDirectory)/\(sink.fileName)"
-            usages[sink.name] = DiskUsage(of: [path + ".db", path + ".db-wal", path])
+            switch sink.kind {
+            case .sqlite: usages[sink.name] = DiskUsage(of: [path + ".db", path + ".db-wal"])
+            case .jsonl: usages[sink.name] = DiskUsage(of: [path])
+            case .stdout, .discard, .nats: break
+            }
         }
     }
 

@@ -6,6 +6,10 @@ internal import TrackingCore
 package final class SinkState: Sendable {
     /// The sink's name.
     package let name: String
+    /// Whether the journal keeps everything until the sink has it.
+    package let isRequired: Bool
+    /// The hits that went before the sink had them, and that it has not been told of.
+    package let untoldHits: @Sendable () -> Int
     private let state: Mutex<State>
 
     private struct State {
@@ -31,8 +35,15 @@ package final class SinkState: Sendable {
     }
 
     /// The state of a sink that has not failed.
-    package init(_ name: String, isPaused: Bool = false) {
+    ///
+    /// - Parameter untoldHits: asks the journal.
+    package init(
+        _ name: String, isRequired: Bool = true, isPaused: Bool = false,
+        untoldHits: @escaping @Sendable () -> Int = { 0 }
+    ) {
         self.name = name
+        self.isRequired = isRequired
+        self.untoldHits = untoldHits
         self.state = Mutex(State(isPaused: isPaused))
     }
 

@@ -5,18 +5,32 @@ internal import TerminalText
 struct SinkTable {
     let lines: [String]
 
+    private static let maxErrorLength = 60
+
     init(_ statistics: Statistics) {
         var table = TextTable([
-            ("sink", .left), ("state", .left), ("delivered", .right), ("behind", .right),
-            ("bytes", .right), ("groups", .right), ("retries", .right), ("dead letters", .right),
+            ("sink", .left), ("state", .left), ("hits/s", .right), ("behind", .right),
+            ("waiting", .right), ("hits", .right), ("missed", .right), ("retries", .right),
+            ("dead letters", .right), ("last error", .left),
         ])
         for sink in statistics.sinks {
             table.add([
-                sink.name, sink.isPaused ? "paused" : "running", "\(sink.deliveredHits)",
-                "\(sink.lagSeconds.rounded()) s", "\(sink.lagBytes)", "\(sink.lagGroups)",
-                "\(sink.retries)", "\(sink.deadLetters)",
+                sink.name, Self.state(of: sink), Figure.rate(sink.hitsPerSecond),
+                Figure.seconds(sink.lagSeconds), Figure.bytes(sink.lagBytes),
+                Figure.grouped(sink.deliveredHits), Figure.grouped(sink.missedHits),
+                Figure.grouped(sink.retries), Figure.grouped(sink.deadLetters),
+                Self.error(of: sink, at: statistics.time),
             ])
         }
         self.lines = table.lines()
+    }
+
+    private static func state(of sink: Statistics.Sink) -> String {
+        (sink.isPaused ? "paused" : "running") + (sink.isRequired ? "" : ", optional")
+    }
+
+    private static func error(of sink: Statistics.Sink, at time: Double) -> String {
+        guard let error = sink.lastError, let errorTime = sink.lastErrorTime else { return "" }
+        return "\(error.prefix(Self.maxErrorLength)) (\(Figure.duration(time - errorTime)) ago)"
     }
 }

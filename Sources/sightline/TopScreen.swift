@@ -19,7 +19,8 @@ struct TopScreen {
 
     /// The lines, without line terminators.
     var lines: [String] {
-        [self.heading, ""] + self.figures + [""] + self.sinks + self.deliveries + self.rejections
+        [self.heading, ""] + self.figures + [""] + self.sinks + self.deliveries + self.messages
+            + self.rejections
     }
 
     private var heading: String {
@@ -95,32 +96,32 @@ struct TopScreen {
         let text = "rejected \(Figure.rate(rejected))"
         return [
             "accepted \(Figure.rate(history.accepted.last ?? 0))",
-            "suppressed \(Figure.rate(history.suppressed.last ?? 0))",
+            "suppressed \(Figure.rate(history.suppressed.last ?? 0))\(self.suppressed)",
             "duplicate \(Figure.rate(history.duplicate.last ?? 0))",
             rejected > 0 ? Console.coloured(text, .red) : text,
             "retry later \(Figure.rate(history.retryLater.last ?? 0))",
         ].joined(separator: "  ")
     }
 
+    /// What has been suppressed since the start, by the reason.
+    private var suppressed: String {
+        let counts = self.statistics.events.suppressedBy
+        let parts = [
+            ("flag off", counts.flagOff), ("flag unknown", counts.flagUnknown),
+            ("no consent", counts.consent), ("test", counts.testMessage),
+            ("not shown", counts.display),
+        ].filter { $0.1 > 0 }.map { "\($0) \(Figure.grouped($1))" }
+        return parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
+    }
+
     // MARK: Tables
 
     private var sinks: [String] {
-        var table = TextTable([
-            ("sink", .left), ("behind", .right), ("groups", .right), ("hits", .right),
-            ("retries", .right), ("dead letters", .right),
-        ])
-        for sink in self.statistics.sinks {
-            table.add([
-                sink.name, Figure.seconds(sink.lagSeconds), Figure.grouped(sink.lagGroups),
-                Figure.grouped(sink.deliveredHits), Figure.grouped(sink.retries),
-                Figure.grouped(sink.deadLetters),
-            ])
-        }
-        return table.lines() + [""]
+        SinkTable(self.statistics).lines + [""]
     }
 
     private var deliveries: [String] {
-        let rows = self.statistics.deliveries.busiest.prefix(Self.deliveries)
+        let rows = self.statistics.deliveries.busiest.filter { !$0.isInApp }.prefix(Self.deliveries)
         guard !rows.isEmpty else { return [] }
         var table = TextTable([
             ("delivery", .left), ("tenant", .left), ("impressions", .right), ("clicks", .right),
@@ -133,6 +134,28 @@ struct TopScreen {
                         row.impressions, row.clicks, row.opens, row.impressionsIos, row.clicksIos,
                         row.opensIos,
                     ].map(Figure.grouped))
+        }
+        return table.lines() + [""]
+    }
+
+    private var messages: [String] {
+        let rows = self.statistics.deliveries.busiest.filter(\.isInApp).prefix(Self.deliveries)
+        guard !rows.isEmpty else { return [] }
+        var table = TextTable([
+            ("in-app message", .left), ("tenant", .left), ("impressions", .right),
+            ("clicks", .right), ("dismissals", .right), ("failed", .right), ("by button", .left),
+        ])
+        for row in rows {
+            let buttons = row.actions.map { action in
+                let label = action.label.map { $0.isEmpty ? "no label" : $0 } ?? "others"
+                return "\(label) \(Figure.grouped(action.clicks))"
+            }
+            table.add(
+                [row.deliveryId, row.tenant]
+                    + [
+                        row.impressions &+ row.impressionsIos, row.clicks &+ row.clicksIos,
+                        row.dismissals, row.displayErrors,
+                    ].map(Figure.grouped) + [buttons.joined(separator: ", ")])
         }
         return table.lines() + [""]
     }

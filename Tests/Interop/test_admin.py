@@ -5,13 +5,18 @@ import http.server
 import json
 import subprocess
 import threading
+import time
 import urllib.error
 import urllib.request
 
 import pytest
 
 from browser import open_page
+from facts import Facts
+from protos import event as e
+from protos import service as s
 from server import binary, wait_until
+from test_tail import run
 
 FIXTURES = ("apns-alert.json", "apns-tester.json", "fcm-sent.json")
 
@@ -61,7 +66,9 @@ def loaded(make_server, payloads):
 def test_stats_json_counts_what_was_sent(loaded):
     figures = statistics(loaded)
     assert figures["events"] == {
-        "accepted": 4, "suppressed": 0, "duplicate": 4, "rejected": 2, "retry_later": 0}
+        "accepted": 4, "suppressed": 0, "duplicate": 4, "rejected": 2, "retry_later": 0,
+        "suppressed_by": dict.fromkeys(
+            ("flag_off", "flag_unknown", "consent", "test_message", "display"), 0)}
     assert figures["is_ready"] and figures["not_ready"] == []
     funnels = {row["delivery_id"]: row for row in figures["deliveries"]["busiest"]}
     ios, android = funnels["56c4"], funnels["d57fd6"]
@@ -71,8 +78,11 @@ def test_stats_json_counts_what_was_sent(loaded):
     rejected = {(row["field"], row["rule"]): row["count"] for row in figures["rejections"]}
     assert rejected == {("push.apns.delivery_id", "REQUIRED"): 2,
                         ("push.apns.message_id", "REQUIRED"): 2}
-    lengths = {len(column) for column in figures["history"].values() if isinstance(column, list)}
-    assert len(lengths) == 1
+    history = figures["history"]
+    sinks = history.pop("sinks")
+    assert [sink.pop("name") for sink in sinks] == ["sqlite"]
+    columns = [*history.values(), *sinks[0].values()]
+    assert len({len(column) for column in columns if isinstance(column, list)}) == 1
 
 
 def test_the_page_shows_the_figures_of_stats_json(loaded):
@@ -80,7 +90,8 @@ def test_the_page_shows_the_figures_of_stats_json(loaded):
         page.wait_for_selector("#verdicts tr")
         shown = {cell.get_attribute("data-total"): int(cell.inner_text().replace(",", ""))
                  for cell in page.query_selector_all("[data-total]")}
-        assert shown == statistics(loaded)["events"]
+        events = statistics(loaded)["events"]
+        assert shown == {verdict: events[verdict] for verdict in shown} and len(shown) == 5
         assert page.inner_text("#state-text") == "Takes events"
         deliveries = page.inner_text("#deliveries")
         assert "56c4" in deliveries and "d57fd6" in deliveries
@@ -103,6 +114,43 @@ def test_the_page_reads_a_plot_by_keyboard(loaded):
         page.keyboard.press("Escape")
         assert page.inner_text("#events-plot output") == ""
         assert complaints == []
+
+
+def test_the_page_shows_sinks_in_app_messages_and_why_events_are_suppressed(make_server, seed):
+    """Two sinks, of which one is paused and one has an error that looks like markup."""
+    server = make_server("--set=sinks=[{type: sqlite}, {type: jsonl, required: false}]").start()
+    facts = Facts(seed, int(time.time()))
+    buttons = ["Buy", "<b>Later</b>"]
+    events = [facts.push(flag="off").event]
+    for number in range(4):
+        event = e.TrackingEvent(event_id=f"m{number}", subject_id="s", platform=e.PLATFORM_IOS,
+                                consent=e.CONSENT_OPTED_IN)
+        event.in_app.message_id = "welcome"
+        if number < 2:
+            event.in_app.impression.SetInParent()
+        else:
+            event.in_app.click.action_text = buttons[number - 2]
+            event.in_app.click.action_url = "https://example.com"
+        events.append(event)
+    run("sinks", "pause", "jsonl", "--data-dir", server.directory)
+    with server.channel() as channel:
+        server.stub(channel).RecordEvents(s.RecordEventsRequest(events=events))
+    server.wait_for_hits(4)
+    for width in (390, 1280):
+        with open_page(server.admin, width=width) as (page, complaints):
+            page.wait_for_selector("#messages .mono")
+            wait_until(lambda: "paused" in page.inner_text("#sinks"), "the pause to be shown")
+            sinks = page.inner_text("#sinks")
+            assert "paused" in sinks and "optional" in sinks and "sqlite" in sinks
+            row = page.inner_text("#messages")
+            assert "welcome" in row and "Buy 1" in row and "<b>Later</b> 1" in row, row
+            assert "100 %" in row
+            assert "flag off 1" in page.inner_text("#verdicts")
+            assert page.locator("#sink-plots svg").count() == 4
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert complaints == []
+    text = run("top", "--admin", server.admin.split("/")[2], "--once").stdout
+    assert "paused, optional" in text and "welcome" in text and "flag off 1" in text, text
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])

@@ -42,6 +42,66 @@ struct LiveFunnelsTests {
         #expect(funnels.busiest(2).map(\.impressions) == [.init(other: 1), .init(other: 1)])
     }
 
+    @Test("D17, D20: the ratios are of notifications, whatever the buttons, and without iOS")
+    func ratios() throws {
+        var buttons = (0..<3).map { _ in TestEvents.push(.opened, id: 1) }
+        for place in 1...2 { buttons[place].push.actionIdentifier = "button\(place)" }
+        let funnels = LiveFunnels(capacity: 2)
+        funnels.count(
+            try TestHits.batch(
+                (1...4).map { TestEvents.push(.received, id: $0) } + buttons + [
+                    TestEvents.push(.dismissed, id: 2), TestEvents.push(.opened, id: 3, on: .ios),
+                ]))
+        let funnel = try #require(self.funnel(funnels, "56c4"))
+        #expect(funnel.clicks == .init(other: 4, ios: 1) && funnel.opens.other == 3)
+        #expect(funnel.clickRatio == 0.5 && funnel.openRatio == 0.25)
+        #expect(funnel.dismissalRatio == nil)
+        funnels.count(try TestHits.batch([TestEvents.push(.opened, id: 9, delivery: "a1")]))
+        #expect(self.funnel(funnels, "a1")?.clickRatio == nil)
+    }
+
+    @Test("D24, D25: an in-app message's clicks by action, dismissals and failed displays")
+    func inAppKinds() throws {
+        func event(
+            _ id: Int, _ what: Sightline_V1_InAppInteraction.OneOf_Event, isIOS: Bool = false
+        ) -> Sightline_V1_TrackingEvent {
+            .with { event in
+                event.eventID = "e\(id)"
+                event.platform = isIOS ? .ios : .android
+                event.inApp.messageID = "welcome"
+                event.inApp.event = what
+            }
+        }
+        func click(_ label: String, url: String = "https://a.example")
+            -> Sightline_V1_InAppInteraction.OneOf_Event
+        {
+            .click(
+                .with {
+                    $0.actionText = label
+                    $0.actionURL = url
+                })
+        }
+        let funnels = LiveFunnels(capacity: 2)
+        funnels.count(
+            try TestHits.batch([
+                event(1, .impression(.init())), event(2, .impression(.init()), isIOS: true),
+                event(3, click("Buy")), event(4, click("Buy"), isIOS: true), event(5, click("")),
+                event(6, click("Later", url: "")), event(7, .dismissal(.init()), isIOS: true),
+                event(8, .displayError(.init())), event(9, .impression(.init())),
+                event(10, .impression(.init())),
+            ]))
+        let funnel = try #require(self.funnel(funnels, "welcome"))
+        #expect(funnel.impressions == .init(other: 3, ios: 1))
+        #expect(funnel.clicks == .init(other: 2, ios: 1))
+        #expect(funnel.actions.named.map(\.name) == ["Buy", ""])
+        #expect(funnel.actions.named.map(\.clicks) == [2, 1] && funnel.actions.others == 0)
+        // A click that leads nowhere is a dismissal.
+        #expect(funnel.dismissals == .init(other: 1, ios: 1))
+        #expect(funnel.displayErrors == .init(other: 1) && funnel.opens == .init())
+        #expect(funnel.clickRatio == 0.75 && funnel.dismissalRatio == 0.5)
+        #expect(funnel.openRatio == nil)
+    }
+
     @Test("up to its capacity, the funnels are what a dictionary counts", arguments: 1...5)
     func exact(_ seed: UInt64) throws {
         var generator = Dice(seed: seed)

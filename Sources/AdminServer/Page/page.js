@@ -96,10 +96,18 @@ const fill = (id, rows, columns, nothing) => {
 const swatch = ({ css, hatch }) => svg('svg', { class: 'swatch', viewBox: '0 0 14 14', 'aria-hidden': 'true' },
   svg('rect', { class: css, width: 14, height: 14 }), ...(hatch ? [svg('rect', { fill: `url(#${hatch})`, width: 14, height: 14 })] : []));
 
+// Why events are rightly not tracked.
+const reasons = { flag_off: 'flag off', flag_unknown: 'flag unknown', consent: 'no consent', test_message: 'test', display: 'not shown' };
+
 const showVerdicts = (stats, last) => {
   fill('verdicts', verdicts.map((verdict) => {
     const name = cell(swatch(verdict), '', 'th');
     name.append(verdict.name);
+    if (verdict.key === 'suppressed') {
+      const parts = Object.entries(reasons).filter(([key]) => stats.events.suppressed_by[key] > 0)
+        .map(([key, words]) => `${words} ${numbers.format(stats.events.suppressed_by[key])}`);
+      name.append(span('faint parts', parts.join(' · ')));
+    }
     const total = cell(numbers.format(stats.events[verdict.key]));
     total.dataset.total = verdict.key;
     return [name, cell(perSecond(last(verdict.key))), total];
@@ -136,27 +144,66 @@ const setBar = (id, part) => {
 
 const showDeliveries = ({ busiest, count, capacity }) => {
   const most = Math.max(1, ...busiest.flatMap((row) => [row.impressions, row.clicks, row.opens]));
-  const counted = (value, whole, css = '') => {
+  const counted = (value, ratio = null, css = '') => {
     const made = cell(numbers.format(value), css);
-    if (whole > 0) made.append(span('faint share', percent(value / whole)));
+    if (ratio != null) made.append(span('faint share', percent(ratio)));
     made.append(bar(value / most));
     return made;
   };
-  fill('deliveries', busiest.map((row) => {
+  const named = (row) => {
     const name = cell(span('mono', row.delivery_id), '', 'th');
-    const notes = [row.tenant, row.is_in_app ? 'in-app' : '', row.missed ? `up to ${numbers.format(row.missed)} earlier hits not counted` : ''];
+    const notes = [row.tenant, row.missed ? `up to ${numbers.format(row.missed)} earlier hits not counted` : ''];
     name.append(span('faint', ` ${notes.filter(Boolean).join(' · ')}`));
-    return [name, counted(row.impressions, 0), counted(row.clicks, row.impressions), counted(row.opens, row.impressions),
+    return name;
+  };
+  const buttons = (actions) => actions.map(({ label, clicks }) => `${label == null ? 'others' : label || 'no label'} ${numbers.format(clicks)}`).join(' · ');
+  fill('messages', busiest.filter((row) => row.is_in_app).map((row) => [named(row), counted(row.impressions + row.impressions_ios),
+    counted(row.clicks + row.clicks_ios, row.click_ratio), cell(buttons(row.actions), 'words'), cell(numbers.format(row.dismissals)),
+    cell(numbers.format(row.display_errors), row.display_errors ? 'alarm' : '')]), 6, 'No hits yet.');
+  fill('deliveries', busiest.filter((row) => !row.is_in_app).map((row) => {
+    return [named(row), counted(row.impressions), counted(row.clicks, row.click_ratio), counted(row.opens, row.open_ratio),
       cell(numbers.format(row.impressions_ios), 'apart'), cell(numbers.format(row.clicks_ios)), cell(numbers.format(row.opens_ios))];
   }), 7, 'No hits yet.');
-  $('deliveries-note').textContent = 'Hits since the server started; shares are of impressions. iOS stands apart: it does not report every '
+  $('deliveries-note').textContent = 'Hits since the server started; shares are clicked and opened notifications per impression. iOS stands apart: it does not report every '
     + `impression. ${numbers.format(count)} ${count === 1 ? 'delivery' : 'deliveries'} counted, ${numbers.format(capacity)} at most.`;
 };
 
+const sinkPlots = new Map();
+const plotsOf = (name) => {
+  if (!sinkPlots.has(name)) {
+    const place = document.createElement('section');
+    const [title, rate, lag] = ['h3', 'figure', 'figure'].map((element) => place.appendChild(document.createElement(element)));
+    title.textContent = name;
+    $('sink-plots').append(place);
+    sinkPlots.set(name, {
+      rate: new Plot(rate, { label: `Hits per second of ${name}`, series: [{ name: 'hits', css: 'journal' }], stacked: true, format: axis, atLeast: 10, height: 110 }),
+      lag: new Plot(lag, {
+        label: `How far ${name} is behind`, stacked: false, atLeast: 1, height: 110, format: (value) => text(seconds(value)), series: [{ name: 'behind', css: 'p99' }],
+      }),
+    });
+  }
+  return sinkPlots.get(name);
+};
+
+const showSinks = ({ sinks, history, time }, window) => {
+  fill('sinks', sinks.map((sink) => {
+    const name = cell(sink.name, '', 'th');
+    if (sink.is_paused) name.append(span('tag alarm', 'paused'));
+    if (!sink.is_required) name.append(span('tag', 'optional'));
+    const error = cell(sink.last_error == null ? '–' : sink.last_error, 'words');
+    if (sink.last_error_time != null) error.append(span('faint', ` ${duration(Math.max(0, time - sink.last_error_time))} ago`));
+    return [name, cell(perSecond(sink.hits_per_second)), cell(text(seconds(sink.lag_seconds))), cell(text(bytes(sink.lag_bytes))),
+      cell(numbers.format(sink.delivered_hits)), cell(numbers.format(sink.missed_hits), sink.missed_hits ? 'alarm' : ''),
+      cell(numbers.format(sink.retries)), cell(numbers.format(sink.dead_letters), sink.dead_letters ? 'alarm' : ''),
+      cell(text(bytes(sink.stored_bytes))), error];
+  }), 10, 'No sink.');
+  for (const { name, hits, lag_seconds: lag } of history.sinks) {
+    plotsOf(name).rate.draw(history.time, [hits], window);
+    plotsOf(name).lag.draw(history.time, [lag], window);
+  }
+};
+
 const showTables = (stats) => {
-  fill('sinks', stats.sinks.map((sink) => [cell(sink.name, '', 'th'), cell(text(seconds(sink.lag_seconds))), cell(numbers.format(sink.lag_groups)),
-    cell(numbers.format(sink.delivered_hits)), cell(numbers.format(sink.retries)),
-    cell(numbers.format(sink.dead_letters), sink.dead_letters ? 'alarm' : '')]), 6, 'No sink.');
   fill('refusals', stats.refusals.map((row) => [cell(row.reason, '', 'th'), cell(numbers.format(row.count))]), 2, 'None.');
   fill('rejections', stats.rejections.slice(0, 12).map((row) => {
     const last = cell(`${duration(Math.max(0, stats.time - row.last_time))} ago`);
@@ -192,6 +239,7 @@ const show = (stats) => {
   showTiles(stats, last);
   showVerdicts(stats, last);
   showDeliveries(stats.deliveries);
+  showSinks(stats, window);
   showTables(stats);
   $('about').textContent = `${location.host} · ${stats.version} · up ${duration(stats.time - stats.start_time)}${restarted}`;
   const rate = verdicts.reduce((sum, { key }) => sum + last(key), 0);

@@ -106,13 +106,15 @@ class Plot {
 
   // A column stacked on a base, which it raises.
   area(column, base) {
-    if (column.length < 2) return '';
+    if (!column.length) return '';
     const point = (row, value) => `${this.x(this.times[row]).toFixed(1)} ${this.y(value).toFixed(1)}`;
     const lower = base.map((value, row) => point(row, value)).reverse();
     const upper = base.map((value, row) => {
       base[row] = value + (column[row] ?? 0);
       return point(row, base[row]);
     });
+    // A single sample has no width of its own.
+    if (column.length < 2) return `M${upper[0]}h1.5V${lower[0].split(' ')[1]}h-1.5Z`;
     return `M${upper.join('L')}L${lower.join('L')}Z`;
   }
 

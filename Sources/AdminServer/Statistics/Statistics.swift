@@ -43,6 +43,8 @@ package struct Statistics: Codable, Sendable, Equatable {
         package var accepted = 0
         /// Events that are rightly not tracked.
         package var suppressed = 0
+        /// The same by the reason.
+        package var suppressedBy = Suppressed()
         /// Events that the window already knew.
         package var duplicate = 0
         /// Events that break a rule.
@@ -54,6 +56,20 @@ package struct Statistics: Codable, Sendable, Equatable {
         package var total: Int {
             self.accepted &+ self.suppressed &+ self.duplicate &+ self.rejected &+ self.retryLater
         }
+    }
+
+    /// Suppressed events by the reason.
+    package struct Suppressed: Codable, Sendable, Equatable {
+        /// The delivery's tracking flag is off.
+        package var flagOff = 0
+        /// The tracking flag has another value than on and off.
+        package var flagUnknown = 0
+        /// The recipient has not consented.
+        package var consent = 0
+        /// A test message on a test device.
+        package var testMessage = 0
+        /// The app has suppressed the display.
+        package var display = 0
     }
 
     /// Calls refused for the same reason.
@@ -84,26 +100,6 @@ package struct Statistics: Codable, Sendable, Equatable {
         package var oldestAgeSeconds = 0.0
     }
 
-    /// One backend.
-    package struct Sink: Codable, Sendable, Equatable {
-        /// The name as configured.
-        package var name: String
-        /// Groups that the sink has not confirmed.
-        package var lagGroups = 0
-        /// The age of the oldest of them.
-        package var lagSeconds = 0.0
-        /// The bytes of their payload.
-        package var lagBytes = 0
-        /// Whether an operator has paused it.
-        package var isPaused = false
-        /// Hits that the sink has stored.
-        package var deliveredHits = 0
-        /// Deliveries that failed and are retried.
-        package var retries = 0
-        /// Hits that the sink rejected permanently.
-        package var deadLetters = 0
-    }
-
     /// The funnels of deliveries.
     package struct Deliveries: Codable, Sendable, Equatable {
         /// The number of deliveries with a counter.
@@ -112,30 +108,6 @@ package struct Statistics: Codable, Sendable, Equatable {
         package var capacity = 0
         /// The busiest deliveries, busiest first.
         package var busiest: [Funnel] = []
-    }
-
-    /// The hits of one delivery since its counter was taken; iOS is separate (D16, D20).
-    package struct Funnel: Codable, Sendable, Equatable {
-        /// The tenant that sent the hits.
-        package var tenant: String
-        /// deliveryId, or an in-app message's id.
-        package var deliveryId: String
-        /// Whether it is an in-app message.
-        package var isInApp: Bool
-        /// Impressions from platforms other than iOS.
-        package var impressions: Int
-        /// Impressions from iOS.
-        package var impressionsIos: Int
-        /// Clicks from platforms other than iOS.
-        package var clicks: Int
-        /// Clicks from iOS.
-        package var clicksIos: Int
-        /// Opens from platforms other than iOS.
-        package var opens: Int
-        /// Opens from iOS.
-        package var opensIos: Int
-        /// An upper bound of the hits before the counter was taken.
-        package var missed: Int
     }
 
     /// Rejections with the same field and rule.
@@ -180,6 +152,8 @@ package struct Statistics: Codable, Sendable, Equatable {
         package var commitP99Seconds: [Double?] = []
         /// The bytes stored in the journal.
         package var journalBytes: [Double] = []
+        /// The sinks, in the order of their names.
+        package var sinks: [SinkHistory] = []
     }
 
     /// Creates empty statistics.

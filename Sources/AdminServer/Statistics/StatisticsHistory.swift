@@ -11,6 +11,14 @@ struct StatisticsHistory {
         let acks: DurationQuantiles?
         let commits: DurationQuantiles?
         let journalBytes: Double
+        let sinks: [SinkRow]
+    }
+
+    private struct SinkRow {
+        let name: String
+        let hits: Double
+        let lagSeconds: Double
+        let lagBytes: Double
     }
 
     private let capacity: Int
@@ -43,7 +51,25 @@ struct StatisticsHistory {
                 requests: rate(\.requests), receivedBytes: rate(\.receivedBytes),
                 acks: reading.acks.map { DurationQuantiles($0, since: earlier.acks) },
                 commits: reading.commits.map { DurationQuantiles($0, since: earlier.commits) },
-                journalBytes: Double(reading.journal.bytes)))
+                journalBytes: Double(reading.journal.bytes),
+                sinks: reading.sinks.map { sink in
+                    let before = earlier.sinks.first { $0.name == sink.name }?.deliveredHits ?? 0
+                    let hits = Double(max(0, sink.deliveredHits &- before))
+                    return SinkRow(
+                        name: sink.name, hits: (hits / elapsed * 10).rounded() / 10,
+                        lagSeconds: sink.lagSeconds, lagBytes: Double(sink.lagBytes))
+                }))
+    }
+
+    /// The columns of each sink that the newest row has.
+    private var sinkColumns: [Statistics.SinkHistory] {
+        (self.rows.last?.sinks ?? []).map { last in
+            let rows = self.rows.map { row in row.sinks.first { $0.name == last.name } }
+            return Statistics.SinkHistory(
+                name: last.name, hits: rows.map { $0?.hits ?? 0 },
+                lagSeconds: rows.map { $0?.lagSeconds ?? 0 },
+                lagBytes: rows.map { $0?.lagBytes ?? 0 })
+        }
     }
 
     /// The rows as columns.
@@ -62,6 +88,7 @@ struct StatisticsHistory {
         columns.ackP99Seconds = self.rows.map { $0.acks?.quantile(0.99) }
         columns.commitP99Seconds = self.rows.map { $0.commits?.quantile(0.99) }
         columns.journalBytes = self.rows.map(\.journalBytes)
+        columns.sinks = self.sinkColumns
         return columns
     }
 }

@@ -1,4 +1,5 @@
 internal import Telemetry
+internal import TrackingCore
 
 private typealias Metric = MetricDescription
 
@@ -80,6 +81,8 @@ struct StatisticsReading {
         case Metric.deliveredHits.name: self.update(sink) { $0.deliveredHits = count }
         case Metric.sinkRetries.name: self.update(sink) { $0.retries = count }
         case Metric.deadLetters.name: self.update(sink) { $0.deadLetters = count }
+        case Metric.missedHits.name: self.update(sink) { $0.missedHits = count }
+        case Metric.sinkBytes.name: self.update(sink) { $0.storedBytes = count }
         default: break
         }
     }
@@ -108,7 +111,22 @@ extension Statistics.EventCounts {
         case "duplicate": self.duplicate &+= count
         case "rejected": self.rejected &+= count
         case "retry_later": self.retryLater &+= count
-        case _ where verdict.hasPrefix("suppressed"): self.suppressed &+= count
+        case _ where verdict.hasPrefix("suppressed"):
+            self.suppressed &+= count
+            self.suppressedBy.add(count, verdict: verdict)
+        default: break
+        }
+    }
+}
+
+extension Statistics.Suppressed {
+    fileprivate mutating func add(_ count: Int, verdict: String) {
+        switch verdict {
+        case "\(Verdict.suppressedFlagOff.name)": self.flagOff &+= count
+        case "\(Verdict.suppressedFlagUnknown.name)": self.flagUnknown &+= count
+        case "\(Verdict.suppressedConsent.name)": self.consent &+= count
+        case "\(Verdict.suppressedTestMessage.name)": self.testMessage &+= count
+        case "\(Verdict.suppressedDisplay.name)": self.display &+= count
         default: break
         }
     }

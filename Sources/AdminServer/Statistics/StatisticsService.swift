@@ -15,6 +15,7 @@ struct StatisticsService: Service {
     private let version: String
     private let registry: MetricsRegistry
     private let obstacles: @Sendable () -> [String]
+    private let sinks: [SinkState]
     private let funnels: LiveFunnels
     private let rejections: RejectionLog
     private let clock: any Clock<Duration>
@@ -33,13 +34,14 @@ struct StatisticsService: Service {
     /// - Parameter clock: used to wait between readings; tests substitute it.
     init(
         version: String, historySeconds: Int, registry: MetricsRegistry,
-        obstacles: @escaping @Sendable () -> [String],
+        obstacles: @escaping @Sendable () -> [String], sinks: [SinkState] = [],
         funnels: LiveFunnels, rejections: RejectionLog,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.version = version
         self.registry = registry
         self.obstacles = obstacles
+        self.sinks = sinks
         self.funnels = funnels
         self.rejections = rejections
         self.clock = clock
@@ -96,8 +98,27 @@ struct StatisticsService: Service {
         statistics.refusals = last.reading.refusals
         statistics.memory = last.reading.memory
         statistics.journal = last.reading.journal
-        statistics.sinks = last.reading.sinks
+        statistics.sinks = last.reading.sinks.map { sink in
+            self.told(sink, columns.sinks.first { $0.name == sink.name })
+        }
         return statistics
+    }
+
+    /// A sink with what no metric tells.
+    private func told(
+        _ sink: Statistics.Sink, _ history: Statistics.SinkHistory?
+    ) -> Statistics.Sink {
+        var sink = sink
+        sink.hitsPerSecond = history?.hits.last ?? 0
+        guard let state = self.sinks.first(where: { $0.name == sink.name }) else { return sink }
+        sink.isRequired = state.isRequired
+        sink.missedHits &+= state.untoldHits()
+        if let error = state.lastError {
+            sink.lastError = String(
+                decoding: error.reason.utf8.prefix(Statistics.Sink.maxErrorBytes), as: UTF8.self)
+            sink.lastErrorTime = Double(error.time) / 1e6
+        }
+        return sink
     }
 
     /// The statistics as JSON, encoded once per reading.
@@ -130,7 +151,12 @@ extension Statistics.Funnel {
             tenant: funnel.tenant, deliveryId: funnel.deliveryID, isInApp: funnel.isInApp,
             impressions: funnel.impressions.other, impressionsIos: funnel.impressions.ios,
             clicks: funnel.clicks.other, clicksIos: funnel.clicks.ios,
-            opens: funnel.opens.other, opensIos: funnel.opens.ios, missed: funnel.missed)
+            opens: funnel.opens.other, opensIos: funnel.opens.ios,
+            dismissals: funnel.dismissals.sum, displayErrors: funnel.displayErrors.sum,
+            actions: funnel.actions.named.map { .init(label: $0.name, clicks: $0.clicks) }
+                + (funnel.actions.others > 0
+                    ? [.init(label: nil, clicks: funnel.actions.others)] : []),
+            clickRatio: funnel.clickRatio, openRatio: funnel.openRatio, missed: funnel.missed)
     }
 }
 

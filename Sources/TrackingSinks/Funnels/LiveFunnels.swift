@@ -71,6 +71,7 @@ private struct State {
     /// with the same hash would share a counter: with 100,000, one process in four billion.
     private var places: [Int: Int] = [:]
     private var hashes: [Int] = []
+    private var notifications = SeenNotifications()
     /// A lower bound of all weights; funnels before `hand` exceed it.
     private var leastWeight = 0
     private var hand = 0
@@ -84,6 +85,16 @@ private struct State {
         guard !kinds.isEmpty, let delivery = try? DeliveryView(event.bytes) else { return }
         let place = self.place(of: delivery, event.product == .firebase, origin.tenant, &last)
         self.funnels[place].count(kinds, isIOS: delivery.isIOS)
+        if event.product == .firebase {
+            guard kinds.holds(.inAppClick), let action = try? ActionTextView(event.bytes) else {
+                return
+            }
+            self.funnels[place].count(action: action.text)
+        } else if !delivery.isIOS {
+            self.funnels[place].count(
+                firsts: self.notifications.firsts(
+                    kinds, of: delivery.broadlogID, delivery: self.hashes[place]))
+        }
     }
 
     private mutating func place(
@@ -139,7 +150,7 @@ private struct State {
 }
 
 extension UnsafeRawBufferPointer {
-    fileprivate func holdsSame(as other: Bytes) -> Bool {
+    func holdsSame(as other: Bytes) -> Bool {
         guard self.count == other.count else { return false }
         guard let base = self.baseAddress, let otherBase = other.baseAddress else { return true }
         return base == otherBase || memcmp(base, otherBase, self.count) == 0

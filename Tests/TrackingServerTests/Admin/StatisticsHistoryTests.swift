@@ -25,6 +25,25 @@ struct StatisticsHistoryTests {
         #expect(history.columns.windowSeconds == 10)
     }
 
+    @Test("each sink has its columns, and one that comes later has zeros before")
+    func sinks() {
+        var history = StatisticsHistory(capacity: 10)
+        var reading = StatisticsReading()
+        reading.sinks = [Statistics.Sink(name: "a")]
+        history.append(reading, time: 1, elapsed: 0)
+        reading.sinks[0].deliveredHits = 100
+        reading.sinks[0].lagSeconds = 2.5
+        history.append(reading, time: 2, elapsed: 2)
+        reading.sinks[0].deliveredHits = 100
+        reading.sinks.append(Statistics.Sink(name: "b"))
+        reading.sinks[1].lagBytes = 7
+        history.append(reading, time: 3, elapsed: 1)
+        let columns = history.columns.sinks
+        #expect(columns.map(\.name) == ["a", "b"])
+        #expect(columns[0].hits == [50, 0] && columns[0].lagSeconds == [2.5, 2.5])
+        #expect(columns[1].hits == [0, 0] && columns[1].lagBytes == [0, 7])
+    }
+
     @Test("a counter that went back is no negative rate")
     func reset() {
         var history = StatisticsHistory(capacity: 10)
