@@ -19,7 +19,7 @@ class Server:
     """A running server with a data folder of its own, which goes when it stops."""
 
     def __init__(self, name: str, mode: str, data: pathlib.Path, sightline: pathlib.Path,
-                 sink: str = "discard", admin: str = "off", variables: dict | None = None):
+                 sink: str | None = "discard", admin: str = "off", variables: dict | None = None):
         self.name = name
         self.data = data / f"{name}-{mode}-{os.getpid()}"
         self.data.mkdir(parents=True)
@@ -27,7 +27,7 @@ class Server:
         environment = os.environ | (variables or {})
         if name in SIGHTLINES:
             command = [sightline, "serve", "--listen", "127.0.0.1:0", "--admin", admin,
-                       "--data-dir", self.data, "--sink", sink]
+                       "--data-dir", self.data, *(["--sink", sink] if sink else [])]
             if mode == "discard":
                 environment["SIGHTLINE_JOURNAL_MODE"] = "off"
         else:

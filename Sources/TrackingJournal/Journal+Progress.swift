@@ -48,6 +48,19 @@ extension Journal {
 }
 
 extension Deque<StoredRow> {
+    /// Adds the newest row.
+    mutating func add(_ row: StoredRow) {
+        var row = row
+        row.bytesTotal = (self.last?.bytesTotal ?? 0) &+ row.bytes
+        self.append(row)
+    }
+
+    /// The bytes of the rows from `index` on.
+    func bytes(from index: Int) -> Int {
+        guard let last, index < self.count else { return 0 }
+        return last.bytesTotal &- self[index].bytesTotal &+ self[index].bytes
+    }
+
     /// Removes rows from the front while the condition holds; returns their bytes.
     mutating func removeRows(while condition: (StoredRow) -> Bool) -> Int {
         var bytes = 0

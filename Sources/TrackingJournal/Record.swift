@@ -1,5 +1,4 @@
 internal import CCRC32C
-internal import DequeModule
 
 /// One group of requests as a commit writes it, before it has a place in the log.
 struct Record {
@@ -39,7 +38,7 @@ struct StoredRow {
     let eventTotal: UInt32
     /// The bytes of the rows that were kept when it came, and its own: two rows tell what lies
     /// between them.
-    fileprivate(set) var bytesTotal = 0
+    var bytesTotal = 0
     /// Where it is stored; nil if it is lost, or if the journal has no disk.
     let place: RecordPlace?
 }
@@ -52,21 +51,6 @@ extension StoredRow {
             eventCount: UInt32(truncatingIfNeeded: header.eventCount),
             hitCount: UInt32(truncatingIfNeeded: hitCount), eventTotal: header.eventTotal,
             place: place)
-    }
-}
-
-extension Deque<StoredRow> {
-    /// Adds the newest row.
-    mutating func add(_ row: StoredRow) {
-        var row = row
-        row.bytesTotal = (self.last?.bytesTotal ?? 0) &+ row.bytes
-        self.append(row)
-    }
-
-    /// The bytes of the rows from `index` on.
-    func bytes(from index: Int) -> Int {
-        guard let last, index < self.count else { return 0 }
-        return last.bytesTotal &- self[index].bytesTotal &+ self[index].bytes
     }
 }
 
