@@ -152,7 +152,9 @@ def judge(template: Template, name: str, change: Change) -> Result:
     home = pathlib.Path(tempfile.mkdtemp(prefix="sightline-bytes-"))
     server = Server(home / "data", *SETTINGS)
     try:
-        shutil.copytree(template.directory, server.directory)
+        # The socket of a process that was killed is no file to be copied.
+        shutil.copytree(template.directory, server.directory,
+                        ignore=shutil.ignore_patterns("admin.sock"))
         change(server.directory)
         try:
             server.start()
