@@ -71,10 +71,16 @@ def wrong_files(keys: list[dict]) -> list[tuple[str, str, str]]:
     rows = []
     for key in keys:
         name = key["key"]
-        rows.append((name, yaml(name + "x", "1"), f"{name}x is no key; did you mean {name}?"))
+        # Before the word, not behind it: `sinkx` is as near to `sinks` as to `sink`.
+        misspelt = f"{name[:name.rfind('.') + 1]}x{name[name.rfind('.') + 1:]}"
+        rows.append((name, yaml(misspelt, "1"), f"{misspelt} is no key; did you mean {name}?"))
         rows += [(name, yaml(name, value), f"{name} is ") for value in wrong_values(key)]
-        rows += [(name, yaml(name, value), f"{name} has to have one value")
-                 for value in ("", "[1]")]
+        if key["unit"] == "list":
+            rows += [(name, yaml(name, ""), f"{name} has to have a list"),
+                     (name, yaml(name, "[1]"), f'{name} is "[1]", but item 1 has to have keys')]
+        else:
+            rows += [(name, yaml(name, value), f"{name} has to have one value")
+                     for value in ("", "[1]")]
     return rows
 
 

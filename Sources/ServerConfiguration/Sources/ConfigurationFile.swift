@@ -72,6 +72,7 @@ struct ConfigurationFile {
         let keys = ServerConfiguration.keys
         let known = keys.map(\.name)
         let sections = Self.sections
+        let takesList = { name in keys.contains { $0.name == name && $0.unit == "list" } }
         for (key, value) in mapping {
             let part = key.scalar?.string ?? "?"
             let name = prefix + part
@@ -86,9 +87,7 @@ struct ConfigurationFile {
             } else if !known.contains(name) {
                 let suggestion = NearestName.suggestion(for: name, among: known + sections)
                 self.problems.append("\(place): \(name) is no key\(suggestion)")
-            } else if keys.contains(where: { $0.name == name && $0.unit == "list" }),
-                let list = value.sequence
-            {
+            } else if takesList(name), let list = value.sequence {
                 self.texts[name] = Self.inOneLine(list)
                 self.places[name] = place
                 if self.texts[name] == nil {
@@ -99,7 +98,8 @@ struct ConfigurationFile {
                 self.texts[name] = scalar.string
                 self.places[name] = place
             } else {
-                self.problems.append("\(place): \(name) has to have one value")
+                let value = takesList(name) ? "a list" : "one value"
+                self.problems.append("\(place): \(name) has to have \(value)")
             }
         }
     }
@@ -119,18 +119,18 @@ struct ConfigurationFile {
         guard line.utf8.count <= Self.maxListBytes else { return false }
         if let sequence = node.sequence {
             line += "["
-            for item in sequence {
+            for (index, item) in sequence.enumerated() {
+                line += index > 0 ? ", " : ""
                 guard Self.write(item, to: &line) else { return false }
-                line += ", "
             }
             line += "]"
         } else if let mapping = node.mapping {
             line += "{"
-            for (key, value) in mapping {
-                guard Self.write(key, to: &line) else { return false }
+            for (index, pair) in mapping.enumerated() {
+                line += index > 0 ? ", " : ""
+                guard Self.write(pair.key, to: &line) else { return false }
                 line += ": "
-                guard Self.write(value, to: &line) else { return false }
-                line += ", "
+                guard Self.write(pair.value, to: &line) else { return false }
             }
             line += "}"
         } else {
