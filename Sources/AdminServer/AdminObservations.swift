@@ -37,7 +37,7 @@ package struct AdminObservations {
     ) -> [any Service] {
         let statistics = StatisticsService(
             version: version, historySeconds: self.configuration.historySeconds,
-            registry: registry, obstacles: obstacles, sinks: sinks.states, funnels: self.funnels,
+            registry: registry, obstacles: obstacles, sinks: sinks, funnels: self.funnels,
             rejections: self.rejections)
         let routes = AdminRoutes(
             version: version, registry: registry, obstacles: obstacles, statistics: statistics,

@@ -4,6 +4,13 @@ package import TrackingSinks
 package protocol SinkOperator: Sendable {
     /// The sinks, in the order of the configuration.
     var states: [SinkState] { get }
+    /// The names of sinks that the journal knows from earlier, and that are configured no more.
+    var formerSinks: [String] { get }
+
+    /// Forgets where a former sink was: one of its name begins anew.
+    ///
+    /// - Throws: `SinkOperationError`.
+    func forget(_ name: String) async throws
 
     /// Delivers the dead letters that one sink has refused to a sink, which may be the same.
     ///
@@ -24,6 +31,10 @@ package protocol SinkOperator: Sendable {
 package enum SinkOperationError: Error, CustomStringConvertible {
     /// There is no sink with that name.
     case unknownSink(String, known: [String])
+    /// There is no former sink with that name.
+    case unknownFormerSink(String, known: [String])
+    /// The sink is configured, or its last delivery has not ended yet.
+    case inUse(String)
     /// Another replay is under way.
     case busy
 
@@ -32,6 +43,11 @@ package enum SinkOperationError: Error, CustomStringConvertible {
         switch self {
         case .unknownSink(let name, let known):
             "there is no sink \"\(name)\"; there are: \(known.joined(separator: ", "))"
+        case .unknownFormerSink(let name, let known):
+            "there is no former sink \"\(name)\"; there are: "
+                + (known.isEmpty ? "none" : known.joined(separator: ", "))
+        case .inUse(let name):
+            "the sink \"\(name)\" is in use: take it out of sinks and reload, then forget it"
         case .busy: "another replay is under way: wait for its end"
         }
     }

@@ -2,8 +2,8 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import TrackingSinks
 
-/// What the admin socket has beside the paths of the page: sinks are paused, resumed and replayed
-/// to.
+/// What the admin socket has beside the paths of the page: sinks are paused, resumed, forgotten and
+/// replayed to.
 struct SinkRoutes: Sendable {
     let sinks: any SinkOperator
 
@@ -13,12 +13,24 @@ struct SinkRoutes: Sendable {
         let isPaused: Bool
     }
 
+    /// The answer of a forgotten sink.
+    private struct Forgotten: Encodable {
+        let name: String
+    }
+
     func add(to router: Router<BasicRequestContext>) {
         router.post("/sinks/:name/pause") { _, context in
             try await self.answer { try self.pause(context, true) }
         }
         router.post("/sinks/:name/resume") { _, context in
             try await self.answer { try self.pause(context, false) }
+        }
+        router.post("/sinks/:name/forget") { _, context in
+            try await self.answer {
+                let name = try context.parameters.require("name")
+                try await self.sinks.forget(name)
+                return try AdminAnswer.json(.ok, Forgotten(name: name))
+            }
         }
         router.post("/sinks/:name/replay") { request, context in
             try await self.answer { try await self.replay(request, context) }
@@ -60,8 +72,8 @@ struct SinkRoutes: Sendable {
             return try await body()
         } catch let error as SinkOperationError {
             switch error {
-            case .unknownSink: return AdminAnswer.text(.notFound, "\(error)")
-            case .busy: return AdminAnswer.text(.conflict, "\(error)")
+            case .unknownSink, .unknownFormerSink: return AdminAnswer.text(.notFound, "\(error)")
+            case .busy, .inUse: return AdminAnswer.text(.conflict, "\(error)")
             }
         } catch let error as any HTTPResponseError {
             throw error

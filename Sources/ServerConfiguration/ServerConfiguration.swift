@@ -156,16 +156,15 @@ extension ServerConfiguration: KeyedConfiguration {
             .text(
                 "data_dir", \.dataDirectory, "directory of the journal and the sinks' files",
                 unit: "directory"),
-            .choice("sink", \.sink, "where hits go, if that is one sink"),
+            .choice("sink", \.sink, "where hits go, if that is one sink", isReloadable: true),
             .init(
                 "sinks", .text(""),
                 "several sinks at once: a list with type, name (default: its type), required "
                     + "(default true), max_lag_bytes (kept for a sink that is not required, "
                     + "default 1 GiB, at most half of the journal), from (oldest or newest, where "
-                    + "a new sink begins), paused (default false; it alone changes without a "
-                    + "restart), filter (fields tenant, app, product, platform, kind, action, "
-                    + "delivery, each a value or a list, and not with the same fields), and the "
-                    + "keys of its type for it alone",
+                    + "a new sink begins), paused (default false), filter (fields tenant, app, "
+                    + "product, platform, kind, action, delivery, each a value or a list, and not "
+                    + "with the same fields), and its type's keys, which change with a restart",
                 unit: "list", isReloadable: true),
             .choice(
                 "log.level", \.logLevel, "the least severe log record that is written",

@@ -89,13 +89,23 @@ final class BatchTail: Sendable {
     }
 
     /// The batches after `sequence`, up to a limit, or `.onDisk` if the first was evicted. Suspends
-    /// until there is one.
+    /// until there is one; a reader that is cancelled gets no more.
     func batches(after sequence: Int64, upTo limit: BatchLimit) async -> Answer {
-        while true {
+        await withTaskCancellationHandler {
+            await self.answer(after: sequence, upTo: limit)
+        } onCancel: {
+            self.wake { _ in }
+        }
+    }
+
+    private func answer(after sequence: Int64, upTo limit: BatchLimit) async -> Answer {
+        while !Task.isCancelled {
             let answer = self.state.withLock { $0.answer(after: sequence, upTo: limit) }
             if let answer { return answer }
             await withCheckedContinuation { continuation in
                 let isReady = self.state.withLock { state in
+                    // Asked within the lock: a later cancellation finds the continuation here.
+                    if Task.isCancelled { return true }
                     if state.answer(after: sequence, upTo: .oneGroup) != nil { return true }
                     state.waiting.append(continuation)
                     return false
@@ -103,5 +113,6 @@ final class BatchTail: Sendable {
                 if isReady { continuation.resume() }
             }
         }
+        return .closed
     }
 }

@@ -9,6 +9,8 @@ internal import Glibc
 /// A checkpoint: everything that changed since the previous one.
 struct Checkpoint: Sendable {
     var sinks: [String: SinkCursors.Saved]
+    /// Sinks of which everything is deleted first: one in `sinks` begins anew.
+    var forgotten: Set<String>
     /// The window's changes up to a sequence (`RecentHits.row(of:)`).
     var keys: [UInt8]
     var keysThrough: Int64
@@ -186,6 +188,12 @@ final class CheckpointStore: Sendable {
     }
 
     private static func write(_ checkpoint: Checkpoint, in database: Database) throws {
+        for sink in checkpoint.forgotten {
+            try database.cachedStatement(sql: "DELETE FROM cursor WHERE sink = ?")
+                .execute(arguments: [sink])
+            try database.cachedStatement(sql: "DELETE FROM gap WHERE sink = ?")
+                .execute(arguments: [sink])
+        }
         for (sink, saved) in checkpoint.sinks { try Self.write(saved, of: sink, in: database) }
         if !checkpoint.keys.isEmpty {
             try database.cachedStatement(sql: "INSERT INTO recent (sequence, keys) VALUES (?, ?)")

@@ -56,6 +56,8 @@ final class DiskDurability: Durability {
 
     func cursorMoved() { self.checkpointer.changed() }
 
+    func saveCursors() async { await self.checkpointer.finish() }
+
     func close() async {
         await self.checkpointer.finish()
         self.checkpointer.close()

@@ -221,7 +221,7 @@ package final class Journal: Sendable {
         await self.durability.close()
     }
 
-    private func onQueue<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+    func onQueue<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
             self.queue.async { continuation.resume(returning: work()) }
         }

@@ -16,6 +16,16 @@ extension JournalWriter {
         }
     }
 
+    /// Keeps groups for these sinks from now on. On the journal's queue.
+    func use(_ sinks: [JournalSink]) {
+        let last = self.lastSequence
+        self.cursors.withLock { cursors in
+            let first = self.rows.withLock { $0.first?.sequence }
+            cursors.use(
+                sinks, kept: first.map { $0 - 1 } ?? last, last: last, at: self.machine.now())
+        }
+    }
+
     /// Notes that a forwarder has groups up to `sequence` in memory; returns what is missing before
     /// it may deliver them.
     func take(sink: String, through sequence: Int64) -> SinkGap? {

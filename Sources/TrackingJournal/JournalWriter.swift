@@ -240,14 +240,15 @@ extension JournalWriter {
     /// What became known since the last checkpoint; nil where that is nothing.
     func takeCheckpoint() -> Checkpoint? {
         self.deleteDelivered()
-        let sinks = self.cursors.withLock { $0.unsaved }
+        let (sinks, forgotten) = self.cursors.withLock { ($0.unsaved, $0.forgotten) }
         guard
-            !sinks.isEmpty || !self.windowRows.unsaved.isEmpty
+            !sinks.isEmpty || !forgotten.isEmpty || !self.windowRows.unsaved.isEmpty
                 || self.deletedThrough != self.savedDeletedThrough
         else { return nil }
         let (keys, newKeys) = self.windowRows.take()
         return Checkpoint(
-            sinks: sinks, keys: keys, keysThrough: self.lastSequence, newKeys: newKeys,
+            sinks: sinks, forgotten: forgotten, keys: keys, keysThrough: self.lastSequence,
+            newKeys: newKeys,
             lastSequence: self.lastSequence, lastTotal: self.eventTotal,
             deletedThrough: self.deletedThrough, deletedTotal: self.deletedTotal,
             forgetThrough: self.windowRows.forgettableThrough)
@@ -257,7 +258,7 @@ extension JournalWriter {
     ///
     /// - Throws: what the system says where a file cannot be removed or set aside.
     func noteSaved(_ checkpoint: Checkpoint) throws(SystemError) {
-        self.cursors.withLock { $0.noteSaved(checkpoint.sinks) }
+        self.cursors.withLock { $0.noteSaved(checkpoint.sinks, forgotten: checkpoint.forgotten) }
         self.windowRows.noteSaved(checkpoint)
         self.savedDeletedThrough = checkpoint.deletedThrough
         try self.log?.release(through: checkpoint.deletedThrough)

@@ -8,6 +8,8 @@ struct SinkCursors {
     private var gaps: [String: Gaps]
     /// The names whose cursor or gap differs from the durable checkpoint's.
     private var changed: Set<String> = []
+    /// The names whose cursor and gap the durable checkpoint still has, but must not.
+    private(set) var forgotten: Set<String> = []
     private var times: RetentionTimes
     /// Whether a new sink begins after groups that are kept. That has to be durable before the next
     /// group is: a later process would let the sink begin after that one too.
@@ -46,6 +48,19 @@ struct SinkCursors {
         self.cursors = saved.mapValues(\.cursor)
         self.gaps = saved.compactMapValues { saved in saved.gap.map { Gaps(untold: $0) } }
         self.times = RetentionTimes(retention: retention)
+        self.use(sinks, kept: kept, last: last, at: now)
+    }
+
+    /// Keeps groups for these sinks and no others. The cursor of one that is no longer among them
+    /// stays where it is, and what goes from now on is counted as its gap.
+    ///
+    /// - Parameters:
+    ///   - kept: the group before the oldest that is kept.
+    ///   - last: the newest group.
+    mutating func use(
+        _ sinks: [JournalSink], kept: Int64, last: Int64, at now: ContinuousClock.Instant
+    ) {
+        self.sinks = [:]
         for sink in sinks {
             self.sinks[sink.name] = sink
             guard self.cursors[sink.name] == nil else { continue }
@@ -55,6 +70,22 @@ struct SinkCursors {
             self.hasBegun = self.hasBegun || isLate
         }
         self.times.note(self.delivered, at: now)
+    }
+
+    /// The names of sinks that groups were kept for earlier.
+    var former: [String] { self.cursors.keys.filter { self.sinks[$0] == nil }.sorted() }
+
+    /// Forgets a former sink: under its name a new one begins.
+    ///
+    /// - Returns: false if there is none with that name.
+    mutating func forget(_ name: String) -> Bool {
+        guard self.sinks[name] == nil, self.cursors.removeValue(forKey: name) != nil else {
+            return false
+        }
+        self.gaps[name] = nil
+        self.changed.remove(name)
+        self.forgotten.insert(name)
+        return true
     }
 
     /// The newest sequence that every required sink has confirmed.
@@ -153,8 +184,9 @@ struct SinkCursors {
         Saved(cursor: self[name], gap: self.gaps[name]?.all)
     }
 
-    /// Records that a durable checkpoint holds these.
-    mutating func noteSaved(_ saved: [String: Saved]) {
+    /// Records that a durable checkpoint holds these, and the forgotten ones no more.
+    mutating func noteSaved(_ saved: [String: Saved], forgotten: Set<String>) {
         for (name, saved) in saved where self.saved(name) == saved { self.changed.remove(name) }
+        self.forgotten.subtract(forgotten)
     }
 }

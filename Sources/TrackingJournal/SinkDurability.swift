@@ -46,6 +46,9 @@ final class SinkDurability: Durability {
         self.settle(through: self.writer.delivered)
     }
 
+    /// Nothing outlives the process.
+    func saveCursors() async { self.cursorMoved() }
+
     func close() async { self.settle(through: .max, isToRetry: true) }
 
     private func settle(through sequence: Int64, isToRetry: Bool = false) {

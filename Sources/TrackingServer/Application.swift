@@ -1,5 +1,4 @@
-// Assembles the service; the only file that knows every concrete type. Services start in the order
-// of their list and stop in reverse.
+// Assembles the service. Its parts start in the order of their list and stop in reverse.
 internal import AdminServer
 internal import Credentials
 internal import GRPCCore
@@ -7,19 +6,14 @@ internal import GRPCNIOTransportHTTP2Posix
 internal import HTTP2Edge
 package import Logging
 internal import NIOCore
-internal import SQLiteSink
 package import ServerConfiguration
 internal import ServiceLifecycle
 package import Telemetry
 internal import Tracing
 internal import TrackingCore
 package import TrackingJournal
-package import TrackingSinks
+internal import TrackingSinks
 internal import UnixSignals
-
-#if NATS
-    internal import NATSSink
-#endif
 
 /// A whole server: journal, forwarder, gRPC and admin services.
 package struct Application: Sendable {
@@ -62,7 +56,6 @@ package struct Application: Sendable {
         self.spans = try Self.spanExporter(configuration, logger)
         self.lock = try DirectoryLock(directory: directory)
         let observations = AdminObservations(configuration.admin)
-        let backends = try configuration.sinks.map { try Self.sink($0, configuration, logger) }
         let metrics = ServerMetrics()
         self.metrics = metrics.registry
         var journalConfiguration = configuration.journal
@@ -72,34 +65,19 @@ package struct Application: Sendable {
             configuration: journalConfiguration, onCommit: { metrics.countCommit($0) },
             onFailure: onFailure)
         let journal = self.journal
-        let sinks = zip(configuration.sinks, backends).map { listed, backend in
-            RunningSink(
-                listed: listed, sink: SharedSink(backend),
-                state: SinkState(
-                    listed.name, isRequired: listed.journalSink.isRequired,
-                    isPaused: listed.isPaused,
-                    untoldHits: { journal.missedHits(of: listed.name) }))
-        }
         let deadLetters = try DeadLetters(
             path: directory + "/dead_letters.db", maxRows: configuration.maxDeadLetters,
             logger: logger)
-        let counted = observations.hasPage ? Self.counted(configuration.sinks) : nil
-        let forwarders = sinks.map { running in
-            Forwarder(
-                from: journal,
-                to: running.name == counted
-                    ? CountedSink(running.sink, into: observations.funnels) : running.sink,
-                state: running.state, filter: running.listed.filter, deadLetters: deadLetters,
-                metrics: metrics.sink(running.name), logger: logger,
-                maxLinks: configuration.traces.limits.links, maxBatch: configuration.maxDelivery)
-        }
+        let sinks = try RunningSinks(
+            configuration, journal, deadLetters, metrics,
+            funnels: observations.hasPage ? observations.funnels : nil, logger: logger)
+        reloader?.add(Reloadable("sinks") { try sinks.prepare($0) })
         let ingest = Self.ingest(
             configuration, journal, quotas, metrics, observations.rejections)
         let board = HealthBoard(maxWatchers: configuration.maxHealthWatchers) { journal.isTaking }
         let connections = OpenConnections()
         metrics.collect(journal)
-        for running in sinks { metrics.collect(journal, running.state) }
-        metrics.collect(Self.usages(configuration), dataDirectory: directory)
+        metrics.collect(sinks, dataDirectory: directory)
         metrics.collect(version: version, budget: ingest.budget, connections: connections)
         if let certificates { metrics.collect(certificates) }
         if let spans { metrics.collect(spans.counts) }
@@ -121,19 +99,15 @@ package struct Application: Sendable {
         var services: [any Service] = [summary]
         if let spans { services.append(spans) }
         services.append(JournalService(journal: self.journal))
-        services += forwarders
+        services.append(sinks)
         if let reloader { services.append(reloader) }
         if let certificates {
             reloader?.add(Reloadable("certificates") { try certificates.prepare($0.tls) })
             services.append(certificates)
         }
-        let running = RunningSinks(
-            sinks, journal, deadLetters, archive: Self.archive(configuration))
-        reloader?.add(Reloadable("sinks") { running.prepare($0.sinks, logger) })
         services += observations.services(
             version: version, directory: directory, registry: metrics.registry,
-            sinks: running,
-            obstacles: { board.obstacles }, logger: logger,
+            sinks: sinks, obstacles: { board.obstacles }, logger: logger,
             onListening: { address in
                 onAdminListening(address)
                 adminBinding.finish()
@@ -230,65 +204,6 @@ package struct Application: Sendable {
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         group.maximumGracefulShutdownDuration = .seconds(22)
         return ServiceGroup(configuration: group)
-    }
-
-    /// The name of the sink that counts into the funnels: the first required one, one without a
-    /// filter if there is any.
-    private static func counted(_ sinks: [ListedSink]) -> String? {
-        let required = sinks.filter(\.journalSink.isRequired)
-        return (required.first { $0.filter == nil } ?? required.first)?.name
-    }
-
-    /// Creates and opens a sink.
-    ///
-    /// - Parameter logger: warns if a sink cannot be opened yet.
-    /// - Throws: the error of a sink that cannot be opened.
-    package static func sink(
-        _ listed: ListedSink, _ whole: ServerConfiguration, _ logger: Logger? = nil
-    ) throws -> any Sink {
-        let configuration = listed.configuration(in: whole)
-        let path = configuration.dataDirectory + "/" + listed.fileName
-        switch listed.kind {
-        case .sqlite:
-            return try SQLiteSink(
-                path: path + ".db", configuration.sqlite, logger: logger)
-        case .jsonl:
-            return try JSONLinesSink(
-                directory: path, configuration.jsonLines, logger: logger)
-        case .stdout: return try StandardOutputSink()
-        case .discard: return DiscardSink()
-        case .nats:
-            #if NATS
-                return NATSSink(configuration.nats)
-            #else
-                throw ConfigurationError([
-                    "the sink \(listed.name) is of the type nats, but \(NATSConfiguration.absence)"
-                ])
-            #endif
-        }
-    }
-
-    /// The files of each sink, by its name.
-    private static func usages(_ configuration: ServerConfiguration) -> [String: DiskUsage] {
-        configuration.sinks.reduce(into: [:]) { usages, sink in
-            let path = "\(configuration.dataDirectory)/\(sink.fileName)"
-            switch sink.kind {
-            case .sqlite: usages[sink.name] = DiskUsage(of: [path + ".db", path + ".db-wal"])
-            case .jsonl: usages[sink.name] = DiskUsage(of: [path])
-            case .stdout, .discard, .nats: break
-            }
-        }
-    }
-
-    /// The hits.db of a sink that gets every hit.
-    private static func archive(_ configuration: ServerConfiguration) -> HitArchive? {
-        let whole = configuration.sinks.first { $0.kind == .sqlite && $0.filter == nil }
-        guard let whole else { return nil }
-        let path = "\(configuration.dataDirectory)/\(whole.fileName).db"
-        return HitArchive(sink: whole.name) { since in
-            let hits = try StoredHits(path: path)
-            return { last in try await hits.page(since: since, after: last) }
-        }
     }
 }
 

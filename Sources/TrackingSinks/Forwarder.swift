@@ -15,8 +15,6 @@ package struct Forwarder: Service {
     let journal: Journal
     private let sink: any Sink
     let state: SinkState
-    /// Which hits the sink gets; nil: all.
-    private let filter: HitFilter?
     let deadLetters: DeadLetters
     private let clock: any Clock<Duration>
     let metrics: SinkMetrics
@@ -27,16 +25,14 @@ package struct Forwarder: Service {
     /// Creates a forwarder.
     ///
     /// - Parameters:
-    ///   - state: the sink's name, and whether it is paused; told why a delivery fails. Without
-    ///     one, the name is that of the sink's kind.
-    ///   - filter: which hits the sink gets; nil: all.
+    ///   - state: the sink's name, its filter, and whether it is paused; told why a delivery fails.
+    ///     Without one, the name is that of the sink's kind.
     ///   - metrics: the sink's metrics.
     ///   - maxLinks: the maximum number of requests that a delivery's span links to.
     ///   - maxBatch: the maximum size of a batch; a sink may ask for less.
     ///   - clock: used to wait between retries; tests substitute it.
     package init(
         from journal: Journal, to sink: any Sink, state: SinkState? = nil,
-        filter: HitFilter? = nil,
         deadLetters: DeadLetters, metrics: SinkMetrics,
         logger: Logger, maxLinks: Int = 128, maxBatch: BatchLimit = .standard,
         clock: any Clock<Duration> = ContinuousClock()
@@ -44,7 +40,6 @@ package struct Forwarder: Service {
         self.journal = journal
         self.sink = sink
         self.state = state ?? SinkState(sink.name)
-        self.filter = filter
         self.deadLetters = deadLetters
         self.clock = clock
         self.metrics = metrics
@@ -57,22 +52,31 @@ package struct Forwarder: Service {
     var name: String { self.state.name }
 
     /// Delivers until the journal ends. On graceful shutdown it flushes for up to `flushTimeout`,
-    /// unless the sink is unavailable; the rest stays in the journal.
+    /// unless the sink is unavailable; the rest stays in the journal. Cancelled, it ends with the
+    /// batch that is under way.
     ///
     /// - Throws: an error if a batch cannot be read.
     package func run() async throws {
         let stop = Stop()
-        try await withTaskCancellationOrGracefulShutdownHandler {
-            // Cancelled when all is delivered earlier.
-            async let _: Void = self.limitFlush(stop)
-            try await withTaskExecutorPreference(self.journal.forwarderExecutor) {
-                try await self.forward(stop)
+        try await withGracefulShutdownHandler {
+            try await withTaskCancellationHandler {
+                // Cancelled when all is delivered earlier.
+                async let _: Void = self.limitFlush(stop)
+                try await withTaskExecutorPreference(self.journal.forwarderExecutor) {
+                    try await self.forward(stop)
+                }
+            } onCancel: {
+                self.end(stop)
             }
-        } onCancelOrGracefulShutdown: {
-            stop.begin()
-            self.state.end()
+        } onGracefulShutdown: {
+            self.end(stop)
             self.journal.finish()
         }
+    }
+
+    private func end(_ stop: Stop) {
+        stop.begin()
+        self.state.end()
     }
 
     /// How long the flush may take.
@@ -160,9 +164,10 @@ package struct Forwarder: Service {
     }
 
     private func deliver(_ hits: HitBatch, _ span: SinkSpan?, _ stop: Stop) async -> Outcome {
+        let filter = self.state.filter
         let wanted: HitBatch
         do {
-            wanted = try self.filter.map { try hits.filtered(by: $0) } ?? hits
+            wanted = try filter.map { try hits.filtered(by: $0) } ?? hits
         } catch {
             if hits.groups.count > 1 { return .unreadable }
             return await self.keep(unreadable: hits, "\(error)", stop)
@@ -178,14 +183,13 @@ package struct Forwarder: Service {
             case .rejected(let reasons):
                 self.metrics.delivered(
                     wanted, rejected: reasons.count, in: start.duration(to: .now))
-                return await self.keep(rejected: reasons, of: hits, self.filter, stop)
+                return await self.keep(rejected: reasons, of: hits, filter, stop)
             case .undeliverable where hits.groups.count > 1:
                 return .unreadable
-            case .undeliverable(let reason) where self.filter != nil:
+            case .undeliverable(let reason) where filter != nil:
                 let reasons = (0..<wanted.hitCount).map { ($0, reason) }
                 return await self.keep(
-                    rejected: Dictionary(uniqueKeysWithValues: reasons), of: hits, self.filter,
-                    stop)
+                    rejected: Dictionary(uniqueKeysWithValues: reasons), of: hits, filter, stop)
             case .undeliverable(let reason):
                 return await self.keep(unreadable: hits, reason, stop)
             case .lost(let reason):

@@ -6,14 +6,14 @@ internal import TrackingCore
 package final class SinkState: Sendable {
     /// The sink's name.
     package let name: String
-    /// Whether the journal keeps everything until the sink has it.
-    package let isRequired: Bool
     /// The hits that went before the sink had them, and that it has not been told of.
     package let untoldHits: @Sendable () -> Int
     private let state: Mutex<State>
 
     private struct State {
         var isPaused: Bool
+        var isRequired: Bool
+        var filter: HitFilter?
         var hasEnded = false
         var lastError: Failure?
         /// The forwarder, which waits for the end of a pause.
@@ -36,15 +36,29 @@ package final class SinkState: Sendable {
 
     /// The state of a sink that has not failed.
     ///
-    /// - Parameter untoldHits: asks the journal.
+    /// - Parameters:
+    ///   - filter: which hits the sink gets; nil: all.
+    ///   - untoldHits: asks the journal.
     package init(
         _ name: String, isRequired: Bool = true, isPaused: Bool = false,
+        filter: HitFilter? = nil,
         untoldHits: @escaping @Sendable () -> Int = { 0 }
     ) {
         self.name = name
-        self.isRequired = isRequired
         self.untoldHits = untoldHits
-        self.state = Mutex(State(isPaused: isPaused))
+        self.state = Mutex(
+            State(isPaused: isPaused, isRequired: isRequired, filter: filter))
+    }
+
+    /// Whether the journal keeps everything until the sink has it.
+    package var isRequired: Bool { self.state.withLock(\.isRequired) }
+
+    /// Which hits the sink gets; nil: all. A change holds from the next batch on.
+    package var filter: HitFilter? { self.state.withLock(\.filter) }
+
+    /// Takes what a reload has changed.
+    package func set(isRequired: Bool, filter: HitFilter?) {
+        self.state.withLock { ($0.isRequired, $0.filter) = (isRequired, filter) }
     }
 
     /// Whether the sink is paused.

@@ -162,7 +162,7 @@ struct ReplayCommand: AsyncParsableCommand {
         defer { withExtendedLifetime(lock) {} }
         let letters = try DeadLetters(
             path: directory + "/" + DeadLetterRow.fileName, maxRows: configuration.maxDeadLetters)
-        let sink = try Application.sink(target, configuration)
+        let sink = try SinkFactory(configuration).open(target)
         return try await Replay(of: letters, refusedBy: refuser, to: sink)
             .run(limit: self.limit ?? .max)
     }

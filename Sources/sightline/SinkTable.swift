@@ -22,7 +22,15 @@ struct SinkTable {
                 Self.error(of: sink, at: statistics.time),
             ])
         }
-        self.lines = table.lines()
+        self.lines = table.lines() + Self.former(statistics.formerSinks)
+    }
+
+    private static func former(_ names: [String]) -> [String] {
+        if names.isEmpty { return [] }
+        return [
+            "", "configured no more, with a place in the journal (`sightline sinks forget NAME`):",
+            "  " + names.joined(separator: ", "),
+        ]
     }
 
     private static func state(of sink: Statistics.Sink) -> String {

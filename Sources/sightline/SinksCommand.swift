@@ -4,16 +4,17 @@ internal import ArgumentParser
 internal import Foundation
 internal import TerminalText
 
-/// Lists the sinks of a running server, and pauses and resumes them.
+/// Lists the sinks of a running server; pauses, resumes and forgets them.
 struct SinksCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sinks",
-        abstract: "List the sinks of a running server, pause and resume them.",
+        abstract: "List the sinks of a running server; pause, resume and forget them.",
         discussion: """
             Asks the server through the Unix socket admin.sock in its data directory, as the
             server's own user. Exit 0: done. 69: no server answers there, or it has no such sink.
             """,
-        subcommands: [List.self, Pause.self, Resume.self], defaultSubcommand: List.self)
+        subcommands: [List.self, Pause.self, Resume.self, Forget.self], defaultSubcommand: List.self
+    )
 
     /// Where the server is.
     struct Server: ParsableArguments {
@@ -86,6 +87,39 @@ struct SinksCommand: AsyncParsableCommand {
         func run() async throws { try await Change.resume.make(self.name, self.server) }
     }
 
+    /// `sightline sinks forget`.
+    struct Forget: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Forget where a sink was that is configured no more.",
+            discussion: """
+                A sink that is taken out of the configuration keeps its place in the journal, so
+                that it goes on from there, with a gap for what has gone since, if it comes back.
+                Forgotten, it begins anew. Its files and dead letters stay.
+                """)
+
+        /// The server's answer.
+        private struct Outcome: Decodable {
+            let name: String
+        }
+
+        @OptionGroup var server: Server
+
+        @Argument(help: "The sink's name.")
+        var name: String
+
+        func run() async throws {
+            let outcome = try await self.server.ask {
+                try await $0.post(SinksCommand.path(of: self.name, "forget"), as: Outcome.self)
+            }
+            Console.out("the sink \(outcome.name) is forgotten")
+        }
+    }
+
+    private static func path(of name: String, _ operation: String) -> String {
+        let segment = name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? name
+        return "/sinks/\(segment)/\(operation)"
+    }
+
     private enum Change: String {
         case pause
         case resume
@@ -97,9 +131,8 @@ struct SinksCommand: AsyncParsableCommand {
         }
 
         func make(_ name: String, _ server: Server) async throws {
-            let segment = name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? name
             let outcome = try await server.ask {
-                try await $0.post("/sinks/\(segment)/\(self.rawValue)", as: Outcome.self)
+                try await $0.post(SinksCommand.path(of: name, self.rawValue), as: Outcome.self)
             }
             Console.out("the sink \(outcome.name) is \(outcome.isPaused ? "paused" : "running")")
         }

@@ -77,11 +77,75 @@ def test_a_reload_pauses_what_the_file_has_changed(make_server, tmp_path):
     config.write_text(text.replace("paused: false", "paused: true"))
     server.process.send_signal(signal.SIGHUP)
     wait_until(lambda: paused() == ["discard", "jsonl"], "both to be paused")
-    assert "after a restart" not in server.log()
-    config.write_text(text.replace("{type: sqlite}", "{type: sqlite, filter: {kind: open}}"))
+    config.write_text(text)
     server.process.send_signal(signal.SIGHUP)
     wait_until(lambda: paused() == ["discard"], "one to be resumed")
-    assert "of sinks, only paused changes now" in server.log()
+    assert "with a restart" not in server.log()
+    config.write_text(text.replace("type: jsonl", "type: jsonl, max_bytes: 2000000"))
+    server.process.send_signal(signal.SIGHUP)
+    wait_until(lambda: "change with a restart" in server.log(), "the warning")
+
+
+def test_a_reload_adds_and_removes_sinks_while_events_come_in(make_server, tmp_path, seed):
+    """The sink that stays has every hit; one that comes has the later ones; one that goes keeps its
+    place, with a gap told when it comes back, until it is forgotten."""
+    config = tmp_path / "sightline.yaml"
+    facts = Facts(seed, int(time.time()))
+
+    def reload(text: str, *names: str) -> None:
+        config.write_text(f"sinks: [{text}]\n")
+        server.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: set(listed(server)) == set(names), f"the sinks to be {names}")
+
+    config.write_text("sink: sqlite\n")
+    server = make_server("--config", str(config)).start()
+    where = ("--data-dir", server.directory)
+    send(server, facts, 50)
+    server.wait_for_hits(100)
+    reload("{type: sqlite}, {type: jsonl, from: newest}", "sqlite", "jsonl")
+    wait_until(lambda: "the sinks have changed" in server.log(), "the new sink to begin")
+    send(server, facts, 50)
+    wait_until(lambda: written(server) == 100, "the lines of the new sink")
+    # A filter of a running sink, and a sink that cannot be: the first reload changes all, the
+    # second nothing.
+    reload("{type: sqlite}, {type: jsonl, filter: {kind: open}}, {type: discard}",
+           "sqlite", "jsonl", "discard")
+    send(server, facts, 50)
+    wait_until(lambda: written(server) == 150, "the lines that pass the filter")
+    (server.directory / "hits-other").write_text("no directory")
+    config.write_text("sinks: [{type: sqlite}, {type: jsonl, name: other}]\n")
+    server.process.send_signal(signal.SIGHUP)
+    wait_until(lambda: "the configuration stays as it was" in server.log(), "the refusal")
+    assert set(listed(server)) == {"sqlite", "jsonl", "discard"}
+    # Removed: the others go on, its series and its row are gone, its place is not.
+    reload("{type: sqlite}, {type: discard}", "sqlite", "discard")
+    send(server, facts, 50)
+    server.wait_for_hits(400)
+    assert written(server) == 150
+    with urllib.request.urlopen(server.admin + "metrics", timeout=10) as answer:
+        assert 'sink="jsonl"' not in answer.read().decode()
+    shown = wait_until(lambda: "forget" in (text := run("sinks", *where).stdout) and text,
+                       "the former sink to be shown")
+    assert "jsonl" in shown.split("configured no more")[1]
+    assert "is in use" in run("sinks", "forget", "discard", *where, code=69).stderr
+    missing = run("sinks", "forget", "jsonI", *where, code=69).stderr
+    assert 'no former sink "jsonI"; there are: jsonl' in missing, missing
+    # Back, it is told of what has gone.
+    wait_until(lambda: listed(server)["discard"]["lag_groups"] == 0, "the journal to be empty")
+    send(server, facts, 1)
+    server.wait_for_hits(402)
+    reload("{type: sqlite}, {type: jsonl}", "sqlite", "jsonl")
+    wait_until(lambda: (row := listed(server)["jsonl"])["missed_hits"] >= 100, "the gap to be told")
+    reload("{type: sqlite}", "sqlite")
+    wait_until(lambda: "jsonl" in run("sinks", *where).stdout, "it to be a former sink")
+    wait_until(lambda: "forgotten" in run("sinks", "forget", "jsonl", *where, code=None).stdout,
+               "its last delivery to end")
+    lines_before = written(server)
+    reload("{type: sqlite}, {type: jsonl}", "sqlite", "jsonl")
+    send(server, facts, 50)
+    wait_until(lambda: written(server) >= lines_before + 100, "it to begin anew")
+    assert listed(server)["jsonl"]["missed_hits"] == 0
+    assert server.hit_count() == 502
 
 
 def test_only_the_servers_user_may_open_the_socket(make_server):

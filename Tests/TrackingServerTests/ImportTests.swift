@@ -18,7 +18,7 @@ struct TidyTests {
         #expect(modules.subtracting(SourceRules.allowed.keys) == [])
     }
 
-    @Test("only Application.swift knows the concrete sinks")
+    @Test("only SinkFactory.swift knows the concrete sinks")
     func sinks() throws {
         #expect(try SourceFile.all().flatMap { SourceRules.namedSinks(in: $0) } == [])
     }
@@ -83,13 +83,14 @@ struct TidyTests {
     }
 
     @Test(
-        "a sink's name is found outside of Application.swift",
+        "a sink's name is found outside of SinkFactory.swift",
         arguments: [
             ("TrackingServer/Ingest.swift", "let sink = DiscardSink()", 1),
             ("TrackingServer/Ingest.swift", "if sink is SQLiteSink {}", 1),
             ("AdminServer/AdminRoutes.swift", "if sink is SQLiteSink {}", 1),
             ("ServerConfiguration/Reloader.swift", "let sink = NATSSink()", 1),
-            ("TrackingServer/Application.swift", "let sink = DiscardSink()", 0),
+            ("TrackingServer/SinkFactory.swift", "let sink = DiscardSink()", 0),
+            ("TrackingServer/Application.swift", "let sink = DiscardSink()", 1),
             ("TrackingSinks/DiscardSink.swift", "struct DiscardSink: Sink {}", 0),
             ("TrackingServer/Ingest.swift", "// as SQLiteSink does", 0),
         ])

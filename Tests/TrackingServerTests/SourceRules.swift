@@ -142,13 +142,13 @@ enum SourceRules {
 
     /// Concrete sinks that the server names outside of its wiring.
     static func namedSinks(in file: SourceFile) -> [Finding] {
-        guard Self.server.contains(file.module), file.name != "Application.swift" else {
+        guard Self.server.contains(file.module), file.name != "SinkFactory.swift" else {
             return []
         }
         return Self.findings(in: file) { line in
             let code = Self.code(of: line)
             guard let sink = Self.sinks.first(where: code.contains) else { return nil }
-            return "names \(sink): wire it in Application.swift"
+            return "names \(sink): wire it in SinkFactory.swift"
         }
     }
 

@@ -65,7 +65,7 @@ struct ForwarderTests {
         filter: HitFilter? = nil
     ) throws -> Forwarder {
         Forwarder(
-            from: journal, to: sink, state: state, filter: filter,
+            from: journal, to: sink, state: state ?? SinkState(sink.name, filter: filter),
             deadLetters: try DeadLetters(path: self.directory.file("dead_letters.db")),
             metrics: SinkMetrics(
                 deliveredHits: Counter(label: "delivered", factory: self.metrics),

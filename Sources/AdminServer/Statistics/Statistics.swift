@@ -30,6 +30,8 @@ package struct Statistics: Codable, Sendable, Equatable {
     package var journal = Journal()
     /// The sinks' backlogs and counts.
     package var sinks: [Sink] = []
+    /// The names of sinks that are configured no more, and that the journal has not forgotten.
+    package var formerSinks: [String] = []
     /// The funnels of the busiest deliveries.
     package var deliveries = Deliveries()
     /// Recent rejections, most recent first.

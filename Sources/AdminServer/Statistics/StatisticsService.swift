@@ -15,7 +15,7 @@ struct StatisticsService: Service {
     private let version: String
     private let registry: MetricsRegistry
     private let obstacles: @Sendable () -> [String]
-    private let sinks: [SinkState]
+    private let sinks: any SinkOperator
     private let funnels: LiveFunnels
     private let rejections: RejectionLog
     private let clock: any Clock<Duration>
@@ -34,7 +34,7 @@ struct StatisticsService: Service {
     /// - Parameter clock: used to wait between readings; tests substitute it.
     init(
         version: String, historySeconds: Int, registry: MetricsRegistry,
-        obstacles: @escaping @Sendable () -> [String], sinks: [SinkState] = [],
+        obstacles: @escaping @Sendable () -> [String], sinks: any SinkOperator,
         funnels: LiveFunnels, rejections: RejectionLog,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
@@ -87,6 +87,7 @@ struct StatisticsService: Service {
         statistics.deliveries = Statistics.Deliveries(
             count: self.funnels.count, capacity: self.funnels.capacity,
             busiest: self.funnels.busiest(Self.busiestDeliveries).map(Statistics.Funnel.init))
+        statistics.formerSinks = self.sinks.formerSinks
         guard let last else { return statistics }
         statistics.time = last.time
         statistics.startTime = last.reading.startTime
@@ -110,7 +111,9 @@ struct StatisticsService: Service {
     ) -> Statistics.Sink {
         var sink = sink
         sink.hitsPerSecond = history?.hits.last ?? 0
-        guard let state = self.sinks.first(where: { $0.name == sink.name }) else { return sink }
+        guard let state = self.sinks.states.first(where: { $0.name == sink.name }) else {
+            return sink
+        }
         sink.isRequired = state.isRequired
         sink.missedHits &+= state.untoldHits()
         if let error = state.lastError {

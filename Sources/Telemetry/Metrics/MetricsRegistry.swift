@@ -139,6 +139,18 @@ package final class MetricsRegistry: MetricsFactory {
         }
     }
 
+    /// Removes every series from scrapes whose label has another value than these.
+    package func retain(_ label: String, _ values: Set<String>) {
+        self.state.withLock { state in
+            for name in self.names {
+                guard let place = state.families[name]?.description.labels.firstIndex(of: label)
+                else { continue }
+                let kept = state.families[name]?.series.filter { values.contains($0.key[place]) }
+                state.families[name]?.series = kept ?? [:]
+            }
+        }
+    }
+
     private func remove(_ handler: AnyObject) {
         self.state.withLock { state in
             for name in self.names {

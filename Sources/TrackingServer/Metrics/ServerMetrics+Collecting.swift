@@ -30,30 +30,25 @@ extension ServerMetrics {
         }
     }
 
-    /// Reports a sink's backlog, and whether it is paused, at each scrape.
-    func collect(_ journal: Journal, _ state: SinkState) {
-        let sink = state.name
-        let lagGroups = self.registry.meter(.sinkLagGroups, sink)
-        let lagSeconds = self.registry.meter(.sinkLag, sink)
-        let lagBytes = self.registry.meter(.sinkLagBytes, sink)
-        let paused = self.registry.meter(.sinkPaused, sink)
+    /// Reports at each scrape the sinks' backlogs and files, and what is free beside these. A sink
+    /// that was removed is reported no more.
+    func collect(_ running: RunningSinks, dataDirectory: String) {
+        let free = self.registry.meter(.diskFree)
         self.registry.onCollect {
-            let lag = journal.lag(of: sink)
-            lagGroups.set(lag.groups)
-            lagSeconds.set(Self.age(of: lag.oldestTime))
-            lagBytes.set(lag.bytes)
-            paused.set(state.isPaused ? 1 : 0)
+            let sinks = running.sinks
+            self.registry.retain("sink", Set(sinks.map(\.name)))
+            for sink in sinks { self.set(sink, running.journal.lag(of: sink.name)) }
+            if let bytes = DiskUsage.freeBytes(beside: dataDirectory) { free.set(bytes) }
         }
     }
 
-    /// Reports at each scrape what the sinks' files take, and what is free beside them.
-    func collect(_ usages: [String: DiskUsage], dataDirectory: String) {
-        let free = self.registry.meter(.diskFree)
-        let stored = usages.map { (self.registry.meter(.sinkBytes, $0), $1) }
-        self.registry.onCollect {
-            if let bytes = DiskUsage.freeBytes(beside: dataDirectory) { free.set(bytes) }
-            for (meter, usage) in stored { meter.set(usage.bytes()) }
-        }
+    private func set(_ sink: RunningSink, _ lag: Journal.Lag) {
+        let meters = self.registry
+        meters.meter(.sinkLagGroups, sink.name).set(lag.groups)
+        meters.meter(.sinkLag, sink.name).set(Self.age(of: lag.oldestTime))
+        meters.meter(.sinkLagBytes, sink.name).set(lag.bytes)
+        meters.meter(.sinkPaused, sink.name).set(sink.state.isPaused ? 1 : 0)
+        if let usage = sink.usage { meters.meter(.sinkBytes, sink.name).set(usage.bytes()) }
     }
 
     /// Reports the expiry of the current certificate at each scrape.

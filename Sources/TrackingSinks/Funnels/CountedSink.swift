@@ -4,6 +4,7 @@ package import TrackingCore
 package struct CountedSink: Sink {
     private let sink: any Sink
     private let funnels: LiveFunnels
+    private let isCounted: @Sendable () -> Bool
 
     /// The wrapped sink's name.
     package var name: String { self.sink.name }
@@ -14,8 +15,12 @@ package struct CountedSink: Sink {
     /// The wrapped sink's place.
     package var place: String { self.sink.place }
 
-    /// Wraps `sink` and counts into `funnels`.
-    package init(_ sink: any Sink, into funnels: LiveFunnels) {
+    /// Wraps `sink` and counts into `funnels` while `isCounted` is true.
+    package init(
+        _ sink: any Sink, into funnels: LiveFunnels,
+        while isCounted: @escaping @Sendable () -> Bool = { true }
+    ) {
+        self.isCounted = isCounted
         self.sink = sink
         self.funnels = funnels
     }
@@ -26,6 +31,7 @@ package struct CountedSink: Sink {
     /// Delivers to the wrapped sink. Rejected and undelivered hits are not counted.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
         let answer = await self.sink.deliver(hits)
+        guard self.isCounted() else { return answer }
         switch answer {
         case .delivered: self.funnels.count(hits)
         case .rejected(let reasons): self.funnels.count(hits, except: Set(reasons.keys))

@@ -25,7 +25,7 @@ struct AdminRoutesTests {
         let metrics = ServerMetrics()
         let statistics = StatisticsService(
             version: "1.2.3", historySeconds: 10, registry: metrics.registry,
-            obstacles: { board.obstacles },
+            obstacles: { board.obstacles }, sinks: NoSinks(),
             funnels: LiveFunnels(capacity: 10), rejections: RejectionLog(maxRows: 10))
         let routes = AdminRoutes(
             version: "1.2.3", registry: metrics.registry, obstacles: { board.obstacles },
@@ -141,5 +141,25 @@ struct AdminRoutesTests {
         #expect(!text.contains("innerHTML") && !text.contains("<style></style>"))
         let addresses = text.matches(of: try Regex("https?://[^'\"\\s)]*")).map { text[$0.range] }
         #expect(Set(addresses) == ["http://www.w3.org/2000/svg"])
+    }
+}
+
+/// A server without sinks.
+private struct NoSinks: SinkOperator {
+    let states: [SinkState] = []
+    let formerSinks: [String] = []
+
+    func forget(_ name: String) throws {
+        throw SinkOperationError.unknownFormerSink(name, known: [])
+    }
+
+    func replayLetters(to sink: String, refusedBy refuser: String, limit: Int) throws
+        -> Replay.Counts
+    {
+        throw SinkOperationError.unknownSink(sink, known: [])
+    }
+
+    func replayHits(to sink: String, since: Int64) throws -> HitReplay.Counts {
+        throw SinkOperationError.unknownSink(sink, known: [])
     }
 }

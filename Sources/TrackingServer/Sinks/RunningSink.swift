@@ -1,0 +1,65 @@
+internal import ServerConfiguration
+internal import TrackingSinks
+
+/// One sink of a running server, from its first batch until it is removed.
+struct RunningSink: Sendable {
+    /// Opens the hits that a backend has received since a time, in microseconds since 1970; gives
+    /// their pages.
+    typealias Stored = @Sendable (_ since: Int64) throws -> (Int64) async throws -> HitReplay.Page?
+
+    /// As the configuration last had it.
+    var listed: ListedSink
+    let sink: SharedSink
+    let state: SinkState
+    /// The files of its backend; nil if it has none.
+    let usage: DiskUsage?
+    /// What its backend keeps; nil if it cannot be read.
+    let stored: Stored?
+    /// Finished when it is removed, and when its forwarder has ended.
+    private let removal = Latch()
+    private let end = Latch()
+
+    init(
+        listed: ListedSink, sink: SharedSink, state: SinkState, usage: DiskUsage?, stored: Stored?
+    ) {
+        self.listed = listed
+        self.sink = sink
+        self.state = state
+        self.usage = usage
+        self.stored = stored
+    }
+
+    var name: String { self.listed.name }
+
+    /// Runs its forwarder until the server stops or the sink is removed.
+    ///
+    /// - Throws: an error if a batch cannot be read.
+    func run(_ forwarder: Forwarder) async throws {
+        defer { self.end.open() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await forwarder.run() }
+            group.addTask { await self.removal.wait() }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    /// Ends its delivery with the batch that is under way, and returns after it.
+    func remove() async {
+        self.removal.open()
+        await self.end.wait()
+    }
+}
+
+/// Opens once; one task waits for that.
+private struct Latch: Sendable {
+    private let stream: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
+
+    init() { (self.stream, self.continuation) = AsyncStream.makeStream() }
+
+    func open() { self.continuation.finish() }
+
+    /// Returns early in a task that is cancelled.
+    func wait() async { for await _ in self.stream {} }
+}

@@ -1,0 +1,199 @@
+// The sinks of a running server: what delivers to them, and what a reload and its operators change.
+internal import AdminServer
+internal import Logging
+internal import ServerConfiguration
+internal import ServiceLifecycle
+internal import Synchronization
+internal import Telemetry
+internal import TrackingCore
+internal import TrackingJournal
+internal import TrackingSinks
+
+/// Runs a forwarder for each sink. A reload adds and removes sinks, and changes whether one is
+/// required or paused and which hits it gets; the others never notice.
+final class RunningSinks: Service {
+    let journal: Journal
+    let deadLetters: DeadLetters
+    let isReplaying = Atomic(false)
+    private let metrics: ServerMetrics
+    /// Where one of the sinks is counted; nil: none is.
+    private let funnels: LiveFunnels?
+    private let maxLinks: Int
+    private let maxBatch: BatchLimit
+    private let logger: Logger
+    private let state: Mutex<State>
+    private let changes: AsyncStream<Change>
+    private let changing: AsyncStream<Change>.Continuation
+
+    private struct State {
+        var sinks: [RunningSink]
+        /// Sinks that are removed, and whose last batch may be under way.
+        var ending: Set<String> = []
+    }
+
+    /// What a reload asks of the service.
+    private struct Change {
+        let sinks: [JournalSink]
+        let added: [RunningSink]
+        let removed: [RunningSink]
+    }
+
+    /// Opens the sinks of a configuration; delivery begins with `run()`.
+    ///
+    /// - Parameter funnels: where one of the sinks is counted; nil: none is.
+    /// - Throws: the error of a backend that cannot be opened.
+    init(
+        _ configuration: ServerConfiguration, _ journal: Journal, _ deadLetters: DeadLetters,
+        _ metrics: ServerMetrics, funnels: LiveFunnels?, logger: Logger
+    ) throws {
+        let factory = SinkFactory(configuration, logger)
+        (self.changes, self.changing) = AsyncStream.makeStream()
+        self.journal = journal
+        self.deadLetters = deadLetters
+        self.metrics = metrics
+        self.funnels = funnels
+        self.maxLinks = configuration.traces.limits.links
+        self.maxBatch = configuration.maxDelivery
+        self.logger = logger
+        self.state = Mutex(
+            State(sinks: try configuration.sinks.map { try factory.sink($0, of: journal) }))
+    }
+
+    /// The sinks, in the order of the configuration.
+    var sinks: [RunningSink] { self.state.withLock(\.sinks) }
+
+    /// Delivers until shutdown.
+    ///
+    /// - Throws: an error if a batch cannot be read.
+    func run() async throws {
+        try await withThrowingDiscardingTaskGroup { group in
+            for sink in self.sinks { self.begin(sink, in: &group) }
+            for await change in self.changes.cancelOnGracefulShutdown() {
+                await self.end(change.removed)
+                await self.journal.use(change.sinks)
+                for sink in change.added { self.begin(sink, in: &group) }
+                self.logger.info(
+                    "the sinks have changed",
+                    metadata: [
+                        "added": .array(change.added.map { .string($0.name) }),
+                        "removed": .array(change.removed.map { .string($0.name) }),
+                    ])
+            }
+        }
+    }
+
+    private func begin(
+        _ sink: RunningSink, in group: inout ThrowingDiscardingTaskGroup<any Error>
+    ) {
+        let forwarder = Forwarder(
+            from: self.journal, to: self.counted(sink), state: sink.state,
+            deadLetters: self.deadLetters, metrics: self.metrics.sink(sink.name),
+            logger: self.logger, maxLinks: self.maxLinks, maxBatch: self.maxBatch)
+        group.addTask {
+            do {
+                try await sink.run(forwarder)
+            } catch {
+                // Lets the service end with this error.
+                self.changing.finish()
+                throw error
+            }
+        }
+    }
+
+    /// Ends delivery to sinks. Their cursors stay.
+    private func end(_ sinks: [RunningSink]) async {
+        for sink in sinks {
+            await sink.remove()
+            _ = self.state.withLock { $0.ending.remove(sink.name) }
+        }
+    }
+
+    // MARK: Funnels
+
+    /// The sink, counted while it is the first required one, or the first of these without a filter
+    /// if there is any.
+    private func counted(_ sink: RunningSink) -> any Sink {
+        guard let funnels else { return sink.sink }
+        let name = sink.name
+        return CountedSink(sink.sink, into: funnels) { self.countedName == name }
+    }
+
+    private var countedName: String? {
+        let required = self.sinks.lazy.map(\.listed).filter(\.journalSink.isRequired)
+        return (required.first { $0.filter == nil } ?? required.first)?.name
+    }
+
+    // MARK: Reloading
+
+    /// Opens the backends of new sinks; what it returns puts all that has changed in force. What an
+    /// operator has paused stays so where the configuration has not changed that.
+    ///
+    /// - Throws: `ConfigurationError` for a sink that is still ending, or the error of a backend
+    ///   that cannot be opened.
+    func prepare(_ next: ServerConfiguration) throws -> @Sendable () -> Void {
+        let (sinks, ending) = self.state.withLock { ($0.sinks, $0.ending) }
+        let factory = SinkFactory(next, self.logger)
+        var added: [RunningSink] = []
+        for listed in next.sinks where !sinks.contains(where: { $0.name == listed.name }) {
+            guard !ending.contains(listed.name) else {
+                throw ConfigurationError([
+                    "sinks: the last delivery to \(listed.name), which was removed, has not ended "
+                        + "yet: reload again later"
+                ])
+            }
+            added.append(try factory.sink(listed, of: self.journal))
+        }
+        return { [added] in self.change(to: next.sinks, adding: added) }
+    }
+
+    private func change(to next: [ListedSink], adding added: [RunningSink]) {
+        let before = self.sinks
+        guard before.map(\.listed) != next else { return }
+        let kept = before.compactMap { sink in
+            next.first { $0.name == sink.name }.map { self.changed(sink, to: $0) }
+        }
+        let removed = before.filter { sink in !next.contains { $0.name == sink.name } }
+        self.state.withLock { state in
+            state.sinks = next.compactMap { listed in
+                (kept + added).first { $0.name == listed.name }
+            }
+            state.ending.formUnion(removed.map(\.name))
+        }
+        self.changing.yield(
+            Change(sinks: next.map(\.journalSink), added: added, removed: removed))
+    }
+
+    private func changed(_ sink: RunningSink, to next: ListedSink) -> RunningSink {
+        if sink.listed.kind != next.kind || sink.listed.settings != next.settings {
+            self.logger.warning(
+                """
+                a sink's type and the keys of its type change with a restart, or under another name
+                """,
+                metadata: ["sink": "\(sink.name)"])
+        }
+        sink.state.set(isRequired: next.journalSink.isRequired, filter: next.filter)
+        if next.isPaused != sink.listed.isPaused {
+            if next.isPaused { sink.state.pause() } else { sink.state.resume() }
+        }
+        var sink = sink
+        sink.listed = next
+        return sink
+    }
+}
+
+extension RunningSinks: SinkOperator {
+    var states: [SinkState] { self.sinks.map(\.state) }
+
+    var formerSinks: [String] { self.journal.formerSinks }
+
+    func forget(_ name: String) async throws {
+        let isInUse = self.state.withLock { state in
+            state.ending.contains(name) || state.sinks.contains { $0.name == name }
+        }
+        if isInUse { throw SinkOperationError.inUse(name) }
+        guard await self.journal.forget(sink: name) else {
+            throw SinkOperationError.unknownFormerSink(name, known: self.formerSinks)
+        }
+        self.logger.info("a former sink is forgotten", metadata: ["sink": "\(name)"])
+    }
+}

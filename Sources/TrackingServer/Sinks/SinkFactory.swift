@@ -1,0 +1,87 @@
+// Makes sinks; the only file that knows each backend's type.
+package import Logging
+internal import SQLiteSink
+package import ServerConfiguration
+internal import TrackingCore
+internal import TrackingJournal
+package import TrackingSinks
+
+#if NATS
+    internal import NATSSink
+#endif
+
+/// Opens the backends that a configuration lists.
+package struct SinkFactory: Sendable {
+    private let whole: ServerConfiguration
+    private let logger: Logger?
+
+    /// Makes sinks of a configuration.
+    ///
+    /// - Parameter logger: warns if a backend cannot be opened yet.
+    package init(_ whole: ServerConfiguration, _ logger: Logger? = nil) {
+        self.whole = whole
+        self.logger = logger
+    }
+
+    /// Opens a sink's backend.
+    ///
+    /// - Throws: the error of a backend that cannot be opened.
+    package func open(_ listed: ListedSink) throws -> any Sink {
+        let configuration = listed.configuration(in: self.whole)
+        let path = self.path(of: listed)
+        switch listed.kind {
+        case .sqlite:
+            return try SQLiteSink(
+                path: path + ".db", configuration.sqlite, logger: self.logger)
+        case .jsonl:
+            return try JSONLinesSink(
+                directory: path, configuration.jsonLines, logger: self.logger)
+        case .stdout: return try StandardOutputSink()
+        case .discard: return DiscardSink()
+        case .nats:
+            #if NATS
+                return NATSSink(configuration.nats)
+            #else
+                throw ConfigurationError([
+                    "the sink \(listed.name) is of the type nats, but \(NATSConfiguration.absence)"
+                ])
+            #endif
+        }
+    }
+
+    /// Opens a sink of the running server.
+    ///
+    /// - Throws: the error of a backend that cannot be opened.
+    func sink(_ listed: ListedSink, of journal: Journal) throws -> RunningSink {
+        RunningSink(
+            listed: listed, sink: SharedSink(try self.open(listed)),
+            state: SinkState(
+                listed.name, isRequired: listed.journalSink.isRequired, isPaused: listed.isPaused,
+                filter: listed.filter, untoldHits: { journal.missedHits(of: listed.name) }),
+            usage: self.usage(of: listed), stored: self.stored(by: listed))
+    }
+
+    private func path(of listed: ListedSink) -> String {
+        "\(self.whole.dataDirectory)/\(listed.fileName)"
+    }
+
+    /// The files of a sink; nil if it has none.
+    private func usage(of listed: ListedSink) -> DiskUsage? {
+        let path = self.path(of: listed)
+        switch listed.kind {
+        case .sqlite: return DiskUsage(of: [path + ".db", path + ".db-wal"])
+        case .jsonl: return DiskUsage(of: [path])
+        case .stdout, .discard, .nats: return nil
+        }
+    }
+
+    /// Opens what a sink's backend keeps; nil if it cannot be read.
+    private func stored(by listed: ListedSink) -> RunningSink.Stored? {
+        guard listed.kind == .sqlite else { return nil }
+        let path = self.path(of: listed) + ".db"
+        return { since in
+            let hits = try StoredHits(path: path)
+            return { last in try await hits.page(since: since, after: last) }
+        }
+    }
+}
