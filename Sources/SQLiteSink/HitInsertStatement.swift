@@ -28,7 +28,8 @@ struct HitInsertStatement {
     /// - Throws: SQLite's error.
     func run(
         id: Int64, _ kind: HitKind, of event: JournalEvent, _ origin: Hit.Origin,
-        _ view: EventView, trace: TraceColumn, _ names: Names
+        _ view: EventView, trace: SharedColumn<PackedTrace>, bytes: SharedColumn<Bytes>,
+        _ names: Names
     ) throws {
         let hitID = (event.key.high.bigEndian, (event.key.low | UInt64(kind.rawValue)).bigEndian)
         try withUnsafeBytes(of: hitID) { hitID in
@@ -38,7 +39,10 @@ struct HitInsertStatement {
             self.statement.bind(Int64(event.product.rawValue), at: 4)
             self.bind(view, names)
             self.statement.bind(origin.receiveTime, at: 11)
-            self.statement.bind(blob: event.bytes, at: 16)
+            switch bytes {
+            case .own(let bytes): self.statement.bind(blob: bytes, at: 16)
+            case .before(let distance): self.statement.bind(distance, at: 16)
+            }
             switch trace {
             case .own(let trace):
                 self.statement.bind(textOrNull: origin.tracestate, at: 14)

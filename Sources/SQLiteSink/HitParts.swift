@@ -20,6 +20,7 @@ struct HitParts {
 
     /// The columns of a part. Repeated texts are numbers of `names`. `traceparent` has its 25 bytes
     /// without separators in the first row of a request; in others how many ids ago that was.
+    /// `event` has the event's bytes in the first of its rows, in others how many ids ago that was.
     static let columns = """
         id INTEGER PRIMARY KEY, hit_id BLOB NOT NULL, kind INTEGER NOT NULL,
         product INTEGER NOT NULL, delivery INTEGER NOT NULL, broadlog_id TEXT NOT NULL,
@@ -29,7 +30,7 @@ struct HitParts {
         """
 
     /// A part with more rows is followed by another one for the same day: deliveries wait while a
-    /// part is dropped, 1.3 s for this many.
+    /// part is dropped, 0.1 s for this many.
     static let defaultMaxHits = 1_000_000
     /// With this many parts, the newest takes the rows of further days too, however many they are.
     /// A view joins at most 500 tables (SQLITE_MAX_COMPOUND_SELECT).
@@ -83,6 +84,11 @@ struct HitParts {
         let part: Int64
         let insertion: HitInsertStatement
         let id: Int64
+
+        /// How many ids before `later` it is; nil in another part.
+        func distance(to later: Place) -> Int64? {
+            later.part == self.part ? later.id - self.id : nil
+        }
     }
 
     private mutating func insertion(

@@ -22,18 +22,14 @@ enum HitViews {
 
     private static func stored(_ parts: [HitParts.Part]) -> String {
         let arms = parts.map { part in
-            // Rows of a request after its first take the trace from there.
-            let traces = ["traceparent", "tracestate"].map { column in
-                """
-                CASE typeof(traceparent) WHEN 'integer' THEN
-                    (SELECT \(column) FROM hits_\(part.id) WHERE id = hit.id - hit.traceparent)
-                    ELSE \(column) END AS \(column)
-                """
-            }
+            let table = "hits_\(part.id)"
             return """
                 SELECT id, hit_id, kind, product, delivery, broadlog_id, app, platform, subject_id,
-                    occur_time, receive_time, tenant, \(traces.joined(separator: ", ")), warnings,
-                    event FROM hits_\(part.id) AS hit
+                    occur_time, receive_time, tenant,
+                    \(Self.shared("traceparent", by: "traceparent", in: table)),
+                    \(Self.shared("tracestate", by: "traceparent", in: table)), warnings,
+                    \(Self.shared("event", by: "event", in: table))
+                FROM \(table) AS hit
                 """
         }
         // Without parts there is a row of nothing that is left out: a view needs columns.
@@ -45,6 +41,16 @@ enum HitViews {
             """
         return "CREATE VIEW stored_hits AS "
             + (arms.isEmpty ? none : arms.joined(separator: " UNION ALL "))
+    }
+
+    /// A column that rows may share. In those that refer to a row before, `reference` is an integer:
+    /// how many ids ago that was.
+    private static func shared(_ column: String, by reference: String, in table: String) -> String {
+        """
+        CASE typeof(\(reference)) WHEN 'integer' THEN
+            (SELECT \(column) FROM \(table) WHERE id = hit.id - hit.\(reference))
+            ELSE \(column) END AS \(column)
+        """
     }
 
     private static func hits(withFormer: Bool) -> String {

@@ -16,7 +16,7 @@ final class HitWriter {
     private var lastApp = LastName()
     private var lastDelivery = LastName()
     /// The request before, and its first row.
-    private var lastRequest: (trace: Bytes, part: Int64, id: Int64)?
+    private var lastRequest: (trace: Bytes, first: HitParts.Place)?
     private var pending: [PendingEvent] = []
     private var keys: [FactKey] = []
     /// Days since 1970, by the clock and not by what hits say of their receipt: a dead letter may
@@ -74,20 +74,19 @@ final class HitWriter {
         return left
     }
 
-    /// Whether the oldest part is to be dropped: it is too old, or the file is too large.
+    /// The oldest part if it is to be dropped: it is too old, or the file is too large.
     ///
     /// - Throws: SQLite's error.
-    func isDropDue(
+    func duePart(
         _ configuration: SQLiteConfiguration, in database: Database
-    ) throws -> Bool {
-        guard let oldest = self.parts.oldest else { return false }
-        if configuration.retainDays > 0,
-            oldest.day <= Int64(self.today - configuration.retainDays)
-        {
-            return true
-        }
-        guard configuration.maxBytes > 0 else { return false }
-        return try HitsSize.bytes(of: database) > configuration.maxBytes
+    ) throws -> HitParts.Part? {
+        guard let oldest = self.parts.oldest else { return nil }
+        let isOld =
+            configuration.retainDays > 0
+            && oldest.day <= Int64(self.today - configuration.retainDays)
+        if isOld { return oldest }
+        guard configuration.maxBytes > 0 else { return nil }
+        return try HitsSize.bytes(of: database) > configuration.maxBytes ? oldest : nil
     }
 
     /// Drops the oldest part if that is due.
@@ -97,7 +96,7 @@ final class HitWriter {
     func dropOldest(
         _ configuration: SQLiteConfiguration, in database: Database
     ) throws -> HitParts.Part? {
-        guard try self.isDropDue(configuration, in: database) else { return nil }
+        guard try self.duePart(configuration, in: database) != nil else { return nil }
         return try self.parts.dropOldest(in: database)
     }
 
@@ -148,6 +147,7 @@ final class HitWriter {
         let time = pending.origin.receiveTime
         let hour = time.quotient(by: 3_600_000_000)
         var isFirst = isNewRecipient ?? earlier.isEmpty
+        var first: HitParts.Place?
         var left = new.rawValue
         while left != 0 {
             let number = UInt8(truncatingIfNeeded: left.trailingZeroBitCount)
@@ -156,7 +156,9 @@ final class HitWriter {
             let place = try self.parts.place(on: time.day, id: pending.id, in: database)
             try place.insertion.run(
                 id: place.id, kind, of: event, pending.origin, pending.view,
-                trace: self.trace(of: pending.origin, at: place), names)
+                trace: self.trace(of: pending.origin, at: place),
+                bytes: first?.distance(to: place).map { .before($0) } ?? .own(event.bytes), names)
+            first = first ?? place
             let group = HitCounts.Group(
                 hour: hour, tenant: names.tenant, app: names.app ?? 0,
                 delivery: names.delivery, product: event.product,
@@ -207,14 +209,16 @@ final class HitWriter {
     }
 
     /// What a row says of its request's trace: all if it is the request's first row in its part.
-    private func trace(of origin: Hit.Origin, at place: HitParts.Place) -> TraceColumn {
+    private func trace(
+        of origin: Hit.Origin, at place: HitParts.Place
+    ) -> SharedColumn<PackedTrace> {
         let trace = origin.traceparent
         if let last = self.lastRequest, last.trace.baseAddress == trace.baseAddress,
-            last.part == place.part
+            let distance = last.first.distance(to: place)
         {
-            return .before(place.id - last.id)
+            return .before(distance)
         }
-        self.lastRequest = (trace, place.part, place.id)
+        self.lastRequest = (trace, place)
         return .own(PackedTrace(trace))
     }
 

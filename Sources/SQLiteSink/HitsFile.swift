@@ -18,6 +18,7 @@ final class HitsFile: Sendable {
         /// not be what the database says then.
         private var writer: HitWriter?
         private var borrowed: HitWriter?
+        var readAhead = PartReadAhead()
 
         /// The writer, until the transaction is committed.
         func borrow(
@@ -62,30 +63,33 @@ final class HitsFile: Sendable {
 
     /// Inserts a batch, except for groups that were inserted before.
     ///
-    /// - Returns: whether there are hits that are to be deleted.
+    /// - Returns: the part that is to be dropped, if there is one.
     /// - Throws: `DamagedPayload`, `WireError`, or SQLite's error.
-    func write(_ hits: HitBatch) async throws -> Bool {
+    func write(_ hits: HitBatch) async throws -> HitParts.Part? {
         let configuration = self.configuration
         return try await self.change { writer, database in
             let known = try Int64.fetchOne(
                 database.cachedStatement(sql: "SELECT sequence FROM cursor WHERE journal = ?"),
                 arguments: [hits.journal])
-            guard hits.sequence > known ?? 0 else { return false }
+            guard hits.sequence > known ?? 0 else { return nil }
             try writer.write(hits, after: known ?? 0, in: database)
             try database.cachedStatement(
                 sql: "INSERT OR REPLACE INTO cursor (journal, sequence) VALUES (?, ?)"
             ).execute(arguments: [hits.journal, hits.sequence])
-            return try writer.isDropDue(configuration, in: database)
+            return try writer.duePart(configuration, in: database)
         }
     }
 
     // MARK: Retention
 
-    /// Deletes the hits of the oldest day, or of a part of it. A failure is logged, and the next
-    /// batch tries again.
-    func dropOldest() async {
-        let configuration = self.configuration
+    /// Reads some of a part that is to be dropped, and drops it once all is read. A failure is
+    /// logged, and the next batch tries again.
+    func drop(_ part: HitParts.Part) async {
+        let (state, configuration) = (self.state, self.configuration)
         do {
+            guard try await self.file.read({ try state.readAhead.read(part, in: $0) }) else {
+                return
+            }
             let part = try await self.change { try $0.dropOldest(configuration, in: $1) }
             guard let part else { return }
             self.logger?.notice(

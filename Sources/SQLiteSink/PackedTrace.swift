@@ -35,11 +35,3 @@ struct PackedTrace {
         return try withUnsafeBytes(of: packed) { try body(Bytes(rebasing: $0[..<25])) }
     }
 }
-
-/// What a row says of its request's trace.
-enum TraceColumn {
-    /// The trace itself.
-    case own(PackedTrace)
-    /// That it is the trace of a row before in the same part, so many ids ago.
-    case before(Int64)
-}

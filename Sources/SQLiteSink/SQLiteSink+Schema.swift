@@ -2,16 +2,21 @@ internal import GRDB
 internal import TrackingSinks
 
 extension SQLiteSink {
-    /// The version of hits.db.
-    package static let formatVersion = 2
+    /// The version of hits.db. Version 2 has the event's bytes in each of its rows.
+    package static let formatVersion = 3
+    /// The oldest version with the counts of today.
+    package static let oldestCountedVersion = 2
 
     /// Rows are only appended, so the log may be long: a page is then written once for many rows.
+    /// Debian's SQLite would overwrite each page that becomes free with zeros, and so write a part
+    /// once more as it is dropped.
     static let format = DataFile.Format(
         version: formatVersion,
         settings: """
             PRAGMA page_size = 8192;
             PRAGMA cache_size = -131072;
             PRAGMA journal_mode = WAL;
+            PRAGMA secure_delete = FAST;
             PRAGMA wal_autocheckpoint = 32768;
             """,
         views: ["funnel": funnel], migrate: migrate)
@@ -31,7 +36,7 @@ extension SQLiteSink {
                 CREATE TABLE IF NOT EXISTS cursor (
                     journal TEXT PRIMARY KEY, sequence INTEGER NOT NULL) WITHOUT ROWID;
                 """)
-        try HitViews.refresh(in: database, parts: [])
+        try HitViews.refresh(in: database, parts: HitParts(in: database).parts)
     }
 
     /// From the counts. The ratios are those of `sightline report`: of notifications, per

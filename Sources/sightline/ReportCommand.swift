@@ -68,7 +68,7 @@ struct ReportCommand: AsyncParsableCommand {
             let query = try self.query()
             let database = try DatabaseFile.open(
                 HitRow.fileName, in: self.dataDir, formatVersion: HitRow.formatVersion,
-                oldestVersion: HitRow.formatVersion)
+                oldestVersion: HitRow.oldestCountedVersion)
             if let path = self.html {
                 try await self.writePage(query, of: database, to: path)
             } else {

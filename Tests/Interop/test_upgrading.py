@@ -13,7 +13,12 @@ from server import query, wait_until
 from test_disk import check_stored, make_batch, send
 from test_tail import run
 
-FIXTURE = ROOT / "Tests" / "Fixtures" / "data-6cb32c8"
+FIXTURES = ROOT / "Tests" / "Fixtures"
+FIXTURE = FIXTURES / "data-6cb32c8"
+# Each earlier build that has left a directory, and how many dead letters that has.
+BUILDS = {"6cb32c8": 1, "4bc37fa": 0}
+# The directories grow old.
+FOR_EVER = "--set=sqlite.retain_days=0"
 DATABASES = ("hits.db", "dead_letters.db")
 
 
@@ -26,27 +31,36 @@ def open_mode(path: pathlib.Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_a_directory_of_an_earlier_build_opens(make_server, tmp_path, figure):
+@pytest.mark.parametrize("build", BUILDS)
+def test_a_directory_of_an_earlier_build_opens(make_server, tmp_path, figure, build):
     """Every hit that it has acked is delivered once, its dead letter stays, and none can be read
     by others."""
-    data = tmp_path / "data"
-    shutil.copytree(FIXTURE / "data", data)
+    data, fixture = tmp_path / "data", FIXTURES / f"data-{build}"
+    shutil.copytree(fixture / "data", data)
     before = query(data / "dead_letters.db", "SELECT * FROM dead_letters")
+    letter_columns = [row["name"] for row in
+                      query(data / "dead_letters.db", "PRAGMA table_info(dead_letters)")]
     for name in DATABASES:
         (data / name).chmod(0o644)
-    expected = set((FIXTURE / "hit_ids.txt").read_text().split())
-    delivered = len(query(data / "hits.db", "SELECT 1 FROM hits"))
-    assert len(before) == 1 and 0 < delivered < len(expected)
-    server = make_server(directory=data).start()
+    expected = set((fixture / "hit_ids.txt").read_text().split())
+    columns = ("hit_id, kind, campaign_action, delivery_id, broadlog_id, app_id, platform,"
+               " subject_id, occur_time, receive_time, tenant, traceparent, tracestate, warnings,"
+               " event")
+    rows = [tuple(row) for row in query(data / "hits.db", f"SELECT {columns} FROM hits")]
+    delivered = len(rows)
+    assert len(before) == BUILDS[build] and 0 < delivered < len(expected)
+    server = make_server(FOR_EVER, directory=data).start()
     server.wait_for_hits(len(expected))
     for path in data.glob("*.db*"):
         assert open_mode(path) == 0o600, path
     assert server.terminate() == 0, server.log()
     stored = [bytes(row[0]).hex() for row in server.query("SELECT hit_id FROM hits")]
     assert len(stored) == len(expected) and set(stored) == expected
-    after = query(data / "dead_letters.db", f"SELECT {', '.join(before[0].keys())} FROM dead_letters")
+    kept = server.query(f"SELECT {columns} FROM hits ORDER BY rowid LIMIT {delivered}")
+    assert [tuple(row) for row in kept] == rows
+    after = query(data / "dead_letters.db", f"SELECT {', '.join(letter_columns)} FROM dead_letters")
     assert [tuple(row) for row in after] == [tuple(row) for row in before]
-    figure(f"upgrade: {len(expected)} hits of 6cb32c8, {delivered} of them delivered by it")
+    figure(f"upgrade: {len(expected)} hits of {build}, {delivered} of them delivered by it")
 
 
 @pytest.mark.parametrize("name", DATABASES)
@@ -69,7 +83,7 @@ def test_a_file_of_a_newer_build_stops_the_start(make_server, name):
                      ("tail", "--rejected", *where)]
     for command in commands:
         done = run(*command, code=78)
-        known = "up to 2" if name == "hits.db" else "up to 1"
+        known = "up to 3" if name == "hits.db" else "up to 1"
         for word in (str(path), "format 7", known, "docs/upgrading.md"):
             assert word in done.stderr, f"{command[0]}: {done.stderr}"
     assert path.read_bytes() == before
@@ -103,6 +117,14 @@ def test_an_old_hits_db_is_shown_and_not_counted(tmp_path):
     done = run("report", *where, code=69)
     for word in (str(data / "hits.db"), "format 1", "sightline serve"):
         assert word in done.stderr, done.stderr
+
+
+def test_a_hits_db_of_version_2_is_counted(tmp_path):
+    """It has the counts of today."""
+    data = tmp_path / "data"
+    shutil.copytree(FIXTURES / "data-4bc37fa" / "data", data)
+    counted = run("report", "--json", "--data-dir", data).stdout
+    assert counted and len(query(data / "hits.db", "SELECT 1 FROM hits")) == 24
 
 
 def test_a_letter_without_a_journal_is_replayed(make_server, tmp_path):

@@ -54,6 +54,32 @@ final class HitPartsTests: Sendable {
         #expect(try self.rows("SELECT sum(hits) FROM counts")[0][0] == 4, "counts stay")
     }
 
+    @Test(
+        "a part is read before it is dropped, a share with each batch",
+        arguments: [(0, 1), (1, 1), (2, 2), (3, 2), (4, 3)])
+    func readAhead(rows: Int, batches: Int) throws {
+        let database = try DatabaseQueue()
+        try database.write { database in
+            try SQLiteSink.format.migrate(database)
+            // With ids as they are where hits of the first format were moved.
+            try database.execute(
+                sql: """
+                    CREATE TABLE hits_1 (id INTEGER PRIMARY KEY);
+                    CREATE TABLE hits_2 (id INTEGER PRIMARY KEY);
+                    """)
+            for id in 0..<rows {
+                try database.execute(sql: "INSERT INTO hits_1 VALUES (\(id * 7 - 3))")
+            }
+            var readAhead = PartReadAhead(shareRows: 2)
+            let parts = [1, 2].map { HitParts.Part(id: $0, day: 1, hits: rows) }
+            let isDone = try (0..<batches).map { _ in
+                try readAhead.read(parts[0], in: database)
+            }
+            #expect(isDone == Array(repeating: false, count: batches - 1) + [true])
+            #expect(try readAhead.read(parts[1], in: database), "another part begins anew")
+        }
+    }
+
     @Test("a late hit of a day long ago goes with the next batch")
     func lateHit() async throws {
         let sink = try self.sink { $0.retainDays = 3 }

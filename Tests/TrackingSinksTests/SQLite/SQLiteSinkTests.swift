@@ -1,7 +1,7 @@
 // hits.db: its rows, its view, and its place in the journal.
 internal import Foundation
 internal import GRDB
-internal import SQLiteSink
+@testable internal import SQLiteSink
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport
@@ -53,6 +53,35 @@ struct SQLiteSinkTests {
         #expect(row["tracestate"] == "a=b")
         #expect(row["warnings"] == "flag_assumed_on,impression_unreliable")
         #expect(row["event"] == (try TestEvents.full(id: 0x138a).serializedBytes() as Data))
+    }
+
+    @Test("the hits of an event share its bytes in the file, and each has them in the view")
+    func sharedBytes() async throws {
+        let sink = try self.sink()
+        let events = (1...2).map { TestEvents.push(.opened, id: $0) }
+        // Of the last event the click is known before, so its open has the bytes.
+        let click = try TestHits.batch([TestEvents.action(.click, id: 3)], sequence: 1)
+        let opened = try TestHits.batch(events + [TestEvents.action(.open, id: 3)], sequence: 2)
+        for batch in [click, opened] { #expect(await sink.deliver(batch) == .delivered) }
+        let stored = try self.rows("SELECT typeof(event) FROM hits_1 ORDER BY id")
+        #expect(
+            stored.map { $0[0] } == ["blob", "blob", "integer", "blob", "integer", "blob"])
+        let bytes = try events.map { try $0.serializedBytes() as Data }
+        #expect(
+            try self.rows("SELECT event FROM hits WHERE rowid BETWEEN 2 AND 5 ORDER BY rowid")
+                .map { $0[0] } == [bytes[0], bytes[0], bytes[1], bytes[1]])
+    }
+
+    @Test("a hit in another part than the event's first has its bytes itself")
+    func sharedBytesOfTwoParts() throws {
+        let database = try DatabaseQueue()
+        try database.write { database in
+            try SQLiteSink.format.migrate(database)
+            var parts = try HitParts(in: database, maxHits: 2)
+            let places = try (0..<3).map { _ in try parts.place(on: 7, id: nil, in: database) }
+            #expect(places[0].distance(to: places[1]) == 1)
+            #expect(places[1].distance(to: places[2]) == nil)
+        }
     }
 
     @Test("what is not said is NULL, and no warning is an empty text")
