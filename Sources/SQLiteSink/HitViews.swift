@@ -43,8 +43,8 @@ enum HitViews {
             + (arms.isEmpty ? none : arms.joined(separator: " UNION ALL "))
     }
 
-    /// A column that rows may share. In those that refer to a row before, `reference` is an integer:
-    /// how many ids ago that was.
+    /// A column that rows may share. In those that refer to a row before, `reference` is an
+    /// integer: how many ids ago that was.
     private static func shared(_ column: String, by reference: String, in table: String) -> String {
         """
         CASE typeof(\(reference)) WHEN 'integer' THEN

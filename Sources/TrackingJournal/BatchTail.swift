@@ -18,6 +18,12 @@ final class BatchTail: Sendable {
         var isFinished = false
         var isClosed = false
 
+        mutating func drop(through sequence: Int64) {
+            let count = self.batches.prefix { $0.sequence <= sequence }.count
+            for batch in self.batches.prefix(count) { self.bytes -= batch.payload.count }
+            self.batches.removeFirst(count)
+        }
+
         /// Nil if the reader has to wait.
         func answer(after sequence: Int64, upTo limit: BatchLimit) -> Answer? {
             if self.isClosed { return .closed }
@@ -49,6 +55,9 @@ final class BatchTail: Sendable {
 
     var lastSequence: Int64 { self.state.withLock { $0.lastSequence } }
 
+    /// The bytes of the batches in memory.
+    var bytes: Int { self.state.withLock { $0.bytes } }
+
     func append(_ batch: JournalBatch) {
         self.wake { state in
             state.lastSequence = batch.sequence
@@ -64,12 +73,16 @@ final class BatchTail: Sendable {
         }
     }
 
-    /// Evicts batches that every sink has confirmed.
+    /// Drops batches that every sink has confirmed, where they are nowhere else.
     func drop(through sequence: Int64) {
+        self.state.withLock { $0.drop(through: sequence) }
+    }
+
+    /// Evicts batches that every sink has confirmed: whoever asks for one reads it from disk.
+    func evict(through sequence: Int64) {
         self.state.withLock { state in
-            let count = state.batches.prefix { $0.sequence <= sequence }.count
-            for batch in state.batches.prefix(count) { state.bytes -= batch.payload.count }
-            state.batches.removeFirst(count)
+            state.drop(through: sequence)
+            state.evictedThrough = max(state.evictedThrough, min(sequence, state.lastSequence))
         }
     }
 

@@ -54,7 +54,10 @@ final class DiskDurability: Durability {
         group.settle(at: self.machine.wallTime())
     }
 
-    func cursorMoved() { self.checkpointer.changed() }
+    func cursorMoved() {
+        self.tail.evict(through: self.writer.confirmed)
+        self.checkpointer.changed()
+    }
 
     func saveCursors() async { await self.checkpointer.finish() }
 

@@ -37,6 +37,9 @@ extension JournalWriter {
     /// The newest sequence that every required sink has.
     var delivered: Int64 { self.cursors.withLock { $0.delivered } }
 
+    /// The newest sequence that every sink has, required or not.
+    var confirmed: Int64 { self.cursors.withLock { $0.confirmed } }
+
     /// Whether a new sink begins after groups that are kept, which has to be durable first.
     var hasNewSink: Bool { self.cursors.withLock { $0.hasBegun } }
 

@@ -94,6 +94,9 @@ struct SinkCursors {
         return required.map { self[$0.name].sequence }.min() ?? 0
     }
 
+    /// The newest sequence that every sink has confirmed, required or not.
+    var confirmed: Int64 { self.sinks.keys.lazy.map { self[$0].sequence }.min() ?? 0 }
+
     /// The newest group that every required sink has had for long enough.
     var expired: Int64 { self.times.expired }
 
