@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import Logging
+internal import Synchronization
 internal import TrackingCore
 internal import TrackingSinks
 
@@ -11,6 +12,7 @@ final class HitsFile: Sendable {
     private let logger: Logger?
     private let today: @Sendable () -> Int
     private let state = State()
+    private let unmoved = Atomic(0)
 
     /// What is held in memory of the file. `@unchecked Sendable`: used on the file's queue only.
     private final class State: @unchecked Sendable {
@@ -103,6 +105,9 @@ final class HitsFile: Sendable {
 
     // MARK: The first format
 
+    /// The hits that are yet to be moved into parts, as far as is known.
+    var unmovedHits: Int { self.unmoved.load(ordering: .relaxed) }
+
     /// The hits that are moved in one transaction: batches wait for some 50 ms.
     private static let movedHits = 2000
     /// The pause after a failure, such as another program's lock.
@@ -114,9 +119,7 @@ final class HitsFile: Sendable {
         var first: Int?
         while !Task.isCancelled {
             do {
-                let left = try await self.change {
-                    try $0.moveFormerHits(limit: Self.movedHits, in: $1)
-                }
+                let left = try await self.moveFormerHits(limit: Self.movedHits)
                 if left == 0 {
                     if first != nil { self.logger?.notice("all hits of hits.db are moved") }
                     return
@@ -129,6 +132,16 @@ final class HitsFile: Sendable {
                 try? await Task.sleep(for: Self.pause)  // Cancelled: the loop ends.
             }
         }
+    }
+
+    /// Moves the oldest of them in one transaction.
+    ///
+    /// - Returns: how many are left.
+    /// - Throws: SQLite's error.
+    func moveFormerHits(limit: Int) async throws -> Int {
+        let left = try await self.change { try $0.moveFormerHits(limit: limit, in: $1) }
+        self.unmoved.store(left, ordering: .relaxed)
+        return left
     }
 
     /// Logs the progress at the start, and with every tenth.

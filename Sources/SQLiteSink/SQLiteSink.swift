@@ -36,6 +36,9 @@ package final class SQLiteSink: Sink {
 
     deinit { self.moving.cancel() }
 
+    /// The hits of a file of the first format that are yet to be moved.
+    package var unmovedHits: Int { self.hits.unmovedHits }
+
     /// Inserts the batch in one transaction, except for groups that were inserted before. Then
     /// deletes hits that are too old or too many.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {

@@ -26,6 +26,9 @@ package final class SharedSink: Sink {
     /// The wrapped sink's place.
     package var place: String { self.sink.place }
 
+    /// The wrapped sink's hits that are yet to be moved.
+    package var unmovedHits: Int { self.sink.unmovedHits }
+
     /// Resumes the wrapped sink.
     package func resume(at place: String) { self.sink.resume(at: place) }
 

@@ -20,6 +20,10 @@ package protocol Sink: Sendable {
     /// the cursor. Empty for a sink that never loses hits.
     var place: String { get }
 
+    /// Hits that an earlier build has left in the backend in its own form, and that are yet to be
+    /// moved to today's. Deliveries come in meanwhile.
+    var unmovedHits: Int { get }
+
     /// Resumes at the place of an earlier run; called once, before the first batch. A sink that no
     /// longer finds it there answers the next batch with `lost`.
     func resume(at place: String)
@@ -30,6 +34,8 @@ extension Sink {
     package var maxBatch: BatchLimit { BatchLimit(hits: 1000, bytes: 384 << 10) }
     /// Empty: most backends never lose stored hits.
     package var place: String { "" }
+    /// 0: most backends have one form.
+    package var unmovedHits: Int { 0 }
     /// Does nothing.
     package func resume(at place: String) {}
 }

@@ -53,11 +53,13 @@ package struct SinkFactory: Sendable {
     ///
     /// - Throws: the error of a backend that cannot be opened.
     func sink(_ listed: ListedSink, of journal: Journal) throws -> RunningSink {
-        RunningSink(
-            listed: listed, sink: SharedSink(try self.open(listed)),
+        let sink = SharedSink(try self.open(listed))
+        return RunningSink(
+            listed: listed, sink: sink,
             state: SinkState(
                 listed.name, isRequired: listed.journalSink.isRequired, isPaused: listed.isPaused,
-                filter: listed.filter, untoldHits: { journal.missedHits(of: listed.name) }),
+                filter: listed.filter, untoldHits: { journal.missedHits(of: listed.name) },
+                unmovedHits: { sink.unmovedHits }),
             usage: self.usage(of: listed), stored: self.stored(by: listed))
     }
 

@@ -73,6 +73,15 @@ struct FormerHitsTests {
         #expect(try self.hits() == before)
     }
 
+    @Test("how many are left is known after each transaction")
+    func progress() async throws {
+        let file = try self.file()
+        #expect(try await file.moveFormerHits(limit: 9) == 19)
+        #expect(file.unmovedHits == 19)
+        await file.moveFormerHits()
+        #expect(file.unmovedHits == 0)
+    }
+
     private static func left(_ database: Database) throws -> Int {
         try Int.fetchOne(database, sql: "SELECT count(*) FROM hits_before") ?? 0
     }
