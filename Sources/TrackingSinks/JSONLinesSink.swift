@@ -1,5 +1,3 @@
-internal import Foundation
-internal import Glibc
 package import Logging
 package import TrackingCore
 
@@ -21,9 +19,7 @@ package actor JSONLinesSink: Sink {
     private let directory: JSONLinesDirectory
     private let configuration: JSONLinesConfiguration
     private let logger: Logger?
-    private var number: Int
-    private var descriptor: CInt
-    private var size: Int
+    private var file: JSONLinesFile
     private var lines: JSONLines
 
     /// Opens the newest file in the directory, or creates the first.
@@ -39,46 +35,28 @@ package actor JSONLinesSink: Sink {
     ) throws {
         let directory = try JSONLinesDirectory(creating: directory)
         let number = try directory.numbers().last ?? 1
-        try Self.dropUnfinishedLine(of: directory.path(of: number))
+        try JSONLinesFile.dropUnfinishedLine(of: directory.path(of: number))
         self.directory = directory
         self.configuration = configuration
         self.logger = logger
-        self.number = number
         self.lines = try JSONLines()
-        (self.descriptor, self.size) = try Self.open(number, in: directory)
+        self.file = try JSONLinesFile(number, in: directory)
     }
-
-    deinit { close(self.descriptor) }
 
     /// Appends the batch's lines and syncs them.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
         do {
-            if self.size >= self.configuration.fileBytes { try self.rotate() }
+            if self.file.size >= self.configuration.fileBytes { try self.rotate() }
             let rejected = try self.lines.encode(hits)
-            try self.append(self.lines.bytes)
+            try self.file.append(self.lines.bytes)
             return SinkAnswer(rejected: rejected)
         } catch {
             return SinkAnswer(failure: error)
         }
     }
 
-    /// Appends all lines or none: a partial write is truncated.
-    private func append(_ lines: Bytes) throws {
-        do {
-            try FileWriter.write(lines, to: self.descriptor)
-            guard fdatasync(self.descriptor) == 0 else { throw WriteError(number: errno) }
-            self.size += lines.count
-        } catch {
-            _ = ftruncate(self.descriptor, self.size)
-            throw error
-        }
-    }
-
     private func rotate() throws {
-        let (descriptor, size) = try Self.open(self.number + 1, in: self.directory)
-        close(self.descriptor)
-        (self.descriptor, self.size) = (descriptor, size)
-        self.number += 1
+        self.file = try JSONLinesFile(self.file.number + 1, in: self.directory)
         self.removeExcess()
     }
 
@@ -86,7 +64,7 @@ package actor JSONLinesSink: Sink {
     /// again when the next file is full.
     private func removeExcess() {
         do {
-            let excess = try self.directory.excess(before: self.number, self.configuration)
+            let excess = try self.directory.excess(before: self.file.number, self.configuration)
             for file in excess { self.remove(file) }
         } catch {
             self.logger?.warning(
@@ -107,38 +85,5 @@ package actor JSONLinesSink: Sink {
                 "a file beyond jsonl.retain_files or jsonl.max_bytes stays",
                 metadata: ["file": "\(path)", "reason": "\(error)"])
         }
-    }
-
-    private static func open(
-        _ number: Int, in directory: JSONLinesDirectory
-    ) throws(WriteError) -> (CInt, Int) {
-        let descriptor = Glibc.open(
-            directory.path(of: number), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw WriteError(number: errno) }
-        do {
-            try directory.sync()
-        } catch {
-            close(descriptor)
-            throw error
-        }
-        return (descriptor, Int(lseek(descriptor, 0, SEEK_END)))
-    }
-
-    /// Removes an incomplete last line. It was not delivered, so the batch comes again.
-    private static func dropUnfinishedLine(of path: String) throws {
-        guard let file = FileHandle(forUpdatingAtPath: path) else { return }
-        defer { try? file.close() }  // Nothing was written through it.
-        var end = try file.seekToEnd()
-        while end > 0 {
-            let start = end > 65536 ? end - 65536 : 0
-            try file.seek(toOffset: start)
-            let block = try file.read(upToCount: Int(end - start)) ?? Data()
-            if let newline = block.lastIndex(of: UInt8(ascii: "\n")) {
-                try file.truncate(atOffset: start + UInt64(newline - block.startIndex) + 1)
-                return
-            }
-            end = start
-        }
-        try file.truncate(atOffset: 0)
     }
 }
