@@ -112,9 +112,11 @@ let targets: [Target] = [
         "TrackingJournal",
         ["CCRC32C", "ConfigurationKeys", "TrackingCore"] + libraries("DequeModule") + sqlite),
     .systemLibrary(name: "CNats", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
+    // In every build, without a trait: small, and on nearly every Linux system already.
+    .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
     module(
         "TrackingSinks",
-        ["ConfigurationKeys", "SightlineProtos", "TrackingCore", "TrackingJournal"]
+        ["CZstd", "ConfigurationKeys", "SightlineProtos", "TrackingCore", "TrackingJournal"]
             + libraries(
                 "CoreMetrics", "Instrumentation", "Logging", "ServiceContextModule",
                 "ServiceLifecycle", "SwiftProtobuf", "Tracing") + sqlite),
@@ -231,8 +233,8 @@ let targets: [Target] = [
     tests(
         "TrackingSinksTests",
         [
-            "CNats", "NATSSink", "SQLiteSink", "SightlineProtos", "Telemetry", "TestSupport",
-            "TrackingCore", "TrackingJournal", "TrackingSinks",
+            "CNats", "CZstd", "NATSSink", "SQLiteSink", "SightlineProtos", "Telemetry",
+            "TestSupport", "TrackingCore", "TrackingJournal", "TrackingSinks",
         ]
             + libraries(
                 "CoreMetrics", "GRDB", "Logging", "MetricsTestKit", "SwiftProtobuf", "Tracing")),

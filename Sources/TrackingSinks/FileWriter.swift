@@ -1,7 +1,7 @@
 internal import Glibc
 internal import TrackingCore
 
-/// A failed change of a file.
+/// A failed call on a file.
 struct WriteError: Error, CustomStringConvertible {
     let number: CInt
     var action = "write"

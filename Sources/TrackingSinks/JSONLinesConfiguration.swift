@@ -2,12 +2,24 @@ package import ConfigurationKeys
 
 /// How large the jsonl sink's files get, and how many of them it keeps.
 package struct JSONLinesConfiguration: KeyedConfiguration {
+    /// How the files are compressed.
+    package enum Compression: String, CaseIterable, Sendable {
+        /// Not at all: lines of text.
+        case none
+        /// Zstandard (RFC 8878): each batch is a frame.
+        case zstd
+    }
+
     /// The size from which on a file is full, and the next one is begun.
     package var fileBytes = 128 << 20
     /// The maximum number of full files; 0 for no limit.
     package var retainFiles = 0
     /// The maximum size of all full files; 0 for no limit.
     package var maxBytes = 64 << 30
+    /// How new files are compressed.
+    package var compression = Compression.none
+    /// The level of zstd. Higher ones save little: the lines of a batch repeat each other.
+    package var zstdLevel = 1
 
     /// Creates the default settings.
     package init() {}
@@ -24,5 +36,11 @@ package struct JSONLinesConfiguration: KeyedConfiguration {
             "jsonl.max_bytes", \.maxBytes, 0...(1 << 50),
             "maximum size of all full files; the oldest are deleted, never the newest; 0 for no "
                 + "limit"),
+        .choice(
+            "jsonl.compression", \.compression,
+            "compression of the files; every batch is a zstd frame of its own"),
+        .number(
+            "jsonl.zstd_level", \.zstdLevel, 1...19,
+            "level of zstd: 1 takes 1 MiB of memory, 19 takes 90 MiB and 500 times the CPU"),
     ]
 }

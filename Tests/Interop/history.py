@@ -27,8 +27,11 @@ PAUSE_SECONDS = 0.05
 SETTINGS = [f"--set=journal.segment_bytes={SEGMENT_BYTES}", "--set=journal.recent_hits=20000",
             # Batches are read back from the segments.
             "--set=journal.checkpoint_milliseconds=40", "--set=journal.cache_bytes=1",
-            "--set=jsonl.file_bytes=5000",
             f"--set=journal.retain_seconds={RETAIN_SECONDS}", "--set=drain.seconds=1"]
+# Sinks by name, with files of the jsonl sink that are full after a few requests.
+SINKS = {"sqlite": ["--sink=sqlite"], "jsonl": ["--sink=jsonl", "--set=jsonl.file_bytes=5000"],
+         "jsonl.zst": ["--sink=jsonl", "--set=jsonl.file_bytes=1500",
+                       "--set=jsonl.compression=zstd"]}
 # How a process may end: at SIGTERM, at a disk that failed, at a directory that it cannot use.
 EXITS = {0, 69, 74, 78}
 STOP_SECONDS = 20
@@ -58,7 +61,7 @@ class History:
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="sightline-history-"))
         node = self.home / "node"
         self.faults = Faults(node, self.home)
-        self.server = Server(node / "data", "--admin", "off", "--sink", sink, *SETTINGS,
+        self.server = Server(node / "data", "--admin", "off", *SINKS[sink], *SETTINGS,
                              environment=self.faults.environment)
         self.server.log_path = self.home / "stderr"
         self.exits: list[int] = []

@@ -16,7 +16,7 @@ from server import STOP_SECONDS, binary, wait_until
 
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), ROOT / "Deploy/README.md",
          ROOT / "Benchmarks/README.md"]
-PROGRAMS = ("sightline", "sqlite3", ".venv/bin/buf", "cat")
+PROGRAMS = ("sightline", "sqlite3", ".venv/bin/buf", "cat", "zstd")
 # Commands by how they begin, and why no test runs them.
 NOT_RUN = {
     "install ": "writes into the machine's own folders",
@@ -29,7 +29,7 @@ NOT_RUN = {
 }
 ENDS_WITH = {"sightline inspect Tests/Fixtures/apns-tester.json": 1}
 # What a sink takes comes a moment after its ack.
-FOLLOWS = ("sightline tail", "sightline report")
+FOLLOWS = ("sightline tail", "sightline report", "zstd")
 SINK_SECONDS = 10
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

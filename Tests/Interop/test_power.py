@@ -16,6 +16,7 @@ import pytest
 import disk_image
 from facts import Facts
 from faults import FOR_EVER, LIE, Faults, library
+from history import SINKS
 from ledger import Ledger, Verdict
 from server import Server, wait_until
 
@@ -57,7 +58,7 @@ class Cut:
 
     def run(self) -> list[Verdict]:
         """Runs it; a verdict for each client."""
-        sink = self.chooser.choice(["sqlite", "jsonl"])
+        sink = self.chooser.choice(list(SINKS))
         try:
             copy = self._live(sink)
         finally:
@@ -70,7 +71,7 @@ class Cut:
             disk_image.remove(self.home)
 
     def _server(self, sink: str, environment=None) -> Server:
-        server = Server(self.folder / "data", "--sink", sink, *SETTINGS, environment=environment)
+        server = Server(self.folder / "data", *SINKS[sink], *SETTINGS, environment=environment)
         server.log_path = self.home / "stderr"
         return server
 

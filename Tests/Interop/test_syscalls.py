@@ -13,12 +13,11 @@ import time
 import pytest
 
 from faults import FAULTS, library
-from history import History, Outcome
+from history import SINKS, History, Outcome
 
 # Most of a history is waiting.
 WORKERS = 3 * (os.cpu_count() or 1)
 SAMPLE = 40
-SINKS = ["sqlite", "jsonl"]
 # Calls that can move a part of the bytes.
 MOVES = {"pread", "pwrite", "read", "write"}
 # Of the library's names, those of the calls that strace sees.

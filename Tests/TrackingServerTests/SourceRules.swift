@@ -61,7 +61,7 @@ enum SourceRules {
             "TrackingCore", "CCRC32C", "ConfigurationKeys", "DequeModule", "GRDB", "GRDBSQLite",
         ]),
         "TrackingSinks": Self.system.union([
-            "ConfigurationKeys", "Dispatch",
+            "CZstd", "ConfigurationKeys", "Dispatch",
             "TrackingJournal", "TrackingCore", "SightlineProtos", "SwiftProtobuf", "GRDB",
             "GRDBSQLite", "Logging", "ServiceLifecycle", "CoreMetrics",
         ]).union(Self.tracing),

@@ -13,8 +13,8 @@ internal import TestSupport
 extension ForwarderTests {
     @Test(
         "a batch that the sink cannot read becomes dead letters, hit by hit, and the next is taken",
-        arguments: SinkKind.keeping)
-    func undeliverable(_ tested: SinkKind) async throws {
+        arguments: TestedSink.keeping)
+    func undeliverable(_ tested: TestedSink) async throws {
         let sink = try tested.open(self.directory)
         let journal = try await self.journal(sink.name)
         let events = (1...3).map { TestEvents.push(.opened, id: $0) }
@@ -46,8 +46,8 @@ extension ForwarderTests {
 
     @Test(
         "an event that is no protobuf becomes a dead letter, and stops no sink",
-        arguments: SinkKind.keeping)
-    func brokenEvent(_ tested: SinkKind) async throws {
+        arguments: TestedSink.keeping)
+    func brokenEvent(_ tested: TestedSink) async throws {
         let sink = try tested.open(self.directory)
         let journal = try await self.journal(sink.name)
         let events = (1...3).map { TestEvents.full(id: $0) }
@@ -98,7 +98,7 @@ extension ForwarderTests {
             try await running
             await journal.close()
         }
-        let hits = try SinkKind.sqlite.readBack(self.directory)
+        let hits = try TestedSink(kind: .sqlite).readBack(self.directory)
         #expect(hits.map(\.event.eventID) == ["event-1", "event-2"])
     }
 }

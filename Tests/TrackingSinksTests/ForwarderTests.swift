@@ -245,7 +245,7 @@ struct ForwarderTests {
         journal.finish()
         try await self.forwarder(journal, try SQLiteSink(path: self.directory.file("hits.db")))
             .run()
-        let hits = try SinkKind.sqlite.readBack(self.directory)
+        let hits = try TestedSink(kind: .sqlite).readBack(self.directory)
         #expect(hits.map(\.event.subjectID) == ["subject-1"])
         await journal.close()
         let files = try FileManager.default.subpathsOfDirectory(atPath: self.directory.path)

@@ -12,25 +12,32 @@ struct JSONLinesSinkTests {
     init() throws { self.directory = try TemporaryDirectory() }
 
     private func bytes(_ number: Int) throws -> Data {
-        try Data(contentsOf: URL(filePath: self.directory.file("hits-00000\(number).jsonl")))
+        try LinesFile(number, in: self.directory.path).bytes
     }
 
     private func files() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: self.directory.path).sorted()
     }
 
-    @Test("a file that has reached the limit is followed by a new one; one byte below it is not")
-    func rotation() async throws {
+    @Test(
+        "a file that has reached the limit is followed by a new one; one byte below it is not",
+        arguments: JSONLinesConfiguration.Compression.allCases)
+    func rotation(_ compression: JSONLinesConfiguration.Compression) async throws {
         let batch = try TestHits.batch([TestEvents.full(id: 1)])
-        let probe = try JSONLinesSink(directory: self.directory.path)
+        let probe = try JSONLinesSink(
+            directory: self.directory.path, .with { $0.compression = compression })
         #expect(await probe.deliver(batch) == .delivered)
-        let size = try self.bytes(1).count
+        // On the disk, so compressed.
+        let size = try LinesFile(1, compression, in: self.directory.path).bytes.count
         for (limit, count) in [(size, 2), (size + 1, 1)] {
             let other = try TemporaryDirectory()
-            let sink = try JSONLinesSink(directory: other.path, .with { $0.fileBytes = limit })
+            let sink = try JSONLinesSink(
+                directory: other.path,
+                .with { ($0.fileBytes, $0.compression) = (limit, compression) })
             for _ in 0..<2 { #expect(await sink.deliver(batch) == .delivered) }
             let names = try FileManager.default.contentsOfDirectory(atPath: other.path).sorted()
-            #expect(names == ["hits-000001.jsonl", "hits-000002.jsonl"].prefix(count).map { $0 })
+            #expect(
+                names == (1...count).map { LinesFile($0, compression, in: other.path).name })
         }
     }
 
@@ -147,16 +154,19 @@ struct JSONLinesSinkTests {
         #expect(lines.count == wholeLines + 1)
     }
 
-    @Test("a line is the record in proto3 JSON, and decodes back to it")
-    func json() async throws {
+    @Test(
+        "a line is the record in proto3 JSON, and decodes back to it",
+        arguments: JSONLinesConfiguration.Compression.allCases)
+    func json(_ compression: JSONLinesConfiguration.Compression) async throws {
         let events = [
             TestEvents.full(id: 1), TestEvents.push(.opened, id: 2),
             TestEvents.action(.open, id: 3),
         ]
         let batch = try TestHits.batch(events, tracestate: "a=b")
-        let sink = try JSONLinesSink(directory: self.directory.path)
+        let sink = try JSONLinesSink(
+            directory: self.directory.path, .with { $0.compression = compression })
         #expect(await sink.deliver(batch) == .delivered)
-        let text = String(decoding: try self.bytes(1), as: UTF8.self)
+        let text = try LinesFile(1, compression, in: self.directory.path).text
         #expect(text.hasSuffix("\n"))
         let records = try text.split(separator: "\n").map {
             try Sightline_V1_TrackingRecord(jsonString: String($0))
@@ -177,13 +187,5 @@ struct JSONLinesSinkTests {
             let attributes = try FileManager.default.attributesOfItem(atPath: file.key)
             #expect(attributes[.posixPermissions] as? Int == file.value)
         }
-    }
-}
-
-extension JSONLinesConfiguration {
-    fileprivate static func with(_ change: (inout Self) -> Void) -> Self {
-        var configuration = Self()
-        change(&configuration)
-        return configuration
     }
 }

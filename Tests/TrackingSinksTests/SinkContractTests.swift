@@ -1,107 +1,11 @@
 // The contract of sinks, tested with each of them.
 internal import Foundation
-internal import GRDB
-internal import Glibc
-internal import SQLiteSink
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
 internal import TrackingCore
 internal import TrackingSinks
-
-@testable internal import NATSSink
-
-/// Each kind of sink, and how to read back what it has.
-extension SinkKind {
-    /// Those that are tested: nats only where a server was started for it, as `make test-swift`
-    /// does.
-    static let tested = Self.allCases.filter { $0 != .nats || NATSConfiguration.testServer != nil }
-    /// Those of them that keep what they get.
-    static let keeping = Self.tested.filter { $0 != .discard }
-
-    /// Opens it on its files in `directory`.
-    func open(_ directory: TemporaryDirectory) throws -> any Sink {
-        switch self {
-        case .sqlite: return try SQLiteSink(path: directory.file("hits.db"))
-        case .jsonl: return try JSONLinesSink(directory: directory.file("lines"))
-        case .stdout:
-            let file = directory.file("stdout")
-            let descriptor = Glibc.open(file, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-            return try StandardOutputSink(descriptor: descriptor)
-        case .discard: return DiscardSink()
-        case .nats: return try NATSSink(.test(directory))
-        }
-    }
-
-    /// The hits it has, in order.
-    func readBack(_ directory: TemporaryDirectory) throws -> [ReadHit] {
-        switch self {
-        case .sqlite:
-            return try DatabaseQueue(path: directory.file("hits.db")).read { database in
-                try Row.fetchAll(
-                    database, sql: "SELECT hit_id, event, traceparent FROM hits ORDER BY rowid"
-                ).map { row in
-                    let event = try Sightline_V1_TrackingEvent(serializedBytes: row[1] as Data)
-                    return ReadHit(id: row[0], event: event, traceparent: row[2] ?? "")
-                }
-            }
-        case .jsonl:
-            return try Self.hits(ofLines: directory.file("lines/hits-000001.jsonl"))
-        case .stdout: return try Self.hits(ofLines: directory.file("stdout"))
-        case .discard: return []
-        case .nats:
-            return try TestStream(.test(directory)).messages().map { message in
-                let record = try Sightline_V1_TrackingRecord(serializedBytes: message.data)
-                #expect(message.hitID == record.hitID.hex)
-                return ReadHit(record)
-            }
-        }
-    }
-
-    /// Whether a batch that is delivered twice counts once.
-    var isExactlyOnce: Bool {
-        switch self {
-        case .sqlite, .nats: true
-        case .jsonl, .stdout, .discard: false
-        }
-    }
-
-    /// Whether fields that this version does not know survive.
-    var keepsUnknownFields: Bool {
-        switch self {
-        case .sqlite, .nats: true
-        case .jsonl, .stdout, .discard: false
-        }
-    }
-
-    private static func hits(ofLines path: String) throws -> [ReadHit] {
-        try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map { line in
-            let record = try Sightline_V1_TrackingRecord(jsonString: String(line))
-            return ReadHit(
-                id: record.hitID, event: record.event,
-                traceparent: record.traceContext.traceparent)
-        }
-    }
-}
-
-/// The fields of a hit that every sink stores.
-struct ReadHit: Equatable {
-    let id: Data
-    let event: Sightline_V1_TrackingEvent
-    let traceparent: String
-
-    init(id: Data, event: Sightline_V1_TrackingEvent, traceparent: String) {
-        self.id = id
-        self.event = event
-        self.traceparent = traceparent
-    }
-
-    init(_ record: Sightline_V1_TrackingRecord) {
-        self.init(
-            id: record.hitID, event: record.event, traceparent: record.traceContext.traceparent)
-    }
-}
 
 @Suite("the contract of every sink")
 struct SinkContractTests {
@@ -110,7 +14,7 @@ struct SinkContractTests {
     init() throws { self.directory = try TemporaryDirectory() }
 
     /// Delivers batches, and expects exactly their hits to be read back, in order.
-    private func expectHits(of batches: [HitBatch], in sink: SinkKind) async throws {
+    private func expectHits(of batches: [HitBatch], in sink: TestedSink) async throws {
         let opened = try sink.open(self.directory)
         for batch in batches { #expect(await opened.deliver(batch) == .delivered) }
         #expect(
@@ -118,8 +22,8 @@ struct SinkContractTests {
                 == batches.flatMap { try $0.records }.map(ReadHit.init))
     }
 
-    @Test("hits come in the journal's order", arguments: SinkKind.keeping)
-    func order(sink: SinkKind) async throws {
+    @Test("hits come in the journal's order", arguments: TestedSink.keeping)
+    func order(sink: TestedSink) async throws {
         let batches = try (0..<20).map { number in
             try TestHits.batch(
                 (0..<3).map { TestEvents.full(id: 1000 - number * 3 - $0) },
@@ -130,7 +34,7 @@ struct SinkContractTests {
 
     @Test("the sink that keeps nothing delivers every batch, and leaves nothing behind")
     func discard() async throws {
-        let sink = try SinkKind.discard.open(self.directory)
+        let sink = try TestedSink(kind: .discard).open(self.directory)
         for number in 1...3 {
             let batch = try TestHits.batch([TestEvents.full(id: number)], sequence: Int64(number))
             #expect(await sink.deliver(batch) == .delivered)
@@ -139,14 +43,14 @@ struct SinkContractTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: self.directory.path) == [])
     }
 
-    @Test("a batch of many hits comes whole", arguments: SinkKind.keeping)
-    func manyHits(sink: SinkKind) async throws {
+    @Test("a batch of many hits comes whole", arguments: TestedSink.keeping)
+    func manyHits(sink: TestedSink) async throws {
         try await self.expectHits(
             of: [try TestHits.batch((1...1500).map { TestEvents.full(id: $0) })], in: sink)
     }
 
-    @Test("joined groups come whole and in order", arguments: SinkKind.keeping)
-    func joinedGroups(sink: SinkKind) async throws {
+    @Test("joined groups come whole and in order", arguments: TestedSink.keeping)
+    func joinedGroups(sink: TestedSink) async throws {
         let batches = try (1...12).map { number in
             try TestHits.batch(
                 (0..<number).map { TestEvents.full(id: number * 100 + $0) },
@@ -159,15 +63,15 @@ struct SinkContractTests {
             ], in: sink)
     }
 
-    @Test("D14: an opened notification is a click and then an open", arguments: SinkKind.keeping)
-    func openedTwice(sink: SinkKind) async throws {
+    @Test("D14: an opened notification is a click and then an open", arguments: TestedSink.keeping)
+    func openedTwice(sink: TestedSink) async throws {
         let batch = try TestHits.batch([TestEvents.push(.opened, id: 1)])
         #expect(try batch.records.map(\.kind) == [.click, .open])
         try await self.expectHits(of: [batch], in: sink)
     }
 
-    @Test("an empty batch is delivered and adds nothing", arguments: SinkKind.keeping)
-    func empty(sink: SinkKind) async throws {
+    @Test("an empty batch is delivered and adds nothing", arguments: TestedSink.keeping)
+    func empty(sink: TestedSink) async throws {
         try await self.expectHits(
             of: [
                 HitBatch(journal: "j", sequence: 1, payload: []),
@@ -175,8 +79,8 @@ struct SinkContractTests {
             ], in: sink)
     }
 
-    @Test("a batch that comes again is delivered again", arguments: SinkKind.keeping)
-    func sameBatch(sink: SinkKind) async throws {
+    @Test("a batch that comes again is delivered again", arguments: TestedSink.keeping)
+    func sameBatch(sink: TestedSink) async throws {
         let opened = try sink.open(self.directory)
         let batch = try TestHits.batch([TestEvents.push(.opened, id: 1)])
         for _ in 0..<2 { #expect(await opened.deliver(batch) == .delivered) }
@@ -185,8 +89,8 @@ struct SinkContractTests {
         #expect(Set(hits.map(\.id)).count == 2)
     }
 
-    @Test("a sink goes on where it was when it is opened again", arguments: SinkKind.keeping)
-    func reopened(sink: SinkKind) async throws {
+    @Test("a sink goes on where it was when it is opened again", arguments: TestedSink.keeping)
+    func reopened(sink: TestedSink) async throws {
         for number in 1...3 {
             let opened = try sink.open(self.directory)
             let batch = try TestHits.batch(
@@ -199,8 +103,8 @@ struct SinkContractTests {
 
     @Test(
         "fields that this version does not know survive where the form has room for them",
-        arguments: SinkKind.keeping)
-    func unknownFields(sink: SinkKind) async throws {
+        arguments: TestedSink.keeping)
+    func unknownFields(sink: TestedSink) async throws {
         // Field 200, a text, behind all known ones.
         let unknown: [UInt8] = [0xc2, 0x0c, 3] + [UInt8]("new".utf8)
         let request = try TestHits.request(bytes: [
@@ -224,7 +128,7 @@ struct SinkContractTests {
             HitBatch(journal: "j", sequence: 1, payload: [1, 2, 3]),
             HitBatch(try TestHits.requestFromLaterOn(events, strange: 2)),
         ]
-        for sink in SinkKind.keeping {
+        for sink in TestedSink.keeping {
             let opened = try sink.open(self.directory)
             for batch in batches {
                 let answer = await opened.deliver(batch)
@@ -240,16 +144,16 @@ struct SinkContractTests {
         }
     }
 
-    @Test("no sink waits for an event to become protobuf", arguments: SinkKind.tested)
-    func brokenEvent(sink: SinkKind) async throws {
+    @Test("no sink waits for an event to become protobuf", arguments: TestedSink.all)
+    func brokenEvent(sink: TestedSink) async throws {
         let events = (1...3).map { TestEvents.full(id: $0) }
         let opened = try sink.open(self.directory)
         let answer = await opened.deliver(
             HitBatch(try TestHits.requestWithBrokenEvent(events, broken: 1)))
         switch answer {
-        case .undeliverable: #expect(sink == .sqlite)
+        case .undeliverable: #expect(sink.kind == .sqlite)
         case .rejected(let reasons): #expect(Array(reasons.keys) == [1])
-        case .delivered: #expect(sink == .discard)
+        case .delivered: #expect(sink.kind == .discard)
         case .unavailable, .lost: Issue.record("\(answer)")
         }
     }

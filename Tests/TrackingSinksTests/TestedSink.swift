@@ -1,0 +1,121 @@
+// The sinks that tests of all of them open.
+internal import Foundation
+internal import GRDB
+internal import Glibc
+internal import SQLiteSink
+internal import SightlineProtos
+internal import SwiftProtobuf
+internal import TestSupport
+internal import Testing
+internal import TrackingSinks
+
+@testable internal import NATSSink
+
+/// A kind of sink in one of its forms, and how to read back what it has.
+struct TestedSink: CustomTestStringConvertible {
+    let kind: SinkKind
+    var compression = JSONLinesConfiguration.Compression.none
+
+    /// Those that are tested: nats only where a server was started for it, as `make test-swift`
+    /// does.
+    static let all =
+        SinkKind.allCases.filter { $0 != .nats || NATSConfiguration.testServer != nil }
+        .map { Self(kind: $0) } + [Self(kind: .jsonl, compression: .zstd)]
+    /// Those of them that keep what they get.
+    static let keeping = Self.all.filter { $0.kind != .discard }
+
+    var testDescription: String {
+        self.compression == .none ? "\(self.kind)" : "\(self.kind) with \(self.compression)"
+    }
+
+    private func lines(in directory: TemporaryDirectory) -> String {
+        directory.file("lines-\(self.compression)")
+    }
+
+    /// Opens it on its files in `directory`.
+    func open(_ directory: TemporaryDirectory) throws -> any Sink {
+        switch self.kind {
+        case .sqlite: return try SQLiteSink(path: directory.file("hits.db"))
+        case .jsonl:
+            return try JSONLinesSink(
+                directory: self.lines(in: directory), .with { $0.compression = self.compression })
+        case .stdout:
+            let file = directory.file("stdout")
+            let descriptor = Glibc.open(file, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+            return try StandardOutputSink(descriptor: descriptor)
+        case .discard: return DiscardSink()
+        case .nats: return try NATSSink(.test(directory))
+        }
+    }
+
+    /// The hits it has, in order.
+    func readBack(_ directory: TemporaryDirectory) throws -> [ReadHit] {
+        switch self.kind {
+        case .sqlite:
+            return try DatabaseQueue(path: directory.file("hits.db")).read { database in
+                try Row.fetchAll(
+                    database, sql: "SELECT hit_id, event, traceparent FROM hits ORDER BY rowid"
+                ).map { row in
+                    let event = try Sightline_V1_TrackingEvent(serializedBytes: row[1] as Data)
+                    return ReadHit(id: row[0], event: event, traceparent: row[2] ?? "")
+                }
+            }
+        case .jsonl:
+            let lines = LinesFile(1, self.compression, in: self.lines(in: directory))
+            return try Self.hits(ofLines: lines.text)
+        case .stdout:
+            return try Self.hits(
+                ofLines: String(contentsOfFile: directory.file("stdout"), encoding: .utf8))
+        case .discard: return []
+        case .nats:
+            return try TestStream(.test(directory)).messages().map { message in
+                let record = try Sightline_V1_TrackingRecord(serializedBytes: message.data)
+                #expect(message.hitID == record.hitID.hex)
+                return ReadHit(record)
+            }
+        }
+    }
+
+    /// Whether a batch that is delivered twice counts once.
+    var isExactlyOnce: Bool {
+        switch self.kind {
+        case .sqlite, .nats: true
+        case .jsonl, .stdout, .discard: false
+        }
+    }
+
+    /// Whether fields that this version does not know survive.
+    var keepsUnknownFields: Bool {
+        switch self.kind {
+        case .sqlite, .nats: true
+        case .jsonl, .stdout, .discard: false
+        }
+    }
+
+    private static func hits(ofLines text: String) throws -> [ReadHit] {
+        try text.split(separator: "\n").map { line in
+            let record = try Sightline_V1_TrackingRecord(jsonString: String(line))
+            return ReadHit(
+                id: record.hitID, event: record.event,
+                traceparent: record.traceContext.traceparent)
+        }
+    }
+}
+
+/// The fields of a hit that every sink stores.
+struct ReadHit: Equatable {
+    let id: Data
+    let event: Sightline_V1_TrackingEvent
+    let traceparent: String
+
+    init(id: Data, event: Sightline_V1_TrackingEvent, traceparent: String) {
+        self.id = id
+        self.event = event
+        self.traceparent = traceparent
+    }
+
+    init(_ record: Sightline_V1_TrackingRecord) {
+        self.init(
+            id: record.hitID, event: record.event, traceparent: record.traceContext.traceparent)
+    }
+}
