@@ -111,12 +111,15 @@ struct SinkCursors {
         self.times.note(self.delivered, at: time)
     }
 
-    /// A sink's backend has lost hits: moves its cursor back and restarts the retention.
+    /// A sink's backend has lost hits: moves its cursor back and restarts the retention. Where a
+    /// gap follows the cursor, nothing before it is kept: the cursor stays, and the gap is told
+    /// first.
     ///
     /// - Parameter kept: the group before the oldest that is kept.
     mutating func rewind(_ name: String, to kept: Int64) {
-        self.move(name, to: SinkCursor(sequence: kept))
-        self.gaps[name] = nil
+        let gap = self.gaps[name]?.all
+        self.move(name, to: SinkCursor(sequence: gap == nil ? kept : self[name].sequence))
+        self.gaps[name] = gap.map { Gaps(untold: $0) }
         self.times.reset()
     }
 

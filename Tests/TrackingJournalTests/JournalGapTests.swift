@@ -150,6 +150,37 @@ struct JournalGapTests {
         await journal.close()
     }
 
+    @Test("a sink whose backend has lost hits is told what it has missed all the same")
+    func lost() async throws {
+        var journal = try self.open(maxLagBytes: 1 << 20)
+        await self.deliver(1...2, journal)
+        journal.advance(sink: "may", to: 2)
+        await journal.settle()
+        await journal.close()
+        journal = try self.open(maxLagBytes: 1)
+        await self.deliver(3...6, journal)
+        journal.rewind(sink: "may")
+        #expect(journal.missedHits(of: "may") == 4)
+        #expect(try await self.next(journal, after: 0)?.loss == Self.gap(3...6))
+        journal.advance(sink: "may", to: 6)
+        journal.rewind(sink: "may")
+        #expect(journal.missedHits(of: "may") == 0)
+        await journal.close()
+    }
+
+    @Test("what a forwarder gave up because of a loss is missing, if the journal let it go")
+    func lostInHand() {
+        var cursors = Self.cursors
+        cursors.advance("may", to: SinkCursor(sequence: 1), at: .now)
+        #expect(cursors.take("may", through: 3) == nil)
+        for sequence in Int64(2)...4 { cursors.noteDeleted(.test(sequence)) }
+        cursors.rewind("may", to: 4)
+        #expect(cursors.unsaved["may"]?.gap == SinkGap(through: 4, events: 3, hits: 3))
+        #expect(cursors.take("may", through: 5) == SinkGap(through: 4, events: 3, hits: 3))
+        cursors.advance("may", to: SinkCursor(sequence: 4), at: .now)
+        #expect(cursors.take("may", through: 5) == nil)
+    }
+
     @Test("a new sink begins with the oldest group that is kept, or with the next")
     func beginnings() async throws {
         var journal = try Journal.open(self.directory, sinks: [JournalSink("must")])
