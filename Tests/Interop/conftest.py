@@ -1,4 +1,4 @@
-"""Fixtures: servers that end with their test, and figures that the summary prints."""
+"""Fixtures: servers, ours and nats-servers, that end with their test; figures for the summary."""
 
 import pathlib
 import random
@@ -8,6 +8,7 @@ import tempfile
 import pytest
 
 import logs
+from nats_server import NatsServer
 from server import Server
 
 FIGURE = "figure"
@@ -106,3 +107,21 @@ def stub(running):
     """A stub on that server."""
     with running.channel() as channel:
         yield running.stub(channel)
+
+
+@pytest.fixture
+def folder():
+    """A folder of the test's own."""
+    path = pathlib.Path(tempfile.mkdtemp(prefix="sightline-nats-"))
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture
+def jetstream(folder):
+    """A nats-server, running."""
+    server = NatsServer(folder / "nats")
+    try:
+        yield server.start()
+    finally:
+        server.close()

@@ -1,30 +1,8 @@
-"""Fixtures: nats-servers that end with their test."""
-
-import pathlib
-import shutil
-import tempfile
+"""Fixtures: a cluster of nats-servers that ends with its test, and the settings of its sink."""
 
 import pytest
 
-from nats_server import Cluster, NatsServer
-
-
-@pytest.fixture
-def folder():
-    """A folder of the test's own."""
-    path = pathlib.Path(tempfile.mkdtemp(prefix="sightline-nats-"))
-    yield path
-    shutil.rmtree(path, ignore_errors=True)
-
-
-@pytest.fixture
-def jetstream(folder):
-    """One server, running."""
-    server = NatsServer(folder / "nats")
-    try:
-        yield server.start()
-    finally:
-        server.close()
+from nats_server import Cluster
 
 
 @pytest.fixture

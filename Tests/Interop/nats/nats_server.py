@@ -90,6 +90,24 @@ class NatsServer:
             self.kill()
 
 
+class Snapshot:
+    """A server's store as it was at one moment, as after a power cut that took what came later."""
+
+    def __init__(self, server: NatsServer, folder: pathlib.Path):
+        self.server = server
+        self.folder = folder
+        server.process.send_signal(signal.SIGSTOP)
+        shutil.copytree(server.store, folder)
+        server.process.send_signal(signal.SIGCONT)
+
+    def restore(self) -> None:
+        """kill -9, the older store, and a new start."""
+        self.server.kill()
+        shutil.rmtree(self.server.store)
+        shutil.copytree(self.folder, self.server.store)
+        self.server.start()
+
+
 class Cluster:
     """Servers that know each other: as many as a stream needs for its replicas."""
 

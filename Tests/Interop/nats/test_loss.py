@@ -1,6 +1,5 @@
 """A stream that goes back to what it was: the nodes notice, and feed it again."""
 
-import shutil
 import signal
 import time
 
@@ -8,26 +7,9 @@ import pytest
 
 from conftest import settings
 from load import Load
+from nats_server import Snapshot
 from scenario import check, filled, under_load
 from server import wait_until
-
-
-class Snapshot:
-    """A server's store as it was at one moment, as after a power cut that took what came later."""
-
-    def __init__(self, server, folder):
-        self.server = server
-        self.folder = folder
-        server.process.send_signal(signal.SIGSTOP)
-        shutil.copytree(server.store, folder)
-        server.process.send_signal(signal.SIGCONT)
-
-    def restore(self) -> None:
-        """kill -9, the older store, and a new start."""
-        self.server.kill()
-        shutil.rmtree(self.server.store)
-        shutil.copytree(self.folder, self.server.store)
-        self.server.start()
 
 
 @pytest.mark.timeout(300)
