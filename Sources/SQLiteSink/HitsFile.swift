@@ -92,11 +92,18 @@ final class HitsFile: Sendable {
             guard try await self.file.read({ try state.readAhead.read(part, in: $0) }) else {
                 return
             }
-            let part = try await self.change { try $0.dropOldest(configuration, in: $1) }
-            guard let part else { return }
+            let (dropped, duration) = try await self.change { writer, database in
+                let start = ContinuousClock.now
+                let dropped = try writer.dropOldest(configuration, in: database)
+                return (dropped, start.duration(to: .now))
+            }
+            guard let dropped else { return }
             self.logger?.notice(
                 "hits are deleted from hits.db, as they are too old or too many",
-                metadata: ["received_on": "\(part.dayText)", "hits": "\(part.hits)"])
+                metadata: [
+                    "received_on": "\(dropped.dayText)", "hits": "\(dropped.hits)",
+                    "milliseconds": "\(Int(duration / .milliseconds(1)))",
+                ])
         } catch {
             self.logger?.warning(
                 "old hits cannot be deleted from hits.db", metadata: ["reason": "\(error)"])

@@ -10,7 +10,7 @@ extension Journal {
         /// The payload at which a group is closed; its last request may exceed it. Larger groups
         /// save little per byte and delay their first request.
         package var maxGroupBytes = 384 << 10
-        /// The maximum payload of recent batches in memory, for the forwarders.
+        /// The maximum payload of the newest batches in memory: those that a sink does not have yet.
         package var maxCachedBytes = 32 << 20
         /// The bytes of records in a segment; only a single larger record may exceed it.
         package var segmentBytes = 16 << 20
@@ -52,7 +52,7 @@ extension Journal.Configuration: KeyedConfiguration {
         .number("journal.group_bytes", \.maxGroupBytes, 1...(1 << 40), "bytes of one commit"),
         .number(
             "journal.cache_bytes", \.maxCachedBytes, 1...(1 << 40),
-            "bytes of recent batches kept in memory for the sinks"),
+            "bytes of the newest batches kept in memory until every sink has them"),
         .number(
             "journal.segment_bytes", \.segmentBytes, 1...(256 << 20),
             "bytes after which the log goes on in another file; files are used again"),
