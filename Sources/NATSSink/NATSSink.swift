@@ -39,9 +39,11 @@ package final class NATSSink: Sink, @unchecked Sendable {
         self.messages = NATSMessages(prefix: configuration.subjectPrefix)
     }
 
-    /// What may be under way at once: after a failure, all of it is published again.
+    /// Several times what may be under way: at the end of a batch, nothing is under way until the
+    /// last ack has come. After a failure all of it is published again, and the stream drops what
+    /// it has.
     package var maxBatch: BatchLimit {
-        BatchLimit(hits: self.configuration.maxInFlight, bytes: 4 << 20)
+        BatchLimit(hits: 4 * self.configuration.maxInFlight, bytes: 4 << 20)
     }
 
     /// The stream and the last hit in it.
