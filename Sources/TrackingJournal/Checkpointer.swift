@@ -4,7 +4,7 @@ internal import Synchronization
 /// on the journal's queue, which never waits for a write. `@unchecked Sendable`: the mutable state
 /// is touched on that queue only.
 final class Checkpointer: @unchecked Sendable {
-    private let store: CheckpointStore
+    let store: CheckpointStore
     private let writer: JournalWriter
     private let queue: any WorkQueue
     private let failure: JournalFailure
@@ -15,6 +15,24 @@ final class Checkpointer: @unchecked Sendable {
     /// Whether another checkpoint became due during a write.
     private var isDue = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var saving: [Save] = []
+
+    /// Somebody who waits until all is durable. Touched on the journal's queue only.
+    private final class Save: @unchecked Sendable {
+        private var continuation: CheckedContinuation<Void, Never>?
+        private var hasEnded = false
+
+        func begin(_ continuation: CheckedContinuation<Void, Never>, isDurable: Bool) {
+            self.continuation = continuation
+            if isDurable || self.hasEnded { self.end() }
+        }
+
+        func end() {
+            self.hasEnded = true
+            self.continuation?.resume()
+            self.continuation = nil
+        }
+    }
 
     init(
         store: CheckpointStore, writer: JournalWriter, queue: any WorkQueue,
@@ -36,7 +54,25 @@ final class Checkpointer: @unchecked Sendable {
         }
     }
 
-    /// Writes a checkpoint of everything changed so far and waits for it.
+    /// Writes a checkpoint of everything changed so far, and waits until one is durable: while
+    /// there is no room, another try follows. Returns early if the task is cancelled, the disk has
+    /// failed or the file is closed.
+    func save() async {
+        let save = Save()
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                self.queue.async {
+                    self.write()
+                    if self.isWriting { self.saving.append(save) }
+                    save.begin(continuation, isDurable: !self.isWriting)
+                }
+            }
+        } onCancel: {
+            self.queue.async { save.end() }
+        }
+    }
+
+    /// Writes a checkpoint of everything changed so far and waits for it, whatever comes of it.
     func finish() async {
         await withCheckedContinuation { continuation in
             self.queue.async {
@@ -54,6 +90,12 @@ final class Checkpointer: @unchecked Sendable {
     func close() {
         self.isClosed.store(true, ordering: .releasing)
         self.store.close()
+        self.queue.async { self.endSaving() }
+    }
+
+    private func endSaving() {
+        for save in self.saving { save.end() }
+        self.saving = []
     }
 
     private func write() {
@@ -71,13 +113,16 @@ final class Checkpointer: @unchecked Sendable {
 
     private func ended(_ checkpoint: Checkpoint, _ outcome: CheckpointStore.Outcome) {
         self.isWriting = false
+        var hasRoom = true
         do throws(SystemError) {
             switch outcome {
             case .durable: try self.writer.noteSaved(checkpoint)
             case .noRoom:
+                hasRoom = false
                 let hasMadeRoom = try self.writer.noteUnsaved(checkpoint)
                 // While room can be made, try again for those who wait for the last checkpoint.
-                if hasMadeRoom, !self.waiting.isEmpty { self.isDue = true } else { self.changed() }
+                let isAwaited = !self.waiting.isEmpty || !self.saving.isEmpty
+                if hasMadeRoom, isAwaited { self.isDue = true } else { self.changed() }
             case .failed(let reason): self.failure.note(.failed(reason: reason))
             }
         } catch {
@@ -90,5 +135,6 @@ final class Checkpointer: @unchecked Sendable {
         if self.isWriting { return }
         for continuation in self.waiting { continuation.resume() }
         self.waiting = []
+        if hasRoom { self.endSaving() }
     }
 }

@@ -59,7 +59,7 @@ final class DiskDurability: Durability {
         self.checkpointer.changed()
     }
 
-    func saveCursors() async { await self.checkpointer.finish() }
+    func saveCursors() async { await self.checkpointer.save() }
 
     func close() async {
         await self.checkpointer.finish()

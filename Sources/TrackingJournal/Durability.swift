@@ -14,8 +14,8 @@ protocol Durability: AnyObject, Sendable {
     func take(_ group: [Journal.Submission], _ batch: JournalBatch?, start: ContinuousClock.Instant)
     /// Notes that a sink's cursor has moved. May be called from anywhere.
     func cursorMoved()
-    /// Makes durable where the sinks are; where there is no room for that, a later cursor's
-    /// checkpoint will.
+    /// Makes durable where the sinks are; where there is no room for that, waits until there is, or
+    /// until the task is cancelled.
     func saveCursors() async
     /// Ends what is under way, and closes the files. No group follows.
     func close() async

@@ -1,4 +1,6 @@
 // Sinks that come and go while the journal is open.
+internal import GRDB
+internal import Synchronization
 internal import TestSupport
 internal import Testing
 internal import TrackingCore
@@ -98,5 +100,63 @@ struct JournalSinksTests {
         await self.commit(1...1, journal)
         #expect(try await other.value?.map(\.sequence) == [1])
         await journal.close()
+    }
+
+    private enum Change: CaseIterable { case use, forget }
+
+    @Test(
+        "on a full disk a change of the sinks waits until it is durable", arguments: Change.allCases
+    )
+    private func fullDisk(change: Change) async throws {
+        let journal = try self.open(JournalSink("first"), JournalSink("second"))
+        await journal.use([JournalSink("first")])
+        let store = try #require(journal.checkpointer).store
+        try await store.limit(pages: 1)
+        // The window's keys need further pages.
+        await journal.commit(TestRequests.impressions(1...1000))
+        let isDurable = Mutex(false)
+        let changing = Task {
+            switch change {
+            case .use: await journal.use([JournalSink("first"), JournalSink("third")])
+            case .forget: _ = await journal.forget(sink: "second")
+            }
+            isDurable.withLock { $0 = true }
+        }
+        while journal.formerSinks == ["second"], change == .forget { await Task.yield() }
+        while journal.lag(of: "third").groups == 0, change == .use { await Task.yield() }
+        for _ in 1...20 {
+            await Task.yield()
+            await journal.checkpointer?.finish()
+        }
+        #expect(!isDurable.withLock { $0 })
+        try await store.limit(pages: 1 << 30)
+        await changing.value
+        let saved = try CheckpointStore.contents(copiedFrom: self.directory)
+        #expect(saved.sinks.keys.contains(change == .use ? "third" : "second") == (change == .use))
+        await journal.close()
+    }
+
+    @Test(
+        "a change of the sinks that waits for room ends when it is cancelled, or the journal ends")
+    func fullDiskAtTheEnd() async throws {
+        let journal = try self.open(JournalSink("first"))
+        let store = try #require(journal.checkpointer).store
+        try await store.limit(pages: 1)
+        await journal.commit(TestRequests.impressions(1...1000))
+        let cancelled = Task { await journal.use([JournalSink("first"), JournalSink("second")]) }
+        let closed = Task { await journal.use([JournalSink("first"), JournalSink("third")]) }
+        cancelled.cancel()
+        await cancelled.value
+        await journal.close()
+        await closed.value
+    }
+}
+
+extension CheckpointStore {
+    /// The file grows no further than a number of pages, or than it is.
+    fileprivate func limit(pages: Int) async throws {
+        try await self.database.write { database in
+            _ = try Int.fetchOne(database, sql: "PRAGMA max_page_count = \(pages)")
+        }
     }
 }

@@ -70,7 +70,8 @@ final class RunningSinks: Service {
             for sink in self.sinks { self.begin(sink, in: &group) }
             for await change in self.changes.cancelOnGracefulShutdown() {
                 await self.end(change.removed)
-                await self.journal.use(change.sinks)
+                // On a full disk it waits for room.
+                await cancelWhenGracefulShutdown { await self.journal.use(change.sinks) }
                 for sink in change.added { self.begin(sink, in: &group) }
                 self.logger.info(
                     "the sinks have changed",
@@ -191,7 +192,10 @@ extension RunningSinks: SinkOperator {
             state.ending.contains(name) || state.sinks.contains { $0.name == name }
         }
         if isInUse { throw SinkOperationError.inUse(name) }
-        guard await self.journal.forget(sink: name) else {
+        let isForgotten = await cancelWhenGracefulShutdown {
+            await self.journal.forget(sink: name)
+        }
+        guard isForgotten else {
             throw SinkOperationError.unknownFormerSink(name, known: self.formerSinks)
         }
         self.logger.info("a former sink is forgotten", metadata: ["sink": "\(name)"])
