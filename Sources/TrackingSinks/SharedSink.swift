@@ -12,6 +12,7 @@ package final class SharedSink: Sink {
         var waiting: [CheckedContinuation<Void, Never>] = []
         /// The sink has told a replay of a loss, which only the forwarder can make good.
         var untoldLoss: String?
+        var hasEnded = false
     }
 
     /// Wraps a sink.
@@ -44,11 +45,21 @@ package final class SharedSink: Sink {
         }
     }
 
+    /// Ends it for replays, as its forwarder has ended: returns after the batch that is under way,
+    /// and no other follows. Its backend may be opened again then.
+    package func end() async {
+        self.turns.withLock { $0.hasEnded = true }
+        _ = await self.inTurn { .delivered }
+    }
+
     /// The same sink for a replay. A loss that it is told of is told to the forwarder too.
     package var replayed: any Sink { ReplayedSink(shared: self) }
 
     fileprivate func replay(_ hits: HitBatch) async -> SinkAnswer {
         await self.inTurn {
+            if self.turns.withLock(\.hasEnded) {
+                return .unavailable(reason: "it was taken out of the list of sinks")
+            }
             let answer = await self.sink.deliver(hits)
             if case .lost(let reason) = answer {
                 self.turns.withLock { $0.untoldLoss = reason }

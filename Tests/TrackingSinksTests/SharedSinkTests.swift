@@ -12,6 +12,7 @@ struct SharedSinkTests {
         let name = "counting"
         private let state = Mutex((running: 0, most: 0, deliveries: 0))
 
+        var running: Int { self.state.withLock(\.running) }
         var most: Int { self.state.withLock(\.most) }
         var deliveries: Int { self.state.withLock(\.deliveries) }
 
@@ -52,5 +53,23 @@ struct SharedSinkTests {
         #expect(await shared.replayed.deliver(batch) == .delivered)
         #expect(await shared.deliver(batch) == .lost(reason: "gone"))
         #expect(await shared.deliver(batch) == .delivered)
+    }
+
+    @Test("a sink that has ended takes no more from a replay, and ends after the batch under way")
+    func ended() async throws {
+        let batch = try TestHits.batch([TestEvents.full(id: 1)])
+        let sink = CountingSink()
+        let shared = SharedSink(sink)
+        let replay = Task {
+            var answer = SinkAnswer.delivered
+            while answer == .delivered { answer = await shared.replayed.deliver(batch) }
+            return answer
+        }
+        while sink.deliveries == 0 { await Task.yield() }
+        await shared.end()
+        #expect(sink.running == 0)
+        let deliveries = sink.deliveries
+        #expect(await replay.value == .unavailable(reason: "it was taken out of the list of sinks"))
+        #expect(sink.deliveries == deliveries)
     }
 }

@@ -44,10 +44,11 @@ struct RunningSink: Sendable {
         }
     }
 
-    /// Ends its delivery with the batch that is under way, and returns after it.
+    /// Ends its delivery and a replay to it with the batch that is under way, and returns after it.
     func remove() async {
         self.removal.open()
         await self.end.wait()
+        await self.sink.end()
     }
 }
 
