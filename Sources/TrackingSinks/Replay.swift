@@ -8,18 +8,25 @@ package struct Replay {
     private let deadLetters: DeadLetters
     private let refuser: String
     private let sink: any Sink
+    private let batchLetters: Int
     private let journal = "replay-\(UUID().uuidString.lowercased())"
 
-    /// The number of letters in one delivery.
+    /// The number of letters in one delivery, unless another one is given.
     package static let batchLetters = 100
     /// How often a batch is delivered again to a sink that reports a loss.
     private static let maxLosses = 2
 
     /// Creates a replay of the letters that the sink `refuser` rejected.
-    package init(of deadLetters: DeadLetters, refusedBy refuser: String, to sink: any Sink) {
+    ///
+    /// - Parameter batchLetters: the number of letters in one delivery; a simulation passes fewer.
+    package init(
+        of deadLetters: DeadLetters, refusedBy refuser: String, to sink: any Sink,
+        batchLetters: Int = Self.batchLetters
+    ) {
         self.deadLetters = deadLetters
         self.refuser = refuser
         self.sink = sink
+        self.batchLetters = batchLetters
     }
 
     /// The outcome of a replay.
@@ -48,7 +55,7 @@ package struct Replay {
         var left = limit
         while left > 0 {
             let letters = try await self.deadLetters.letters(
-                of: self.refuser, after: lastID, limit: min(left, Self.batchLetters))
+                of: self.refuser, after: lastID, limit: min(left, self.batchLetters))
             guard let last = letters.last else { break }
             sequence += 1
             try await self.deliver(letters, sequence: sequence, &counts)

@@ -16,9 +16,8 @@ extension History {
     }
 
     /// The first sink has every acknowledged hit, or a loss is told that is large enough.
-    private func checkLosses(_ kept: [HitID: Int]) throws {
-        let delivered = self.sinks[0].remote.hits
-        let missing = self.obligations.missing(delivered: delivered, kept: kept)
+    private func checkLosses(_ kept: [HitID: [String]]) throws {
+        let missing = self.obligations.owed.keys.filter { !self.sinks[0].has($0, kept) }.sorted()
         let told = self.losses.events
         if !missing.isEmpty, self.losses.isEmpty || told.map({ missing.count > $0 * 2 }) == true {
             throw Violation(
@@ -31,19 +30,18 @@ extension History {
         }
     }
 
-    private func check(_ sink: SinkHistory, kept: [HitID: Int]) throws {
+    private func check(_ sink: SinkHistory, kept: [HitID: [String]]) throws {
         let hits = sink.remote.hits
-        if let unknown = hits.keys.first(where: { !self.obligations.sent.contains($0) }) {
+        if let unknown = hits.keys.first(where: { self.obligations.sent[$0] == nil }) {
             throw Violation("\(sink.name) has \(unknown), which nobody has sent")
         }
         // Damage may take what was told, and without a disk a client resends what sinks have.
         guard self.report.media == 0, self.plan.mode == .disk else { return }
-        if let double = hits.first(where: { $0.value > 1 }) {
-            throw Violation("\(sink.name) has \(double.key) \(double.value) times")
-        }
-        try Obligations.checkOnce(delivered: hits, kept: kept)
         try sink.check(
             self.losses.gaps(of: sink.name), self.sinks[0].remote.sequences,
             owed: self.obligations.owed.keys.sorted(), kept: kept)
+        if self.lettersAreGone, let hit = kept.keys.min() {
+            throw Violation("\(sink.name) refuses nothing, and \(hit) stays a dead letter")
+        }
     }
 }

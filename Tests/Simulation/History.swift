@@ -1,5 +1,6 @@
 // One history: clients, a server that is killed again and again, sinks that are sometimes
-// unavailable or paused, and a failing disk. At its end, every promise is checked.
+// unavailable or paused, come and go, and get hits again, and a failing disk. At its end, every
+// promise is checked.
 internal import TrackingCore
 internal import TrackingJournal
 internal import TrackingSinks
@@ -7,23 +8,27 @@ internal import TrackingSinks
 /// A history that its seed determines.
 final class History: @unchecked Sendable {
     let seed: UInt64
-    private let dice: Dice
+    let dice: Dice
     let disk: SimulatedDisk
-    private let scheduler: Scheduler
+    let scheduler: Scheduler
     let losses = LossLog()
     let plan: HistoryPlan
     let sinks: [SinkHistory]
-    private var clients: [SimulatedClient]
-    private(set) var obligations = Obligations()
-    private(set) var report = HistoryReport()
-    private var violation: Violation?
+    var clients: [SimulatedClient]
+    var obligations = Obligations()
+    var report = HistoryReport()
+    var violation: Violation?
     /// The wall clock minus the simulated time; it jumps.
-    private var clockOffset: Int64 = 1_800_000_000_000_000
-    private var isCalm = false
+    var clockOffset: Int64 = 1_800_000_000_000_000
+    private(set) var isCalm = false
 
     /// The server's process while it runs.
-    private var process: SimulatedProcess?
-    private var processes = 0
+    private(set) var process: SimulatedProcess?
+    private(set) var processes = 0
+    /// The replay that is under way in it.
+    var replay: ReplayRun?
+    /// Whether every letter that can be delivered was.
+    var lettersAreGone = false
 
     /// - Parameter onTrace: called with everything that happens.
     init(seed: UInt64, onTrace: ((String) -> Void)? = nil) {
@@ -82,11 +87,14 @@ final class History: @unchecked Sendable {
         }
         let number = self.processes
         self.disk.onTrace?("process \(number) starts at \(self.scheduler.time)")
-        let sinks = self.sinks.filter { self.isCalm || $0.plan.processesBefore < number }
+        for sink in self.sinks where sink.listing == .later {
+            if self.isCalm || sink.plan.processesBefore < number { sink.isListed() }
+        }
+        let sinks = self.sinks.filter { $0.listing == .listed }
         do {
             let process = try SimulatedProcess(
                 plan: self.plan, machine: self.machine, scheduler: self.scheduler,
-                sinks: sinks.map { ($0.plan.journalSink, self.remote(of: $0)) },
+                sinks: sinks.map { ($0.journalSink, self.remote(of: $0)) },
                 logger: self.losses.logger,
                 onFailure: { [weak self] error in
                     guard let self, self.processes == number else { return }
@@ -94,7 +102,15 @@ final class History: @unchecked Sendable {
                     self.disk.end()
                 })
             self.process = process
-            for sink in sinks { sink.began(after: process.journal.lastSequence) }
+            for sink in sinks {
+                self.disk.onTrace?(
+                    "\(sink.name) goes on after \(process.journal.cursor(of: sink.name))")
+                // Where it begins is on disk before it does, unless that is with the oldest.
+                try sink.comes(
+                    to: process.journal, isDurable: sink.journalSink.start == .newest)
+            }
+        } catch let violation as Violation {
+            self.violation = violation
         } catch {
             self.disk.onTrace?("process \(number) does not start: \(error)")
             if self.isCalm {
@@ -103,14 +119,13 @@ final class History: @unchecked Sendable {
         }
     }
 
-    private func remote(of sink: SinkHistory) -> RemoteSink {
+    func remote(of sink: SinkHistory) -> RemoteSink {
         RemoteSink(
-            name: sink.name, remote: sink.remote, dice: self.dice,
-            clock: SimulatedClock(scheduler: self.scheduler), isChoosy: sink.plan.isChoosy,
-            isCalm: { self.isCalm })
+            of: sink, dice: self.dice, clock: SimulatedClock(scheduler: self.scheduler),
+            isCalm: { self.isCalm }, replay: { self.replay })
     }
 
-    private var machine: Machine {
+    var machine: Machine {
         Machine(
             files: SimulatedFileSystem(disk: self.disk),
             makeQueue: { [scheduler] _ in scheduler.makeQueue() },
@@ -130,66 +145,6 @@ final class History: @unchecked Sendable {
         }
     }
 
-    /// Performs one random action.
-    private func act() {
-        let client = self.dice.number(0...self.clients.count - 1)
-        if self.clients[client].canSend, self.dice.chance(0.8) {
-            self.send(client)
-            return
-        }
-        switch self.dice.number(0...11) {
-        case 0: self.dice.pick(self.sinks).remote.isUp = self.dice.chance(self.plan.sinkUp)
-        case 1: self.clockOffset += Int64(self.dice.number(-10_000_000...10_000_000))
-        case 2 where self.plan.runsOutOfRoom:
-            self.disk.faults.capacity =
-                self.dice.chance(0.5) ? .max : self.disk.usedBytes + self.dice.number(0...6000)
-        case 3 where self.plan.runsOutOfDescriptors:
-            self.disk.faults.isOutOfDescriptors = self.dice.chance(0.5)
-        case 10...11:
-            guard let state = self.process.map({ self.dice.pick($0.states) }) else { return }
-            self.disk.onTrace?("\(state.name) is \(state.isPaused ? "resumed" : "paused")")
-            if state.isPaused { state.resume() } else { state.pause() }
-            self.report.pauses += state.isPaused ? 1 : 0
-        case 4...6 where !self.isCalm && self.disk.callsUntilEnd == nil:
-            self.disk.endSoon(maxCalls: 60)
-        default: break
-        }
-    }
-
-    private func send(_ index: Int) {
-        guard let process else { return }
-        let request = self.clients[index].send()
-        let admitted = RequestMaker.admitted(request, at: self.machine.wallTime())
-        self.obligations.sending(admitted)
-        let number = self.processes
-        process.journal.append(
-            [admitted],
-            for: Receiver { [weak self] requests in
-                guard let self, self.processes == number, !self.disk.isDead else { return }
-                for request in requests { self.settled(request, of: index) }
-            })
-    }
-
-    private func settled(_ request: AdmittedRequest, of client: Int) {
-        let number = Int(request.sequence)
-        if request.isToRetry {
-            self.clients[client].refused(number)
-            return
-        }
-        self.clients[client].acked(number)
-        self.obligations.acked(request)
-        self.disk.onTrace?("request \(number) is acked: \(request.tally)")
-        self.report.acks += 1
-        guard self.plan.mode == .off else { return }
-        for hit in request.claims.flatMap(Obligations.hits(of:)) {
-            for sink in self.sinks where sink.remote.hits[hit] == nil {
-                self.violation = Violation(
-                    "journal.mode off: request \(number) is acked, and \(sink.name) does not have "
-                        + "\(hit)")
-            }
-        }
-    }
-
     private func endProcess() {
         // Damage is reported only for records that a checkpoint knows. After a kill, damage to the
         // last record looks like an interrupted write. A process that could not start, or had no
@@ -202,8 +157,13 @@ final class History: @unchecked Sendable {
         let isSound = isDamaging && self.process != nil && !self.disk.isDead
         self.disk.end()
         self.processes += 1
+        for sink in self.sinks {
+            sink.processEnded(self.process?.journal, isOff: self.plan.mode == .off)
+        }
         self.process?.tearDown(self.scheduler)
         self.process = nil
+        if self.replay != nil { self.report.interruptedReplays += 1 }
+        self.replay = nil
         self.scheduler.forgetQueues()
         self.report.crashes += 1
         self.disk.restart()
@@ -244,20 +204,28 @@ final class History: @unchecked Sendable {
         self.disk.faults.capacity = .max
         self.disk.faults.isOutOfDescriptors = false
         for sink in self.sinks { sink.remote.isUp = true }
+        for sink in self.sinks where sink.listing == .removed && self.dice.chance(0.5) {
+            sink.isListed()
+        }
         for index in self.clients.indices { self.clients[index].reconnect() }
         self.startProcess()
         if let violation { throw violation }
-        // What was paused goes on as well.
+        // What was paused goes on as well, and what was removed comes back; the others need not wait
+        // for that.
         for _ in 0..<self.dice.number(0...100) where self.scheduler.step() {}
-        for state in self.process?.states ?? [] { state.resume() }
-        try self.drain()
+        for isLast in self.dice.chance(0.5) ? [true] : [false, true] {
+            if isLast { self.addRemoved() }
+            for sink in self.process?.sinks ?? [] { sink.state.resume() }
+            try self.drain()
+        }
+        try self.replayRest()
         guard let process else { throw Violation("there is no process") }
         try self.check(process)
         self.endProcess()
         if let violation { throw violation }
     }
 
-    private func drain() throws {
+    func drain() throws {
         for _ in 0..<200_000 {
             if let violation { throw violation }
             if self.disk.isDead { throw Violation("the server ends on a sound disk") }
@@ -265,8 +233,7 @@ final class History: @unchecked Sendable {
                 // One at a time: a journal that refuses at once would never let this end.
                 if self.clients[index].canSend { self.send(index) }
             }
-            if self.clients.allSatisfy(\.isDone), self.process?.lag.allSatisfy({ $0 == 0 }) == true
-            {
+            if self.isDrained {
                 self.rest()
                 return
             }
@@ -274,8 +241,14 @@ final class History: @unchecked Sendable {
         }
         let left = self.clients.count { !$0.isDone }
         throw Violation(
-            "what is left does not drain: \(left) clients wait, and the sinks lack "
-                + "\(self.process?.lag ?? []) groups")
+            "what is left does not drain: \(left) clients wait, the sinks lack "
+                + "\(self.process?.lag ?? []) groups, and "
+                + "\(self.process?.isBusy == true ? "an" : "no") operator waits")
+    }
+
+    private var isDrained: Bool {
+        guard let process, self.clients.allSatisfy(\.isDone), !process.isBusy else { return false }
+        return process.lag.allSatisfy { $0 == 0 }
     }
 
     /// Lets running work finish, including checkpoints.

@@ -19,6 +19,10 @@ struct HistoryPlan {
     let sinks: [SinkPlan]
     let runsOutOfRoom: Bool
     let runsOutOfDescriptors: Bool
+    /// Whether hits are delivered again, and what sinks refuse is mended.
+    let isReplayed: Bool
+    /// Whether sinks come and go while a process runs.
+    let hasSinksThatGo: Bool
 
     init(dice: Dice) {
         self.clients = dice.number(1...3)
@@ -47,8 +51,11 @@ struct HistoryPlan {
         configuration.retainSeconds = dice.pick([0, 0, 1])
         self.configuration = configuration
         let mode = self.mode
+        let isReplayed = mode == .disk && dice.chance(0.4)
+        self.isReplayed = isReplayed
         self.sinks = (1...dice.pick([1, 2, 3])).map {
-            SinkPlan(number: $0, mode: mode, dice: dice)
+            SinkPlan(number: $0, mode: mode, isReplayed: isReplayed, dice: dice)
         }
+        self.hasSinksThatGo = self.sinks.count > 1 && dice.chance(0.5)
     }
 }

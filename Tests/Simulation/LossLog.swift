@@ -16,6 +16,9 @@ final class LossLog: @unchecked Sendable {
         return gaps.sorted { $0.key < $1.key }.map(\.value)
     }
 
+    /// Forgets what a sink was told, which begins anew.
+    func forget(_ sink: String) { self.missed.withLock { $0[sink] = nil } }
+
     /// How many there were, of all sinks.
     var gapCount: Int { self.missed.withLock { $0.values.reduce(0) { $0 + $1.count } } }
 

@@ -5,8 +5,9 @@ internal import TrackingCore
 struct Obligations {
     /// Acknowledged hits, with the request that was acknowledged first.
     private(set) var owed: [HitID: Int] = [:]
-    /// Hits that any client has sent.
-    private(set) var sent: Set<HitID> = []
+    /// Hits that any client has sent, with the earliest time of day at which their group may have
+    /// been committed.
+    private(set) var sent: [HitID: Int64] = [:]
 
     /// The hits of an event.
     static func hits(of claim: Claim) -> [HitID] {
@@ -17,8 +18,19 @@ struct Obligations {
         }
     }
 
-    mutating func sending(_ request: AdmittedRequest) {
-        for claim in request.claims { self.sent.formUnion(Self.hits(of: claim)) }
+    mutating func sending(_ request: AdmittedRequest, at time: Int64) {
+        for claim in request.claims {
+            for hit in Self.hits(of: claim) where self.owed[hit] == nil {
+                self.sent[hit] = min(self.sent[hit] ?? time, time)
+            }
+        }
+    }
+
+    /// The time of day has jumped.
+    mutating func timeChanged(to time: Int64) {
+        for hit in self.sent.keys where self.owed[hit] == nil {
+            self.sent[hit] = min(self.sent[hit] ?? time, time)
+        }
     }
 
     /// Records an ack: the request's accepted and duplicate hits are durable.
@@ -27,23 +39,6 @@ struct Obligations {
             for hit in Self.hits(of: claim) where self.owed[hit] == nil {
                 self.owed[hit] = Int(request.sequence)
             }
-        }
-    }
-
-    /// Acknowledged hits that are neither delivered nor dead letters.
-    func missing(delivered: [HitID: Int], kept: [HitID: Int]) -> [HitID] {
-        self.owed.keys.filter { delivered[$0] == nil && kept[$0] == nil }.sorted()
-    }
-    /// A hit is in the sink or a dead letter, and a letter once: its key is the same each time that
-    /// its group is delivered, whichever groups were joined.
-    ///
-    /// - Throws: `Violation`.
-    static func checkOnce(delivered: [HitID: Int], kept: [HitID: Int]) throws {
-        if let double = kept.first(where: { $0.value > 1 }) {
-            throw Violation("\(double.key) is kept as \(double.value) dead letters")
-        }
-        if let both = kept.keys.first(where: { delivered[$0] != nil }) {
-            throw Violation("\(both) is in the sink, and a dead letter too")
         }
     }
 }

@@ -54,7 +54,11 @@ struct Simulate {
                 + "\(report.crashes) crashes, \(report.powerCuts) of them power cuts, "
                 + "\(report.faults) failed calls of \(report.calls), "
                 + "\(report.media) damaged files, "
-                + "\(report.gaps) gaps, \(report.pauses) pauses, \(report.acks) acks, \(found == nil ? 0 : 1) violations"
+                + "\(report.gaps) gaps, \(report.pauses) pauses, "
+                + "\(report.replays) replays (\(report.interruptedReplays) interrupted), "
+                + "\(report.added) sinks added, \(report.removed) removed, "
+                + "\(report.forgotten) forgotten, \(report.acks) acks, "
+                + "\(found == nil ? 0 : 1) violations"
         )
         return found
     }

@@ -10,11 +10,18 @@ internal import TrackingSinks
 /// A journal, its forwarders and their dead letters.
 final class SimulatedProcess: @unchecked Sendable {
     let journal: Journal
-    private let letters: DeadLetters
-    /// Of each sink: whether it is paused.
-    let states: [SinkState]
-    private var forwarding: [Task<Void, Never>] = []
-    private var running: Int
+    let letters: DeadLetters
+    let scheduler: Scheduler
+    private let logger: Logger
+    /// The sinks in use.
+    var sinks: [RunningRemote] = []
+    var isChanging = false
+    var isReplaying = false
+    var isForgetting = false
+    /// The tasks that have not ended.
+    private var running = 0
+    /// Whether it has begun to end.
+    private(set) var isEnding = false
     private var isClosed = false
 
     init(
@@ -22,6 +29,8 @@ final class SimulatedProcess: @unchecked Sendable {
         sinks: [(journal: JournalSink, remote: RemoteSink)],
         logger: Logger, onFailure: @escaping @Sendable (JournalError) -> Void
     ) throws {
+        self.scheduler = scheduler
+        self.logger = logger
         self.journal = try Journal(
             directory: "/sim/data/journal", sinks: sinks.map(\.journal),
             configuration: plan.configuration,
@@ -30,36 +39,52 @@ final class SimulatedProcess: @unchecked Sendable {
         self.letters = try DeadLetters(
             path: "/sim/data/dead_letters.db",
             queue: machine.makeQueue("sightline.dead-letters"))
-        self.states = sinks.map {
-            SinkState($0.journal.name, isPaused: $0.remote.dice.chance(0.1))
-        }
-        self.running = sinks.count
-        for (sink, state) in zip(sinks, self.states) {
-            let forwarder = Forwarder(
-                from: self.journal, to: SharedSink(sink.remote), state: state,
-                deadLetters: self.letters, metrics: .none, logger: logger,
-                clock: SimulatedClock(scheduler: scheduler))
-            self.forwarding.append(
-                Task(executorPreference: scheduler) {
-                    // Fails when the process is killed.
-                    try? await forwarder.run()
-                    self.running -= 1
-                })
+        self.sinks = sinks.map { RunningRemote($0.journal, $0.remote) }
+        for sink in self.sinks { self.begin(sink) }
+    }
+
+    /// Starts a sink's forwarder.
+    func begin(_ sink: RunningRemote) {
+        if self.isEnding { return }
+        let forwarder = Forwarder(
+            from: self.journal, to: sink.sink, state: sink.state,
+            deadLetters: self.letters, metrics: .none, logger: self.logger,
+            clock: SimulatedClock(scheduler: self.scheduler))
+        // Fails when the process is killed.
+        sink.forwarding = self.run { try? await forwarder.run() }
+    }
+
+    /// Runs something until its end or the process's.
+    @discardableResult
+    func run(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        self.running += 1
+        return Task(executorPreference: self.scheduler) {
+            await work()
+            self.running -= 1
         }
     }
 
-    /// Groups that sinks have yet to take.
-    var lag: [Int] { self.states.map { self.journal.lag(of: $0.name).groups } }
+    /// Whether anything but its forwarders is under way.
+    var isBusy: Bool { self.isChanging || self.isReplaying || self.isForgetting }
 
-    /// How often each hit is a dead letter of a sink.
-    func keptHits(of sink: String) throws -> [HitID: Int] {
+    /// Groups that sinks have yet to take.
+    var lag: [Int] { self.sinks.map { self.journal.lag(of: $0.name).groups } }
+
+    /// The reasons of the dead letters of each hit that a sink has refused.
+    func keptHits(of sink: String) throws -> [HitID: [String]] {
         let database = try DatabaseQueue(path: "/sim/data/dead_letters.db")
         return try database.read { database in
-            try Data.fetchAll(
+            try Row.fetchAll(
                 database,
-                sql: "SELECT hit_id FROM dead_letters WHERE sink = ? AND hit_id IS NOT NULL",
+                sql: """
+                    SELECT hit_id, reason FROM dead_letters
+                    WHERE sink = ? AND hit_id IS NOT NULL
+                    """,
                 arguments: [sink]
-            ).reduce(into: [:]) { $0[HitID([UInt8]($1)), default: 0] += 1 }
+            ).reduce(into: [:]) { kept, row in
+                let id: Data = row[0]
+                kept[HitID([UInt8](id)), default: []].append(row[1])
+            }
         }
     }
 
@@ -67,7 +92,8 @@ final class SimulatedProcess: @unchecked Sendable {
     func tearDown(_ scheduler: Scheduler) {
         // A second close would wait on queues that the scheduler has forgotten, and keep the process.
         if self.isClosed { return }
-        for task in self.forwarding { task.cancel() }
+        self.isEnding = true
+        for sink in self.sinks { sink.forwarding?.cancel() }
         Task(executorPreference: scheduler) {
             await self.journal.close()
             self.isClosed = true

@@ -1,86 +1,191 @@
-// One sink of a history: its backend, and what the journal has told it.
+// One sink of a history: its backend, and what the journal has promised and told it.
 internal import TrackingCore
 internal import TrackingJournal
-internal import TrackingSinks
-
-/// What the dice say of a sink.
-struct SinkPlan {
-    let journalSink: JournalSink
-    /// The number of processes that do not have it yet.
-    let processesBefore: Int
-    /// Whether it rejects some hits, and cannot read some groups.
-    let isChoosy: Bool
-
-    var name: String { self.journalSink.name }
-
-    /// The first sink is required and there from the start: it gets every group.
-    init(number: Int, mode: Journal.Mode, dice: Dice) {
-        let isRequired = number == 1 || mode == .off || dice.chance(0.3)
-        let start: JournalSink.Start = dice.chance(0.5) ? .oldest : .newest
-        self.journalSink = JournalSink(
-            number == 1 ? "remote" : "remote-\(number)",
-            maxLagBytes: isRequired ? nil : dice.pick([1, 500, 2000, 20_000]),
-            start: number == 1 ? .oldest : start)
-        self.processesBefore = number == 1 || mode == .off ? 0 : dice.pick([0, 0, 1, 2])
-        // Without a disk, the sink is what an ack promises.
-        self.isChoosy = mode == .disk && dice.chance(0.3)
-    }
-}
 
 /// A sink across the processes of a history.
-final class SinkHistory {
+final class SinkHistory: @unchecked Sendable {
     let plan: SinkPlan
     let remote = Remote()
-    /// The newest group when the first process had it: what comes later is owed to it.
-    private(set) var begin: Int64?
+    var letters = LetterHistory()
+    /// The process's side of it: the newest, which alone may be used.
+    var newest: RemoteSink?
+    /// As the configuration has it.
+    private(set) var journalSink: JournalSink
+    private(set) var listing: Listing
+    /// Whether it is being forgotten.
+    private(set) var isForgetting = false
+    /// Where it began; nil if the journal may not know it.
+    private(set) var begin: Begin?
+    /// Where it would begin if a change of the sinks that was not completed holds.
+    private var attempt: Int64?
+    /// Whether where it is was ever certainly durable.
+    private var isDurable = false
+    /// Its cursor when it was removed.
+    private var left: Int64?
+    /// The group before the oldest that was kept when it began to be required; nil if it is not.
+    private var requiredAfter: Int64?
+    /// Groups that went while it was required.
+    private(set) var required: [ClosedRange<Int64>] = []
+    /// Whether it was required all the time.
+    private(set) var isSteady: Bool
 
-    init(_ plan: SinkPlan) { self.plan = plan }
+    /// Whether the configuration lists it.
+    enum Listing {
+        case later, listed, removed
+    }
+
+    /// Where a sink began.
+    struct Begin {
+        /// It is owed no group up to this one, and given none where it begins with the newest.
+        let low: Int64
+        /// It is owed every group after this one.
+        let high: Int64
+        let isLate: Bool
+    }
+
+    init(_ plan: SinkPlan) {
+        self.plan = plan
+        self.journalSink = plan.journalSink
+        self.listing = .later
+        self.isSteady = plan.journalSink.isRequired
+    }
 
     var name: String { self.plan.name }
 
-    func began(after sequence: Int64) { self.begin = self.begin ?? sequence }
+    private func place(in journal: Journal) -> Int64 {
+        self.journalSink.start == .newest
+            ? journal.lastSequence : journal.sequence(before: .min)
+    }
 
-    /// Checks what a sink has against what the first one has, which gets every group: a hit that is
-    /// missing lies in a gap that was told, and a gap counts what lies in it.
-    ///
-    /// - Parameters:
-    ///   - sequences: each hit's group.
-    ///   - owed: the acknowledged hits.
-    ///   - kept: the sink's dead letters.
-    /// - Throws: `Violation`.
-    func check(
-        _ gaps: [MissedGroups], _ sequences: [HitID: Int64], owed: [HitID], kept: [HitID: Int]
-    ) throws {
-        if self.plan.journalSink.isRequired, let gap = gaps.first {
-            throw Violation("\(self.name) is required, and has missed \(gap.sequences)")
-        }
-        for gap in gaps {
-            let hits = sequences.values.count { gap.sequences.contains($0) }
-            if let told = gap.hits, told != hits {
-                throw Violation(
-                    "\(self.name) is told that \(gap.sequences) have \(told) hits, and not \(hits)")
-            }
-        }
-        guard let begin else { return }
-        for hit in owed where self.remote.hits[hit] == nil && kept[hit] == nil {
-            guard let sequence = sequences[hit], sequence > begin else { continue }
-            if !gaps.contains(where: { $0.sequences.contains(sequence) }) {
-                throw Violation(
-                    "\(self.name) lacks \(hit) of group \(sequence), and was not told: "
-                        + "\(gaps.map(\.sequences))")
-            }
-        }
-        guard self.plan.journalSink.start == .newest else { return }
-        let early = self.remote.hits.keys.filter { (sequences[$0] ?? .max) <= begin }
-        if let hit = early.min() {
-            throw Violation("\(self.name) begins after group \(begin), and was given \(hit)")
+    // MARK: A change of the sinks
+
+    /// It is put on the list of a process that begins.
+    func isListed() { self.listing = .listed }
+
+    /// An operator lists it, while a process runs.
+    func add(_ isRequired: Bool, _ start: JournalSink.Start, maxLagBytes: Int, to journal: Journal)
+    {
+        self.listing = .listed
+        let isNew = self.begin == nil && self.attempt == nil
+        self.change(isRequired, start: isNew ? start : self.journalSink.start, maxLagBytes)
+        if self.begin == nil {
+            let place = self.place(in: journal)
+            self.attempt = min(self.attempt ?? place, place)
         }
     }
-}
 
-/// A gap that a sink was told of.
-struct MissedGroups {
-    let sequences: ClosedRange<Int64>
-    /// Nil if it is unknown.
-    let hits: Int?
+    /// An operator takes it off the list.
+    func remove(from journal: Journal) {
+        self.listing = .removed
+        self.isSteady = false
+        self.endsRequired(in: journal)
+    }
+
+    /// An operator changes whether it is required.
+    func set(_ isRequired: Bool, maxLagBytes: Int, in journal: Journal) {
+        self.change(isRequired, start: self.journalSink.start, maxLagBytes)
+        if !isRequired { self.endsRequired(in: journal) }
+    }
+
+    private func change(_ isRequired: Bool, start: JournalSink.Start, _ maxLagBytes: Int) {
+        self.isSteady = self.isSteady && isRequired
+        self.journalSink = JournalSink(
+            self.name, maxLagBytes: isRequired ? nil : maxLagBytes, start: start)
+    }
+
+    /// The journal has it, and no forwarder of it has begun yet.
+    ///
+    /// - Parameter isDurable: whether that is on disk.
+    /// - Throws: `Violation` if it does not go on where it was.
+    func comes(to journal: Journal, isDurable: Bool) throws {
+        let cursor = journal.cursor(of: self.name)
+        if let left, left != cursor {
+            throw Violation("\(self.name) was removed at \(left), and goes on after \(cursor)")
+        }
+        self.left = nil
+        self.letters.newForwarder()
+        if self.begin == nil {
+            let place = self.place(in: journal)
+            let isLate = self.journalSink.start == .newest
+            // A process that begins may let groups go before this is asked; they are its gap.
+            let first = isLate ? place : min(place, cursor)
+            self.begin = Begin(
+                low: min(self.attempt ?? first, place), high: place, isLate: isLate)
+            self.attempt = nil
+        }
+        if let begin, cursor < begin.low {
+            throw Violation("\(self.name) begins after \(begin.low), and not after \(cursor)")
+        }
+        self.changed(in: journal, isDurable: isDurable)
+    }
+
+    /// A change of the sinks has come to its end; this one was and is listed.
+    func changed(in journal: Journal, isDurable: Bool) {
+        self.isDurable = self.isDurable || isDurable
+        if self.journalSink.isRequired, self.requiredAfter == nil {
+            self.requiredAfter = journal.sequence(before: .min)
+        }
+    }
+
+    /// Its removal is on disk.
+    func isRemoved(from journal: Journal) {
+        self.isDurable = true
+        self.left = journal.cursor(of: self.name)
+    }
+
+    /// It ceases to be required, or its process ends.
+    private func endsRequired(in journal: Journal) {
+        guard let start = self.requiredAfter else { return }
+        let end = journal.sequence(before: .min)
+        if end > start { self.required.append(start + 1...end) }
+        self.requiredAfter = nil
+    }
+
+    // MARK: Forgetting
+
+    /// Whether an operator may have it forgotten.
+    var canBeForgotten: Bool {
+        self.listing == .removed && !self.isForgetting && self.begin != nil
+    }
+
+    func willBeForgotten() { self.isForgetting = true }
+
+    /// - Parameter isKnown: whether the journal knew it.
+    /// - Throws: `Violation` if it does not know a sink that was removed.
+    func isForgotten(_ isKnown: Bool) throws {
+        self.isForgetting = false
+        if !isKnown, self.left != nil {
+            throw Violation("\(self.name) was removed, and the journal does not know it")
+        }
+        (self.begin, self.attempt, self.left, self.required) = (nil, nil, nil, [])
+        self.isDurable = false
+        self.remote.clear()
+    }
+
+    // MARK: A process
+
+    /// Its process has ended, perhaps in the middle of a change.
+    ///
+    /// - Parameters:
+    ///   - journal: the process's; nil if it did not start.
+    ///   - isOff: whether the journal has ended as well.
+    func processEnded(_ journal: Journal?, isOff: Bool) {
+        if let journal { self.endsRequired(in: journal) }
+        let isLeaving = self.listing == .removed && self.left == nil && !self.isDurable
+        if self.isForgetting || isLeaving { self.doubt() }
+        self.isForgetting = false
+        if isOff { (self.begin, self.attempt, self.left, self.isDurable) = (nil, nil, nil, false) }
+    }
+
+    /// The journal may know it or not: it goes on where it was, or begins anew.
+    private func doubt() {
+        self.attempt = self.attempt ?? self.begin?.low
+        (self.begin, self.left, self.isDurable) = (nil, nil, false)
+    }
+
+    /// Whether an ack of a hit says that this sink has it, in `journal.mode: off`.
+    func isPromised(_ sequence: Int64) -> Bool {
+        guard let begin, let requiredAfter else { return false }
+        return sequence > max(begin.high, requiredAfter)
+    }
 }

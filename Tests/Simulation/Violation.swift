@@ -16,6 +16,12 @@ struct HistoryReport {
     var calls = 0
     var gaps = 0
     var pauses = 0
+    var replays = 0
+    var interruptedReplays = 0
+    /// Sinks that were added while a process ran, removed, and forgotten.
+    var added = 0
+    var removed = 0
+    var forgotten = 0
 
     static func + (left: Self, right: Self) -> Self {
         Self(
@@ -23,6 +29,10 @@ struct HistoryReport {
             faults: left.faults + right.faults, media: left.media + right.media,
             acks: left.acks + right.acks, calls: left.calls + right.calls,
             gaps: left.gaps + right.gaps,
-            pauses: left.pauses + right.pauses)
+            pauses: left.pauses + right.pauses,
+            replays: left.replays + right.replays,
+            interruptedReplays: left.interruptedReplays + right.interruptedReplays,
+            added: left.added + right.added, removed: left.removed + right.removed,
+            forgotten: left.forgotten + right.forgotten)
     }
 }
