@@ -26,8 +26,7 @@ struct AdminGate<Context: RequestContext>: RouterMiddleware {
         response.headers[.cacheControl] = "no-store"
         response.headers[.xContentTypeOptions] = "nosniff"
         response.headers[.contentSecurityPolicy] = self.contentSecurityPolicy
-        response.headers[.referrerPolicy] = "no-referrer"
-        response.headers[.crossOriginResourcePolicy] = "same-origin"
+        for (name, value) in securityPolicies { response.headers[name] = value }
         return response
     }
 
@@ -60,8 +59,7 @@ struct AdminGate<Context: RequestContext>: RouterMiddleware {
     }
 }
 
-extension HTTPField.Name {
-    fileprivate static let referrerPolicy = Self("Referrer-Policy").unsafelyUnwrapped
-    fileprivate static let crossOriginResourcePolicy = Self("Cross-Origin-Resource-Policy")
-        .unsafelyUnwrapped
-}
+/// Headers of every answer that HTTPTypes has no names for.
+private let securityPolicies = [
+    ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Resource-Policy", "same-origin"),
+].compactMap { name, value in HTTPField.Name(name).map { ($0, value) } }
