@@ -152,16 +152,28 @@ package final class Journal: Sendable {
     package func batches(
         for sink: String, after sequence: Int64, upTo limit: BatchLimit
     ) async throws -> [JournalBatch]? {
-        // Where all has gone there may be nothing to wait for.
-        if let gap = self.writer.take(sink: sink, through: sequence) {
+        var start = sequence
+        while true {
+            // Where all has gone there may be nothing to wait for.
+            if let gap = self.writer.take(sink: sink, through: start) {
+                return [self.missing(gap, of: sink, after: sequence)]
+            }
+            let batches: [JournalBatch]
+            switch await self.durability.tail.batches(after: start, upTo: limit) {
+            case .batches(let next): batches = next
+            case .closed: return nil
+            case .onDisk(let last):
+                batches = try await self.read(after: start, through: last, upTo: limit)
+                // They went meanwhile: the sink has them, or they are its gap.
+                start = batches.isEmpty ? last : start
+            }
+            guard let last = batches.last else { continue }
+            // Only now is it certain that none of them goes unnoticed.
+            guard let gap = self.writer.take(sink: sink, through: last.sequence) else {
+                return batches
+            }
             return [self.missing(gap, of: sink, after: sequence)]
         }
-        guard let batches = try await self.batches(after: sequence, upTo: limit),
-            let last = batches.last
-        else { return nil }
-        // Only now is it certain that none of them goes unnoticed.
-        guard let gap = self.writer.take(sink: sink, through: last.sequence) else { return batches }
-        return [self.missing(gap, of: sink, after: sequence)]
     }
 
     /// A gap begins after the sink's cursor: a forwarder that begins anew asks from an earlier
