@@ -210,8 +210,8 @@ final class History: @unchecked Sendable {
         for index in self.clients.indices { self.clients[index].reconnect() }
         self.startProcess()
         if let violation { throw violation }
-        // What was paused goes on as well, and what was removed comes back; the others need not wait
-        // for that.
+        // What was paused goes on as well, and what was removed comes back; the others need not
+        // wait for that.
         for _ in 0..<self.dice.number(0...100) where self.scheduler.step() {}
         for isLast in self.dice.chance(0.5) ? [true] : [false, true] {
             if isLast { self.addRemoved() }

@@ -61,8 +61,8 @@ extension SinkHistory {
 
     /// A hit comes once by the forwarder, and again only by replays. It is in the sink or a dead
     /// letter, and a letter once: its key is the same each time that its group is delivered,
-    /// whichever groups were joined. A letter that a replay has delivered goes; one that was refused
-    /// again stays, with the new reason.
+    /// whichever groups were joined. A letter that a replay has delivered goes; one that was
+    /// refused again stays, with the new reason.
     private func checkLetters(_ kept: [HitID: [String]]) throws {
         if let disorder = self.remote.disorder { throw Violation("\(self.name) \(disorder)") }
         if let double = self.remote.forwarded.first(where: { $0.value > 1 }) {
