@@ -10,7 +10,8 @@ extension Journal {
         /// The payload at which a group is closed; its last request may exceed it. Larger groups
         /// save little per byte and delay their first request.
         package var maxGroupBytes = 384 << 10
-        /// The maximum payload of the newest batches in memory: those that a sink does not have yet.
+        /// The maximum payload of the newest batches in memory, of those that a sink has yet to
+        /// take.
         package var maxCachedBytes = 32 << 20
         /// The bytes of records in a segment; only a single larger record may exceed it.
         package var segmentBytes = 16 << 20
