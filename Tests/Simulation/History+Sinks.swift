@@ -52,10 +52,11 @@ extension History {
             self.attempt {
                 for sink in removed { sink.isRemoved(from: process.journal) }
                 for sink in listed {
+                    let told = self.losses.gaps(of: sink.name)
                     if added.contains(where: { $0 === sink }) {
-                        try sink.comes(to: process.journal, isDurable: true)
+                        try sink.comes(to: process.journal, isDurable: true, told: told)
                     } else {
-                        sink.changed(in: process.journal, isDurable: true)
+                        sink.changed(in: process.journal, isDurable: true, told: told)
                     }
                 }
             }

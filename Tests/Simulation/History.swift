@@ -107,7 +107,8 @@ final class History: @unchecked Sendable {
                     "\(sink.name) goes on after \(process.journal.cursor(of: sink.name))")
                 // Where it begins is on disk before it does, unless that is with the oldest.
                 try sink.comes(
-                    to: process.journal, isDurable: sink.journalSink.start == .newest)
+                    to: process.journal, isDurable: sink.journalSink.start == .newest,
+                    told: self.losses.gaps(of: sink.name))
             }
         } catch let violation as Violation {
             self.violation = violation

@@ -18,7 +18,7 @@ extension SinkHistory {
         guard let begin else { return }
         for hit in owed where !self.has(hit, kept) {
             guard let sequence = sequences[hit], sequence > begin.high else { continue }
-            if self.required.contains(where: { $0.contains(sequence) }) {
+            if self.required.contains(where: { $0.holds(sequence) }) {
                 throw Violation(
                     "\(self.name) lacks \(hit) of group \(sequence), which went while it was "
                         + "required")

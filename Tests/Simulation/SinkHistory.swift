@@ -24,14 +24,29 @@ final class SinkHistory: @unchecked Sendable {
     private var left: Int64?
     /// The group before the oldest that was kept when it began to be required; nil if it is not.
     private var requiredAfter: Int64?
-    /// Groups that went while it was required.
-    private(set) var required: [ClosedRange<Int64>] = []
+    /// The gaps that it was told of before that.
+    private var toldBefore: [MissedGroups] = []
+    private(set) var required: [Required] = []
     /// Whether it was required all the time.
     private(set) var isSteady: Bool
 
     /// Whether the configuration lists it.
     enum Listing {
         case later, listed, removed
+    }
+
+    /// Groups that went while a sink was required.
+    struct Required {
+        let groups: ClosedRange<Int64>
+        /// What it was told of before: a process that is killed may leave these groups in the
+        /// journal, and the sink's place after them.
+        let told: [MissedGroups]
+
+        /// Whether the sink has to have a group.
+        func holds(_ sequence: Int64) -> Bool {
+            self.groups.contains(sequence)
+                && !self.told.contains { $0.sequences.contains(sequence) }
+        }
     }
 
     /// Where a sink began.
@@ -95,9 +110,11 @@ final class SinkHistory: @unchecked Sendable {
 
     /// The journal has it, and no forwarder of it has begun yet.
     ///
-    /// - Parameter isDurable: whether that is on disk.
+    /// - Parameters:
+    ///   - isDurable: whether that is on disk.
+    ///   - told: the gaps that it was told of.
     /// - Throws: `Violation` if it does not go on where it was.
-    func comes(to journal: Journal, isDurable: Bool) throws {
+    func comes(to journal: Journal, isDurable: Bool, told: [MissedGroups]) throws {
         let cursor = journal.cursor(of: self.name)
         if let left, left != cursor {
             throw Violation("\(self.name) was removed at \(left), and goes on after \(cursor)")
@@ -116,14 +133,15 @@ final class SinkHistory: @unchecked Sendable {
         if let begin, cursor < begin.low {
             throw Violation("\(self.name) begins after \(begin.low), and not after \(cursor)")
         }
-        self.changed(in: journal, isDurable: isDurable)
+        self.changed(in: journal, isDurable: isDurable, told: told)
     }
 
     /// A change of the sinks has come to its end; this one was and is listed.
-    func changed(in journal: Journal, isDurable: Bool) {
+    func changed(in journal: Journal, isDurable: Bool, told: [MissedGroups]) {
         self.isDurable = self.isDurable || isDurable
         if self.journalSink.isRequired, self.requiredAfter == nil {
             self.requiredAfter = journal.sequence(before: .min)
+            self.toldBefore = told
         }
     }
 
@@ -137,7 +155,9 @@ final class SinkHistory: @unchecked Sendable {
     private func endsRequired(in journal: Journal) {
         guard let start = self.requiredAfter else { return }
         let end = journal.sequence(before: .min)
-        if end > start { self.required.append(start + 1...end) }
+        if end > start {
+            self.required.append(Required(groups: start + 1...end, told: self.toldBefore))
+        }
         self.requiredAfter = nil
     }
 
