@@ -67,6 +67,8 @@ final class Scheduler: TaskExecutor, @unchecked Sendable {
 
     /// Drops the queues of a process that has ended.
     func forgetQueues() {
+        // What waits there holds the process that holds the queue.
+        for queue in self.queues { queue.work = [] }
         self.queues = []
         self.timers = []
     }

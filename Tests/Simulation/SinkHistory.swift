@@ -8,7 +8,7 @@ final class SinkHistory: @unchecked Sendable {
     let remote = Remote()
     var letters = LetterHistory()
     /// The process's side of it: the newest, which alone may be used.
-    var newest: RemoteSink?
+    weak var newest: RemoteSink?
     /// As the configuration has it.
     private(set) var journalSink: JournalSink
     private(set) var listing: Listing
