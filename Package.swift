@@ -123,6 +123,9 @@ let targets: [Target] = [
     module(
         "SQLiteSink",
         ["TrackingCore", "TrackingJournal", "TrackingSinks"] + libraries("Logging") + sqlite),
+    module(
+        "CampaignSink",
+        ["TrackingCore", "TrackingSinks"] + libraries("AsyncHTTPClient", "NIOCore", "NIOHTTP1")),
     // In the program only with the trait.
     module("NATSSink", ["CNats", "TrackingCore", "TrackingSinks"]),
     module("TerminalText"),
@@ -172,8 +175,9 @@ let targets: [Target] = [
     module(
         "TrackingServer",
         [
-            "AdminServer", "Credentials", "HTTP2Edge", "SQLiteSink", "ServerConfiguration",
-            "SightlineProtos", "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks",
+            "AdminServer", "CampaignSink", "Credentials", "HTTP2Edge", "SQLiteSink",
+            "ServerConfiguration", "SightlineProtos", "Telemetry", "TrackingCore",
+            "TrackingJournal", "TrackingSinks",
             .target(name: "NATSSink", condition: .when(traits: ["NATS"])),
         ]
             + libraries(
@@ -233,11 +237,12 @@ let targets: [Target] = [
     tests(
         "TrackingSinksTests",
         [
-            "CNats", "CZstd", "NATSSink", "SQLiteSink", "SightlineProtos", "Telemetry",
-            "TestSupport", "TrackingCore", "TrackingJournal", "TrackingSinks",
+            "CNats", "CZstd", "CampaignSink", "NATSSink", "SQLiteSink", "SightlineProtos",
+            "Telemetry", "TestSupport", "TrackingCore", "TrackingJournal", "TrackingSinks",
         ]
             + libraries(
-                "CoreMetrics", "GRDB", "Logging", "MetricsTestKit", "SwiftProtobuf", "Tracing")),
+                "CoreMetrics", "GRDB", "HTTPTypes", "Hummingbird", "Logging", "MetricsTestKit",
+                "NIOCore", "SwiftProtobuf", "Tracing")),
     tests(
         "SightlineClientTests",
         ["SightlineClient", "SightlineProtos", "TerminalText", "TrackingCore"] + grpc),

@@ -68,6 +68,9 @@ enum SourceRules {
         "SQLiteSink": Self.system.union([
             "GRDB", "GRDBSQLite", "Logging", "TrackingCore", "TrackingJournal", "TrackingSinks",
         ]),
+        "CampaignSink": Self.system.union([
+            "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "TrackingCore", "TrackingSinks",
+        ]),
         "NATSSink": Self.system.union(["CNats", "Dispatch", "TrackingCore", "TrackingSinks"]),
         "Telemetry": Self.system.union(Self.grpc).union(Self.tracing).union([
             "ConfigurationKeys", "CoreMetrics", "Logging", "NIOCore", "ServiceLifecycle",
@@ -104,10 +107,10 @@ enum SourceRules {
             "UnixSignals", "Yams",
         ]),
         "TrackingServer": Self.system.union(Self.grpc).union(Self.tracing).union([
-            "AdminServer", "CoreMetrics", "Credentials", "DequeModule", "HTTP2Edge", "Logging",
-            "NATSSink", "NIOCore", "NIOHPACK", "SQLiteSink", "ServerConfiguration",
-            "ServiceLifecycle", "SightlineProtos", "SwiftProtobuf", "Telemetry", "TrackingCore",
-            "TrackingJournal", "TrackingSinks", "UnixSignals", "X509",
+            "AdminServer", "CampaignSink", "CoreMetrics", "Credentials", "DequeModule",
+            "HTTP2Edge", "Logging", "NATSSink", "NIOCore", "NIOHPACK", "SQLiteSink",
+            "ServerConfiguration", "ServiceLifecycle", "SightlineProtos", "SwiftProtobuf",
+            "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks", "UnixSignals", "X509",
         ]),
         "sightline": Self.system.union(Self.grpc).union(Self.tracing).union([
             "AdminServer", "ArgumentParser", "AsyncHTTPClient", "CMalloc", "ConfigurationKeys",
@@ -121,6 +124,7 @@ enum SourceRules {
 
     private static let sinks = [
         "SQLiteSink", "JSONLinesSink", "StandardOutputSink", "DiscardSink", "NATSSink",
+        "CampaignSink",
     ]
 
     /// Imports that point up or sideways, or do not say their level.

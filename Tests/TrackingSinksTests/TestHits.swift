@@ -39,6 +39,13 @@ enum TestEvents {
         }
     }
 
+    /// A notification that a known subject opened: a click and an open.
+    static func opened(id: Int) -> Sightline_V1_TrackingEvent {
+        var event = self.push(.opened, id: id)
+        event.subjectID = "subject-\(id)"
+        return event
+    }
+
     /// A notification that arrived, with every field that a row has a column for.
     static func full(id: Int) -> Sightline_V1_TrackingEvent {
         var event = self.push(.received, id: id, on: .ios)

@@ -1,0 +1,93 @@
+// A batch's requests, and what has become of each.
+internal import Foundation
+internal import TrackingCore
+internal import TrackingSinks
+
+/// The requests of a batch. It is kept from one attempt to the next, so that what was counted is
+/// not sent again. Memory: the batch, and its URLs.
+struct PostbackBatch: Sendable {
+    private let hits: HitBatch
+    /// In the batch's order.
+    let requests: [PostbackRequest]
+    /// Whether each of them has an answer that stands.
+    private(set) var isSettled: [Bool]
+    /// Hits that are not sent, or that a server refused: reasons by position.
+    private(set) var refused: [Int: String]
+
+    /// Reads a batch; sends nothing.
+    ///
+    /// - Throws: `DamagedPayload`.
+    init(_ hits: HitBatch, _ configuration: CampaignConfiguration) throws {
+        var requests: [PostbackRequest] = []
+        var refused: [Int: String] = [:]
+        try hits.forEach { position, hit in
+            do {
+                let event = try EventView(hit.event)
+                switch Postback(hit, event) {
+                case .nothing: break
+                case .refused(let reason): refused[position] = reason
+                case .query(let query):
+                    let tenant = hit.origin.tenant.text
+                    guard let server = configuration.server(of: tenant, hit.product) else {
+                        refused[position] = configuration.absence(of: tenant, hit.product)
+                        return
+                    }
+                    requests.append(
+                        PostbackRequest(
+                            position: position, server: server,
+                            notification: .init(
+                                server: server, tenant: tenant, delivery: event.deliveryID.text,
+                                broadlog: event.broadlogID.text),
+                            query: query))
+                }
+            } catch {
+                refused[position] = "its event cannot be read: \(error)"
+            }
+        }
+        self.hits = hits
+        self.requests = requests
+        self.isSettled = requests.map { _ in false }
+        self.refused = refused
+    }
+
+    /// Whether it is the same batch, delivered once more.
+    func isSame(as hits: HitBatch) -> Bool {
+        self.hits.journal == hits.journal && self.hits.sequence == hits.sequence
+            && self.hits.groups == hits.groups && self.hits.payload == hits.payload
+    }
+
+    /// The number of requests that have no answer yet.
+    var waitingCount: Int { self.isSettled.count { !$0 } }
+
+    /// The servers that they go to.
+    var waitingServers: Set<PostbackServer> {
+        Set(zip(self.requests, self.isSettled).lazy.filter { !$1 }.map(\.0.server))
+    }
+
+    /// Notes that a request needs no further one.
+    ///
+    /// - Parameter reason: why the server refuses it; nil if it counted the hit.
+    mutating func settle(_ index: Int, refused reason: String? = nil) {
+        self.isSettled[index] = true
+        if let reason { self.refused[self.requests[index].position] = reason }
+    }
+}
+
+extension CampaignConfiguration {
+    /// Where a tenant's hits of a product go; nil if nothing is configured.
+    fileprivate func server(of tenant: String, _ product: Product) -> PostbackServer? {
+        let servers = self.servers[tenant]
+        let isStandard = product == .standard
+        guard let url = isStandard ? servers?.standard : servers?.classic else { return nil }
+        return PostbackServer(
+            url: url + self.path, name: "the \(product.name) server of the tenant \(tenant)",
+            timeout: isStandard ? self.standardTimeout : self.classicTimeout)
+    }
+
+    /// Why a hit without a server is not sent, and what to do about it.
+    fileprivate func absence(of tenant: String, _ product: Product) -> String {
+        "the tenant \(tenant) has no server of Campaign \(product.name.capitalized): add "
+            + "{tenant: \(tenant), \(product.name): 'https://…'} to campaign.servers, restart, "
+            + "and replay the dead letters"
+    }
+}

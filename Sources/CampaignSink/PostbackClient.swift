@@ -1,0 +1,76 @@
+// Sends requests over HTTP.
+internal import AsyncHTTPClient
+internal import Foundation
+internal import NIOCore
+internal import NIOHTTP1
+internal import TrackingSinks
+
+/// A client of Campaign's servers, with connections that are kept.
+final class PostbackClient: Sendable {
+    private let client: HTTPClient
+
+    /// An answer's body is read up to this, so that its connection can be used again. A connection
+    /// with a longer answer is closed.
+    private static let maxBodyBytes = 64 << 10
+
+    /// A client that connects with its first request.
+    init(_ configuration: CampaignConfiguration) {
+        var settings = HTTPClient.Configuration()
+        settings.redirectConfiguration = .disallow
+        settings.httpVersion = .http1Only
+        let longest = max(configuration.standardTimeout, configuration.classicTimeout)
+        settings.timeout.connect = TimeAmount(longest)
+        // For bodies: the deadline of a request ends with the head of its answer.
+        settings.timeout.read = TimeAmount(longest)
+        settings.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
+            configuration.maxInFlight
+        settings.connectionPool.retryConnectionEstablishment = false
+        // Its spans would hold URLs, which name people.
+        settings.tracing.tracer = nil
+        self.client = HTTPClient(
+            eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: settings)
+    }
+
+    deinit { self.client.shutdown { _ in } }
+
+    /// Sends a request and waits for its answer, up to its server's time limit.
+    func send(_ request: PostbackRequest) async -> PostbackAnswer {
+        var message = HTTPClientRequest(url: request.server.url + request.query)
+        message.headers.add(name: "accept", value: "*/*")
+        message.headers.add(name: "user-agent", value: "sightline")
+        do {
+            let deadline = NIODeadline.now() + TimeAmount(request.server.timeout)
+            let answer = try await self.client.execute(message, deadline: deadline)
+            await Self.drain(answer.body, until: deadline)
+            return PostbackAnswer(
+                status: answer.status.code,
+                retryAfter: answer.headers.first(name: "retry-after"), now: .now)
+        } catch {
+            return .unavailable(Self.reason(error))
+        }
+    }
+
+    /// The status has decided: whatever becomes of the body changes nothing.
+    private static func drain(_ body: HTTPClientResponse.Body, until deadline: NIODeadline) async {
+        var bytes = 0
+        do {
+            for try await part in body {
+                bytes += part.readableBytes
+                if bytes > Self.maxBodyBytes || NIODeadline.now() > deadline { return }
+            }
+        } catch {
+            // The connection has ended, and the next request gets another one.
+        }
+    }
+
+    /// What failed, without the URL.
+    private static func reason(_ error: any Error) -> String {
+        switch error {
+        case let error as HTTPClientError:
+            error == .deadlineExceeded || error == .connectTimeout
+                ? "no answer in time" : error.shortDescription
+        case let error as IOError: "\(error)"
+        default: "no connection (\(type(of: error)))"
+        }
+    }
+}
