@@ -45,6 +45,8 @@ package struct ServerConfiguration: Sendable {
     package var journal = Journal.Configuration()
     /// Servers, stream and limits of the nats sink.
     package var nats = NATSConfiguration()
+    /// Servers and limits of the campaign sink.
+    package var campaign = CampaignConfiguration()
     /// What the sqlite sink keeps.
     package var sqlite = SQLiteConfiguration()
     /// What the jsonl sink keeps.
@@ -93,6 +95,7 @@ package struct ServerConfiguration: Sendable {
         self.stream.closingGrace = min(self.stream.closingGrace, self.drainTimeout / 2)
         self.readSinks(&values)
         self.checkStreams(&values)
+        self.checkCampaigns(&values)
         self.connections.read(&values)
         self.traces.read(&values)
         self.admin.read(&values)
@@ -205,8 +208,8 @@ extension ServerConfiguration: KeyedConfiguration {
                 "drain.seconds", \.drainTimeout, 1...20,
                 "seconds that a stopping server waits for its clients"),
         ],
-        Self.keys(of: \.nats), Self.keys(of: \.auth), Self.keys(of: \.connections),
-        Self.keys(of: \.edge),
+        Self.keys(of: \.nats), [CampaignServerList.key], Self.keys(of: \.campaign),
+        Self.keys(of: \.auth), Self.keys(of: \.connections), Self.keys(of: \.edge),
         [
             .number(
                 "health.max_watchers", \.maxHealthWatchers, 0...10_000,

@@ -11,6 +11,8 @@ package enum SinkKind: String, CaseIterable, Sendable {
     case discard
     /// A NATS JetStream stream; only in builds with the trait `NATS`.
     case nats
+    /// Adobe Campaign, by the vendor's own postback.
+    case campaign
 
     /// The names, in the order of the documentation.
     package static var names: [String] { Self.allCases.map(\.rawValue) }

@@ -72,8 +72,8 @@ struct ConfigurationProblemTests {
     }
 
     @Test(
-        "every key refuses a list, nothing, and a section of its own, but for the list of sinks",
-        arguments: ServerConfiguration.keys.filter { $0.name != "sinks" },
+        "every key refuses a list, nothing, and a section of its own, but for the keys of lists",
+        arguments: ServerConfiguration.keys.filter { $0.unit != "list" },
         ["[1, 2]", "", "~", "{a: 1}", "\n    - 1"])
     func noValue(_ key: ServerConfiguration.Key, _ value: String) async throws {
         let problem = try await self.problem(yaml: key.yaml(value))

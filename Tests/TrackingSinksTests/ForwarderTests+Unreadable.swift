@@ -15,7 +15,7 @@ extension ForwarderTests {
         "a batch that the sink cannot read becomes dead letters, hit by hit, and the next is taken",
         arguments: TestedSink.keeping)
     func undeliverable(_ tested: TestedSink) async throws {
-        let sink = try tested.open(self.directory)
+        let sink = try await tested.open(self.directory)
         let journal = try await self.journal(sink.name)
         let events = (1...3).map { TestEvents.push(.opened, id: $0) }
         await self.commit(try TestHits.requestFromLaterOn(events, strange: 1), to: journal)
@@ -48,7 +48,7 @@ extension ForwarderTests {
         "an event that is no protobuf becomes a dead letter, and stops no sink",
         arguments: TestedSink.keeping)
     func brokenEvent(_ tested: TestedSink) async throws {
-        let sink = try tested.open(self.directory)
+        let sink = try await tested.open(self.directory)
         let journal = try await self.journal(sink.name)
         let events = (1...3).map { TestEvents.full(id: $0) }
         await self.commit(try TestHits.requestWithBrokenEvent(events, broken: 1), to: journal)

@@ -1,4 +1,5 @@
 // The sinks that tests of all of them open.
+internal import CampaignSink
 internal import Foundation
 internal import GRDB
 internal import Glibc
@@ -33,7 +34,7 @@ struct TestedSink: CustomTestStringConvertible {
     }
 
     /// Opens it on its files in `directory`.
-    func open(_ directory: TemporaryDirectory) throws -> any Sink {
+    func open(_ directory: TemporaryDirectory) async throws -> any Sink {
         switch self.kind {
         case .sqlite: return try SQLiteSink(path: directory.file("hits.db"))
         case .jsonl:
@@ -45,7 +46,22 @@ struct TestedSink: CustomTestStringConvertible {
             return try StandardOutputSink(descriptor: descriptor)
         case .discard: return DiscardSink()
         case .nats: return try NATSSink(.test(directory))
+        case .campaign:
+            let receiver = Self.receiver(of: directory)
+            // One at a time: else there is an order within a notification alone.
+            return CampaignSink(try await receiver.configuration { $0.maxInFlight = 1 })
         }
+    }
+
+    private static func receiver(of directory: TemporaryDirectory) -> CampaignReceiver {
+        CampaignReceiver.at(directory.path + "/") ?? CampaignReceiver(path: directory.path + "/")
+    }
+
+    /// A hit as it is read back once it was delivered: Campaign gets no more than the ids.
+    func kept(_ record: Sightline_V1_TrackingRecord) -> ReadHit {
+        if self.kind != .campaign { return ReadHit(record) }
+        let ids = "\(record.broadlogID),\(record.deliveryID),\(record.campaignAction)"
+        return ReadHit(postback: "?id=\(ids)&mcId=\(record.event.subjectID)")
     }
 
     /// The hits it has, in order.
@@ -73,6 +89,7 @@ struct TestedSink: CustomTestStringConvertible {
                 #expect(message.hitID == record.hitID.hex)
                 return ReadHit(record)
             }
+        case .campaign: return Self.receiver(of: directory).counted.map(ReadHit.init(postback:))
         }
     }
 
@@ -80,7 +97,7 @@ struct TestedSink: CustomTestStringConvertible {
     var isExactlyOnce: Bool {
         switch self.kind {
         case .sqlite, .nats: true
-        case .jsonl, .stdout, .discard: false
+        case .jsonl, .stdout, .discard, .campaign: false
         }
     }
 
@@ -88,7 +105,7 @@ struct TestedSink: CustomTestStringConvertible {
     var keepsUnknownFields: Bool {
         switch self.kind {
         case .sqlite, .nats: true
-        case .jsonl, .stdout, .discard: false
+        case .jsonl, .stdout, .discard, .campaign: false
         }
     }
 
@@ -117,5 +134,13 @@ struct ReadHit: Equatable {
     init(_ record: Sightline_V1_TrackingRecord) {
         self.init(
             id: record.hitID, event: record.event, traceparent: record.traceContext.traceparent)
+    }
+    /// A hit of which only a request is left. The tests' subjects have their event's number.
+    init(postback query: String) {
+        let subject = query.components(separatedBy: "subject-")
+        let event = Sightline_V1_TrackingEvent.with { event in
+            event.eventID = subject.count > 1 ? "event-\(subject[1])" : ""
+        }
+        self.init(id: Data(query.utf8), event: event, traceparent: "")
     }
 }

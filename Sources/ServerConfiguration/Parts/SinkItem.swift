@@ -95,7 +95,9 @@ struct SinkItem {
                         + "\(kind.rawValue)\(NearestName.suggestion(for: name, among: known))")
                 continue
             }
-            let text = value.scalar?.string ?? "?"
+            let list = key.unit == "list" ? value.sequence : nil
+            let line = list.flatMap { ConfigurationFile.inOneLine($0) }
+            let text = line ?? value.scalar?.string ?? "?"
             if key.takes(text) {
                 settings[key.name] = text
             } else {

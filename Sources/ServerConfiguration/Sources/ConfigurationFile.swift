@@ -107,7 +107,7 @@ struct ConfigurationFile {
     /// A list as the environment and `--set` would have it.
     ///
     /// - Returns: nil if it is longer than any list that is meant: aliases can make it so.
-    private static func inOneLine(_ list: Node.Sequence) -> String? {
+    static func inOneLine(_ list: Node.Sequence) -> String? {
         var line = ""
         return Self.write(.sequence(list), to: &line) ? line : nil
     }

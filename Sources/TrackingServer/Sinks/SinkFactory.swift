@@ -1,4 +1,5 @@
 // Makes sinks; the only file that knows each backend's type.
+internal import CampaignSink
 package import Logging
 internal import SQLiteSink
 package import ServerConfiguration
@@ -46,6 +47,7 @@ package struct SinkFactory: Sendable {
                     "the sink \(listed.name) is of the type nats, but \(NATSConfiguration.absence)"
                 ])
             #endif
+        case .campaign: return CampaignSink(configuration.campaign)
         }
     }
 
@@ -73,7 +75,7 @@ package struct SinkFactory: Sendable {
         switch listed.kind {
         case .sqlite: return DiskUsage(of: [path + ".db", path + ".db-wal"])
         case .jsonl: return DiskUsage(of: [path])
-        case .stdout, .discard, .nats: return nil
+        case .stdout, .discard, .nats, .campaign: return nil
         }
     }
 
