@@ -1,0 +1,188 @@
+"""The campaign sink against a server that fails by dice: each hit is counted as the rules say, and
+twice only where a kill came between."""
+
+import bisect
+import collections
+import itertools
+import json
+import random
+import threading
+import time
+
+import pytest
+
+import test_crash
+from campaign import REFUSED_DELIVERY, CampaignFacts, Receiver, classic_id, postback
+from facts import CANARY
+from server import query as rows
+from server import wait_until
+from test_metrics import scrape, values
+from test_sinks_killed import product
+
+ROUNDS, WHOLE = 4, 50
+REQUESTS = 10
+MAX_IN_FLIGHT = 32
+DRAIN_SECONDS = 240
+# What a kill may send again: the group under way, and those since the last checkpoint. A group is
+# one request here, of about 70 hits.
+MOST_REPEATED = 500
+
+
+class Client(test_crash.Client):
+    """A client that knows what Campaign is to be asked for each of its hits."""
+
+    def __init__(self, number: int, seed: int):
+        super().__init__(number, seed)
+        self.facts = CampaignFacts(seed + number, int(time.time()), space=number + 1)
+        self.postbacks: dict[bytes, str | None] = {}
+
+    def batches(self):
+        for batch in super().batches():
+            for fact in batch.facts:
+                for identity, hit in fact.hits.items():
+                    self.postbacks[identity] = postback(product(fact.event), hit)
+            yield batch
+
+    def wanted(self, identities) -> collections.Counter:
+        """What is asked for these hits."""
+        return collections.Counter(filter(None, map(self.postbacks.get, identities)))
+
+    def send(self, server) -> None:
+        """Sends some requests, and waits until all are acked."""
+        self.run(server, itertools.islice(self.batches(), REQUESTS), threading.Event(), 60)
+        assert self.failure is None, f"{self.failure!r}\n{server.log()}"
+
+
+@pytest.fixture
+def receiver(seed):
+    """A Campaign server, running."""
+    server = Receiver(seed)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def campaign_server(make_server, receiver):
+    """A server whose only sink is campaign, for both products."""
+    servers = json.dumps([{"tenant": "default", "standard": receiver.url,
+                           "classic": receiver.url}])
+    return make_server("--sink", "campaign", f"--set=campaign.servers={servers}",
+                       "--set=journal.group_bytes=1", "--set=journal.checkpoint_milliseconds=1",
+                       f"--set=campaign.max_in_flight={MAX_IN_FLIGHT}",
+                       "--set=log.level=trace")
+
+
+def wait_until_drained(server) -> None:
+    lag = 'sightline_sink_lag_groups{sink="campaign"}'
+    wait_until(lambda: values(scrape(server)[0]).get(lag) == 0, "the sink to have everything",
+               DRAIN_SECONDS, every=0.2)
+
+
+def refused(query: str) -> bool:
+    return f",{REFUSED_DELIVERY}," in query
+
+
+def check_letters(server, client, receiver) -> int:
+    """Each hit that is refused or not sent has a letter, and none of them holds a URL."""
+    letters = rows(server.directory / "dead_letters.db",
+                   "SELECT reason FROM dead_letters WHERE sink = 'campaign'")
+    unsent = [identity for identity in client.owed if client.postbacks[identity] is None]
+    wanted = len(unsent) + sum(map(refused, client.wanted(client.owed).elements()))
+    assert len(letters) == wanted
+    for letter in letters:
+        assert "status 404" in letter["reason"] or "neither a UUID nor" in letter["reason"]
+    for text in [server.log_path.read_text(), *(letter["reason"] for letter in letters)]:
+        assert CANARY not in text and "id=h" not in text and "mcId" not in text
+    assert receiver.most_in_flight <= MAX_IN_FLIGHT
+    return wanted
+
+
+def check_order(receiver) -> None:
+    """D14: a click was counted before its open came."""
+    counted = {}
+    for place, query in enumerate(receiver.counted):
+        counted.setdefault(query, place)
+    opens = 0
+    for query, known in receiver.came:
+        identity, comma, subject = query.partition(",1&mcId=")
+        click = f"{identity},2&mcId={subject}"
+        if comma and click in counted:
+            opens += 1
+            assert counted[click] < known, query
+    assert opens > 50
+
+
+@pytest.mark.timeout(900)
+def test_each_hit_is_counted_once(campaign_server, receiver, figure, seed):
+    """Through 503, 408, 429 and connections that end: exactly what the rules say, nothing twice."""
+    client = Client(0, seed)
+    server = campaign_server.start()
+    for _ in range(ROUNDS):
+        client.send(server)
+    wait_until_drained(server)
+    assert server.terminate() == 0, server.log()
+    wanted = client.wanted(client.owed)
+    sent = collections.Counter({query: n for query, n in wanted.items() if not refused(query)})
+    letters = check_letters(server, client, receiver)
+    figure(f"{sum(sent.values()):,} requests counted once after {sum(receiver.failures.values())}"
+           f" failures; {letters} dead letters")
+    assert len(sent) > 1000 and sum(receiver.failures.values()) > 20
+    assert collections.Counter(receiver.counted) == sent
+    check_order(receiver)
+
+
+@pytest.mark.timeout(3600)
+def test_only_a_kill_sends_again(campaign_server, receiver, figure, amount, seed):
+    """Killed again and again: nothing acked is missing, and only what was under way comes twice."""
+    moments = random.Random(seed)
+    client = Client(0, seed)
+    server = campaign_server
+    kills = []
+    for _ in range(amount(ROUNDS, WHOLE)):
+        server.start()
+        # Else a kill may come while what is there was delivered long ago.
+        known = len(receiver.counted) + moments.randrange(1, REQUESTS * 40)
+        client.send(server)
+        wait_until(lambda known=known: len(receiver.counted) >= known, "deliveries", 120,
+                   every=0.001)
+        server.kill()
+        wait_until(lambda: receiver.in_flight == 0, "the last request's end")
+        kills.append(len(receiver.counted))
+    server.start()
+    client.send(server)
+    wait_until_drained(server)
+    assert server.terminate() == 0, server.log()
+    check_letters(server, client, receiver)
+    check_repeats(client, receiver, kills, figure)
+
+
+def check_repeats(client, receiver, kills, figure) -> None:
+    counted = collections.Counter(receiver.counted)
+    wanted = {query for query in client.wanted(client.owed) if not refused(query)}
+    missing = wanted - counted.keys()
+    strange = counted.keys() - client.wanted(client.sent).keys()
+    places = collections.defaultdict(list)
+    for place, query in enumerate(receiver.counted):
+        places[query].append(place)
+    repeats = [pair for found in places.values() for pair in itertools.pairwise(found)]
+    distances = []
+    for first, second in repeats:
+        number = bisect.bisect_right(kills, first)
+        assert number < len(kills) and kills[number] <= second, (
+            f"sent again after its 200 without a kill: {receiver.counted[first]}")
+        distances.append(kills[number] - first)
+    figure(f"after {len(kills)} kills: {len(wanted):,} requests owed, {len(missing)} missing,"
+           f" {len(strange)} never asked for, {len(repeats)} twice, the farthest of them"
+           f" {max(distances, default=0)} before its kill")
+    assert not missing and not strange
+    assert max(distances, default=0) <= MOST_REPEATED
+
+
+@pytest.mark.parametrize("identity, sent", [
+    ("55336", "d828"), ("12345", "3039"), ("-673096100", "d7e15e5c"), ("5", "5"),
+    ("57904851586134", "34aa061c0c56"), ("9223372036854775807", "7fffffffffffffff"),
+    ("-2147483649", "ffffffff7fffffff"), ("9223372036854775808", None), ("1-1-1-1-1", None),
+    ("6b6499a8-9d43-4bc5-acf0-b6aeb96846f6", "6b6499a8-9d43-4bc5-acf0-b6aeb96846f6")])
+def test_the_oracle_of_classic_ids(identity, sent):
+    """D37: what Android's current client does."""
+    assert classic_id(identity) == sent
