@@ -1,13 +1,13 @@
 internal import SightlineProtos
 internal import SwiftProtobuf
-internal import TrackingCore
+package import TrackingCore
 
-/// Encodes batches for the jsonl and stdout sinks: each hit as a TrackingRecord in proto3 JSON, on
-/// a line of its own. JSON drops unknown fields; the sqlite sink keeps them.
+/// Encodes batches for the jsonl, stdout and webhook sinks: each hit as a TrackingRecord in proto3
+/// JSON, on a line of its own. JSON drops unknown fields; the sqlite sink keeps them.
 ///
 /// A line is written straight from the event's bytes. An event of an unusual form takes the way
 /// through SwiftProtobuf, which gives the same text for some twelve times the price.
-struct JSONLines: ~Copyable {
+package struct JSONLines: ~Copyable {
     private var writer: ProtoJSONWriter
     /// What stands between the hit id and the campaign action, by the kind's number.
     private let kinds: [[UInt8]]
@@ -24,7 +24,7 @@ struct JSONLines: ~Copyable {
     /// Creates an encoder for the records that Protos declare.
     ///
     /// - Throws: `BinaryDecodingError` if the committed descriptor set is damaged.
-    init() throws {
+    package init() throws {
         let protos = ProtoDescriptors(try DescriptorSet.files())
         self.writer = ProtoJSONWriter(protos.schema(of: ".sightline.v1.TrackingEvent"))
         let kinds = protos.names(ofEnum: ".sightline.v1.HitKind") ?? [:]
@@ -45,13 +45,13 @@ struct JSONLines: ~Copyable {
     }
 
     /// The lines of the batch that was encoded last, valid until the next one is.
-    var bytes: Bytes { self.writer.text.bytes }
+    package var bytes: Bytes { self.writer.text.bytes }
 
     /// Encodes a batch.
     ///
     /// - Returns: by position the reasons of hits that have no JSON form.
     /// - Throws: `DamagedPayload` if the batch is not in the journal's form.
-    mutating func encode(_ hits: HitBatch) throws -> [Int: String] {
+    package mutating func encode(_ hits: HitBatch) throws -> [Int: String] {
         self.writer.text.truncate(to: 0)
         var rejected: [Int: String] = [:]
         var body: Body?
