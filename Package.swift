@@ -61,7 +61,7 @@ let products: [String: [String]] = [
     "swift-http-types": ["HTTPTypes"],
     "swift-log": ["Logging"],
     "swift-metrics": ["CoreMetrics", "MetricsTestKit"],
-    "swift-nio": ["NIOCore", "NIOEmbedded", "NIOHTTP1"],
+    "swift-nio": ["NIOCore", "NIOEmbedded", "NIOHTTP1", "NIOPosix"],
     "swift-nio-extras": ["NIOCertificateReloading", "NIOHTTPTypes"],
     "swift-nio-http2": ["NIOHPACK", "NIOHTTP2"],
     "swift-nio-ssl": ["NIOSSL"],
@@ -128,6 +128,12 @@ let targets: [Target] = [
         ["TrackingCore", "TrackingSinks"] + libraries("AsyncHTTPClient", "NIOCore", "NIOHTTP1")),
     // In the program only with the trait.
     module("NATSSink", ["CNats", "TrackingCore", "TrackingSinks"]),
+    module(
+        "WebhookSink",
+        ["TrackingCore", "TrackingSinks"]
+            + libraries(
+                "AsyncHTTPClient", "Crypto", "Instrumentation", "NIOCore", "NIOHTTP1", "NIOPosix",
+                "NIOSSL", "ServiceContextModule")),
     module("TerminalText"),
     module("SightlineClient", ["SightlineProtos", "TerminalText", "TrackingCore"] + grpc),
     module(
@@ -177,7 +183,7 @@ let targets: [Target] = [
         [
             "AdminServer", "CampaignSink", "Credentials", "HTTP2Edge", "SQLiteSink",
             "ServerConfiguration", "SightlineProtos", "Telemetry", "TrackingCore",
-            "TrackingJournal", "TrackingSinks",
+            "TrackingJournal", "TrackingSinks", "WebhookSink",
             .target(name: "NATSSink", condition: .when(traits: ["NATS"])),
         ]
             + libraries(
@@ -239,10 +245,11 @@ let targets: [Target] = [
         [
             "CNats", "CZstd", "CampaignSink", "NATSSink", "SQLiteSink", "SightlineProtos",
             "Telemetry", "TestSupport", "TrackingCore", "TrackingJournal", "TrackingSinks",
+            "WebhookSink",
         ]
             + libraries(
-                "CoreMetrics", "GRDB", "HTTPTypes", "Hummingbird", "Logging", "MetricsTestKit",
-                "NIOCore", "SwiftProtobuf", "Tracing")),
+                "CoreMetrics", "Crypto", "GRDB", "HTTPTypes", "Hummingbird", "Logging",
+                "MetricsTestKit", "NIOCore", "SwiftProtobuf", "Tracing")),
     tests(
         "SightlineClientTests",
         ["SightlineClient", "SightlineProtos", "TerminalText", "TrackingCore"] + grpc),

@@ -43,6 +43,8 @@ struct TidyTests {
             ("TrackingSinks", "internal import NATSSink"),
             ("TrackingSinks", "internal import SQLiteSink"),
             ("NATSSink", "internal import TrackingServer"),
+            ("TrackingSinks", "internal import WebhookSink"),
+            ("WebhookSink", "internal import TrackingServer"),
             ("SightlineClient", "internal import TrackingJournal"),
             ("SightlineClient", "internal import EventFiles"),
             ("TrackingReport", "internal import SightlineClient"),

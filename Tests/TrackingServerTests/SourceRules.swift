@@ -72,6 +72,10 @@ enum SourceRules {
             "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "TrackingCore", "TrackingSinks",
         ]),
         "NATSSink": Self.system.union(["CNats", "Dispatch", "TrackingCore", "TrackingSinks"]),
+        "WebhookSink": Self.system.union(Self.tracing).union([
+            "AsyncHTTPClient", "Crypto", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
+            "TrackingCore", "TrackingSinks",
+        ]),
         "Telemetry": Self.system.union(Self.grpc).union(Self.tracing).union([
             "ConfigurationKeys", "CoreMetrics", "Logging", "NIOCore", "ServiceLifecycle",
             "SightlineProtos", "SwiftProtobuf", "TrackingCore",
@@ -110,7 +114,8 @@ enum SourceRules {
             "AdminServer", "CampaignSink", "CoreMetrics", "Credentials", "DequeModule",
             "HTTP2Edge", "Logging", "NATSSink", "NIOCore", "NIOHPACK", "SQLiteSink",
             "ServerConfiguration", "ServiceLifecycle", "SightlineProtos", "SwiftProtobuf",
-            "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks", "UnixSignals", "X509",
+            "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks", "UnixSignals",
+            "WebhookSink", "X509",
         ]),
         "sightline": Self.system.union(Self.grpc).union(Self.tracing).union([
             "AdminServer", "ArgumentParser", "AsyncHTTPClient", "CMalloc", "ConfigurationKeys",
@@ -124,7 +129,7 @@ enum SourceRules {
 
     private static let sinks = [
         "SQLiteSink", "JSONLinesSink", "StandardOutputSink", "DiscardSink", "NATSSink",
-        "CampaignSink",
+        "CampaignSink", "WebhookSink",
     ]
 
     /// Imports that point up or sideways, or do not say their level.

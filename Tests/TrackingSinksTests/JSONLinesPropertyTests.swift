@@ -107,7 +107,7 @@ private struct Reference {
 }
 
 /// Makes batches that the journal can hold, also of what admission would refuse.
-private struct BatchGenerator {
+struct BatchGenerator {
     private var events: EventGenerator
 
     init(seed: UInt64) { self.events = EventGenerator(seed: seed) }

@@ -1,0 +1,61 @@
+// How a batch is split into requests, and how far it has come.
+
+/// Which events go into a request.
+enum WebhookPart {
+    /// The bytes of a body of these events: brackets, and commas between them.
+    static func bytes(of events: ArraySlice<WebhookEvents.Event>) -> Int {
+        events.reduce(1) { $0 + $1.range.count + 1 } + (events.isEmpty ? 1 : 0)
+    }
+
+    /// The first events that fit into both limits; one at least.
+    static func first(
+        of events: ArraySlice<WebhookEvents.Event>, hits: Int, bytes: Int
+    ) -> Range<Int> {
+        var end = events.startIndex
+        var size = 1
+        for event in events.prefix(max(1, hits)) {
+            size += event.range.count + 1
+            if end > events.startIndex, size > bytes { break }
+            end += 1
+        }
+        return events.startIndex..<end
+    }
+}
+
+/// How far a batch has come. It is kept between the tries of the batch, so that what the receiver
+/// has taken is not sent again.
+struct WebhookProgress: Equatable {
+    /// The batch.
+    let batch: Batch
+    /// The number of events that are settled, from the first on.
+    private(set) var settled = 0
+    /// Why hits are refused, by position.
+    private(set) var rejected: [Int: String]
+    /// The most hits of the next request: halved where the receiver refuses a whole body, until the
+    /// hit that it means is alone.
+    private(set) var maxHits: Int
+
+    /// What tells one batch from another.
+    struct Batch: Equatable {
+        let journal: String
+        let sequence: Int64
+        let hitCount: Int
+        let digest: String
+    }
+
+    init(_ batch: Batch, rejected: [Int: String], maxHits: Int) {
+        self.batch = batch
+        self.rejected = rejected
+        self.maxHits = maxHits
+    }
+
+    /// Takes down that a request's hits are settled.
+    mutating func settle(_ count: Int, refused: [Int: String], limit: Int) {
+        self.settled += count
+        self.rejected.merge(refused) { _, new in new }
+        self.maxHits = min(limit, self.maxHits * 2)
+    }
+
+    /// Takes down that a body of several hits was refused as a whole.
+    mutating func halve(_ count: Int) { self.maxHits = max(1, count / 2) }
+}
