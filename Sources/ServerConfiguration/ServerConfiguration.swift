@@ -47,6 +47,8 @@ package struct ServerConfiguration: Sendable {
     package var nats = NATSConfiguration()
     /// Servers and limits of the campaign sink.
     package var campaign = CampaignConfiguration()
+    /// Receiver and limits of the webhook sink.
+    package var webhook = WebhookConfiguration()
     /// What the sqlite sink keeps.
     package var sqlite = SQLiteConfiguration()
     /// What the jsonl sink keeps.
@@ -96,6 +98,9 @@ package struct ServerConfiguration: Sendable {
         self.readSinks(&values)
         self.checkStreams(&values)
         self.checkCampaigns(&values)
+        for sink in self.sinks where sink.kind == .webhook {
+            values.check(sink.settings, setBy: "sinks") { WebhookConfiguration.check(&$0) }
+        }
         self.connections.read(&values)
         self.traces.read(&values)
         self.admin.read(&values)
@@ -209,7 +214,8 @@ extension ServerConfiguration: KeyedConfiguration {
                 "seconds that a stopping server waits for its clients"),
         ],
         Self.keys(of: \.nats), [CampaignServerList.key], Self.keys(of: \.campaign),
-        Self.keys(of: \.auth), Self.keys(of: \.connections), Self.keys(of: \.edge),
+        Self.keys(of: \.webhook), Self.keys(of: \.auth), Self.keys(of: \.connections),
+        Self.keys(of: \.edge),
         [
             .number(
                 "health.max_watchers", \.maxHealthWatchers, 0...10_000,

@@ -13,6 +13,8 @@ package enum SinkKind: String, CaseIterable, Sendable {
     case nats
     /// Adobe Campaign, by the vendor's own postback.
     case campaign
+    /// Signed requests to a receiver.
+    case webhook
 
     /// The names, in the order of the documentation.
     package static var names: [String] { Self.allCases.map(\.rawValue) }

@@ -132,6 +132,28 @@ struct ConfigurationProblemTests {
         #expect(problems.contains { $0.contains(words) }, "\(problems)")
     }
 
+    @Test(
+        "what the webhook sink cannot use is a problem that does not quote the URL",
+        arguments: [
+            ("webhook.url=", "webhook.url is \"\", but the webhook sink needs it"),
+            ("webhook.url=http://example.com/hidden", "webhook.url is \"•••\", but has to begin"),
+            ("webhook.url=https://a:hidden@b/", "webhook.url is \"•••\", but has to have no user"),
+            ("webhook.secret_file=", "webhook.secret_file is \"\", but the webhook sink needs it"),
+            ("webhook.allow=a/b", "webhook.allow is \"a/b\", but \"a/b\" is neither a host"),
+            ("webhook.source=a b", "webhook.source is \"a b\", but has to be a URI reference"),
+        ])
+    func webhook(_ assignment: String, _ words: String) async throws {
+        let good = ["webhook.url=https://example.com/", "webhook.secret_file=secret"]
+        let key = assignment.prefix { $0 != "=" } + "="
+        let changed = good.filter { !$0.hasPrefix(key) } + [assignment]
+        // These keys are ignored unless the sink is used.
+        #expect(try await Configurations.problems(assignments: changed) == [])
+        #expect(try await Configurations.problems(assignments: ["sink=webhook"] + good) == [])
+        let problems = try await Configurations.problems(assignments: ["sink=webhook"] + changed)
+        #expect(problems.count == 1)
+        #expect(problems.contains { $0.contains(words) && !$0.contains("hidden") }, "\(problems)")
+    }
+
     @Test("the nats sink is there, or the configuration says how to build it")
     func natsTrait() async throws {
         let problems = try await Configurations.problems(flags: ["sink": "nats"])

@@ -205,6 +205,19 @@ struct SinkListTests {
         }
     #endif
 
+    @Test("each webhook of a list is checked with its own keys")
+    func webhooks() async throws {
+        let shared = "webhook.secret_file=secret"
+        let list = "sinks=[{type: webhook, url: 'https://a.example/'}, {type: webhook, name: b}]"
+        let problems = try await Configurations.problems(assignments: [shared, list])
+        #expect(problems.count == 1)
+        #expect(problems.contains { $0.contains("webhook.url is \"\", but the webhook sink") })
+        #expect(
+            try await Configurations.problems(
+                assignments: [shared, list, "webhook.url=https://b.example/"]
+            ).isEmpty)
+    }
+
     @Test("sink and sinks together stop the start")
     func both() async throws {
         let problems = try await Configurations.problems(

@@ -9,6 +9,7 @@ internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
 internal import TrackingSinks
+internal import WebhookSink
 
 @testable internal import NATSSink
 
@@ -50,6 +51,7 @@ struct TestedSink: CustomTestStringConvertible {
             let receiver = Self.receiver(of: directory)
             // One at a time: else there is an order within a notification alone.
             return CampaignSink(try await receiver.configuration { $0.maxInFlight = 1 })
+        case .webhook: return try WebhookSink(.test(.of(directory), directory))
         }
     }
 
@@ -90,6 +92,7 @@ struct TestedSink: CustomTestStringConvertible {
                 return ReadHit(record)
             }
         case .campaign: return Self.receiver(of: directory).counted.map(ReadHit.init(postback:))
+        case .webhook: return try TestReceiver.of(directory).events.map { ReadHit($0.record) }
         }
     }
 
@@ -97,7 +100,7 @@ struct TestedSink: CustomTestStringConvertible {
     var isExactlyOnce: Bool {
         switch self.kind {
         case .sqlite, .nats: true
-        case .jsonl, .stdout, .discard, .campaign: false
+        case .jsonl, .stdout, .discard, .campaign, .webhook: false
         }
     }
 
@@ -105,7 +108,7 @@ struct TestedSink: CustomTestStringConvertible {
     var keepsUnknownFields: Bool {
         switch self.kind {
         case .sqlite, .nats: true
-        case .jsonl, .stdout, .discard, .campaign: false
+        case .jsonl, .stdout, .discard, .campaign, .webhook: false
         }
     }
 

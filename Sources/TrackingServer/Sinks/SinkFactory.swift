@@ -6,6 +6,7 @@ package import ServerConfiguration
 internal import TrackingCore
 internal import TrackingJournal
 package import TrackingSinks
+internal import WebhookSink
 
 #if NATS
     internal import NATSSink
@@ -48,6 +49,7 @@ package struct SinkFactory: Sendable {
                 ])
             #endif
         case .campaign: return CampaignSink(configuration.campaign)
+        case .webhook: return try WebhookSink(configuration.webhook)
         }
     }
 
@@ -75,7 +77,7 @@ package struct SinkFactory: Sendable {
         switch listed.kind {
         case .sqlite: return DiskUsage(of: [path + ".db", path + ".db-wal"])
         case .jsonl: return DiskUsage(of: [path])
-        case .stdout, .discard, .nats, .campaign: return nil
+        case .stdout, .discard, .nats, .campaign, .webhook: return nil
         }
     }
 
