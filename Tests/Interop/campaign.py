@@ -2,6 +2,7 @@
 without any code of the server."""
 
 import collections
+import http.client
 import http.server
 import random
 import re
@@ -10,8 +11,11 @@ import urllib.parse
 
 from facts import Fact, Facts, push_hit_id, push_hits, row
 from protos import event as e
+from server import wait_until
 
 UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+# A path that counts nothing.
+PROBE = "/probe"
 # Hits of this delivery are refused.
 REFUSED_DELIVERY = "10c"
 CLASSIC_IDS = ["55336", "-673096100", "57904851586134", "9223372036854775807", "-2147483649",
@@ -79,6 +83,7 @@ class Receiver(http.server.ThreadingHTTPServer):
         self.came: list[tuple[str, int]] = []
         self.counted: list[str] = []
         self.refused: list[str] = []
+        self.connections = 0
         self.in_flight = 0
         self.most_in_flight = 0
         self.failures = collections.Counter()
@@ -108,6 +113,29 @@ class Receiver(http.server.ThreadingHTTPServer):
             self.counted.append(query)
             return 200
 
+    def process_request(self, request, client_address):
+        # Before the thread begins: it may begin late.
+        with self.lock:
+            self.connections += 1
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request, client_address):
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            with self.lock:
+                self.connections -= 1
+
+    def wait_for_ends(self) -> None:
+        """Waits until a killed client's connections have ended: what it had sent, and nobody had
+        read yet, is counted by then."""
+        # Connections are accepted in order, so those before this one are known.
+        probe = http.client.HTTPConnection(*self.server_address, timeout=10)
+        probe.request("GET", PROBE)
+        probe.getresponse().read()
+        probe.close()
+        wait_until(lambda: self.connections == 0, "the end of the killed client's connections")
+
     def handle_error(self, request, client_address):
         """A killed client's connection ends anywhere."""
 
@@ -122,6 +150,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):  # pylint: disable=invalid-name
+        if self.path == PROBE:
+            self.send_response(204)
+            self.end_headers()
+            return
         status = self.server.decide(self.path)
         # Before the answer: its reader may send the next request as soon as it is there.
         with self.server.lock:

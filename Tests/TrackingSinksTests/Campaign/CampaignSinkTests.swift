@@ -54,7 +54,9 @@ struct CampaignSinkTests {
         #expect(receiver.mostInFlight == 32)
     }
 
-    @Test("as many requests are in flight as may be, and never more", arguments: [1, 3, 8])
+    @Test(
+        "as many requests are in flight as may be, to all servers, and never more",
+        arguments: [1, 3, 8])
     func inFlight(_ limit: Int) async throws {
         // Passes only if there are as many; more of them would be seen.
         let barrier = Barrier(of: limit)
@@ -62,9 +64,19 @@ struct CampaignSinkTests {
             await barrier.pass()
             return .counted
         }
-        let sink = CampaignSink(try await receiver.configuration { $0.maxInFlight = limit })
+        let configuration = try await receiver.configuration { configuration in
+            configuration.maxInFlight = limit
+            // Another name makes another server, whose connections are counted apart.
+            let classic = configuration.servers["default"]?.classic
+            configuration.servers["default"]?.classic =
+                classic?.replacing("127.0.0.1", with: "localhost")
+        }
+        let sink = CampaignSink(configuration)
         #expect(sink.maxBatch.hits == limit)
-        #expect(await sink.deliver(try self.batch(1...(limit * 12))) == .delivered)
+        let events = (1...(limit * 6)).flatMap { id in
+            [TestEvents.full(id: id), Self.classic("\(id)")]
+        }
+        #expect(await sink.deliver(try TestHits.batch(events)) == .delivered)
         #expect(receiver.mostInFlight == limit)
         #expect(Set(receiver.counted).count == limit * 12)
     }
