@@ -6,8 +6,10 @@ package import TrackingSinks
 /// The hits of a hits.db that a server has open, for a replay to another sink.
 package struct StoredHits: Sendable {
     private let database: DatabaseQueue
-    /// The newest row when it was opened: what comes later comes to every sink.
+    /// The newest row when it was opened.
     private let end: Int64
+    /// The journal's newest group then: the hits of later ones are in the journal.
+    package let newestGroup: Int64
 
     /// A page: some milliseconds of reading, beside which batches come in, and at most its bytes
     /// and one event more in memory.
@@ -15,14 +17,19 @@ package struct StoredHits: Sendable {
 
     /// Opens the file beside its sink, to read only.
     ///
+    /// - Parameter journal: the journal's name.
     /// - Throws: SQLite's error.
-    package init(path: String) throws {
+    package init(path: String, journal: String) throws {
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(5)
         let database = try DatabaseQueue(path: path, configuration: configuration)
-        self.end = try database.read {
-            try Int64.fetchOne($0, sql: "SELECT max(rowid) FROM hits") ?? 0
+        (self.end, self.newestGroup) = try database.read { database in
+            let group = "SELECT sequence FROM cursor WHERE journal = ?"
+            return (
+                try Int64.fetchOne(database, sql: "SELECT max(rowid) FROM hits") ?? 0,
+                try Int64.fetchOne(database, sql: group, arguments: [journal]) ?? 0
+            )
         }
         self.database = database
     }

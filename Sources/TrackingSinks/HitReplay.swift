@@ -43,31 +43,42 @@ package struct HitReplay: Sendable {
         self.filter = filter
     }
 
-    /// Delivers page by page.
+    /// The page after a place, 0 for the first; nil at the end.
+    package typealias Pages = (Int64) async throws -> Page?
+
+    /// Delivers page by page, one source after the other.
     ///
-    /// - Parameter next: the page after a place, 0 for the first; nil at the end.
-    /// - Throws: `HitReplayInterruption` if the sink is unavailable, or errors of `next`.
-    package func run(_ next: (Int64) async throws -> Page?) async throws -> Counts {
+    /// - Throws: `HitReplayInterruption` if the sink is unavailable, or errors of the sources.
+    package func run(_ sources: [Pages]) async throws -> Counts {
         var counts = Counts()
-        var (last, sequence): (Int64, Int64) = (0, 0)
-        while let page = try await next(last) {
-            try Task.checkCancellation()
-            last = page.last
-            sequence += 1
-            let all = HitBatch(journal: self.journal, sequence: sequence, payload: page.payload)
-            let hits = try self.filter.map { try all.filtered(by: $0) } ?? all
-            if hits.hitCount == 0 { continue }
-            switch await self.sink.deliver(hits) {
-            case .delivered: counts.delivered += hits.hitCount
-            case .rejected(let reasons):
-                counts.refused += reasons.count
-                counts.delivered += hits.hitCount - reasons.count
-            case .undeliverable: counts.refused += hits.hitCount
-            case .unavailable(let reason), .lost(let reason):
-                throw HitReplayInterruption(sink: self.sink.name, reason: reason, counts: counts)
+        var sequence: Int64 = 0
+        for next in sources {
+            var last: Int64 = 0
+            while let page = try await next(last) {
+                try Task.checkCancellation()
+                last = page.last
+                sequence += 1
+                try await self.deliver(page, sequence: sequence, &counts)
             }
         }
         return counts
+    }
+
+    private func deliver(
+        _ page: Page, sequence: Int64, _ counts: inout Counts
+    ) async throws {
+        let all = HitBatch(journal: self.journal, sequence: sequence, payload: page.payload)
+        let hits = try self.filter.map { try all.filtered(by: $0) } ?? all
+        if hits.hitCount == 0 { return }
+        switch await self.sink.deliver(hits) {
+        case .delivered: counts.delivered += hits.hitCount
+        case .rejected(let reasons):
+            counts.refused += reasons.count
+            counts.delivered += hits.hitCount - reasons.count
+        case .undeliverable: counts.refused += hits.hitCount
+        case .unavailable(let reason), .lost(let reason):
+            throw HitReplayInterruption(sink: self.sink.name, reason: reason, counts: counts)
+        }
     }
 }
 

@@ -111,15 +111,17 @@ extension SimulatedProcess {
         let start = self.journal.sequence(before: since)
         self.replay(onEnd) {
             do {
-                let counts = try await HitReplay(to: target.sink.replayed, filter: nil).run {
-                    var last = max($0, start)
-                    while let batch = try await self.journal.kept(after: last, through: end) {
-                        last = batch.sequence
-                        if batch.isDamaged { continue }
-                        return HitReplay.Page(payload: batch.payload, last: last)
+                let counts = try await HitReplay(to: target.sink.replayed, filter: nil).run([
+                    {
+                        var last = max($0, start)
+                        while let batch = try await self.journal.kept(after: last, through: end) {
+                            last = batch.sequence
+                            if batch.isDamaged { continue }
+                            return HitReplay.Page(payload: batch.payload, last: last)
+                        }
+                        return nil
                     }
-                    return nil
-                }
+                ])
                 return Replayed(
                     delivered: counts.delivered, refused: counts.refused, isWhole: true)
             } catch let error as HitReplayInterruption {

@@ -31,7 +31,7 @@ struct HitReplayTests {
         }
         let filter = HitFilter(only: [.kind: ["open"]])
         let sink = FailingSink([.delivered, .rejected([0: "no"]), .undeliverable(reason: "no")])
-        let counts = try await HitReplay(to: sink, filter: filter).run(Self.pages(batches))
+        let counts = try await HitReplay(to: sink, filter: filter).run([Self.pages(batches)])
         #expect(counts == HitReplay.Counts(delivered: 1, refused: 2))
     }
 
@@ -44,7 +44,7 @@ struct HitReplayTests {
         }
         let sink = FailingSink([.delivered, answer])
         let error = await #expect(throws: HitReplayInterruption.self) {
-            try await HitReplay(to: sink, filter: nil).run(Self.pages(batches))
+            try await HitReplay(to: sink, filter: nil).run([Self.pages(batches)])
         }
         #expect(error?.counts.delivered == 1)
         #expect(error.map { "\($0)" }?.contains("failing is unavailable: down. 1 hits") == true)
@@ -64,15 +64,17 @@ struct HitReplayTests {
             #expect(await sink.deliver(batch) == .delivered)
             sent += try batch.records
         }
-        let hits = try StoredHits(path: self.path)
+        let hits = try StoredHits(path: self.path, journal: "j")
+        #expect(hits.newestGroup == 5)
+        let last = try TestHits.batch([TestEvents.full(id: 1000)], sequence: 7)
         let later = try TestHits.batch([TestEvents.full(id: 999)], sequence: 6)
         #expect(await sink.deliver(later) == .delivered)
         let since = TestHits.receiveTime + 3
         let recording = RecordingSink()
-        let counts = try await HitReplay(to: recording, filter: nil).run {
-            try await hits.page(since: since, after: $0)
-        }
-        let expected = sent.suffix(from: sent.count / 5 * 2)
+        let counts = try await HitReplay(to: recording, filter: nil).run([
+            { try await hits.page(since: since, after: $0) }, Self.pages([last]),
+        ])
+        let expected = try sent.suffix(from: sent.count / 5 * 2) + last.records
         let found = try recording.batches.flatMap { try $0.records }
         #expect(found.sorted(by: Self.before) == expected.sorted(by: Self.before))
         #expect(counts.delivered == expected.count && counts.refused == 0)
@@ -92,11 +94,12 @@ struct HitReplayTests {
             let batch = try TestHits.batch(events, sequence: Int64(sequence))
             #expect(await sink.deliver(batch) == .delivered)
         }
-        let hits = try StoredHits(path: self.path)
+        let hits = try StoredHits(path: self.path, journal: "another")
+        #expect(hits.newestGroup == 0)
         let recording = RecordingSink()
-        let counts = try await HitReplay(to: recording, filter: nil).run {
-            try await hits.page(since: 0, after: $0)
-        }
+        let counts = try await HitReplay(to: recording, filter: nil).run([
+            { try await hits.page(since: 0, after: $0) }
+        ])
         #expect(recording.batches.map(\.hitCount) == [1000, 1000, 500])
         let ids = try recording.batches.flatMap { try $0.records.map(\.hitID) }
         #expect(Set(ids).count == counts.delivered && counts.delivered == 2500)

@@ -4,8 +4,9 @@ internal import TrackingSinks
 /// One sink of a running server, from its first batch until it is removed.
 struct RunningSink: Sendable {
     /// Opens the hits that a backend has received since a time, in microseconds since 1970; gives
-    /// their pages.
-    typealias Stored = @Sendable (_ since: Int64) throws -> (Int64) async throws -> HitReplay.Page?
+    /// their pages, and the journal's newest group among them.
+    typealias Stored =
+        @Sendable (_ since: Int64) throws -> (pages: HitReplay.Pages, newestGroup: Int64)
 
     /// As the configuration last had it.
     var listed: ListedSink

@@ -20,10 +20,12 @@ extension RunningSinks {
         let target = try self.sink(sink)
         let replay = HitReplay(to: target.sink.replayed, filter: target.listed.filter)
         return try await self.alone {
-            if let stored = self.stored(except: target.name) {
-                return try await replay.run(try stored(since))
+            guard let stored = try self.stored(except: target.name)?(since) else {
+                return try await replay.run([self.groups(since: since, of: target.name)])
             }
-            return try await replay.run(self.groups(since: since, of: target.name))
+            // That backend may be behind the target, or paused.
+            let rest = self.groups(since: since, after: stored.newestGroup, of: target.name)
+            return try await replay.run([stored.pages, rest])
         }
     }
 
@@ -35,9 +37,9 @@ extension RunningSinks {
 
     /// What the journal keeps of the groups that a sink has had: the others come to it anyway.
     private func groups(
-        since: Int64, of sink: String
-    ) -> (Int64) async throws -> HitReplay.Page? {
-        let start = self.journal.sequence(before: since)
+        since: Int64, after group: Int64 = 0, of sink: String
+    ) -> HitReplay.Pages {
+        let start = max(self.journal.sequence(before: since), group)
         let end = self.journal.cursor(of: sink)
         return { last in
             var last = max(last, start)

@@ -64,7 +64,7 @@ package struct SinkFactory: Sendable {
                 listed.name, isRequired: listed.journalSink.isRequired, isPaused: listed.isPaused,
                 filter: listed.filter, untoldHits: { journal.missedHits(of: listed.name) },
                 unmovedHits: { sink.unmovedHits }),
-            usage: self.usage(of: listed), stored: self.stored(by: listed))
+            usage: self.usage(of: listed), stored: self.stored(by: listed, journal.identity))
     }
 
     private func path(of listed: ListedSink) -> String {
@@ -82,12 +82,12 @@ package struct SinkFactory: Sendable {
     }
 
     /// Opens what a sink's backend keeps; nil if it cannot be read.
-    private func stored(by listed: ListedSink) -> RunningSink.Stored? {
+    private func stored(by listed: ListedSink, _ journal: String) -> RunningSink.Stored? {
         guard listed.kind == .sqlite else { return nil }
         let path = self.path(of: listed) + ".db"
         return { since in
-            let hits = try StoredHits(path: path)
-            return { last in try await hits.page(since: since, after: last) }
+            let hits = try StoredHits(path: path, journal: journal)
+            return ({ try await hits.page(since: since, after: $0) }, hits.newestGroup)
         }
     }
 }
