@@ -67,6 +67,8 @@ def campaign(make_server, url: str, *arguments: str, **options):
     servers = json.dumps([{"tenant": "default", "standard": url, "classic": url}])
     return make_server("--sink", "campaign", f"--set=campaign.servers={servers}",
                        "--set=journal.group_bytes=1", "--set=journal.checkpoint_milliseconds=1",
+                       "--set=campaign.standard_timeout_seconds=300",
+                       "--set=campaign.classic_timeout_seconds=300",
                        f"--set=campaign.max_in_flight={MAX_IN_FLIGHT}",
                        "--set=log.level=trace", *arguments, **options)
 

@@ -72,6 +72,9 @@ final class CampaignReceiver: Sendable {
         var configuration = CampaignConfiguration()
         configuration.servers["default"] = CampaignServers(standard: url, classic: url)
         configuration.path = self.path
+        // Beside hundreds of other tests a request may wait for a core for seconds.
+        configuration.standardTimeout = .seconds(300)
+        configuration.classicTimeout = .seconds(300)
         change(&configuration)
         return configuration
     }

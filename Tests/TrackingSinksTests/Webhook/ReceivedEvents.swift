@@ -80,6 +80,8 @@ extension WebhookConfiguration {
         configuration.secretFile = directory.file("secret")
         try Self.testSecret.write(
             toFile: configuration.secretFile, atomically: true, encoding: .utf8)
+        // Beside hundreds of other tests a request may wait for a core for seconds.
+        (configuration.timeout, configuration.connectTimeout) = (.seconds(300), .seconds(300))
         change(&configuration)
         return configuration
     }
