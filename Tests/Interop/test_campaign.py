@@ -195,8 +195,7 @@ def test_a_silent_server_does_not_keep_the_process(make_server, receiver, figure
     """A Campaign server accepts and says nothing: a stop ends in time, and the next start sends."""
     client = Client(0, 1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        server = campaign(make_server, f"http://127.0.0.1:{silent.getsockname()[1]}",
-                          "--set=campaign.standard_timeout_seconds=300").start()
+        server = campaign(make_server, f"http://127.0.0.1:{silent.getsockname()[1]}").start()
         client.send(server)
         begin = time.monotonic()
         assert server.terminate() == 0, server.log()
