@@ -24,6 +24,8 @@ SAMPLE, WHOLE = 3, 100
 EVENTS = 20
 CLIENTS = 2
 LONGEST_LIFE_SECONDS = 1.5
+# Cuts of a server that does not sync.
+MOST_LIES = 20
 SETTINGS = ["--admin", "off", "--set=journal.segment_bytes=65536",
             "--set=journal.recent_hits=100000", "--set=journal.checkpoint_milliseconds=20",
             "--set=drain.seconds=1"]
@@ -157,7 +159,8 @@ def test_the_judge_finds_a_server_that_does_not_sync(folder, seed, figure):
     if not library():
         pytest.skip("no C compiler here, and faults.c has to be compiled")
     found = []
-    for number in range(3):
+    # Until one loses something: the system may write by itself what nobody syncs.
+    for number in range(MOST_LIES):
         try:
             found += [verdict.fault() for verdict in
                       Cut(folder, number, random.Random(seed + number), lies=True).run()]
@@ -167,4 +170,4 @@ def test_the_judge_finds_a_server_that_does_not_sync(folder, seed, figure):
         if any(found):
             break
     figure(f"power: without syncs: {[fault for fault in found if fault][:2]}")
-    assert any(found), "three cuts without a sync, and nothing was lost"
+    assert any(found), f"{MOST_LIES} cuts without a sync, and nothing was lost"
