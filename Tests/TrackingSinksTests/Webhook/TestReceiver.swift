@@ -145,8 +145,9 @@ final class TestReceiver: Sendable {
         case .drip:
             let head = "HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n"
             var isOpen = Self.send(head + "content-type: application/json\r\n\r\n", connection)
-            while isOpen {
-                usleep(20_000)
+            // Ends once the client closes the connection; until then a byte goes out now and then.
+            var client = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)
+            while isOpen, poll(&client, 1, 20) == 0 {
                 isOpen = Self.send(" ", connection)
             }
             return false
