@@ -5,32 +5,39 @@ let executables: [Product] = [
     .executable(name: "sightline", targets: ["sightline"])
 ]
 
-let dependencies: [Package.Dependency] = [
-    .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.3"),
-    .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.2"),
-    .package(url: "https://github.com/grpc/grpc-swift-protobuf", from: "2.4.1"),
-    .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
-    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
-    .package(url: "https://github.com/apple/swift-service-context", from: "1.5.1"),
-    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
-    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
-    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
-    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
-    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
-    .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
-    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
-    .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
-    .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-    .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
-    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+/// Packages of GitHub, the oldest version of each that serves, and the products that we use.
+let packages: [(path: String, from: Version, products: [String])] = [
+    ("grpc/grpc-swift-2", "2.4.3", ["GRPCCore"]),
+    ("grpc/grpc-swift-nio-transport", "2.9.2", ["GRPCNIOTransportHTTP2Posix"]),
+    ("grpc/grpc-swift-protobuf", "2.4.1", ["GRPCProtobuf"]),
+    ("apple/swift-protobuf", "1.39.0", ["SwiftProtobuf"]),
+    (
+        "apple/swift-distributed-tracing", "1.7.3",
+        ["InMemoryTracing", "Instrumentation", "Tracing"]
+    ),
+    ("apple/swift-service-context", "1.5.1", ["ServiceContextModule"]),
+    ("apple/swift-log", "1.16.2", ["Logging"]),
+    ("apple/swift-metrics", "2.13.0", ["CoreMetrics", "MetricsTestKit"]),
+    (
+        "hummingbird-project/hummingbird", "2.28.1",
+        ["Hummingbird", "HummingbirdCore", "HummingbirdTesting"]
+    ),
+    ("swift-server/async-http-client", "1.37.0", ["AsyncHTTPClient"]),
+    ("apple/swift-http-types", "1.8.0", ["HTTPTypes"]),
+    ("apple/swift-collections", "1.6.0", ["DequeModule"]),
+    ("apple/swift-nio", "2.101.2", ["NIOCore", "NIOEmbedded", "NIOHTTP1", "NIOPosix"]),
+    ("apple/swift-nio-extras", "1.35.2", ["NIOCertificateReloading", "NIOHTTPTypes"]),
+    ("apple/swift-nio-http2", "1.46.0", ["NIOHPACK", "NIOHTTP2"]),
+    ("apple/swift-nio-ssl", "2.37.6", ["NIOSSL"]),
+    ("apple/swift-certificates", "1.21.1", ["X509"]),
+    ("apple/swift-asn1", "1.7.4", ["SwiftASN1"]),
+    ("apple/swift-crypto", "4.5.2", ["Crypto", "CryptoExtras"]),
+    ("vapor/jwt-kit", "5.7.1", ["JWTKit"]),
+    ("HdrHistogram/hdrhistogram-swift", "0.2.0", ["Histogram"]),
+    ("apple/swift-argument-parser", "1.8.2", ["ArgumentParser"]),
+    ("swift-server/swift-service-lifecycle", "2.13.0", ["ServiceLifecycle", "UnixSignals"]),
+    ("groue/GRDB.swift", "7.10.0", ["GRDB", "GRDBSQLite"]),
+    ("jpsim/Yams", "6.2.2", ["Yams"]),
 ]
 
 /// The strict settings of every hand-written target. A misspelt feature is silently ignored by the
@@ -42,39 +49,11 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// Products by their package.
-let products: [String: [String]] = [
-    "async-http-client": ["AsyncHTTPClient"],
-    "GRDB.swift": ["GRDB", "GRDBSQLite"],
-    "grpc-swift-2": ["GRPCCore"],
-    "grpc-swift-nio-transport": ["GRPCNIOTransportHTTP2Posix"],
-    "grpc-swift-protobuf": ["GRPCProtobuf"],
-    "hdrhistogram-swift": ["Histogram"],
-    "hummingbird": ["Hummingbird", "HummingbirdCore", "HummingbirdTesting"],
-    "jwt-kit": ["JWTKit"],
-    "swift-argument-parser": ["ArgumentParser"],
-    "swift-asn1": ["SwiftASN1"],
-    "swift-certificates": ["X509"],
-    "swift-collections": ["DequeModule"],
-    "swift-crypto": ["Crypto", "CryptoExtras"],
-    "swift-distributed-tracing": ["InMemoryTracing", "Instrumentation", "Tracing"],
-    "swift-http-types": ["HTTPTypes"],
-    "swift-log": ["Logging"],
-    "swift-metrics": ["CoreMetrics", "MetricsTestKit"],
-    "swift-nio": ["NIOCore", "NIOEmbedded", "NIOHTTP1", "NIOPosix"],
-    "swift-nio-extras": ["NIOCertificateReloading", "NIOHTTPTypes"],
-    "swift-nio-http2": ["NIOHPACK", "NIOHTTP2"],
-    "swift-nio-ssl": ["NIOSSL"],
-    "swift-protobuf": ["SwiftProtobuf"],
-    "swift-service-context": ["ServiceContextModule"],
-    "swift-service-lifecycle": ["ServiceLifecycle", "UnixSignals"],
-    "Yams": ["Yams"],
-]
-
 /// Products by their names, from whatever package has them.
 func libraries(_ names: String...) -> [Target.Dependency] {
     names.map { name in
-        let package = products.first { $0.value.contains(name) }?.key
+        let path = packages.first { $0.products.contains(name) }?.path
+        let package = path?.split(separator: "/").last.map(String.init)
         return .product(name: name, package: package ?? "unknown: add it to the table")
     }
 }
@@ -286,7 +265,9 @@ let package = Package(
     name: "sightline",
     products: executables,
     traits: [.trait(name: "NATS", description: "The sink for NATS JetStream; links libnats.")],
-    dependencies: dependencies,
+    dependencies: packages.map {
+        .package(url: "https://github.com/" + $0.path, from: $0.from)
+    },
     targets: targets,
     swiftLanguageModes: [.v6]
 )
