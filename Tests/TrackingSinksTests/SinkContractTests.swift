@@ -153,7 +153,7 @@ struct SinkContractTests {
         switch answer {
         case .undeliverable: #expect(sink.kind == .sqlite)
         case .rejected(let reasons): #expect(Array(reasons.keys) == [1])
-        case .delivered: #expect(sink.kind == .discard)
+        case .delivered: #expect(!sink.isKeeping)
         case .unavailable, .lost: Issue.record("\(answer)")
         }
     }

@@ -24,7 +24,10 @@ struct TestedSink: CustomTestStringConvertible {
         SinkKind.allCases.filter { $0 != .nats || NATSConfiguration.testServer != nil }
         .map { Self(kind: $0) } + [Self(kind: .jsonl, compression: .zstd)]
     /// Those of them that keep what they get.
-    static let keeping = Self.all.filter { $0.kind != .discard }
+    static let keeping = Self.all.filter(\.isKeeping)
+
+    /// Whether it keeps what it gets; else it does not even read it.
+    var isKeeping: Bool { self.kind != .discard }
 
     var testDescription: String {
         self.compression == .none ? "\(self.kind)" : "\(self.kind) with \(self.compression)"
