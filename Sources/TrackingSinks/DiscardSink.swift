@@ -12,4 +12,9 @@ package struct DiscardSink: Sink {
 
     /// Discards the batch and reports it as delivered.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer { .delivered }
+
+    /// There is nothing to connect to.
+    package func attempt(_ hit: HitBatch) async -> [TrialStep] {
+        [.worked("write", "discard takes every hit, and keeps none")]
+    }
 }

@@ -27,6 +27,13 @@ package protocol Sink: Sendable {
     /// Resumes at the place of an earlier run; called once, before the first batch. A sink that no
     /// longer finds it there answers the next batch with `lost`.
     func resume(at place: String)
+
+    /// Tries the backend for `sightline sinks try`, on a sink that has delivered nothing and is not
+    /// used afterwards: step by step, up to the first failure. Nothing stays in the backend that it
+    /// can drop.
+    ///
+    /// - Parameter hit: a batch of one `TrialHit`.
+    func attempt(_ hit: HitBatch) async -> [TrialStep]
 }
 
 extension Sink {
@@ -38,6 +45,14 @@ extension Sink {
     package var unmovedHits: Int { 0 }
     /// Does nothing.
     package func resume(at place: String) {}
+    /// Delivers the hit.
+    package func attempt(_ hit: HitBatch) async -> [TrialStep] {
+        [
+            .write(
+                await self.deliver(hit), to: "the sink \(self.name)",
+                fix: "docs/sinks says what its errors mean")
+        ]
+    }
 }
 
 /// A sink's answer to a batch.

@@ -16,6 +16,9 @@ package enum SinkKind: String, CaseIterable, Sendable {
     /// Signed requests to a receiver.
     case webhook
 
+    /// Whether it writes files in the data directory.
+    package var hasFiles: Bool { self == .sqlite || self == .jsonl }
+
     /// The names, in the order of the documentation.
     package static var names: [String] { Self.allCases.map(\.rawValue) }
 }

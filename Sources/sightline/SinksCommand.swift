@@ -4,17 +4,17 @@ internal import ArgumentParser
 internal import Foundation
 internal import TerminalText
 
-/// Lists the sinks of a running server; pauses, resumes and forgets them.
+/// Lists the sinks of a running server; pauses, resumes and forgets them; tries one without it.
 struct SinksCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sinks",
-        abstract: "List the sinks of a running server; pause, resume and forget them.",
+        abstract: "List the sinks of a running server; pause, resume, forget and try them.",
         discussion: """
-            Asks the server through the Unix socket admin.sock in its data directory, as the
+            All but `try`: asks the server through the Unix socket admin.sock in its data directory, as the
             server's own user. Exit 0: done. 69: no server answers there, or it has no such sink.
             """,
-        subcommands: [List.self, Pause.self, Resume.self, Forget.self], defaultSubcommand: List.self
-    )
+        subcommands: [List.self, Pause.self, Resume.self, Forget.self, SinkTryCommand.self],
+        defaultSubcommand: List.self)
 
     /// Where the server is.
     struct Server: ParsableArguments {

@@ -16,13 +16,19 @@ internal import WebhookSink
 package struct SinkFactory: Sendable {
     private let whole: ServerConfiguration
     private let logger: Logger?
+    private let directory: String
 
     /// Makes sinks of a configuration.
     ///
-    /// - Parameter logger: warns if a backend cannot be opened yet.
-    package init(_ whole: ServerConfiguration, _ logger: Logger? = nil) {
+    /// - Parameters:
+    ///   - logger: warns if a backend cannot be opened yet.
+    ///   - directory: where files go; nil: to the data directory.
+    package init(
+        _ whole: ServerConfiguration, _ logger: Logger? = nil, directory: String? = nil
+    ) {
         self.whole = whole
         self.logger = logger
+        self.directory = directory ?? whole.dataDirectory
     }
 
     /// Opens a sink's backend.
@@ -68,7 +74,7 @@ package struct SinkFactory: Sendable {
     }
 
     private func path(of listed: ListedSink) -> String {
-        "\(self.whole.dataDirectory)/\(listed.fileName)"
+        "\(self.directory)/\(listed.fileName)"
     }
 
     /// The files of a sink; nil if it has none.
