@@ -10,8 +10,8 @@ package import TrackingSinks
 package final class CampaignSink: Sink {
     /// "campaign".
     package let name = "campaign"
-    private let configuration: CampaignConfiguration
-    private let client: PostbackClient
+    let configuration: CampaignConfiguration
+    let client: PostbackClient
     private let now: @Sendable () -> ContinuousClock.Instant
     private let memory = Mutex(Memory())
 

@@ -75,7 +75,7 @@ struct PostbackBatch: Sendable {
 
 extension CampaignConfiguration {
     /// Where a tenant's hits of a product go; nil if nothing is configured.
-    fileprivate func server(of tenant: String, _ product: Product) -> PostbackServer? {
+    func server(of tenant: String, _ product: Product) -> PostbackServer? {
         let servers = self.servers[tenant]
         let isStandard = product == .standard
         guard let url = isStandard ? servers?.standard : servers?.classic else { return nil }

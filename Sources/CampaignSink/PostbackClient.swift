@@ -35,19 +35,26 @@ final class PostbackClient: Sendable {
 
     /// Sends a request and waits for its answer, up to its server's time limit.
     func send(_ request: PostbackRequest) async -> PostbackAnswer {
-        var message = HTTPClientRequest(url: request.server.url + request.query)
-        message.headers.add(name: "accept", value: "*/*")
-        message.headers.add(name: "user-agent", value: "sightline")
         do {
-            let deadline = NIODeadline.now() + TimeAmount(request.server.timeout)
-            let answer = try await self.client.execute(message, deadline: deadline)
-            await Self.drain(answer.body, until: deadline)
+            let answer = try await self.answer(
+                request.server.url + request.query, within: request.server.timeout)
             return PostbackAnswer(
                 status: answer.status.code,
                 retryAfter: answer.headers.first(name: "retry-after"), now: .now)
         } catch {
             return .unavailable(Self.reason(error))
         }
+    }
+
+    /// The answer to a GET, with its body read.
+    func answer(_ url: String, within timeout: Duration) async throws -> HTTPClientResponse {
+        var message = HTTPClientRequest(url: url)
+        message.headers.add(name: "accept", value: "*/*")
+        message.headers.add(name: "user-agent", value: "sightline")
+        let deadline = NIODeadline.now() + TimeAmount(timeout)
+        let answer = try await self.client.execute(message, deadline: deadline)
+        await Self.drain(answer.body, until: deadline)
+        return answer
     }
 
     /// The status has decided: whatever becomes of the body changes nothing.
@@ -64,7 +71,7 @@ final class PostbackClient: Sendable {
     }
 
     /// What failed, without the URL.
-    private static func reason(_ error: any Error) -> String {
+    static func reason(_ error: any Error) -> String {
         switch error {
         case let error as HTTPClientError:
             error == .deadlineExceeded || error == .connectTimeout
