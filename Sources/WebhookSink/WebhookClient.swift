@@ -11,9 +11,9 @@ internal import TrackingSinks
 ///
 /// Used by its sink alone.
 final class WebhookClient {
-    private let url: WebhookURL
+    let url: WebhookURL
     private let configuration: WebhookConfiguration
-    private let resolver: WebhookResolver
+    let resolver: WebhookResolver
     private var pinned: Pinned?
     /// How many addresses have failed since one worked.
     private var failures = 0
@@ -55,7 +55,7 @@ final class WebhookClient {
             // The next try looks the host up again, and takes its next address.
             self.failures &+= 1
             self.shutDown()
-            throw WebhookFailure(Self.text(of: error))
+            throw Self.failure(error)
         }
     }
 
@@ -155,10 +155,12 @@ final class WebhookClient {
 
     private static let maxReasonCharacters = 200
 
-    private static func text(of error: any Error) -> String {
-        if let failure = error as? WebhookFailure { return failure.description }
-        if error is CancellationError { return "the server stops" }
+    private static func failure(_ error: any Error) -> WebhookFailure {
+        if let failure = error as? WebhookFailure { return failure }
+        if error is CancellationError { return WebhookFailure("the server stops") }
         let cause = (error as? NIOConnectionError)?.connectionErrors.first?.error ?? error
-        return "no answer: " + String("\(cause)".prefix(Self.maxReasonCharacters))
+        return WebhookFailure(
+            "no answer: " + String("\(cause)".prefix(Self.maxReasonCharacters)),
+            isOfTLS: cause is NIOSSLError || cause is NIOSSLExtraError || cause is BoringSSLError)
     }
 }

@@ -1,12 +1,16 @@
 // From a host to the addresses that may be connected to.
-internal import Glibc
 internal import TrackingSinks
 
 /// Why nothing can be sent; the text goes into the log, and never holds the URL's path.
 struct WebhookFailure: Error, Equatable, CustomStringConvertible {
     let description: String
+    /// Whether the receiver's certificate, or another part of TLS, is the reason.
+    let isOfTLS: Bool
 
-    init(_ description: String) { self.description = description }
+    init(_ description: String, isOfTLS: Bool = false) {
+        self.description = description
+        self.isOfTLS = isOfTLS
+    }
 }
 
 /// Looks a host up, and lets the guard judge each address.
@@ -49,38 +53,10 @@ struct WebhookResolver: Sendable {
 
     /// Asks the system.
     static let system: Lookup = { host throws(WebhookFailure) in
-        if let address = NetworkAddress(host) { return [address] }
-        var hints = addrinfo()
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        var list: UnsafeMutablePointer<addrinfo>?
-        let status = getaddrinfo(host, nil, &hints, &list)
-        defer { if let list { freeaddrinfo(list) } }
-        guard status == 0 else {
-            throw WebhookFailure(
-                "the host of webhook.url is not found: " + String(cString: gai_strerror(status)))
-        }
-        var addresses: [NetworkAddress] = []
-        var next = list
-        while let entry = next {
-            next = entry.pointee.ai_next
-            if let address = Self.address(entry.pointee), !addresses.contains(address) {
-                addresses.append(address)
-            }
-        }
-        return addresses
-    }
-
-    private static func address(_ entry: addrinfo) -> NetworkAddress? {
-        guard let socket = entry.ai_addr else { return nil }
-        let raw = UnsafeRawPointer(socket)
-        switch entry.ai_family {
-        case AF_INET:
-            let address = raw.loadUnaligned(as: sockaddr_in.self).sin_addr
-            return NetworkAddress(bytes: withUnsafeBytes(of: address) { [UInt8]($0) })
-        case AF_INET6:
-            let address = raw.loadUnaligned(as: sockaddr_in6.self).sin6_addr
-            return NetworkAddress(bytes: withUnsafeBytes(of: address) { [UInt8]($0) })
-        default: return nil
+        do {
+            return try HostLookup.addresses(of: host)
+        } catch {
+            throw WebhookFailure("the host of webhook.url is not found: \(error)")
         }
     }
 }

@@ -24,9 +24,9 @@ package actor WebhookSink: Sink {
         self.executor.asUnownedSerialExecutor()
     }
 
-    private nonisolated let configuration: WebhookConfiguration
-    private let client: WebhookClient
-    private let clock: WebhookClock
+    nonisolated let configuration: WebhookConfiguration
+    let client: WebhookClient
+    let clock: WebhookClock
     private var events: WebhookEvents
     private var progress: WebhookProgress?
     /// Until when nothing is sent, and why.
@@ -100,6 +100,13 @@ package actor WebhookSink: Sink {
             batch, rejected: rejected, maxHits: self.configuration.maxHits)
     }
 
+    /// The ids of a batch's hits and the body of a request with all of them.
+    func encoded(_ hits: HitBatch) throws -> (ids: Set<String>, body: [UInt8]) {
+        _ = try self.events.encode(hits)
+        let events = self.events.events
+        return (Set(events.map(\.id)), self.events.body(of: events.indices))
+    }
+
     /// Sends the next request of a batch.
     private func send(_ progress: inout WebhookProgress, _ secrets: WebhookSecrets) async throws {
         let events = self.events.events
@@ -136,7 +143,8 @@ package actor WebhookSink: Sink {
         }
     }
 
-    private func post(_ body: [UInt8], _ secrets: WebhookSecrets) async throws -> WebhookResponse {
+    /// Posts a body with its signature.
+    func post(_ body: [UInt8], _ secrets: WebhookSecrets) async throws -> WebhookResponse {
         let id = WebhookSecrets.id(of: body)
         let timestamp = self.clock.seconds()
         var headers = [
