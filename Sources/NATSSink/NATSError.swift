@@ -4,13 +4,19 @@ internal import CNats
 /// A call that failed. Every one of them is worth another try, unless it says otherwise.
 struct NATSError: Error, CustomStringConvertible {
     let description: String
+    /// What the library's call returned; nil if it was none.
+    let status: natsStatus?
 
-    init(_ description: String) { self.description = description }
+    init(_ description: String) {
+        self.description = description
+        self.status = nil
+    }
 
     init(_ action: String, _ status: natsStatus, _ code: jsErrCode = jsErrCode(0)) {
         let text = String(cString: natsStatus_GetText(status))
         let detail = code.rawValue == 0 ? "" : ", JetStream error \(code.rawValue)"
         self.description = "\(action): \(text)\(detail)"
+        self.status = status
     }
 
     /// Throws if a call failed.

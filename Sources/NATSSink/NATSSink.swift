@@ -15,16 +15,16 @@ package import TrackingSinks
 package final class NATSSink: Sink, @unchecked Sendable {
     /// "nats".
     package let name = "nats"
-    private let configuration: NATSConfiguration
-    private let stream: NATSStream
+    let configuration: NATSConfiguration
+    let stream: NATSStream
     /// The interval between regular checks of the stream.
     private let lookInterval: Duration
     /// The library's calls may block: they have a thread of their own.
-    private let queue = DispatchQueue(label: "sightline.nats")
+    let queue = DispatchQueue(label: "sightline.nats")
     private let keptPlace = Mutex<NATSPlace?>(nil)
 
     private var messages: NATSMessages
-    private var connection: NATSConnection?
+    var connection: NATSConnection?
     /// When the stream was last looked at, and over which connection; nil where it has to be
     /// looked at before anything more is published.
     private var look: (time: ContinuousClock.Instant, reconnects: UInt64, created: Int64)?
@@ -63,7 +63,8 @@ package final class NATSSink: Sink, @unchecked Sendable {
 
     // MARK: On the queue
 
-    private func publish(_ hits: HitBatch) -> SinkAnswer {
+    /// Publishes a batch; on the queue.
+    func publish(_ hits: HitBatch) -> SinkAnswer {
         do {
             let connection = try self.usableConnection()
             if let loss = try self.lookAtStream(connection) {
