@@ -228,7 +228,7 @@ let targets: [Target] = [
         ]
             + libraries(
                 "CoreMetrics", "Crypto", "GRDB", "HTTPTypes", "Hummingbird", "Logging",
-                "MetricsTestKit", "NIOCore", "SwiftProtobuf", "Tracing")),
+                "MetricsTestKit", "NIOCore", "ServiceLifecycle", "SwiftProtobuf", "Tracing")),
     tests(
         "SightlineClientTests",
         ["SightlineClient", "SightlineProtos", "TerminalText", "TrackingCore"] + grpc),

@@ -59,6 +59,8 @@ package struct ServerConfiguration: Sendable {
     package var maxDeadLetters = 100_000
     /// How long a stopping server waits for its clients.
     package var drainTimeout = Duration.seconds(15)
+    /// How long its sinks go on after that.
+    package var flushTimeout = Duration.seconds(5)
     /// How many connections there may be, and what each may do.
     package var connections = ConnectionConfiguration()
     /// What stands in front of the services.
@@ -212,6 +214,10 @@ extension ServerConfiguration: KeyedConfiguration {
             .duration(
                 "drain.seconds", \.drainTimeout, 1...20,
                 "seconds that a stopping server waits for its clients"),
+            .duration(
+                "drain.sink_seconds", \.flushTimeout, 0...20,
+                "seconds that its sinks go on after that, 22 with drain.seconds; then requests to "
+                    + "backends that are under way are cancelled, and come again at the next start"),
         ],
         Self.keys(of: \.nats), [CampaignServerList.key], Self.keys(of: \.campaign),
         Self.keys(of: \.webhook), Self.keys(of: \.auth), Self.keys(of: \.connections),

@@ -21,6 +21,7 @@ package struct Forwarder: Service {
     let logger: Logger
     private let maxLinks: Int
     private let maxBatch: BatchLimit
+    private let flushTimeout: Duration
 
     /// Creates a forwarder.
     ///
@@ -30,11 +31,13 @@ package struct Forwarder: Service {
     ///   - metrics: the sink's metrics.
     ///   - maxLinks: the maximum number of requests that a delivery's span links to.
     ///   - maxBatch: the maximum size of a batch; a sink may ask for less.
+    ///   - flushTimeout: how long it goes on after graceful shutdown.
     ///   - clock: used to wait between retries; tests substitute it.
     package init(
         from journal: Journal, to sink: any Sink, state: SinkState? = nil,
         deadLetters: DeadLetters, metrics: SinkMetrics,
         logger: Logger, maxLinks: Int = 128, maxBatch: BatchLimit = .standard,
+        flushTimeout: Duration = .seconds(5),
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.journal = journal
@@ -46,24 +49,29 @@ package struct Forwarder: Service {
         self.logger = logger
         self.maxLinks = maxLinks
         self.maxBatch = maxBatch
+        self.flushTimeout = flushTimeout
     }
 
     /// The sink's name.
     var name: String { self.state.name }
 
     /// Delivers until the journal ends. On graceful shutdown it flushes for up to `flushTimeout`,
-    /// unless the sink is unavailable; the rest stays in the journal. Cancelled, it ends with the
-    /// batch that is under way.
+    /// unless the sink is unavailable; then it cancels the delivery that is under way, and the rest
+    /// stays in the journal. Cancelled, it ends with the batch that is under way.
     ///
     /// - Throws: an error if a batch cannot be read.
     package func run() async throws {
         let stop = Stop()
         try await withGracefulShutdownHandler {
             try await withTaskCancellationHandler {
-                // Cancelled when all is delivered earlier.
-                async let _: Void = self.limitFlush(stop)
-                try await withTaskExecutorPreference(self.journal.forwarderExecutor) {
-                    try await self.forward(stop)
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask(executorPreference: self.journal.forwarderExecutor) {
+                        try await self.forward(stop)
+                    }
+                    group.addTask { await self.limitFlush(stop) }
+                    // Whichever ends first: all is delivered, or the flush is over.
+                    defer { group.cancelAll() }
+                    try await group.next()
                 }
             } onCancel: {
                 self.end(stop)
@@ -79,13 +87,10 @@ package struct Forwarder: Service {
         self.state.end()
     }
 
-    /// How long the flush may take.
-    private static let flushTimeout = Duration.seconds(5)
-
     private func limitFlush(_ stop: Stop) async {
         do {
             try await gracefulShutdown()
-            try await Task.sleep(for: Self.flushTimeout)
+            try await Task.sleep(for: self.flushTimeout)
         } catch {
             // Delivery has ended, or the task was cancelled.
         }

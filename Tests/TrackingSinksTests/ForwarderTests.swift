@@ -62,7 +62,7 @@ struct ForwarderTests {
     func forwarder(
         _ journal: Journal, _ sink: any Sink, _ clock: TestClock = TestClock(),
         maxBatch: BatchLimit = .standard, state: SinkState? = nil,
-        filter: HitFilter? = nil
+        filter: HitFilter? = nil, flushTimeout: Duration = .seconds(5)
     ) throws -> Forwarder {
         Forwarder(
             from: journal, to: sink, state: state ?? SinkState(sink.name, filter: filter),
@@ -74,7 +74,7 @@ struct ForwarderTests {
                 missedHits: Counter(label: "missed", factory: self.metrics),
                 deliveryDuration: Timer(label: "duration", dimensions: [], factory: self.metrics)),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, maxBatch: maxBatch,
-            clock: clock)
+            flushTimeout: flushTimeout, clock: clock)
     }
 
     func letters() throws -> [Row] {

@@ -40,6 +40,29 @@ final class FailingSink: Sink {
     }
 }
 
+/// Does not answer until its delivery is cancelled.
+final class SilentSink: Sink {
+    let name = "silent"
+    let maxBatch = BatchLimit.oneGroup
+    private let asked = AsyncStream.makeStream(of: Int64.self)
+    private let cancelled = Mutex<[Int64]>([])
+
+    /// The sequences of batches whose delivery was cancelled.
+    var cancellations: [Int64] { self.cancelled.withLock { $0 } }
+
+    func deliver(_ hits: HitBatch) async -> SinkAnswer {
+        self.asked.continuation.yield(hits.sequence)
+        for await _ in AsyncStream.makeStream(of: Never.self).stream {}
+        self.cancelled.withLock { $0.append(hits.sequence) }
+        return .unavailable(reason: "no answer")
+    }
+
+    /// Waits until a batch is there.
+    func waitUntilAsked() async {
+        for await _ in self.asked.stream { return }
+    }
+}
+
 /// Takes nothing, ever.
 struct UnavailableSink: Sink {
     let name: String

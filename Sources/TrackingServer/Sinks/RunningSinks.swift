@@ -20,6 +20,7 @@ final class RunningSinks: Service {
     private let funnels: LiveFunnels?
     private let maxLinks: Int
     private let maxBatch: BatchLimit
+    private let flushTimeout: Duration
     private let logger: Logger
     private let state: Mutex<State>
     private let changes: AsyncStream<Change>
@@ -54,6 +55,7 @@ final class RunningSinks: Service {
         self.funnels = funnels
         self.maxLinks = configuration.traces.limits.links
         self.maxBatch = configuration.maxDelivery
+        self.flushTimeout = configuration.flushTimeout
         self.logger = logger
         self.state = Mutex(
             State(sinks: try configuration.sinks.map { try factory.sink($0, of: journal) }))
@@ -89,7 +91,8 @@ final class RunningSinks: Service {
         let forwarder = Forwarder(
             from: self.journal, to: self.counted(sink), state: sink.state,
             deadLetters: self.deadLetters, metrics: self.metrics.sink(sink.name),
-            logger: self.logger, maxLinks: self.maxLinks, maxBatch: self.maxBatch)
+            logger: self.logger, maxLinks: self.maxLinks, maxBatch: self.maxBatch,
+            flushTimeout: self.flushTimeout)
         group.addTask {
             do {
                 try await sink.run(forwarder)
