@@ -6,8 +6,11 @@ import http.client
 import http.server
 import random
 import re
+import socket
+import struct
 import threading
 import urllib.parse
+import zlib
 
 from facts import Fact, Facts, push_hit_id, push_hits, row
 from protos import event as e
@@ -18,6 +21,16 @@ UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 PROBE = "/probe"
 # Hits of this delivery are refused.
 REFUSED_DELIVERY = "10c"
+# Where some others are redirected to; nobody may follow.
+ELSEWHERE = "/elsewhere"
+# What happens to requests, and to which share of them: statuses; 0 ends the connection without an
+# answer.
+FAILURES = {503: 0.03, 408: 0.01, 429: 0.001, 0: 0.01}
+# And worse: no answer until the client gives up, 503 for the next STORM requests, a late 200.
+WORSE = FAILURES | {"stall": 0.0002, "storm": 0.0001, "slow": 0.01}
+STORM = 200
+SLOW_SECONDS = 0.2
+AWAY_SECONDS = 0.3
 CLASSIC_IDS = ["55336", "-673096100", "57904851586134", "9223372036854775807", "-2147483649",
                "6B6499a8-9d43-4bc5-acf0-b6aeb96846f6", "9223372036854775808", "1-1-1-1-1", "h138a"]
 
@@ -41,6 +54,13 @@ def postback(product: str, hit: tuple) -> str | None:
     if product == "firebase" or not subject:
         return ""
     return f"?id={broadlog},{delivery},{action}&mcId={urllib.parse.quote(subject, safe='')}"
+
+
+def refusal(query: str) -> int:
+    """The status by which a request is refused, each time; 0 for none."""
+    if f",{REFUSED_DELIVERY}," in query:
+        return 404
+    return 302 if zlib.crc32(query.encode()) % 500 == 0 else 0
 
 
 class CampaignFacts(Facts):
@@ -70,15 +90,19 @@ class CampaignFacts(Facts):
 
 
 class Receiver(http.server.ThreadingHTTPServer):
-    """Counts what it answers with 200. Some requests fail first: with 503, 408, 429 and a time to
-    wait, or a connection that ends without an answer."""
+    """Counts what it answers with 200. Some requests fail first, as the shares say."""
 
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, seed: int):
+    def __init__(self, seed: int, shares: dict | None = None):
         super().__init__(("127.0.0.1", 0), Handler)
         self.random = random.Random(seed)
+        self.shares = FAILURES if shares is None else shares
+        self.storm = 0
+        self.is_away = False
+        self.sockets: set[socket.socket] = set()
+        self.strayed: list[str] = []
         self.lock = threading.Lock()
         self.came: list[tuple[str, int]] = []
         self.counted: list[str] = []
@@ -94,29 +118,42 @@ class Receiver(http.server.ThreadingHTTPServer):
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_port}"
 
-    def decide(self, target: str) -> int:
-        """The status for a request; 0 for none."""
+    def decide(self, target: str) -> int | str:
+        """The status for a request, or what else becomes of it."""
         with self.lock:
             query = target.removeprefix("/r/")
             self.came.append((query, len(self.counted)))
             self.in_flight += 1
             self.most_in_flight = max(self.most_in_flight, self.in_flight)
-            dice = self.random.random()
-            for status, share in ((503, 0.03), (408, 0.01), (429, 0.001), (0, 0.01)):
-                dice -= share
-                if dice < 0:
-                    self.failures[status] += 1
-                    return status
-            if f",{REFUSED_DELIVERY}," in query:
+            fate = self._fate()
+            if fate not in (200, "slow"):
+                self.failures[fate] += 1
+                return 503 if fate == "storm" else fate
+            if refusal(query):
                 self.refused.append(query)
-                return 404
+                return refusal(query)
             self.counted.append(query)
-            return 200
+            return fate
+
+    def _fate(self) -> int | str:
+        if self.is_away:
+            return 0
+        if self.storm:
+            self.storm -= 1
+            return 503
+        dice = self.random.random()
+        for fate, share in self.shares.items():
+            dice -= share
+            if dice < 0:
+                self.storm = STORM if fate == "storm" else 0
+                return fate
+        return 200
 
     def process_request(self, request, client_address):
         # Before the thread begins: it may begin late.
         with self.lock:
             self.connections += 1
+            self.sockets.add(request)
         super().process_request(request, client_address)
 
     def process_request_thread(self, request, client_address):
@@ -125,6 +162,7 @@ class Receiver(http.server.ThreadingHTTPServer):
         finally:
             with self.lock:
                 self.connections -= 1
+                self.sockets.discard(request)
 
     def wait_for_ends(self) -> None:
         """Waits until a killed client's connections have ended: what it had sent, and nobody had
@@ -136,12 +174,44 @@ class Receiver(http.server.ThreadingHTTPServer):
         probe.close()
         wait_until(lambda: self.connections == 0, "the end of the killed client's connections")
 
+    def kill(self) -> int:
+        """As kill -9 and a start after a while: connections are reset, and nobody listens. Returns
+        how much was counted before."""
+        self.shutdown()
+        self.thread.join()
+        self.socket.close()
+        with self.lock:
+            # What still comes from these connections is not counted.
+            self.is_away = True
+            known = len(self.counted)
+            for connection in self.sockets:
+                reset(connection)
+        threading.Event().wait(AWAY_SECONDS)
+        wait_until(lambda: self.connections == 0, "the end of the killed receiver's connections")
+        self.socket = socket.socket(self.address_family, self.socket_type)
+        self.server_bind()
+        self.server_activate()
+        self.is_away = False
+        self.thread = threading.Thread(target=self.serve_forever, daemon=True)
+        self.thread.start()
+        return known
+
     def handle_error(self, request, client_address):
         """A killed client's connection ends anywhere."""
 
     def close(self) -> None:
         self.shutdown()
         self.server_close()
+
+
+def reset(connection: socket.socket) -> None:
+    """Ends a connection as the death of its process does while it has unread bytes."""
+    try:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        # It has ended by itself.
+        return
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -154,17 +224,26 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_response(204)
             self.end_headers()
             return
+        if self.path.startswith(ELSEWHERE):
+            self.server.strayed.append(self.path)
         status = self.server.decide(self.path)
         # Before the answer: its reader may send the next request as soon as it is there.
         with self.server.lock:
             self.server.in_flight -= 1
-        if not status:
+        if status == "stall":
+            self.rfile.read(1)
+        if status in (0, "stall"):
             self.close_connection = True
             return
+        if status == "slow":
+            threading.Event().wait(SLOW_SECONDS)
+            status = 200
         body = b"counted" if status == 200 else b""
         self.send_response(status)
         if status == 429:
             self.send_header("Retry-After", "1")
+        if status == 302:
+            self.send_header("Location", ELSEWHERE + self.path)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)

@@ -13,7 +13,7 @@ import time
 import pytest
 
 import test_crash
-from campaign import REFUSED_DELIVERY, CampaignFacts, Receiver, classic_id, postback
+from campaign import WORSE, CampaignFacts, Receiver, classic_id, postback, refusal
 from facts import CANARY
 from server import query as rows
 from server import wait_until
@@ -24,6 +24,10 @@ ROUNDS, WHOLE = 4, 50
 REQUESTS = 10
 MAX_IN_FLIGHT = 32
 DRAIN_SECONDS = 120
+# The hits of a request are about 70: 100,000 with --whole.
+FAULTY_ROUNDS, WHOLE_FAULTY_ROUNDS = 4, 145
+# No answer is later, but for those that never come.
+STALL_SECONDS = 5
 # What a kill may send again: the group under way, and those since the last checkpoint. A group is
 # one request here, of about 70 hits.
 MOST_REPEATED = 300
@@ -62,13 +66,13 @@ def receiver(seed):
     server.close()
 
 
-def campaign(make_server, url: str, *arguments: str, **options):
+def campaign(make_server, url: str, *arguments: str, seconds: int = 300, **options):
     """A server whose only sink is campaign, for both products."""
     servers = json.dumps([{"tenant": "default", "standard": url, "classic": url}])
     return make_server("--sink", "campaign", f"--set=campaign.servers={servers}",
                        "--set=journal.group_bytes=1", "--set=journal.checkpoint_milliseconds=1",
-                       "--set=campaign.standard_timeout_seconds=300",
-                       "--set=campaign.classic_timeout_seconds=300",
+                       f"--set=campaign.standard_timeout_seconds={seconds}",
+                       f"--set=campaign.classic_timeout_seconds={seconds}",
                        f"--set=campaign.max_in_flight={MAX_IN_FLIGHT}",
                        "--set=log.level=trace", *arguments, **options)
 
@@ -79,7 +83,7 @@ def campaign_server(make_server, receiver):
     return campaign(make_server, receiver.url)
 
 
-def wait_until_drained(server, receiver=None) -> None:
+def wait_until_drained(server, receiver=None, seconds: float = DRAIN_SECONDS) -> None:
     """Waits for the sink; with a receiver, nothing may be counted twice on the way."""
     lag = 'sightline_sink_lag_groups{sink="campaign"}'
 
@@ -88,11 +92,7 @@ def wait_until_drained(server, receiver=None) -> None:
         assert len(set(counted)) == len(counted), "a request came again after its 200"
         return values(scrape(server)[0]).get(lag) == 0
 
-    wait_until(has_everything, "the sink to have everything", DRAIN_SECONDS, every=0.2)
-
-
-def refused(query: str) -> bool:
-    return f",{REFUSED_DELIVERY}," in query
+    wait_until(has_everything, "the sink to have everything", seconds, every=0.2)
 
 
 def check_letters(server, client, receiver) -> int:
@@ -100,13 +100,16 @@ def check_letters(server, client, receiver) -> int:
     letters = rows(server.directory / "dead_letters.db",
                    "SELECT reason FROM dead_letters WHERE sink = 'campaign'")
     unsent = [identity for identity in client.owed if client.postbacks[identity] is None]
-    wanted = len(unsent) + sum(map(refused, client.wanted(client.owed).elements()))
+    refused = [query for query in client.wanted(client.owed).elements() if refusal(query)]
+    wanted = len(unsent) + len(refused)
     assert len(letters) == wanted
     for letter in letters:
-        assert "status 404" in letter["reason"] or "neither a UUID nor" in letter["reason"]
+        assert any(text in letter["reason"]
+                   for text in ("status 404", "status 302", "neither a UUID nor"))
     for text in [server.log_path.read_text(), *(letter["reason"] for letter in letters)]:
         assert CANARY not in text and "id=h" not in text and "mcId" not in text
     assert receiver.most_in_flight <= MAX_IN_FLIGHT
+    assert not receiver.strayed, "a redirect was followed"
     return wanted
 
 
@@ -135,7 +138,7 @@ def test_each_hit_is_counted_once(campaign_server, receiver, figure, seed):
     wait_until_drained(server, receiver)
     assert server.terminate() == 0, server.log()
     wanted = client.wanted(client.owed)
-    sent = collections.Counter({query: n for query, n in wanted.items() if not refused(query)})
+    sent = collections.Counter({query: n for query, n in wanted.items() if not refusal(query)})
     letters = check_letters(server, client, receiver)
     figure(f"{sum(sent.values()):,} requests counted once after {sum(receiver.failures.values())}"
            f" failures; {letters} dead letters")
@@ -169,9 +172,47 @@ def test_only_a_kill_sends_again(campaign_server, receiver, figure, amount, seed
     check_repeats(client, receiver, kills, figure)
 
 
+@pytest.mark.timeout(3600)
+def test_faults_of_both(make_server, figure, amount, seed):
+    """Storms of 503, stalled sockets, redirects, late answers; the receiver is killed and comes back,
+    and so is the server: nothing is missing, and what comes twice was under way at a kill."""
+    rounds = amount(FAULTY_ROUNDS, WHOLE_FAULTY_ROUNDS)
+    receiver = Receiver(seed, WORSE)
+    moments = random.Random(seed)
+    client = Client(0, seed)
+    server = campaign(make_server, receiver.url, seconds=STALL_SECONDS).start()
+    kills = []
+    # Five kills of the server, and as many of the receiver.
+    every = max(1, rounds // 10)
+    try:
+        for number in range(rounds):
+            known = len(receiver.counted) + moments.randrange(1, REQUESTS * 40)
+            client.send(server)
+            if number % every:
+                continue
+            wait_until(lambda known=known: len(receiver.counted) >= known, "deliveries", 120,
+                       every=0.001)
+            if number // every % 2:
+                server.kill()
+                receiver.wait_for_ends()
+                kills.append(len(receiver.counted))
+                server.start()
+            else:
+                kills.append(receiver.kill())
+        wait_until_drained(server, seconds=600)
+        assert server.terminate() == 0, server.log()
+        letters = check_letters(server, client, receiver)
+        figure(f"{dict(receiver.failures)} failures, {len(receiver.refused)} refused,"
+               f" {letters} dead letters")
+        check_repeats(client, receiver, kills, figure)
+        check_order(receiver)
+    finally:
+        receiver.close()
+
+
 def check_repeats(client, receiver, kills, figure) -> None:
     counted = collections.Counter(receiver.counted)
-    wanted = {query for query in client.wanted(client.owed) if not refused(query)}
+    wanted = {query for query in client.wanted(client.owed) if not refusal(query)}
     missing = wanted - counted.keys()
     strange = counted.keys() - client.wanted(client.sent).keys()
     places = collections.defaultdict(list)
@@ -204,7 +245,7 @@ def test_a_silent_server_does_not_keep_the_process(make_server, receiver, figure
     wait_until_drained(again)
     assert again.terminate() == 0, again.log()
     assert set(receiver.counted) == {query for query in client.wanted(client.owed)
-                                     if not refused(query)}
+                                     if not refusal(query)}
 
 
 @pytest.mark.parametrize("identity, sent", [
