@@ -32,7 +32,9 @@ final class TestReceiver: Sendable {
     private struct State {
         var script: [Reply]
         var requests: [Request] = []
-        var connections: [Int32] = []
+        /// Those that are open: the system gives the number of a closed one to another test.
+        var connections: Set<Int32> = []
+        var connectionCount = 0
     }
 
     private let listener: Int32
@@ -60,8 +62,9 @@ final class TestReceiver: Sendable {
                 let connection = accept(listener, nil, nil)
                 guard connection >= 0, let self else { return }
                 let number = self.state.withLock { state in
-                    state.connections.append(connection)
-                    return state.connections.count
+                    state.connections.insert(connection)
+                    state.connectionCount += 1
+                    return state.connectionCount
                 }
                 Thread { self.serve(connection, number) }.start()
             }
@@ -73,18 +76,24 @@ final class TestReceiver: Sendable {
     /// Takes no more connections, and cuts those that are open.
     func stop() {
         shutdown(self.listener, Int32(SHUT_RDWR))
-        let connections = self.state.withLock(\.connections)
-        for connection in connections { shutdown(connection, Int32(SHUT_RDWR)) }
+        self.state.withLock { state in
+            for connection in state.connections { shutdown(connection, Int32(SHUT_RDWR)) }
+        }
     }
 
     var requests: [Request] { self.state.withLock(\.requests) }
-    var connectionCount: Int { self.state.withLock(\.connections.count) }
+    var connectionCount: Int { self.state.withLock(\.connectionCount) }
 
     /// Goes on with another script.
     func answer(_ script: [Reply]) { self.state.withLock { $0.script = script } }
 
     private func serve(_ connection: Int32, _ number: Int) {
-        defer { close(connection) }
+        defer {
+            self.state.withLock { state in
+                state.connections.remove(connection)
+                close(connection)
+            }
+        }
         var buffer: [UInt8] = []
         while let request = Self.read(from: connection, &buffer, number) {
             var reply = self.state.withLock { state in
