@@ -205,8 +205,21 @@ package struct Forwarder: Service {
             case .unavailable(let reason):
                 self.metrics.retried()
                 guard await self.wait(&backoff, reason, stop) else { return .stopped }
+            case .gone(let reason):
+                guard await self.pause(reason) else { return .stopped }
+                backoff = Backoff()
             }
         }
+    }
+
+    /// Pauses the sink until an operator resumes it; false if the server stops.
+    private func pause(_ reason: String) async -> Bool {
+        self.state.note(.init(reason: reason, time: self.journal.wallTime))
+        self.logger.error(
+            "the sink is paused, because its backend wants no more",
+            metadata: ["sink": "\(self.name)", "reason": "\(reason)"])
+        self.state.pause()
+        return await self.state.mayDeliver()
     }
 
     private func deliver(_ hits: HitBatch, _ span: SinkSpan?) async -> SinkAnswer {

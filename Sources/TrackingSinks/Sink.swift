@@ -61,6 +61,9 @@ package enum SinkAnswer: Sendable, Equatable {
     case delivered
     /// The backend is unavailable; the same batch has to be delivered again.
     case unavailable(reason: String)
+    /// The backend wants no more: the sink is paused, and the same batch is delivered again when an
+    /// operator resumes it, or after a restart.
+    case gone(reason: String)
     /// The backend stored all but these hits, which it rejects permanently: reasons by position.
     case rejected([Int: String])
     /// The batch cannot be read and never will be; none of it was stored. If it has several groups,

@@ -36,6 +36,7 @@ struct SinkSpan: Sendable {
         switch answer {
         case .delivered: break
         case .unavailable(let reason): Self.fail(span, "unavailable", reason)
+        case .gone(let reason): Self.fail(span, "gone", reason)
         case .undeliverable(let reason): Self.fail(span, "undeliverable", reason)
         case .lost(let reason): Self.fail(span, "lost", reason)
         case .rejected(let reasons):

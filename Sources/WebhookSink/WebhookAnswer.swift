@@ -12,6 +12,8 @@ enum WebhookAnswer: Equatable {
     case tooLarge(reason: String)
     /// The same body has to be sent again, after at least this time.
     case unavailable(reason: String, wait: Wait)
+    /// The receiver wants no more, until an operator says otherwise.
+    case gone(reason: String)
 
     /// How long nothing is sent.
     enum Wait: Equatable {
@@ -19,8 +21,6 @@ enum WebhookAnswer: Equatable {
         case backoff
         /// As the receiver asks, within a limit.
         case seconds(Int64)
-        /// As long as after a 410.
-        case gone
     }
 }
 
@@ -48,10 +48,9 @@ struct WebhookResponse: Sendable, Equatable {
             return self.unavailable("are webhook.secret_file and the receiver's secret the same?")
         case 404, 405: return self.unavailable("is webhook.url right?")
         case 410:
-            return .unavailable(
-                reason: "the receiver answered 410: it wants no more. Nothing is sent for "
-                    + "webhook.gone_seconds; pause or remove the sink if that is meant",
-                wait: .gone)
+            return .gone(
+                reason: "the receiver answered 410: it wants no more. Remove the sink, or let it "
+                    + "go on by `sightline sinks resume`")
         case 413:
             return .tooLarge(reason: "the receiver answered 413: the hit alone is too large")
         case 415:

@@ -72,7 +72,8 @@ extension WebhookSink {
                 .worked("credentials", "\(answered) to the signature"),
                 .worked("write", "\(answered), so it has the test hit"),
             ]
-        case .refused(let reason), .tooLarge(let reason), .unavailable(let reason, _):
+        case .refused(let reason), .tooLarge(let reason), .unavailable(let reason, _),
+            .gone(let reason):
             return [
                 .failed(
                     "write", reason,

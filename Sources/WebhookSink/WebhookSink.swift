@@ -84,6 +84,8 @@ package actor WebhookSink: Sink {
                 try await self.send(&progress, secrets)
             }
             return SinkAnswer(rejected: progress.rejected)
+        } catch let gone as WebhookGone {
+            return .gone(reason: gone.reason)
         } catch {
             return SinkAnswer(failure: error)
         }
@@ -140,6 +142,7 @@ package actor WebhookSink: Sink {
         case .unavailable(let reason, let wait):
             self.hold(reason, wait)
             throw WebhookFailure(reason)
+        case .gone(let reason): throw WebhookGone(reason: reason)
         }
     }
 
@@ -184,10 +187,14 @@ package actor WebhookSink: Sink {
         case .backoff: return
         case .seconds(let seconds):
             time = min(.seconds(min(seconds, 1 << 32)), self.configuration.maxRetryAfter)
-        case .gone: time = self.configuration.goneInterval
         }
         self.hold = (self.clock.now() + time, reason)
     }
+}
+
+/// The receiver has answered 410.
+private struct WebhookGone: Error {
+    let reason: String
 }
 
 /// The times that the sink reads.

@@ -43,6 +43,26 @@ extension ForwarderTests {
         await journal.close()
     }
 
+    @Test("a sink whose backend wants no more is paused, and gets that batch when resumed")
+    func gone() async throws {
+        let journal = try await self.journal("failing", commits: 1...2)
+        let state = SinkState("failing")
+        let sink = FailingSink([.gone(reason: "no more, please")])
+        let clock = TestClock()
+        let forwarder = try self.forwarder(journal, sink, clock, state: state)
+        let running = Task { try await forwarder.run() }
+        await state.waitUntilHeld()
+        #expect(state.isPaused)
+        #expect(state.lastError?.reason == "no more, please")
+        #expect(sink.sequences == [1] && clock.sleeps.isEmpty)
+        state.resume()
+        journal.finish()
+        try await running.value
+        #expect(sink.sequences == [1, 1, 2])
+        #expect(journal.cursor(of: "failing") == 2)
+        await journal.close()
+    }
+
     @Test("a pause holds the batch that a forwarder has waited for")
     func pauseWhileIdle() async throws {
         let journal = try await self.journal("recording", commits: 1...1)

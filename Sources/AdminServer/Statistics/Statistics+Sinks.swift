@@ -5,7 +5,7 @@ extension Statistics {
         package var name: String
         /// Whether the journal keeps everything until the sink has it.
         package var isRequired = true
-        /// Whether an operator has paused it.
+        /// Whether it is paused, by an operator or because its backend wants no more.
         package var isPaused = false
         /// Groups that the sink has not confirmed.
         package var lagGroups = 0

@@ -98,7 +98,9 @@ extension MetricDescription {
         labels: "sink")
     /// `sightline_sink_paused`.
     package static let sinkPaused = MetricDescription.gauge(
-        "sightline_sink_paused", "1 while an operator has paused the sink, else 0", labels: "sink")
+        "sightline_sink_paused",
+        "1 while the sink is paused, by an operator or as its backend wants no more, else 0",
+        labels: "sink")
     /// `sightline_sink_stored_bytes`.
     package static let sinkBytes = MetricDescription.gauge(
         "sightline_sink_stored_bytes", "Bytes of the sink's own files, 0 if it has none",

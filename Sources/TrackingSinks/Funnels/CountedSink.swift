@@ -35,7 +35,7 @@ package struct CountedSink: Sink {
         switch answer {
         case .delivered: self.funnels.count(hits)
         case .rejected(let reasons): self.funnels.count(hits, except: Set(reasons.keys))
-        case .unavailable, .undeliverable, .lost: break
+        case .unavailable, .gone, .undeliverable, .lost: break
         }
         return answer
     }

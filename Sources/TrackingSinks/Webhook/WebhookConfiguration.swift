@@ -26,8 +26,6 @@ package struct WebhookConfiguration: KeyedConfiguration, Equatable {
     package var resolveInterval = Duration.seconds(60)
     /// The longest wait that a receiver may ask for.
     package var maxRetryAfter = Duration.seconds(3600)
-    /// How long nothing is sent after a receiver has said that it is gone.
-    package var goneInterval = Duration.seconds(3600)
     /// How many hits in a row may become dead letters by a status before none does.
     package var maxRefusedInRow = 100
 
@@ -73,9 +71,6 @@ package struct WebhookConfiguration: KeyedConfiguration, Equatable {
         .duration(
             "webhook.max_retry_after_seconds", \.maxRetryAfter, 0...86_400,
             "seconds that a receiver may ask to wait, at most (Retry-After)"),
-        .duration(
-            "webhook.gone_seconds", \.goneInterval, 1...(7 * 86_400),
-            "seconds without a request after an answer of 410"),
         .number(
             "webhook.max_refused_in_row", \.maxRefusedInRow, 1...1_000_000,
             "hits that may become dead letters by a status of 400, 413 or 422 without one "

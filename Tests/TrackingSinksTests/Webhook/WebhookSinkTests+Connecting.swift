@@ -153,4 +153,17 @@ extension WebhookSinkTests {
             #expect(text.contains(words) && !text.contains("hidden"), "\(text)")
         }
     }
+
+    @Test("410 says that the receiver wants no more; the next delivery asks again at once")
+    func gone() async throws {
+        let receiver = try TestReceiver([.answer(410)])
+        let sink = try self.sink(receiver)
+        let batch = try self.batch(1...1)
+        guard case .gone(let reason) = await sink.deliver(batch) else {
+            Issue.record("410 was taken for something else")
+            return
+        }
+        #expect(reason.hasPrefix("the receiver answered 410"))
+        #expect(await sink.deliver(batch) == .delivered)
+    }
 }

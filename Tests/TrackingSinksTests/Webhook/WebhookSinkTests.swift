@@ -204,19 +204,17 @@ struct WebhookSinkTests {
     }
 
     @Test(
-        "Retry-After is observed up to max_retry_after_seconds, and 410 waits gone_seconds",
+        "Retry-After is observed up to max_retry_after_seconds",
         arguments: [
             (TestReceiver.Reply.answer(429, headers: ["retry-after": "30"]), 30),
             (.answer(503, headers: ["Retry-After": "61"]), 60),
             (.answer(503, headers: ["retry-after": "Tue, 14 Nov 2023 22:13:40 GMT"]), 20),
-            (.answer(410), 300),
         ] as [(TestReceiver.Reply, Int)])
     func waits(_ reply: TestReceiver.Reply, _ seconds: Int) async throws {
         let receiver = try TestReceiver([reply])
         let hands = Hands()
         let sink = try self.sink(receiver, hands) {
             $0.maxRetryAfter = .seconds(60)
-            $0.goneInterval = .seconds(300)
         }
         let batch = try self.batch(1...1)
         self.expectUnavailable(await sink.deliver(batch), "the receiver answered")
