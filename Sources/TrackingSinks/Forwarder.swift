@@ -1,6 +1,5 @@
 package import Logging
 internal import ServiceLifecycle
-internal import Synchronization
 package import TrackingCore
 package import TrackingJournal
 
@@ -248,16 +247,4 @@ package struct Forwarder: Service {
         }
         return !stop.hasBegun
     }
-}
-
-/// The stages of a forwarder's shutdown.
-final class Stop: Sendable {
-    private let begun = Atomic(false)
-    private let flushOver = Atomic(false)
-
-    var hasBegun: Bool { self.begun.load(ordering: .acquiring) }
-    var isFlushOver: Bool { self.flushOver.load(ordering: .acquiring) }
-
-    func begin() { self.begun.store(true, ordering: .releasing) }
-    func endFlush() { self.flushOver.store(true, ordering: .releasing) }
 }
