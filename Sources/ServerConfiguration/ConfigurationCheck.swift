@@ -18,6 +18,11 @@ enum ConfigurationCheck {
                     ConfigurationValues.problem(
                         setting, "has to be a file that this user can read: \($0)")
                 }
+            // Those of the port are read whole elsewhere.
+            case "PEM file" where setting.key.section != "tls":
+                return Self.pemProblem(setting.text).map {
+                    ConfigurationValues.problem(setting, "has to be a PEM file: \($0)")
+                }
             case "directory":
                 return Self.writingProblem(setting.text).map {
                     ConfigurationValues.problem(
@@ -39,6 +44,15 @@ enum ConfigurationCheck {
             return String(cString: strerror(errno))
         }
         return nil
+    }
+
+    /// Why a file has no part of PEM; nil where it has one.
+    private static func pemProblem(_ path: String) -> String? {
+        if let problem = Self.readingProblem(path) { return problem }
+        // What is not there any more has been told.
+        let data = FileManager.default.contents(atPath: path) ?? Data()
+        return data.firstRange(of: Data("-----BEGIN ".utf8)) == nil
+            ? "it has no line that begins with -----BEGIN" : nil
     }
 
     /// Why a directory cannot be written, or made where it is missing; nil where it can.

@@ -33,7 +33,8 @@ package struct LoadedConfiguration: Sendable {
         case .failure(let error): throw ConfigurationError(error.problems + problems)
         case .success(let configuration):
             let problems =
-                problems + self.descriptorProblems(configuration) + configuration.tls.problems()
+                problems + self.descriptorProblems(configuration)
+                + configuration.sinkFileProblems(self.settings) + configuration.tls.problems()
                 + configuration.auth.problems(
                     checksClientCertificates: configuration.tls.mode == .mtls)
             guard problems.isEmpty else { throw ConfigurationError(problems) }

@@ -7,54 +7,22 @@ internal import TrackingSinks
 struct WebhookSecrets {
     private let keys: [SymmetricKey]
 
-    /// What is wrong with a file of secrets. It never quotes the file.
-    struct Fault: Error, Equatable, CustomStringConvertible {
-        let description: String
-    }
-
-    private static let keyBytes = 24...64
-    private static let maxKeys = 2
-    /// Two secrets, with room for blank lines.
-    private static let maxFileBytes = 1024
-
-    /// Reads a file: `whsec_` and base64, one or two, in a line each.
+    /// Reads a file.
     ///
-    /// - Throws: `Fault` with the file's name and the rule.
-    init(file: String) throws(Fault) {
-        guard let data = FileManager.default.contents(atPath: file) else {
-            throw Fault(description: "webhook.secret_file is \"\(file)\", which cannot be read")
-        }
-        do throws(Fault) {
-            guard data.count <= Self.maxFileBytes else {
-                throw Fault(description: "has to have at most \(Self.maxFileBytes) bytes")
-            }
-            try self.init(text: String(decoding: data, as: UTF8.self))
+    /// - Throws: `WebhookFailure` with the file's name and the rule.
+    init(file: String) throws(WebhookFailure) {
+        do {
+            self.keys = try WebhookSecretFile.keys(at: file).map { SymmetricKey(data: $0) }
         } catch {
-            throw Fault(description: "webhook.secret_file is \"\(file)\", which \(error)")
+            throw WebhookFailure("webhook.secret_file is \"\(file)\", which \(error)")
         }
     }
 
     /// Reads a file's text.
     ///
-    /// - Throws: `Fault` with the rule.
-    init(text: String) throws(Fault) {
-        let lines = text.split(whereSeparator: \.isWhitespace)
-        guard (1...Self.maxKeys).contains(lines.count) else {
-            throw Fault(description: "has to have one secret, or two in a line each")
-        }
-        var keys: [SymmetricKey] = []
-        for line in lines {
-            guard line.hasPrefix("whsec_"),
-                let key = Data(base64Encoded: String(line.dropFirst("whsec_".count)))
-            else { throw Fault(description: "has to have secrets of whsec_ and base64") }
-            guard Self.keyBytes.contains(key.count) else {
-                throw Fault(
-                    description: "has to have secrets of \(Self.keyBytes.lowerBound) to "
-                        + "\(Self.keyBytes.upperBound) bytes (before base64)")
-            }
-            keys.append(SymmetricKey(data: key))
-        }
-        self.keys = keys
+    /// - Throws: `WebhookSecretFile.Fault` with the rule.
+    init(text: String) throws(WebhookSecretFile.Fault) {
+        self.keys = try WebhookSecretFile.keys(of: text).map { SymmetricKey(data: $0) }
     }
 
     /// The value of `webhook-signature`: a signature of each secret, with a space between them.

@@ -2,6 +2,7 @@
 internal import Foundation
 internal import TestSupport
 internal import Testing
+internal import TrackingSinks
 
 @testable internal import WebhookSink
 
@@ -53,7 +54,7 @@ struct WebhookSecretsTests {
             ("whsec_!!!!", "whsec_"), ("WHSEC_AAAA", "whsec_"),
         ])
     func faults(_ text: String, _ words: String) {
-        let fault = #expect(throws: WebhookSecrets.Fault.self) { try WebhookSecrets(text: text) }
+        let fault = #expect(throws: WebhookSecretFile.Fault.self) { try WebhookSecrets(text: text) }
         #expect(fault?.description.contains(words) == true)
         for line in text.split(separator: "\n") where line.count > 10 {
             #expect(fault?.description.contains(line.dropFirst(6)) == false)
@@ -69,7 +70,7 @@ struct WebhookSecretsTests {
     func files() throws {
         let directory = try TemporaryDirectory()
         let file = directory.file("secret")
-        let missing = #expect(throws: WebhookSecrets.Fault.self) { try WebhookSecrets(file: file) }
+        let missing = #expect(throws: WebhookFailure.self) { try WebhookSecrets(file: file) }
         #expect(missing?.description == "webhook.secret_file is \"\(file)\", which cannot be read")
         for (bytes, isTaken) in [(1024, true), (1025, false)] {
             let spaces = String(repeating: " ", count: bytes - Self.secret.utf8.count)

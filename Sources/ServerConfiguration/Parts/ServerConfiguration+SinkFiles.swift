@@ -1,0 +1,41 @@
+// The files that sinks name: those of listed ones too, and what has to be in them.
+internal import ConfigurationKeys
+internal import TrackingSinks
+
+extension ServerConfiguration {
+    /// What is wrong with the files of the sinks, beyond what the keys' own settings tell.
+    func sinkFileProblems(_ settings: [ConfigurationSetting]) -> [String] {
+        self.sinks.flatMap { sink in
+            let own = Self.settings(of: sink, settings)
+            let listed = own.filter { sink.settings[$0.key.name] != nil }
+            let problems = ConfigurationCheck.problems(of: listed)
+            if !problems.isEmpty || sink.kind != .webhook { return problems }
+            return Self.secretProblems(own)
+        }
+    }
+
+    /// The settings as a sink sees them: those of its item, where `sinks` has it, come first.
+    private static func settings(
+        of sink: ListedSink, _ settings: [ConfigurationSetting]
+    ) -> [ConfigurationSetting] {
+        let list = settings.first { $0.key.name == "sinks" }
+        return settings.map { setting in
+            guard let text = sink.settings[setting.key.name], let list else { return setting }
+            return ConfigurationSetting(key: setting.key, text: text, origin: list.origin)
+        }
+    }
+
+    private static func secretProblems(_ settings: [ConfigurationSetting]) -> [String] {
+        guard let setting = settings.first(where: { $0.key.name == "webhook.secret_file" }) else {
+            return []
+        }
+        do {
+            _ = try WebhookSecretFile.keys(at: setting.text)
+            return []
+        } catch {
+            // That it cannot be read has been told already.
+            return ConfigurationCheck.problems(of: [setting]).isEmpty
+                ? [ConfigurationValues.problem(setting, "\(error)")] : []
+        }
+    }
+}
