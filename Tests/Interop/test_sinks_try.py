@@ -182,7 +182,7 @@ def test_a_webhook_gets_one_signed_test_hit(receiver, tmp_path):  # noqa: F811
 
 @pytest.mark.parametrize("spoil, step, text", [
     ("allow", "name", "loopback"), ("port", "connection", "Connection refused"),
-    ("host", "name", "not found"), ("secret", "write", "answered 500"),
+    ("host", "name", "not found"), ("secret", "credentials", "answered 401"),
     ("roots", "TLS", "CERTIFICATE_VERIFY_FAILED"), ("names", "TLS", "")])
 def test_the_step_that_fails_is_named_with_its_fix(tmp_path, spoil, step, text):
     folder = tmp_path / "receiver"

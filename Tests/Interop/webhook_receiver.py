@@ -1,24 +1,34 @@
 """A receiver of webhooks, in a process of its own so that it can be killed. It verifies each request
 by the libraries of both specifications, and takes what it gets into a file before it answers.
 
-Usage: webhook_receiver.py FOLDER PORT [CERTIFICATE KEY]; FOLDER has `secret`, and gets `port`,
-`taken`, `refused` and `faults`. PORT 0 takes a free one.
+Usage: webhook_receiver.py FOLDER PORT [CERTIFICATE KEY]; PORT 0 takes a free one. FOLDER has `secret`,
+and may have `accepted` (the secret that counts, if it is another one), `shares` (of requests that fail,
+in JSON: a status, or one of the fates below) and `shift` (seconds by which its clock is wrong, read for
+each request). It gets `port`, `taken`, `refused`, `failed`, `unverified` and `faults`.
 """
 
+import datetime
 import http.server
 import json
 import pathlib
+import random
 import ssl
 import sys
 import threading
 
+import standardwebhooks.webhooks
 from cloudevents.core.formats.json import JSONFormat
 from google.protobuf import json_format
-from standardwebhooks import Webhook
+from standardwebhooks import Webhook, WebhookVerificationError
 
 from protos import record as r
 
 REASON = "every tenth"
+# What else may become of a request: no answer until the client gives up; a connection that ends
+# before anything was taken, or after it; a late answer.
+STALL, DROP, LOSE, SLOW = "stall", "drop", "lose", "slow"
+SLOW_SECONDS = 0.2
+ELSEWHERE = "/elsewhere"
 
 
 def is_refused(identity: bytes) -> bool:
@@ -45,23 +55,59 @@ def read(headers, body: bytes, secret: str) -> list[bytes]:
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """Answers as docs/sinks/webhook.md says."""
+    """Answers as docs/sinks/webhook.md says, but for its share of failures."""
     protocol_version = "HTTP/1.1"
     folder: pathlib.Path
+    shares: dict[str, float] = {}
     lock = threading.Lock()
 
     def do_POST(self):  # pylint: disable=invalid-name
         body = self.rfile.read(int(self.headers["content-length"]))
         try:
-            ids = read(self.headers, body, (self.folder / "secret").read_text().split()[0])
+            assert self.path.partition("?")[0] == "/hits", "a redirect was followed"
+            ids = read(self.headers, body, self.secret())
+        except WebhookVerificationError as error:
+            self.note("unverified", [str(error)])
+            return self.answer(401, {})
         except BaseException as error:  # pylint: disable=broad-except
             self.note("faults", [repr(error)])
             return self.answer(500, {})
-        refused = [identity for identity in ids if is_refused(identity)]
-        self.note("taken", [identity.hex() for identity in ids if not is_refused(identity)])
-        self.note("refused", [identity.hex() for identity in refused])
+        fate = self.fate()
+        if fate:
+            self.note("failed", [fate])
+        if fate == STALL:
+            self.rfile.read(1)
+        if fate in (STALL, DROP):
+            self.close_connection = True
+            return None
+        if fate.isdigit():
+            return self.answer(int(fate), {})
+        self.take(ids)
+        if fate == SLOW:
+            threading.Event().wait(SLOW_SECONDS)
+        if fate == LOSE:
+            self.close_connection = True
+            return None
         return self.answer(200, {"rejected": [
-            {"id": identity.hex(), "reason": REASON} for identity in refused]})
+            {"id": identity.hex(), "reason": REASON} for identity in ids if is_refused(identity)]})
+
+    def take(self, ids: list[bytes]) -> None:
+        self.note("taken", [identity.hex() for identity in ids if not is_refused(identity)])
+        self.note("refused", [identity.hex() for identity in ids if is_refused(identity)])
+
+    def secret(self) -> str:
+        accepted = self.folder / "accepted"
+        path = accepted if accepted.exists() else self.folder / "secret"
+        return path.read_text().split()[0]
+
+    def fate(self) -> str:
+        """What becomes of a request; empty for an answer at once."""
+        dice = random.random()
+        for fate, share in self.shares.items():
+            dice -= share
+            if dice < 0:
+                return fate
+        return ""
 
     def note(self, name: str, lines: list[str]) -> None:
         with self.lock, (self.folder / name).open("a") as file:
@@ -73,6 +119,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(body)))
+        if status == 429:
+            self.send_header("retry-after", "1")
+        if status == 302:
+            self.send_header("location", ELSEWHERE)
         self.end_headers()
         self.wfile.write(body)
 
@@ -80,9 +130,22 @@ class Handler(http.server.BaseHTTPRequestHandler):
         """Nothing: bodies hold ids of people."""
 
 
+class ShiftedClock(datetime.datetime):
+    """The receiver's clock, as wrong as the file `shift` says."""
+
+    @classmethod
+    def now(cls, tz=None):
+        shift = Handler.folder / "shift"
+        seconds = float(shift.read_text()) if shift.exists() else 0
+        return datetime.datetime.now(tz) + datetime.timedelta(seconds=seconds)
+
+
 def main() -> None:
     folder, port, *identity = sys.argv[1:]
     Handler.folder = pathlib.Path(folder)
+    shares = Handler.folder / "shares"
+    Handler.shares = json.loads(shares.read_text()) if shares.exists() else {}
+    standardwebhooks.webhooks.datetime = ShiftedClock
     server = http.server.ThreadingHTTPServer(("127.0.0.1", int(port)), Handler)
     if identity:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
