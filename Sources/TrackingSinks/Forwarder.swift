@@ -214,7 +214,7 @@ package struct Forwarder: Service {
     /// Pauses the sink until an operator resumes it; false if the server stops.
     private func pause(_ reason: String) async -> Bool {
         self.state.note(.init(reason: reason, time: self.journal.wallTime))
-        self.logger.error(
+        self.logger.warning(
             "the sink is paused, because its backend wants no more",
             metadata: ["sink": "\(self.name)", "reason": "\(reason)"])
         self.state.pause()
