@@ -22,6 +22,7 @@ build: bootstrap ## Build the debug program
 smoke: build ## The debug program without traits: the demo, and the sink that it does not have
 	Scripts/demo
 	$(SIGHTLINE) config print --set sink=nats 2>&1 | grep -q 'swift build --traits NATS'
+	$(SIGHTLINE) config print --set sink=postgresql 2>&1 | grep -q 'swift build --traits PostgreSQL'
 
 release: bootstrap ## Build the release program
 	Scripts/swift-build -c release --product sightline
@@ -63,9 +64,9 @@ test: test-swift test-interop ## All tests, the Python client's last
 
 # With every trait: all that there is is compiled once, and tested as one program.
 build-tests: bootstrap
-	Scripts/swift-build --traits NATS --build-tests
+	Scripts/swift-build --traits NATS,PostgreSQL --build-tests
 
-test-swift: build-tests ## The Swift tests, those of the NATS sink on a real server
+test-swift: build-tests ## The Swift tests, those of the sinks nats and postgresql on real servers
 	Scripts/test-swift
 
 # Most of these tests wait: so there are more processes than cores. Tests of one file share servers.

@@ -91,6 +91,7 @@ let targets: [Target] = [
         "TrackingJournal",
         ["CCRC32C", "ConfigurationKeys", "TrackingCore"] + libraries("DequeModule") + sqlite),
     .systemLibrary(name: "CNats", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
+    .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     // In every build, without a trait: small, and on nearly every Linux system already.
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
     module(
@@ -113,6 +114,10 @@ let targets: [Target] = [
             + libraries(
                 "AsyncHTTPClient", "Crypto", "Instrumentation", "NIOCore", "NIOHTTP1", "NIOPosix",
                 "NIOSSL", "ServiceContextModule")),
+    // In the program only with the trait.
+    module(
+        "PostgreSQLSink",
+        ["CLibpq", "TrackingCore", "TrackingSinks"] + libraries("Logging", "ServiceLifecycle")),
     module("TerminalText"),
     module("SightlineClient", ["SightlineProtos", "TerminalText", "TrackingCore"] + grpc),
     module(
@@ -164,6 +169,7 @@ let targets: [Target] = [
             "ServerConfiguration", "SightlineProtos", "Telemetry", "TrackingCore",
             "TrackingJournal", "TrackingSinks", "WebhookSink",
             .target(name: "NATSSink", condition: .when(traits: ["NATS"])),
+            .target(name: "PostgreSQLSink", condition: .when(traits: ["PostgreSQL"])),
         ]
             + libraries(
                 "CoreMetrics", "DequeModule", "Instrumentation", "Logging", "NIOCore", "NIOHPACK",
@@ -222,9 +228,9 @@ let targets: [Target] = [
     tests(
         "TrackingSinksTests",
         [
-            "CNats", "CZstd", "CampaignSink", "NATSSink", "SQLiteSink", "SightlineProtos",
-            "Telemetry", "TestSupport", "TrackingCore", "TrackingJournal", "TrackingSinks",
-            "WebhookSink",
+            "CLibpq", "CNats", "CZstd", "CampaignSink", "NATSSink", "PostgreSQLSink",
+            "SQLiteSink", "SightlineProtos", "Telemetry", "TestSupport", "TrackingCore",
+            "TrackingJournal", "TrackingSinks", "WebhookSink",
         ]
             + libraries(
                 "CoreMetrics", "Crypto", "GRDB", "HTTPTypes", "Hummingbird", "Logging",
@@ -264,7 +270,10 @@ let targets: [Target] = [
 let package = Package(
     name: "sightline",
     products: executables,
-    traits: [.trait(name: "NATS", description: "The sink for NATS JetStream; links libnats.")],
+    traits: [
+        .trait(name: "NATS", description: "The sink for NATS JetStream; links libnats."),
+        .trait(name: "PostgreSQL", description: "The sink for PostgreSQL; links libpq."),
+    ],
     dependencies: packages.map {
         .package(url: "https://github.com/" + $0.path, from: $0.from)
     },

@@ -49,6 +49,8 @@ package struct ServerConfiguration: Sendable {
     package var campaign = CampaignConfiguration()
     /// Receiver and limits of the webhook sink.
     package var webhook = WebhookConfiguration()
+    /// Database and limits of the postgresql sink.
+    package var postgresql = PostgreSQLConfiguration()
     /// What the sqlite sink keeps.
     package var sqlite = SQLiteConfiguration()
     /// What the jsonl sink keeps.
@@ -103,6 +105,7 @@ package struct ServerConfiguration: Sendable {
         for sink in self.sinks where sink.kind == .webhook {
             values.check(sink.settings, setBy: "sinks") { WebhookConfiguration.check(&$0) }
         }
+        self.checkDatabases(&values)
         self.connections.read(&values)
         self.traces.read(&values)
         self.admin.read(&values)
@@ -220,8 +223,8 @@ extension ServerConfiguration: KeyedConfiguration {
                     + "backends that are under way are cancelled, and come again at the next start"),
         ],
         Self.keys(of: \.nats), [CampaignServerList.key], Self.keys(of: \.campaign),
-        Self.keys(of: \.webhook), Self.keys(of: \.auth), Self.keys(of: \.connections),
-        Self.keys(of: \.edge),
+        Self.keys(of: \.webhook), Self.keys(of: \.postgresql), Self.keys(of: \.auth),
+        Self.keys(of: \.connections), Self.keys(of: \.edge),
         [
             .number(
                 "health.max_watchers", \.maxHealthWatchers, 0...10_000,

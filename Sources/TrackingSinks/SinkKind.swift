@@ -15,6 +15,8 @@ package enum SinkKind: String, CaseIterable, Sendable {
     case campaign
     /// Signed requests to a receiver.
     case webhook
+    /// Rows in PostgreSQL; only in builds with the trait `PostgreSQL`.
+    case postgresql
 
     /// Whether it writes files in the data directory.
     package var hasFiles: Bool { self == .sqlite || self == .jsonl }

@@ -8,12 +8,15 @@ internal import TerminalText
 struct SinksCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sinks",
-        abstract: "List the sinks of a running server; pause, resume, forget and try them.",
+        abstract: "List a running server's sinks; pause, resume, forget or try one; print SQL.",
         discussion: """
-            All but `try`: asks the server through the Unix socket admin.sock in its data directory, as the
-            server's own user. Exit 0: done. 69: no server answers there, or it has no such sink.
+            All but `try` and `sql` ask the server through the Unix socket admin.sock in its data
+            directory, as the server's own user. Exit 0: done. 69: no server answers there, or it has
+            no such sink.
             """,
-        subcommands: [List.self, Pause.self, Resume.self, Forget.self, SinkTryCommand.self],
+        subcommands: [
+            List.self, Pause.self, Resume.self, Forget.self, SinkTryCommand.self, SQL.self,
+        ],
         defaultSubcommand: List.self)
 
     /// Where the server is.

@@ -154,6 +154,61 @@ struct ConfigurationProblemTests {
         #expect(problems.contains { $0.contains(words) && !$0.contains("hidden") }, "\(problems)")
     }
 
+    @Test(
+        "what the postgresql sink cannot use is a problem that does not quote the URL",
+        arguments: [
+            ("postgresql.url=", "postgresql.url is \"\", but the postgresql sink needs it"),
+            ("postgresql.url=https://a@b/c", "postgresql.url is \"•••\", but has to begin"),
+            ("postgresql.url=postgresql://a:hidden@b/c", "has to have no password"),
+            ("postgresql.url=postgresql://b/c", "has to name a user"),
+            ("postgresql.url=postgresql://a@b", "has to name a database"),
+            ("postgresql.url=postgresql://a@b:65536/c", "has to have ports"),
+            ("postgresql.url=postgresql://a@b/c?password=hidden", "has to have no parameters"),
+            ("postgresql.url=postgresql://a@b,,d/c", "has to have parts"),
+            ("postgresql.url=postgresql://a@b c/d", "has to have hosts that are names"),
+            ("postgresql.schema=Sightline", "postgresql.schema is \"Sightline\", but has to be"),
+            ("postgresql.schema=pg_hits", "postgresql.schema is \"pg_hits\", but has to be"),
+            ("postgresql.retention_days=7", "or more than postgresql.late_days"),
+            ("postgresql.tls.certificate=a.pem", "but needs postgresql.tls.key too"),
+        ])
+    func postgresql(_ assignment: String, _ words: String) async throws {
+        let good = ["postgresql.url=postgresql://a@b/c"]
+        let key = assignment.prefix { $0 != "=" } + "="
+        let changed = good.filter { !$0.hasPrefix(key) } + [assignment]
+        // These keys are ignored unless the sink is used.
+        #expect(try await Configurations.problems(assignments: changed) == [])
+        let problems = try await Configurations.problems(
+            assignments: ["sink=postgresql"] + changed)
+        #expect(problems.contains { $0.contains(words) }, "\(problems)")
+        #expect(!problems.contains { $0.contains("hidden") })
+    }
+
+    @Test("partitions are dropped by the sink alone, and TLS that proves nothing needs no roots")
+    func postgresqlPairs() async throws {
+        let pairs = [
+            (["migrate=false", "retention_days=30"], "has to be 0 where postgresql.migrate"),
+            (["tls.mode=require", "tls.roots=a.pem"], "set it to verify-full"),
+        ]
+        for (settings, words) in pairs {
+            let problems = try await Configurations.problems(
+                assignments: ["sink=postgresql", "postgresql.url=postgresql://a@b/c"]
+                    + settings.map { "postgresql.\($0)" })
+            #expect(problems.contains { $0.contains(words) }, "\(problems)")
+        }
+    }
+
+    @Test("the postgresql sink is there, or the configuration says how to build it")
+    func postgresqlTrait() async throws {
+        let problems = try await Configurations.problems(
+            flags: ["sink": "postgresql"], assignments: ["postgresql.url=postgresql://a@b/c"])
+        #if PostgreSQL
+            #expect(problems == [])
+        #else
+            #expect(problems.count == 1)
+            #expect(problems.first?.hasSuffix("swift build --traits PostgreSQL") == true)
+        #endif
+    }
+
     @Test("the nats sink is there, or the configuration says how to build it")
     func natsTrait() async throws {
         let problems = try await Configurations.problems(flags: ["sink": "nats"])

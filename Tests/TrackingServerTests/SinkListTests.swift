@@ -205,6 +205,18 @@ struct SinkListTests {
         }
     #endif
 
+    #if PostgreSQL
+        @Test("two sinks with one schema of a database stop the start, and a schema each does not")
+        func schemas() async throws {
+            let url = "postgresql.url=postgresql://a@b/c"
+            let one = "sinks=[{type: postgresql}, {type: postgresql, name: b}]"
+            let problems = try await Configurations.problems(assignments: [url, one])
+            #expect(problems.contains { $0.contains("two sinks have the schema sightline") })
+            let own = "sinks=[{type: postgresql}, {type: postgresql, name: b, schema: b}]"
+            #expect(try await Configurations.problems(assignments: [url, own]).isEmpty)
+        }
+    #endif
+
     @Test("each webhook of a list is checked with its own keys")
     func webhooks() async throws {
         let shared = "webhook.secret_file=secret"

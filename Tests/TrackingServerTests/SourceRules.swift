@@ -72,6 +72,9 @@ enum SourceRules {
             "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "TrackingCore", "TrackingSinks",
         ]),
         "NATSSink": Self.system.union(["CNats", "Dispatch", "TrackingCore", "TrackingSinks"]),
+        "PostgreSQLSink": Self.system.union([
+            "CLibpq", "Logging", "ServiceLifecycle", "TrackingCore", "TrackingSinks",
+        ]),
         "WebhookSink": Self.system.union(Self.tracing).union([
             "AsyncHTTPClient", "Crypto", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
             "TrackingCore", "TrackingSinks",
@@ -112,7 +115,8 @@ enum SourceRules {
         ]),
         "TrackingServer": Self.system.union(Self.grpc).union(Self.tracing).union([
             "AdminServer", "CampaignSink", "CoreMetrics", "Credentials", "DequeModule",
-            "HTTP2Edge", "Logging", "NATSSink", "NIOCore", "NIOHPACK", "SQLiteSink",
+            "HTTP2Edge", "Logging", "NATSSink", "NIOCore", "NIOHPACK", "PostgreSQLSink",
+            "SQLiteSink",
             "ServerConfiguration", "ServiceLifecycle", "SightlineProtos", "SwiftProtobuf",
             "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks", "UnixSignals",
             "WebhookSink", "X509",
@@ -129,7 +133,7 @@ enum SourceRules {
 
     private static let sinks = [
         "SQLiteSink", "JSONLinesSink", "StandardOutputSink", "DiscardSink", "NATSSink",
-        "CampaignSink", "WebhookSink",
+        "CampaignSink", "WebhookSink", "PostgreSQLSink",
     ]
 
     /// Imports that point up or sideways, or do not say their level.

@@ -3,6 +3,7 @@ internal import CampaignSink
 internal import Foundation
 internal import GRDB
 internal import Glibc
+internal import PostgreSQLSink
 internal import SQLiteSink
 internal import SightlineProtos
 internal import SwiftProtobuf
@@ -18,10 +19,11 @@ struct TestedSink: CustomTestStringConvertible {
     let kind: SinkKind
     var compression = JSONLinesConfiguration.Compression.none
 
-    /// Those that are tested: nats only where a server was started for it, as `make test-swift`
-    /// does.
+    /// Those that are tested: nats and postgresql only where a server was started for them, as
+    /// `make test-swift` does.
     static let all =
         SinkKind.allCases.filter { $0 != .nats || NATSConfiguration.testServer != nil }
+        .filter { $0 != .postgresql || PostgreSQLConfiguration.testServer != nil }
         .map { Self(kind: $0) } + [Self(kind: .jsonl, compression: .zstd)]
     /// Those of them that keep what they get.
     static let keeping = Self.all.filter(\.isKeeping)
@@ -55,6 +57,7 @@ struct TestedSink: CustomTestStringConvertible {
             // One at a time: else there is an order within a notification alone.
             return CampaignSink(try await receiver.configuration { $0.maxInFlight = 1 })
         case .webhook: return try WebhookSink(.test(.of(directory), directory))
+        case .postgresql: return try PostgreSQLSink(.test(directory))
         }
     }
 
@@ -96,13 +99,23 @@ struct TestedSink: CustomTestStringConvertible {
             }
         case .campaign: return Self.receiver(of: directory).counted.map(ReadHit.init(postback:))
         case .webhook: return try TestReceiver.of(directory).events.map { ReadHit($0.record) }
+        case .postgresql:
+            return try TestDatabase(.test(directory)).run(
+                "SELECT replace(hit_id::text, '-', ''), encode(event, 'hex'), traceparent "
+                    + "FROM hits ORDER BY rowid"
+            ).map { row in
+                let event = try Sightline_V1_TrackingEvent(
+                    serializedBytes: [UInt8](hex: row[1]) ?? [])
+                return ReadHit(
+                    id: Data([UInt8](hex: row[0]) ?? []), event: event, traceparent: row[2])
+            }
         }
     }
 
     /// Whether a batch that is delivered twice counts once.
     var isExactlyOnce: Bool {
         switch self.kind {
-        case .sqlite, .nats: true
+        case .sqlite, .nats, .postgresql: true
         case .jsonl, .stdout, .discard, .campaign, .webhook: false
         }
     }
@@ -110,7 +123,7 @@ struct TestedSink: CustomTestStringConvertible {
     /// Whether fields that this version does not know survive.
     var keepsUnknownFields: Bool {
         switch self.kind {
-        case .sqlite, .nats: true
+        case .sqlite, .nats, .postgresql: true
         case .jsonl, .stdout, .discard, .campaign, .webhook: false
         }
     }

@@ -12,6 +12,10 @@ internal import WebhookSink
     internal import NATSSink
 #endif
 
+#if PostgreSQL
+    internal import PostgreSQLSink
+#endif
+
 /// Opens the backends that a configuration lists.
 package struct SinkFactory: Sendable {
     private let whole: ServerConfiguration
@@ -56,6 +60,15 @@ package struct SinkFactory: Sendable {
             #endif
         case .campaign: return CampaignSink(configuration.campaign)
         case .webhook: return try WebhookSink(configuration.webhook)
+        case .postgresql:
+            #if PostgreSQL
+                return try PostgreSQLSink(configuration.postgresql, logger: self.logger)
+            #else
+                throw ConfigurationError([
+                    "the sink \(listed.name) is of the type postgresql, but "
+                        + PostgreSQLConfiguration.absence
+                ])
+            #endif
         }
     }
 
@@ -83,7 +96,7 @@ package struct SinkFactory: Sendable {
         switch listed.kind {
         case .sqlite: return DiskUsage(of: [path + ".db", path + ".db-wal"])
         case .jsonl: return DiskUsage(of: [path])
-        case .stdout, .discard, .nats, .campaign, .webhook: return nil
+        case .stdout, .discard, .nats, .campaign, .webhook, .postgresql: return nil
         }
     }
 

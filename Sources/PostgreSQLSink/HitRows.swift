@@ -1,0 +1,131 @@
+// Hits as rows of COPY's binary format: int16 fields, then each field's length and bytes.
+internal import TrackingCore
+internal import TrackingSinks
+
+/// The rows of one batch, in its order.
+struct HitRows {
+    /// A row, and the hit that it is made of.
+    struct Row {
+        /// The hit's position in the batch.
+        let position: Int
+        /// Where its bytes end; they begin where those of the row before end.
+        let end: Int
+    }
+
+    /// What COPY begins with: signature, flags, and no extension.
+    static let header =
+        [UInt8]("PGCOPY\n".utf8) + [0xff, 0x0d, 0x0a, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    /// What it ends with.
+    static let trailer: [UInt8] = [0xff, 0xff]
+
+    private let buffer = RowBuffer()
+    /// How many days before its receipt an event may have been to stand in its own day.
+    private let lateDays: Int
+    private(set) var rows: [Row] = []
+    /// Reasons of hits that have no row, by position.
+    private(set) var refused: [Int: String] = [:]
+    /// The days of the rows.
+    private(set) var days: Set<CalendarDay> = []
+    /// An event's hits follow each other: it is read once for all of them.
+    private var event: EventView?
+    private var lastDay: CalendarDay?
+
+    init(lateDays: Int) { self.lateDays = lateDays }
+
+    /// The bytes of some rows.
+    func bytes(_ rows: Range<Int>) -> Bytes {
+        let start = rows.lowerBound == 0 ? 0 : self.rows[rows.lowerBound - 1].end
+        let end = rows.isEmpty ? start : self.rows[rows.upperBound - 1].end
+        return Bytes(rebasing: self.buffer.bytes[start..<end])
+    }
+
+    /// Makes the rows of a batch's groups after `sequence`.
+    ///
+    /// - Throws: `DamagedPayload`.
+    mutating func encode(_ hits: HitBatch, after sequence: Int64) throws {
+        self.buffer.clear()
+        self.rows.removeAll(keepingCapacity: true)
+        (self.refused, self.days, self.lastDay) = ([:], [], nil)
+        // It points into the batch.
+        defer { self.event = nil }
+        try hits.forEach(after: sequence) { position, hit in
+            do throws(WireError) {
+                self.append(hit, try self.view(of: hit))
+                self.rows.append(Row(position: position, end: self.buffer.count))
+            } catch {
+                self.refused[position] = "no row: \(error)"
+            }
+        }
+    }
+
+    private mutating func view(of hit: Hit) throws(WireError) -> EventView {
+        if let event = self.event, event.bytes.baseAddress == hit.event.baseAddress {
+            return event
+        }
+        let event = try EventView(hit.event)
+        self.event = event
+        return event
+    }
+
+    /// Bytes of a row beside its texts, its event and its warnings, at most.
+    private static let fixedBytes = 256
+
+    /// Appends a row with the columns of `PostgreSQLSchema.columns`.
+    private mutating func append(_ hit: Hit, _ event: EventView) {
+        let occurTime = event.occurTime.flatMap { $0.isZero ? nil : $0.microseconds }
+        let warnings = hit.warnings.isEmpty ? "" : hit.warnings.names.joined(separator: ",")
+        let texts =
+            event.deliveryID.count + event.broadlogID.count + event.appID.count
+            + event.subjectID.count + hit.origin.tenant.count + hit.origin.traceparent.count
+            + hit.origin.tracestate.count
+        self.buffer.reserve(
+            Self.fixedBytes + 3 * texts + warnings.utf8.count + hit.event.count)
+        self.buffer.put(Int16(PostgreSQLSchema.columns.count))
+        self.buffer.field(self.day(occurTime, hit.origin.receiveTime))
+        hit.key.withHitID(hit.kind) { self.buffer.field($0) }
+        self.buffer.field(Int16(hit.kind.rawValue))
+        self.buffer.field(Int16(hit.product.rawValue))
+        if let platform = event.effectivePlatform {
+            self.buffer.field(Int16(truncatingIfNeeded: platform.rawValue))
+        } else {
+            self.buffer.null()
+        }
+        self.buffer.text(event.deliveryID)
+        self.buffer.text(event.broadlogID)
+        self.buffer.textOrNull(event.appID)
+        self.buffer.textOrNull(event.subjectID)
+        if let occurTime {
+            self.buffer.field(occurTime &- Self.epochMicroseconds)
+        } else {
+            self.buffer.null()
+        }
+        self.buffer.field(hit.origin.receiveTime &- Self.epochMicroseconds)
+        self.buffer.text(hit.origin.tenant)
+        self.buffer.textOrNull(hit.origin.traceparent)
+        self.buffer.textOrNull(hit.origin.tracestate)
+        warnings.withBytes { self.buffer.field($0) }
+        self.buffer.field(hit.event)
+    }
+
+    /// From 1970 to 2000, which PostgreSQL counts from.
+    private static let epochDays = 10_957
+    private static let epochMicroseconds = Int64(Self.epochDays) * 86_400_000_000
+
+    /// The day whose partition gets a hit, as PostgreSQL counts: the event's own, so that a fact
+    /// that is reported again stands where it stood; the day of receipt where the client's clock
+    /// cannot be right. Both are in the journal, so a hit that is delivered again has the same.
+    private mutating func day(_ occurTime: Int64?, _ receiveTime: Int64) -> Int32 {
+        let received = CalendarDay(microseconds: receiveTime)
+        var day = received
+        if let occurTime {
+            let occurred = CalendarDay(microseconds: occurTime)
+            let allowed = (received.number - self.lateDays)...(received.number + 1)
+            if allowed.contains(occurred.number) { day = occurred }
+        }
+        if day != self.lastDay {
+            self.lastDay = day
+            self.days.insert(day)
+        }
+        return Int32(truncatingIfNeeded: day.number - Self.epochDays)
+    }
+}

@@ -1,0 +1,74 @@
+// What a new connection is told, and what is checked before the first batch.
+internal import TrackingSinks
+
+/// Begins sessions.
+struct HitSession {
+    private let configuration: PostgreSQLConfiguration
+    private let schema: PostgreSQLSchema
+
+    init(_ configuration: PostgreSQLConfiguration) {
+        self.configuration = configuration
+        self.schema = PostgreSQLSchema(configuration.schema)
+    }
+
+    /// Sets the session's limits, and finds the tables or creates them.
+    ///
+    /// - Throws: `PostgreSQLError`.
+    func begin(_ connection: PostgreSQLConnection) throws(PostgreSQLError) {
+        let encoding = connection.status("server_encoding")
+        guard encoding == "UTF8" else {
+            throw PostgreSQLError(
+                "the database's encoding is \(encoding), and has to be UTF8: create another one "
+                    + "with ENCODING 'UTF8'")
+        }
+        let timeout = self.configuration.statementTimeout.milliseconds
+        // A commit that is not on disk would be no answer to rest on.
+        try connection.run(
+            """
+            SET statement_timeout = \(timeout); SET lock_timeout = 0; SET jit = off;
+            SET idle_in_transaction_session_timeout = \(timeout);
+            SET client_min_messages = error; SET search_path = pg_catalog; SET TimeZone = 'UTC';
+            SELECT set_config('synchronous_commit', 'on', false)
+            WHERE current_setting('synchronous_commit') = 'off'
+            """)
+        var version = try self.version(connection)
+        if version == nil, self.configuration.migrates {
+            try self.migrate(connection)
+            version = try self.version(connection)
+        }
+        guard version == PostgreSQLSchema.formatVersion else {
+            let found = version.map { "are of version \($0)" } ?? "are missing"
+            throw PostgreSQLError(
+                "the sink's tables in the schema \(self.schema.name) \(found), and have to be of "
+                    + "version \(PostgreSQLSchema.formatVersion): run the output of sightline "
+                    + "sinks sql postgresql, or set postgresql.migrate to true")
+        }
+    }
+
+    /// The version of the tables; nil if there are none.
+    private func version(_ connection: PostgreSQLConnection) throws(PostgreSQLError) -> Int? {
+        do throws(PostgreSQLError) {
+            let rows = try connection.run("SELECT version FROM \(self.schema.qualified("format"))")
+            return rows.first?.first?.flatMap { Int($0) }
+        } catch  where error.state == "42P01" || error.state == "3F000" {
+            return nil
+        }
+    }
+
+    /// Creates the tables. Of several nodes that start at once, the others wait.
+    private func migrate(_ connection: PostgreSQLConnection) throws(PostgreSQLError) {
+        try connection.run(
+            """
+            BEGIN; \(self.schema.lock);
+            \(self.schema.creation)
+            COMMIT
+            """)
+    }
+}
+
+extension PostgreSQLSchema {
+    /// Waits for others that change the sink's tables, up to the end of the transaction.
+    var lock: String {
+        "SELECT pg_advisory_xact_lock(hashtextextended('sightline \(self.name)', 0))"
+    }
+}

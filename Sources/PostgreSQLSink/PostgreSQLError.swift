@@ -1,0 +1,118 @@
+// What the server or libpq says went wrong, and what an operator can do.
+internal import CLibpq
+
+/// A failure. Its text never has a value of a row: neither DETAIL nor CONTEXT is in it.
+struct PostgreSQLError: Error, CustomStringConvertible {
+    /// The server's code; empty if the failure is not the server's.
+    var state = ""
+    /// What happened.
+    let message: String
+    /// The constraint that a row breaks; empty if there is none.
+    var constraint = ""
+
+    init(_ message: String) { self.message = message }
+
+    init(state: String, _ message: String) {
+        self.state = state
+        self.message = message
+    }
+
+    /// An error of the server.
+    init(_ result: OpaquePointer) {
+        func field(_ code: Int32) -> String {
+            PQresultErrorField(result, code).map { String(cString: $0) } ?? ""
+        }
+        self.state = field(Self.sqlStateField)
+        let message = field(Self.primaryField)
+        // What libpq itself reports has no fields.
+        self.message = message.isEmpty ? String(cString: PQresultErrorMessage(result)) : message
+        self.constraint = field(Self.constraintField)
+    }
+
+    // PG_DIAG_* are macros of characters, which Swift does not import.
+    private static let sqlStateField = Int32(UInt8(ascii: "C"))
+    private static let primaryField = Int32(UInt8(ascii: "M"))
+    private static let constraintField = Int32(UInt8(ascii: "n"))
+
+    /// Code, message, constraint and advice in one line.
+    var description: String {
+        let code = self.state.isEmpty ? "" : "SQLSTATE \(self.state): "
+        let constraint = self.constraint.isEmpty ? "" : " (constraint \(self.constraint))"
+        let advice = self.advice.map { " — \($0)" } ?? ""
+        let line = self.message.split(whereSeparator: \.isNewline).joined(separator: " ")
+        return code + line + constraint + advice
+    }
+
+    /// Whether a row is there already.
+    var isDuplicate: Bool { self.state == "23505" }
+
+    /// Whether the server has no partition for a row: it is told like a broken constraint.
+    var lacksPartition: Bool { self.state == "23514" && self.constraint.isEmpty }
+
+    /// Whether a row's values are to blame, so that the others can be stored.
+    var isOfRow: Bool {
+        (self.state.hasPrefix("22") || self.state.hasPrefix("23")) && !self.lacksPartition
+    }
+
+    /// Whether the work was too much for the time that it had.
+    var isTimeout: Bool { self.state == "57014" || self.isSilence }
+    /// Whether the server did not answer in time.
+    var isSilence = false
+
+    /// A server that is silent.
+    static func silence(_ timeout: Duration) -> Self {
+        var error = Self("no answer from the server within \(timeout.seconds) s")
+        error.isSilence = true
+        return error
+    }
+}
+
+extension PostgreSQLError {
+    private var advice: String? {
+        if self.lacksPartition {
+            return "create the day's partition (sightline sinks sql postgresql), or set "
+                + "postgresql.migrate to true"
+        }
+        // libpq finds that out by itself.
+        let state = self.message.hasSuffix("no password supplied") ? "28P01" : self.state
+        return Self.advice.first { state.hasPrefix($0.state) }?.text
+    }
+
+    /// By the beginning of the code.
+    private static let advice: [(state: String, text: String)] = [
+        ("25006", "it is a standby or read-only: list every host in postgresql.url"),
+        ("28", "compare postgresql.url, postgresql.password_file and the server's pg_hba.conf"),
+        ("3D", "create the database, or correct postgresql.url"),
+        ("3F", "run the output of sightline sinks sql postgresql, or set postgresql.migrate"),
+        ("42501", "grant what docs/sinks/postgresql.md lists to the sink's user"),
+        ("42P01", "run the output of sightline sinks sql postgresql, or set postgresql.migrate"),
+        ("42P07", "attach or rename the table that has the partition's name"),
+        ("53100", "the server's disk is full: hits wait until there is room"),
+        ("53300", "the server has no connection left: raise max_connections"),
+        ("55P03", "another session holds a lock for longer than postgresql.lock_seconds"),
+        ("57014", "it took longer than postgresql.statement_seconds"),
+        ("57P0", "the server is stopping or starting"),
+    ]
+}
+
+extension PostgreSQLError {
+    /// The error of a connection that could not be made or was lost. libpq gives the server's code
+    /// only within the verbose text: "FATAL:  28P01: password authentication failed…".
+    init(reported text: String) {
+        let lines = text.split(whereSeparator: \.isNewline).map(String.init)
+        for line in lines {
+            guard let match = line.firstMatch(of: #/:  ([0-9A-Z]{5}): /#) else { continue }
+            let message = line.replacingCharacters(in: match.range, with: ": ")
+            self.init(state: String(match.1), message)
+            return
+        }
+        // Lines with a tab guess at what the cause may be.
+        self.init(lines.filter { !$0.hasPrefix("\t") }.joined(separator: " "))
+    }
+}
+
+extension String {
+    fileprivate func replacingCharacters(in range: Range<Index>, with text: String) -> String {
+        self[..<range.lowerBound] + text + self[range.upperBound...]
+    }
+}

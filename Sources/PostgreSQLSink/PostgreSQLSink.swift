@@ -1,0 +1,75 @@
+// The sink for a database: each hit is a row in PostgreSQL.
+package import Logging
+internal import ServiceLifecycle
+internal import Synchronization
+package import TrackingCore
+package import TrackingSinks
+
+/// Copies each batch into a table and moves a cursor there in the same transaction. A batch that
+/// comes again changes nothing: the cursor tells it, or else the hits' ids do.
+package final class PostgreSQLSink: Sink {
+    /// "postgresql".
+    package let name = "postgresql"
+    /// As the configuration says.
+    package let maxBatch: BatchLimit
+    private let store: HitStore
+    /// The sequence of the last group that was committed, as the journal has to remember it.
+    private let confirmed = Mutex<Int64?>(nil)
+
+    /// How long a stopping server waits for the database: less than the drain leaves.
+    private static let grace = Duration.seconds(4)
+
+    /// A sink that connects with its first batch.
+    ///
+    /// - Parameters:
+    ///   - logger: tells of partitions that are dropped.
+    ///   - today: the day in UTC; tests substitute it.
+    /// - Throws: `PostgreSQLURL.Refusal`.
+    package init(
+        _ configuration: PostgreSQLConfiguration, logger: Logger? = nil,
+        today: @escaping @Sendable () -> CalendarDay = { .today }
+    ) throws {
+        self.maxBatch = configuration.maxBatch
+        self.store = HitStore(
+            configuration, try PostgreSQLURL(configuration.url), logger: logger, today: today)
+    }
+
+    /// The sequence of the last committed group.
+    package var place: String { self.confirmed.withLock { $0.map { String($0) } ?? "" } }
+
+    /// Goes on after that group: a database whose cursor is before it has lost hits.
+    package func resume(at place: String) {
+        self.confirmed.withLock { $0 = Int64(place) }
+    }
+
+    /// Stores a batch.
+    package func deliver(_ hits: HitBatch) async -> SinkAnswer {
+        let stop = SinkStop()
+        return await withTaskCancellationHandler {
+            await withGracefulShutdownHandler {
+                await self.write(hits, stop)
+            } onGracefulShutdown: {
+                stop.begin(after: Self.grace)
+            }
+        } onCancel: {
+            stop.begin(after: .zero)
+        }
+    }
+
+    private func write(_ hits: HitBatch, _ stop: SinkStop) async -> SinkAnswer {
+        let answer = await self.store.deliver(
+            hits, confirmed: self.confirmed.withLock { $0 }, stop)
+        switch answer {
+        case .delivered, .rejected:
+            if !hits.isReplay { self.confirmed.withLock { $0 = hits.sequence } }
+        case .lost: self.confirmed.withLock { $0 = nil }
+        case .unavailable, .undeliverable: break
+        }
+        return answer
+    }
+}
+
+extension HitBatch {
+    /// Whether it is of a replay, whose groups have no place in a journal.
+    var isReplay: Bool { self.journal.hasPrefix("replay-") }
+}
