@@ -1,15 +1,14 @@
 // Hits as messages: a subject, CloudEvents' binary form in the headers, and the TrackingRecord.
 internal import CNats
-internal import Glibc
 internal import TrackingCore
 internal import TrackingSinks
 
 /// Makes messages, with buffers that are used again.
 struct NATSMessages {
     private let prefix: String
-    private var hitID = NATSText()
-    private var subject = NATSText()
-    private var header = NATSText()
+    private var hitID = MessageText()
+    private var subject = MessageText()
+    private var header = MessageText()
     /// An event's hits follow each other: it is read once for all of them.
     private var event: EventView?
 
@@ -103,7 +102,7 @@ struct NATSMessages {
     }
 
     private mutating func set(
-        _ name: StaticString, of message: OpaquePointer, _ write: (inout NATSText) -> Void
+        _ name: StaticString, of message: OpaquePointer, _ write: (inout MessageText) -> Void
     ) throws {
         self.header.clear()
         write(&self.header)
@@ -113,28 +112,5 @@ struct NATSMessages {
             }
         }
         try NATSError.check("natsMsgHeader_Set", status)
-    }
-}
-
-extension NATSText {
-    /// Appends a time as RFC 3339 text in UTC.
-    fileprivate mutating func append(time microseconds: Int64) {
-        var seconds = time_t(microseconds / 1_000_000)
-        var parts = tm()
-        gmtime_r(&seconds, &parts)
-        self.append(Int(parts.tm_year) + 1900, digits: 4)
-        self.append("-")
-        self.append(parts.tm_mon + 1, digits: 2)
-        self.append("-")
-        self.append(parts.tm_mday, digits: 2)
-        self.append("T")
-        self.append(parts.tm_hour, digits: 2)
-        self.append(":")
-        self.append(parts.tm_min, digits: 2)
-        self.append(":")
-        self.append(parts.tm_sec, digits: 2)
-        self.append(".")
-        self.append(microseconds % 1_000_000, digits: 6)
-        self.append("Z")
     }
 }

@@ -187,7 +187,7 @@ package final class NATSSink: Sink, @unchecked Sendable {
         if !answers.refused.isEmpty {
             try hits.forEach { position, hit in
                 rejected[position] =
-                    answers.refused[NATSText(hitID: hit).text]
+                    answers.refused[MessageText(hitID: hit).text]
                     ?? rejected[position]
             }
         }

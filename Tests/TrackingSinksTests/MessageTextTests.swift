@@ -3,9 +3,7 @@ internal import Testing
 internal import TrackingCore
 internal import TrackingSinks
 
-@testable internal import NATSSink
-
-struct NATSTextTests {
+struct MessageTextTests {
     @Test(
         "a part of a subject has no dot, no wildcard, no space and is never empty",
         arguments: [
@@ -15,7 +13,7 @@ struct NATSTextTests {
             ("\0", "%00"),
         ])
     func token(_ text: String, _ expected: String) {
-        var written = NATSText()
+        var written = MessageText()
         [UInt8](text.utf8).withUnsafeBytes { written.append(token: $0) }
         #expect(written.text == expected)
     }
@@ -24,7 +22,7 @@ struct NATSTextTests {
     func distinctTokens() {
         let all = (0...255).map { [UInt8($0)] } + [[], [0x25, 0x32], [0x5f, 0x5f]]
         let written = all.map { bytes in
-            var text = NATSText()
+            var text = MessageText()
             bytes.withUnsafeBytes { text.append(token: $0) }
             return text.text
         }
@@ -38,7 +36,7 @@ struct NATSTextTests {
             ("a\r\nb", "a%0D%0Ab"), ("€", "%E2%82%AC"), ("~\u{7f}", "~%7F"),
         ])
     func value(_ text: String, _ expected: String) {
-        var written = NATSText()
+        var written = MessageText()
         [UInt8](text.utf8).withUnsafeBytes { written.append(value: $0) }
         #expect(written.text == expected)
     }
@@ -60,7 +58,7 @@ extension HitBatch {
             var ids: [(String, String)] = []
             try self.forEach { _, hit in
                 let expected = hit.id.map { String(0x100 + Int($0), radix: 16).dropFirst() }
-                ids.append((NATSText(hitID: hit).text, expected.joined()))
+                ids.append((MessageText(hitID: hit).text, expected.joined()))
             }
             return ids
         }

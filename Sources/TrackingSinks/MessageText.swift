@@ -1,30 +1,36 @@
-// Text for the C library: subjects and header values, with what must not stand in them escaped.
-internal import TrackingCore
+// Text for a broker's C library: subjects, keys and header values, with what must not stand in them
+// escaped.
+internal import Glibc
+package import TrackingCore
 
 /// A text that grows by parts, and ends with a zero byte where it is read.
-struct NATSText {
-    private(set) var bytes: [UInt8] = []
+package struct MessageText: Sendable {
+    /// The text, without a zero byte.
+    package private(set) var bytes: [UInt8] = []
 
     /// The text as a string.
-    var text: String { String(decoding: self.bytes, as: UTF8.self) }
+    package var text: String { String(decoding: self.bytes, as: UTF8.self) }
 
-    init() {}
+    /// An empty text.
+    package init() {}
 
     /// A hit's id, in hexadecimal.
-    init(hitID hit: Hit) { self.append(hitID: hit) }
+    package init(hitID hit: Hit) { self.append(hitID: hit) }
 
     /// Clears the text, but keeps its capacity.
-    mutating func clear() { self.bytes.removeAll(keepingCapacity: true) }
+    package mutating func clear() { self.bytes.removeAll(keepingCapacity: true) }
 
-    mutating func append(_ text: StaticString) {
+    /// Appends a literal as it is.
+    package mutating func append(_ text: StaticString) {
         text.withUTF8Buffer { self.bytes.append(contentsOf: $0) }
     }
 
-    mutating func append(_ text: String) { self.bytes.append(contentsOf: text.utf8) }
+    /// Appends a text as it is.
+    package mutating func append(_ text: String) { self.bytes.append(contentsOf: text.utf8) }
 
     /// Appends a token of a subject: letters, digits, `-` and `_` stay, all else is
     /// percent-encoded. An empty token becomes `_`.
-    mutating func append(token: Bytes) {
+    package mutating func append(token: Bytes) {
         if token.isEmpty { return self.append("_") }
         // A literal `_` must differ from an empty token.
         if token.count == 1, token[0] == UInt8(ascii: "_") { return self.append("%5F") }
@@ -33,15 +39,15 @@ struct NATSText {
 
     /// Appends a header's value: printable ASCII except space, `"` and `%`, which are
     /// percent-encoded (CloudEvents' NATS binding 3.1.3.2). So it cannot contain a line break.
-    mutating func append(value: Bytes) {
+    package mutating func append(value: Bytes) {
         for byte in value {
             let isKept = (0x21...0x7e).contains(byte) && byte != 0x22 && byte != 0x25
             self.append(byte, isKept: isKept)
         }
     }
 
-    /// A hit's id, in hexadecimal.
-    mutating func append(hitID hit: Hit) {
+    /// Appends a hit's id, in hexadecimal.
+    package mutating func append(hitID hit: Hit) {
         for word in [hit.key.high, hit.key.low | UInt64(hit.kind.rawValue)] {
             for shift in stride(from: 60, through: 0, by: -4) {
                 self.bytes.append(Self.digits[Int(word >> UInt64(shift) & 15)])
@@ -49,14 +55,38 @@ struct NATSText {
         }
     }
 
-    mutating func append(_ number: some FixedWidthInteger, digits: Int = 1) {
+    /// Appends a number, with zeros before it up to a number of digits.
+    package mutating func append(_ number: some FixedWidthInteger, digits: Int = 1) {
         let text = String(number)
         for _ in 0..<max(0, digits - text.utf8.count) { self.bytes.append(UInt8(ascii: "0")) }
         self.append(text)
     }
 
+    /// Appends a time as RFC 3339 text in UTC.
+    ///
+    /// - Parameter microseconds: since 1970.
+    package mutating func append(time microseconds: Int64) {
+        var seconds = time_t(microseconds / 1_000_000)
+        var parts = tm()
+        gmtime_r(&seconds, &parts)
+        self.append(Int(parts.tm_year) + 1900, digits: 4)
+        self.append("-")
+        self.append(parts.tm_mon + 1, digits: 2)
+        self.append("-")
+        self.append(parts.tm_mday, digits: 2)
+        self.append("T")
+        self.append(parts.tm_hour, digits: 2)
+        self.append(":")
+        self.append(parts.tm_min, digits: 2)
+        self.append(":")
+        self.append(parts.tm_sec, digits: 2)
+        self.append(".")
+        self.append(microseconds % 1_000_000, digits: 6)
+        self.append("Z")
+    }
+
     /// Calls `body` with the text as a C string.
-    mutating func withCString<Value>(
+    package mutating func withCString<Value>(
         _ body: (UnsafePointer<CChar>?) throws -> Value
     ) rethrows -> Value {
         self.bytes.append(0)
