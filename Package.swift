@@ -92,6 +92,8 @@ let targets: [Target] = [
         ["CCRC32C", "ConfigurationKeys", "TrackingCore"] + libraries("DequeModule") + sqlite),
     .systemLibrary(name: "CNats", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
     .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+    .systemLibrary(
+        name: "CRdKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
     // In every build, without a trait: small, and on nearly every Linux system already.
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
     module(
@@ -106,7 +108,9 @@ let targets: [Target] = [
     module(
         "CampaignSink",
         ["TrackingCore", "TrackingSinks"] + libraries("AsyncHTTPClient", "NIOCore", "NIOHTTP1")),
-    // In the program only with the trait.
+    // In the program only with their traits.
+    module(
+        "KafkaSink", ["CRdKafka", "TrackingCore", "TrackingSinks"] + libraries("ServiceLifecycle")),
     module("NATSSink", ["CNats", "TrackingCore", "TrackingSinks"]),
     module(
         "WebhookSink",
@@ -168,6 +172,7 @@ let targets: [Target] = [
             "AdminServer", "CampaignSink", "Credentials", "HTTP2Edge", "SQLiteSink",
             "ServerConfiguration", "SightlineProtos", "Telemetry", "TrackingCore",
             "TrackingJournal", "TrackingSinks", "WebhookSink",
+            .target(name: "KafkaSink", condition: .when(traits: ["Kafka"])),
             .target(name: "NATSSink", condition: .when(traits: ["NATS"])),
             .target(name: "PostgreSQLSink", condition: .when(traits: ["PostgreSQL"])),
         ]
@@ -228,9 +233,9 @@ let targets: [Target] = [
     tests(
         "TrackingSinksTests",
         [
-            "CLibpq", "CNats", "CZstd", "CampaignSink", "NATSSink", "PostgreSQLSink",
-            "SQLiteSink", "SightlineProtos", "Telemetry", "TestSupport", "TrackingCore",
-            "TrackingJournal", "TrackingSinks", "WebhookSink",
+            "CLibpq", "CNats", "CRdKafka", "CZstd", "CampaignSink", "KafkaSink", "NATSSink",
+            "PostgreSQLSink", "SQLiteSink", "SightlineProtos", "Telemetry", "TestSupport",
+            "TrackingCore", "TrackingJournal", "TrackingSinks", "WebhookSink",
         ]
             + libraries(
                 "CoreMetrics", "Crypto", "GRDB", "HTTPTypes", "Hummingbird", "Logging",
@@ -271,6 +276,7 @@ let package = Package(
     name: "sightline",
     products: executables,
     traits: [
+        .trait(name: "Kafka", description: "The sink for Apache Kafka; links librdkafka."),
         .trait(name: "NATS", description: "The sink for NATS JetStream; links libnats."),
         .trait(name: "PostgreSQL", description: "The sink for PostgreSQL; links libpq."),
     ],

@@ -45,6 +45,8 @@ package struct ServerConfiguration: Sendable {
     package var journal = Journal.Configuration()
     /// Servers, stream and limits of the nats sink.
     package var nats = NATSConfiguration()
+    /// Brokers, topic and limits of the kafka sink.
+    package var kafka = KafkaConfiguration()
     /// Servers and limits of the campaign sink.
     package var campaign = CampaignConfiguration()
     /// Receiver and limits of the webhook sink.
@@ -101,6 +103,7 @@ package struct ServerConfiguration: Sendable {
         self.stream.closingGrace = min(self.stream.closingGrace, self.drainTimeout / 2)
         self.readSinks(&values)
         self.checkStreams(&values)
+        self.checkTopics(&values)
         self.checkCampaigns(&values)
         for sink in self.sinks where sink.kind == .webhook {
             values.check(sink.settings, setBy: "sinks") { WebhookConfiguration.check(&$0) }
@@ -222,9 +225,9 @@ extension ServerConfiguration: KeyedConfiguration {
                 "seconds that its sinks go on after that, 22 with drain.seconds; then requests to "
                     + "backends that are under way are cancelled, and come again at the next start"),
         ],
-        Self.keys(of: \.nats), [CampaignServerList.key], Self.keys(of: \.campaign),
-        Self.keys(of: \.webhook), Self.keys(of: \.postgresql), Self.keys(of: \.auth),
-        Self.keys(of: \.connections), Self.keys(of: \.edge),
+        Self.keys(of: \.nats), Self.keys(of: \.kafka), [CampaignServerList.key],
+        Self.keys(of: \.campaign), Self.keys(of: \.webhook), Self.keys(of: \.postgresql),
+        Self.keys(of: \.auth), Self.keys(of: \.connections), Self.keys(of: \.edge),
         [
             .number(
                 "health.max_watchers", \.maxHealthWatchers, 0...10_000,

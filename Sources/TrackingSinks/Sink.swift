@@ -24,6 +24,9 @@ package protocol Sink: Sendable {
     /// moved to today's. Deliveries come in meanwhile.
     var unmovedHits: Int { get }
 
+    /// What the backend's client library tells of its brokers; nil for a sink without one.
+    var brokers: BrokerStatistics? { get }
+
     /// Resumes at the place of an earlier run; called once, before the first batch. A sink that no
     /// longer finds it there answers the next batch with `lost`.
     func resume(at place: String)
@@ -43,6 +46,8 @@ extension Sink {
     package var place: String { "" }
     /// 0: most backends have one form.
     package var unmovedHits: Int { 0 }
+    /// Nil: most backends have no brokers.
+    package var brokers: BrokerStatistics? { nil }
     /// Does nothing.
     package func resume(at place: String) {}
     /// Delivers the hit.

@@ -11,6 +11,8 @@ package enum SinkKind: String, CaseIterable, Sendable {
     case discard
     /// A NATS JetStream stream; only in builds with the trait `NATS`.
     case nats
+    /// Topics of Apache Kafka; only in builds with the trait `Kafka`.
+    case kafka
     /// Adobe Campaign, by the vendor's own postback.
     case campaign
     /// Signed requests to a receiver.

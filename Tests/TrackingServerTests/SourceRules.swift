@@ -71,6 +71,9 @@ enum SourceRules {
         "CampaignSink": Self.system.union([
             "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "TrackingCore", "TrackingSinks",
         ]),
+        "KafkaSink": Self.system.union([
+            "CRdKafka", "Dispatch", "ServiceLifecycle", "TrackingCore", "TrackingSinks",
+        ]),
         "NATSSink": Self.system.union(["CNats", "Dispatch", "TrackingCore", "TrackingSinks"]),
         "PostgreSQLSink": Self.system.union([
             "CLibpq", "Logging", "ServiceLifecycle", "TrackingCore", "TrackingSinks",
@@ -115,8 +118,8 @@ enum SourceRules {
         ]),
         "TrackingServer": Self.system.union(Self.grpc).union(Self.tracing).union([
             "AdminServer", "CampaignSink", "CoreMetrics", "Credentials", "DequeModule",
-            "HTTP2Edge", "Logging", "NATSSink", "NIOCore", "NIOHPACK", "PostgreSQLSink",
-            "SQLiteSink",
+            "HTTP2Edge", "KafkaSink", "Logging", "NATSSink", "NIOCore", "NIOHPACK",
+            "PostgreSQLSink", "SQLiteSink",
             "ServerConfiguration", "ServiceLifecycle", "SightlineProtos", "SwiftProtobuf",
             "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks", "UnixSignals",
             "WebhookSink", "X509",
@@ -133,7 +136,7 @@ enum SourceRules {
 
     private static let sinks = [
         "SQLiteSink", "JSONLinesSink", "StandardOutputSink", "DiscardSink", "NATSSink",
-        "CampaignSink", "WebhookSink", "PostgreSQLSink",
+        "KafkaSink", "CampaignSink", "WebhookSink", "PostgreSQLSink",
     ]
 
     /// Imports that point up or sideways, or do not say their level.

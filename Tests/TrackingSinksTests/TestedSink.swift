@@ -12,6 +12,7 @@ internal import Testing
 internal import TrackingSinks
 internal import WebhookSink
 
+@testable internal import KafkaSink
 @testable internal import NATSSink
 
 /// A kind of sink in one of its forms, and how to read back what it has.
@@ -19,10 +20,11 @@ struct TestedSink: CustomTestStringConvertible {
     let kind: SinkKind
     var compression = JSONLinesConfiguration.Compression.none
 
-    /// Those that are tested: nats and postgresql only where a server was started for them, as
-    /// `make test-swift` does.
+    /// Those that are tested: nats, kafka and postgresql only where their servers are there, as
+    /// `make test-swift` sees to.
     static let all =
         SinkKind.allCases.filter { $0 != .nats || NATSConfiguration.testServer != nil }
+        .filter { $0 != .kafka || TestCluster.program != nil }
         .filter { $0 != .postgresql || PostgreSQLConfiguration.testServer != nil }
         .map { Self(kind: $0) } + [Self(kind: .jsonl, compression: .zstd)]
     /// Those of them that keep what they get.
@@ -52,6 +54,10 @@ struct TestedSink: CustomTestStringConvertible {
             return try StandardOutputSink(descriptor: descriptor)
         case .discard: return DiscardSink()
         case .nats: return try NATSSink(.test(directory))
+        case .kafka:
+            let configuration = try KafkaConfiguration.test(directory)
+            try TestCluster.shared().makeTopic(configuration.topic)
+            return try KafkaSink(configuration)
         case .campaign:
             let receiver = Self.receiver(of: directory)
             // One at a time: else there is an order within a notification alone.
@@ -97,6 +103,14 @@ struct TestedSink: CustomTestStringConvertible {
                 #expect(message.hitID == record.hitID.hex)
                 return ReadHit(record)
             }
+        case .kafka:
+            let configuration = try KafkaConfiguration.test(directory)
+            let topic = TestTopic(brokers: configuration.brokers, name: configuration.topic)
+            return try topic.messages().map { message in
+                let record = try Sightline_V1_TrackingRecord(serializedBytes: message.value)
+                #expect(message.hitID == record.hitID.hex)
+                return ReadHit(record)
+            }
         case .campaign: return Self.receiver(of: directory).counted.map(ReadHit.init(postback:))
         case .webhook: return try TestReceiver.of(directory).events.map { ReadHit($0.record) }
         case .postgresql:
@@ -116,14 +130,14 @@ struct TestedSink: CustomTestStringConvertible {
     var isExactlyOnce: Bool {
         switch self.kind {
         case .sqlite, .nats, .postgresql: true
-        case .jsonl, .stdout, .discard, .campaign, .webhook: false
+        case .jsonl, .stdout, .discard, .kafka, .campaign, .webhook: false
         }
     }
 
     /// Whether fields that this version does not know survive.
     var keepsUnknownFields: Bool {
         switch self.kind {
-        case .sqlite, .nats, .postgresql: true
+        case .sqlite, .nats, .kafka, .postgresql: true
         case .jsonl, .stdout, .discard, .campaign, .webhook: false
         }
     }

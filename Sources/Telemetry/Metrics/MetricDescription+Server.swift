@@ -126,6 +126,27 @@ extension MetricDescription {
         "Hits that went from the journal before a sink that is not required had them",
         labels: "sink")
 
+    /// `sightline_sink_queued_hits`.
+    package static let sinkQueuedHits = MetricDescription.gauge(
+        "sightline_sink_queued_hits", "Hits in the queue of the sink's client library",
+        labels: "sink")
+    /// `sightline_sink_connected_brokers`.
+    package static let connectedBrokers = MetricDescription.gauge(
+        "sightline_sink_connected_brokers", "Brokers to which the sink is connected",
+        labels: "sink")
+    /// `sightline_sink_broker_round_trip_seconds`.
+    package static let brokerRoundTrip = MetricDescription.gauge(
+        "sightline_sink_broker_round_trip_seconds",
+        "Mean time of an answer of the sink's slowest broker", labels: "sink")
+    /// `sightline_sink_broker_retries_total`.
+    package static let brokerRetries = MetricDescription.counter(
+        "sightline_sink_broker_retries_total", "Requests to brokers that were sent again",
+        labels: "sink")
+    /// `sightline_sink_broker_timeouts_total`.
+    package static let brokerTimeouts = MetricDescription.counter(
+        "sightline_sink_broker_timeouts_total", "Requests that a broker did not answer in time",
+        labels: "sink")
+
     // MARK: The server itself
 
     /// `sightline_certificate_expiry_timestamp_seconds`.
@@ -148,7 +169,8 @@ extension MetricDescription {
             .admissionDuration, .commitDuration, .ackDuration, .deliveryDuration, .journalBytes,
             .journalLimit, .journalOldestAge, .journalGroups, .sinkLagGroups, .sinkLag,
             .sinkLagBytes, .sinkPaused, .sinkBytes, .diskFree, .deliveredHits, .sinkRetries,
-            .deadLetters, .missedHits,
+            .deadLetters, .missedHits, .sinkQueuedHits, .connectedBrokers, .brokerRoundTrip,
+            .brokerRetries, .brokerTimeouts,
             .certificateExpiry, .spans, .droppedSeries,
         ] + ProcessMetrics.descriptions
 }

@@ -49,6 +49,16 @@ extension ServerMetrics {
         meters.meter(.sinkLagBytes, sink.name).set(lag.bytes)
         meters.meter(.sinkPaused, sink.name).set(sink.state.isPaused ? 1 : 0)
         if let usage = sink.usage { meters.meter(.sinkBytes, sink.name).set(usage.bytes()) }
+        if let brokers = sink.sink.brokers { self.set(brokers, of: sink.name) }
+    }
+
+    private func set(_ brokers: BrokerStatistics, of sink: String) {
+        let meters = self.registry
+        meters.meter(.sinkQueuedHits, sink).set(brokers.queuedHits)
+        meters.meter(.connectedBrokers, sink).set(brokers.connectedBrokers)
+        meters.meter(.brokerRoundTrip, sink).set(brokers.roundTripSeconds)
+        meters.meter(.brokerRetries, sink).set(brokers.retries)
+        meters.meter(.brokerTimeouts, sink).set(brokers.timeouts)
     }
 
     /// Reports the expiry of the current certificate at each scrape.

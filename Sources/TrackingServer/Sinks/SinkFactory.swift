@@ -8,6 +8,9 @@ internal import TrackingJournal
 package import TrackingSinks
 internal import WebhookSink
 
+#if Kafka
+    internal import KafkaSink
+#endif
 #if NATS
     internal import NATSSink
 #endif
@@ -58,6 +61,15 @@ package struct SinkFactory: Sendable {
                     "the sink \(listed.name) is of the type nats, but \(NATSConfiguration.absence)"
                 ])
             #endif
+        case .kafka:
+            #if Kafka
+                return try KafkaSink(configuration.kafka)
+            #else
+                throw ConfigurationError([
+                    "the sink \(listed.name) is of the type kafka, but "
+                        + KafkaConfiguration.absence
+                ])
+            #endif
         case .campaign: return CampaignSink(configuration.campaign)
         case .webhook: return try WebhookSink(configuration.webhook)
         case .postgresql:
@@ -96,7 +108,7 @@ package struct SinkFactory: Sendable {
         switch listed.kind {
         case .sqlite: return DiskUsage(of: [path + ".db", path + ".db-wal"])
         case .jsonl: return DiskUsage(of: [path])
-        case .stdout, .discard, .nats, .campaign, .webhook, .postgresql: return nil
+        case .stdout, .discard, .nats, .kafka, .campaign, .webhook, .postgresql: return nil
         }
     }
 

@@ -1,0 +1,51 @@
+// How the sink goes on after something went wrong, and what it tells of that.
+internal import CRdKafka
+internal import TrackingSinks
+
+extension KafkaSink {
+    /// How often a batch is sent again at once after the producer has failed.
+    private static let maxFatalities = 3
+
+    /// Decides how to go on after a try that has left something.
+    func judge(_ producer: KafkaProducer, _ fatalities: inout Int) throws {
+        guard let delivery, !delivery.isSettled else { return }
+        producer.lookForFatality()
+        if producer.fatality != nil || delivery.needsNewProducer {
+            // Reports on what is in flight may still come: they spare duplicates.
+            self.renew(producer, after: self.configuration.requestTimeout)
+            fatalities += 1
+            guard fatalities < Self.maxFatalities else {
+                let fatality = producer.fatality
+                let advice = fatality?.error.advice.map { ": " + $0 } ?? ""
+                let reason = fatality?.reason ?? delivery.failure ?? "it has to begin anew"
+                throw KafkaFailure("the producer has failed: \(reason)\(advice)")
+            }
+        } else if delivery.tooLargeCount > 0 {
+            self.batchSize.halve(delivery.tooLargeCount)
+            self.renew(producer, after: self.configuration.requestTimeout)
+        } else if let failure = delivery.failure {
+            throw KafkaFailure("\(failure); \(delivery.progress)")
+        }
+    }
+
+    /// Ends a try that has waited for too long.
+    func checkTime(_ producer: KafkaProducer, _ stop: KafkaStop) throws {
+        if stop.isOver { throw KafkaFailure("the server stops") }
+        let silence = self.lastReport.duration(to: .now)
+        let wait = max(self.lastReport, self.tryStart).duration(to: .now)
+        guard wait > self.configuration.deliveryTimeout else { return }
+        let progress = self.delivery?.progress ?? ""
+        let isConnected = producer.statistics?.connectedBrokers ?? 0 > 0
+        let isStuck = isConnected && silence > self.configuration.renewInterval
+        // After a refusal the files of credentials are read again.
+        if isStuck || producer.trouble?.error.isOfCredentials == true {
+            self.renew(producer, after: .zero)
+        }
+        if let trouble = producer.trouble {
+            let advice = trouble.error.advice.map { ": " + $0 } ?? ""
+            throw KafkaFailure("\(trouble.reason)\(advice); \(progress)")
+        }
+        throw KafkaFailure(
+            "no broker has confirmed a hit for \(silence.components.seconds) s; \(progress)")
+    }
+}
