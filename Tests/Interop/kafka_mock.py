@@ -1,0 +1,157 @@
+"""librdkafka's mock cluster in a process of its own, and a reader by another client library."""
+
+import collections
+import pathlib
+import queue
+import signal
+import subprocess
+import threading
+
+from confluent_kafka import Consumer, TopicPartition
+
+from kafka_batches import dropped, ends
+from protos import record as r
+from protos import verdict as v
+from server import wait_until
+
+SOURCE = pathlib.Path(__file__).with_name("kafka_mock.c")
+ANSWER_SECONDS = 30
+PRODUCE = 0
+# Errors of the protocol, and librdkafka's own for a connection that ends.
+NOT_LEADER, TIMED_OUT, TOO_LARGE, NOT_ENOUGH_REPLICAS = 6, 7, 10, 19
+UNAUTHORIZED, OUT_OF_ORDER, DISCONNECT = 29, 45, -195
+
+
+def compile_mock(folder: pathlib.Path) -> pathlib.Path:
+    """The program of kafka_mock.c."""
+    program = folder / "kafka_mock"
+    flags = subprocess.check_output(["pkg-config", "--cflags", "--libs", "rdkafka"], text=True)
+    subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", str(program), str(SOURCE),
+                    *flags.split()], check=True)
+    return program
+
+
+class Mock:
+    """A cluster in memory, with one topic. A block ends it."""
+
+    def __init__(self, folder: pathlib.Path, brokers: int = 1, topic: str = "sightline",
+                 partitions: int = 64):
+        self.brokers, self.topic, self.partitions = brokers, topic, partitions
+        self.process = subprocess.Popen([str(compile_mock(folder)), str(brokers)],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._lines: queue.Queue[str] = queue.Queue()
+        threading.Thread(target=self._read, daemon=True).start()
+        self.bootstrap = self._lines.get(timeout=ANSWER_SECONDS)
+        self.tell(f"topic {topic} {partitions}")
+
+    def _read(self) -> None:
+        for line in self.process.stdout:
+            self._lines.put(line.strip())
+
+    def tell(self, command: str) -> None:
+        """Sends a command; fails where it is not understood."""
+        self.process.stdin.write(command + "\n")
+        self.process.stdin.flush()
+        answer = self._lines.get(timeout=ANSWER_SECONDS)
+        assert answer == "ok", f"{command}: {answer}"
+
+    def fail(self, code: int, count: int = 1) -> None:
+        """The next requests to produce are answered with an error."""
+        self.tell(f"errors {PRODUCE} {count} {code}")
+
+    def hang(self) -> None:
+        """It answers nobody, and closes nothing."""
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        self.process.send_signal(signal.SIGCONT)
+
+    @property
+    def options(self) -> list[str]:
+        return ["--sink=kafka", f"--set=kafka.brokers={self.bootstrap}",
+                f"--set=kafka.topic={self.topic}"]
+
+    def __enter__(self) -> "Mock":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.go_on()
+        self.process.kill()
+        self.process.wait(timeout=10)
+
+
+class Reader:
+    """Reads a topic from its beginning while it is written, for the mock keeps the newest 5 MiB of a
+    partition. A block ends it."""
+
+    def __init__(self, mock: Mock):
+        self.mock = mock
+        # The hit of each partition and offset.
+        self.places: dict[tuple[int, int], bytes] = {}
+        self.faults: list[str] = []
+        # The kinds that were seen of each event's hits, which differ in the last byte of their ids.
+        self.kinds: dict[bytes, set[int]] = collections.defaultdict(set)
+        self.opens = 0
+        self._ends = [0] * mock.partitions
+        self._is_ended = threading.Event()
+        self._consumer = Consumer({
+            "bootstrap.servers": mock.bootstrap, "group.id": "judge",
+            "enable.auto.commit": False, "auto.offset.reset": "earliest", "log_level": 0})
+        self._consumer.assign([TopicPartition(mock.topic, number, 0)
+                               for number in range(mock.partitions)])
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self) -> "Reader":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._is_ended.set()
+        self._thread.join(30)
+        self._consumer.close()
+
+    def _run(self) -> None:
+        while not self._is_ended.is_set():
+            for message in self._consumer.consume(500, timeout=0.2):
+                if not message.error():
+                    self._take(message)
+
+    def _take(self, message) -> None:
+        place = message.partition()
+        if message.offset() != self._ends[place]:
+            self.faults.append(f"partition {place}: {self._ends[place]} to {message.offset()} "
+                               "were gone before they were read")
+        self._ends[place] = message.offset() + 1
+        record = r.TrackingRecord.FromString(message.value())
+        headers = {name: value.decode() for name, value in message.headers()}
+        wanted = (record.broadlog_id or record.hit_id.hex()).encode()
+        for what, given, right in [
+                ("key", message.key(), wanted), ("ce-id", headers.get("ce-id"), record.hit_id.hex()),
+                ("ce-subject", headers.get("ce-subject"), record.delivery_id),
+                ("ce-source", headers.get("ce-source"), f"/sightline/{record.tenant}"),
+                ("traceparent", headers.get("traceparent"), record.trace_context.traceparent)]:
+            if given != right:
+                self.faults.append(f"{what} is {given!r}, not {right!r}")
+        self.places[place, message.offset()] = record.hit_id
+        kinds = self.kinds[record.hit_id[:-1]]
+        kinds.add(record.kind)
+        # A track action may be an open alone.
+        if record.kind == v.HIT_KIND_OPEN and record.event.HasField("push"):
+            self.opens += 1
+            if v.HIT_KIND_CLICK not in kinds:
+                self.faults.append(f"the open {record.hit_id.hex()} came before its click")
+
+    def finish(self, seconds: float = 60) -> None:
+        """Waits until all that is in the topic was read."""
+        wanted = ends(self.mock.bootstrap, self.mock.topic, self.mock.partitions)
+        assert len(wanted) == self.mock.partitions
+        wait_until(lambda: all(self._ends[number] >= end for number, end in wanted.items()),
+                   "the reader to have read everything", seconds, every=0.2)
+
+    def judge(self) -> tuple[collections.Counter, int]:
+        """How often each hit is there, but for messages that a broker would have dropped; and how
+        many those were."""
+        repeated = dropped(self.mock.bootstrap, self.mock.topic, self.mock.partitions)
+        kept = collections.Counter(
+            identity for place, identity in self.places.items() if place not in repeated)
+        return kept, len(repeated)
