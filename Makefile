@@ -3,8 +3,8 @@
 .NOTPARALLEL:
 .PHONY: help bootstrap build smoke release generate check check-generated check-protos check-format \
 	check-scripts check-rules check-docs check-deploy docs format test test-swift test-interop \
-	build-tests clients test-clients test-nats cluster fuzz fuzz-short fuzz-stack fuzz-stack-short \
-	simulate simulate-short verify run demo bench bench-micro clean
+	build-tests clients test-clients test-nats cluster cluster-kafka fuzz fuzz-short fuzz-stack \
+	fuzz-stack-short simulate simulate-short verify run demo bench bench-micro clean
 
 SIGHTLINE := .build/debug/sightline
 GENERATED := Sources/SightlineProtos/Generated
@@ -19,9 +19,10 @@ build: bootstrap ## Build the debug program
 	Scripts/swift-build --product sightline
 
 # What CI never sees, as it builds with every trait.
-smoke: build ## The debug program without traits: the demo, and the sink that it does not have
+smoke: build ## The debug program without traits: the demo, and the sinks that it does not have
 	Scripts/demo
 	$(SIGHTLINE) config print --set sink=nats 2>&1 | grep -q 'swift build --traits NATS'
+	$(SIGHTLINE) config print --set sink=kafka 2>&1 | grep -q 'swift build --traits Kafka'
 	$(SIGHTLINE) config print --set sink=postgresql 2>&1 | grep -q 'swift build --traits PostgreSQL'
 
 release: bootstrap ## Build the release program
@@ -64,9 +65,9 @@ test: test-swift test-interop ## All tests, the Python client's last
 
 # With every trait: all that there is is compiled once, and tested as one program.
 build-tests: bootstrap
-	Scripts/swift-build --traits NATS,PostgreSQL --build-tests
+	Scripts/swift-build --enable-all-traits --build-tests
 
-test-swift: build-tests ## The Swift tests, those of the sinks nats and postgresql on real servers
+test-swift: build-tests ## The Swift tests, those of nats, kafka and postgresql with their servers
 	Scripts/test-swift
 
 # Most of these tests wait: so there are more processes than cores. Tests of one file share servers.
@@ -78,6 +79,9 @@ test-nats: build-tests ## The NATS sink under faults: kills, cuts, a cluster, a 
 
 cluster: bootstrap ## Try it: three nats-servers, two ingest nodes and a balancer on this machine
 	@Scripts/cluster
+
+cluster-kafka: bootstrap ## Try it: a mock cluster of Kafka, two ingest nodes, a load, a consumer
+	@Scripts/cluster-kafka
 
 clients: bootstrap ## Build the test clients of other languages (grpc-go and C++)
 	Benchmarks/bootstrap && Scripts/build-clients .build/clients
