@@ -108,6 +108,7 @@ let targets: [Target] = [
     module(
         "CampaignSink",
         ["TrackingCore", "TrackingSinks"] + libraries("AsyncHTTPClient", "NIOCore", "NIOHTTP1")),
+    module("GRPCSink", ["CCRC32C", "SightlineProtos", "TrackingCore", "TrackingSinks"] + grpc),
     // In the program only with their traits.
     module(
         "KafkaSink", ["CRdKafka", "TrackingCore", "TrackingSinks"] + libraries("ServiceLifecycle")),
@@ -169,7 +170,7 @@ let targets: [Target] = [
     module(
         "TrackingServer",
         [
-            "AdminServer", "CampaignSink", "Credentials", "HTTP2Edge", "SQLiteSink",
+            "AdminServer", "CampaignSink", "Credentials", "GRPCSink", "HTTP2Edge", "SQLiteSink",
             "ServerConfiguration", "SightlineProtos", "Telemetry", "TrackingCore",
             "TrackingJournal", "TrackingSinks", "WebhookSink",
             .target(name: "KafkaSink", condition: .when(traits: ["Kafka"])),
@@ -184,7 +185,8 @@ let targets: [Target] = [
         name: "sightline",
         dependencies: [
             "AdminServer", "CMalloc", "ConfigurationKeys", "Credentials", "EventFiles",
-            "HTTP2Edge", "SQLiteSink", "ServerConfiguration", "SightlineBench", "SightlineClient",
+            "GRPCSink", "HTTP2Edge", "SQLiteSink", "ServerConfiguration", "SightlineBench",
+            "SightlineClient",
             "SightlineProtos", "Telemetry", "TerminalText", "TrackingCore", "TrackingJournal",
             "TrackingReport", "TrackingServer", "TrackingSinks",
         ]
@@ -233,13 +235,13 @@ let targets: [Target] = [
     tests(
         "TrackingSinksTests",
         [
-            "CLibpq", "CNats", "CRdKafka", "CZstd", "CampaignSink", "KafkaSink", "NATSSink",
-            "PostgreSQLSink", "SQLiteSink", "SightlineProtos", "Telemetry", "TestSupport",
-            "TrackingCore", "TrackingJournal", "TrackingSinks", "WebhookSink",
+            "CLibpq", "CNats", "CRdKafka", "CZstd", "CampaignSink", "GRPCSink", "KafkaSink",
+            "NATSSink", "PostgreSQLSink", "SQLiteSink", "SightlineProtos", "Telemetry",
+            "TestSupport", "TrackingCore", "TrackingJournal", "TrackingSinks", "WebhookSink",
         ]
             + libraries(
                 "CoreMetrics", "Crypto", "GRDB", "HTTPTypes", "Hummingbird", "Logging",
-                "MetricsTestKit", "NIOCore", "ServiceLifecycle", "SwiftProtobuf", "Tracing")),
+                "MetricsTestKit", "NIOCore", "ServiceLifecycle", "Tracing") + grpc),
     tests(
         "SightlineClientTests",
         ["SightlineClient", "SightlineProtos", "TerminalText", "TrackingCore"] + grpc),

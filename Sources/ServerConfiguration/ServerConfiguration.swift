@@ -53,6 +53,8 @@ package struct ServerConfiguration: Sendable {
     package var webhook = WebhookConfiguration()
     /// Database and limits of the postgresql sink.
     package var postgresql = PostgreSQLConfiguration()
+    /// Backend and limits of the grpc sink.
+    package var grpc = GRPCConfiguration()
     /// What the sqlite sink keeps.
     package var sqlite = SQLiteConfiguration()
     /// What the jsonl sink keeps.
@@ -109,6 +111,9 @@ package struct ServerConfiguration: Sendable {
             values.check(sink.settings, setBy: "sinks") { WebhookConfiguration.check(&$0) }
         }
         self.checkDatabases(&values)
+        for sink in self.sinks where sink.kind == .grpc {
+            values.check(sink.settings, setBy: "sinks") { GRPCConfiguration.check(&$0) }
+        }
         self.connections.read(&values)
         self.traces.read(&values)
         self.admin.read(&values)
@@ -227,7 +232,8 @@ extension ServerConfiguration: KeyedConfiguration {
         ],
         Self.keys(of: \.nats), Self.keys(of: \.kafka), [CampaignServerList.key],
         Self.keys(of: \.campaign), Self.keys(of: \.webhook), Self.keys(of: \.postgresql),
-        Self.keys(of: \.auth), Self.keys(of: \.connections), Self.keys(of: \.edge),
+        Self.keys(of: \.grpc), Self.keys(of: \.auth), Self.keys(of: \.connections),
+        Self.keys(of: \.edge),
         [
             .number(
                 "health.max_watchers", \.maxHealthWatchers, 0...10_000,

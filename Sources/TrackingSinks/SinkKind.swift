@@ -19,6 +19,8 @@ package enum SinkKind: String, CaseIterable, Sendable {
     case webhook
     /// Rows in PostgreSQL; only in builds with the trait `PostgreSQL`.
     case postgresql
+    /// A backend of one's own, over a stream of gRPC.
+    case grpc
 
     /// Whether it writes files in the data directory.
     package var hasFiles: Bool { self == .sqlite || self == .jsonl }

@@ -209,6 +209,33 @@ struct ConfigurationProblemTests {
         #endif
     }
 
+    @Test(
+        "what the grpc sink cannot use is a problem, and nothing else is",
+        arguments: [
+            (["grpc.target="], "grpc.target is \"\", but the grpc sink needs it"),
+            (["grpc.target=a.example"], "grpc.target is \"a.example\", but has to be a host and"),
+            (["grpc.target=a.example:0"], "but has to be a host and a port from 1 to 65535"),
+            (["grpc.target=::1:50061"], "but has to be a host and a port from 1 to 65535"),
+            (["grpc.tls.mode=plaintext"], "grpc.tls.mode is \"plaintext\", but grpc.target is not"),
+            (["grpc.target=[::1]:1", "grpc.tls.roots=a"], "is \"a\", but is for TLS"),
+            (["grpc.tls.key=a"], "grpc.tls.key is \"a\", but needs grpc.tls.certificate too"),
+            (["grpc.tls.certificate=a"], "but needs grpc.tls.key too"),
+            (["grpc.window_bytes=524287"], "but has to be at least grpc.message_bytes (524288)"),
+            (["grpc.tls.mode=plaintext", "grpc.allow_insecure=true"], ""),
+            (["grpc.tls.mode=tls", "grpc.target=localhost:1", "grpc.tls.roots=a"], ""),
+            (["grpc.tls.mode=plaintext", "grpc.target=127.0.0.2:1"], ""),
+            (["grpc.target=localhost:1"], ""),
+        ])
+    func grpc(_ assignments: [String], _ words: String) async throws {
+        let hasTarget = assignments.contains { $0.hasPrefix("grpc.target=") }
+        let all = assignments + (hasTarget ? [] : ["grpc.target=a.example:1"])
+        // These keys are ignored unless the sink is used.
+        #expect(try await Configurations.problems(assignments: all) == [])
+        let problems = try await Configurations.problems(assignments: ["sink=grpc"] + all)
+        #expect(problems.count == (words.isEmpty ? 0 : 1), "\(problems)")
+        #expect(words.isEmpty || problems.contains { $0.contains(words) }, "\(problems)")
+    }
+
     @Test("the nats sink is there, or the configuration says how to build it")
     func natsTrait() async throws {
         let problems = try await Configurations.problems(flags: ["sink": "nats"])

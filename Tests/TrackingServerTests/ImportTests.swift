@@ -45,6 +45,8 @@ struct TidyTests {
             ("NATSSink", "internal import TrackingServer"),
             ("TrackingSinks", "internal import WebhookSink"),
             ("WebhookSink", "internal import TrackingServer"),
+            ("TrackingSinks", "internal import GRPCSink"),
+            ("GRPCSink", "internal import SightlineClient"),
             ("SightlineClient", "internal import TrackingJournal"),
             ("SightlineClient", "internal import EventFiles"),
             ("TrackingReport", "internal import SightlineClient"),

@@ -71,6 +71,9 @@ enum SourceRules {
         "CampaignSink": Self.system.union([
             "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "TrackingCore", "TrackingSinks",
         ]),
+        "GRPCSink": Self.system.union(Self.grpc).union([
+            "CCRC32C", "SightlineProtos", "SwiftProtobuf", "TrackingCore", "TrackingSinks",
+        ]),
         "KafkaSink": Self.system.union([
             "CRdKafka", "Dispatch", "ServiceLifecycle", "TrackingCore", "TrackingSinks",
         ]),
@@ -118,7 +121,7 @@ enum SourceRules {
         ]),
         "TrackingServer": Self.system.union(Self.grpc).union(Self.tracing).union([
             "AdminServer", "CampaignSink", "CoreMetrics", "Credentials", "DequeModule",
-            "HTTP2Edge", "KafkaSink", "Logging", "NATSSink", "NIOCore", "NIOHPACK",
+            "GRPCSink", "HTTP2Edge", "KafkaSink", "Logging", "NATSSink", "NIOCore", "NIOHPACK",
             "PostgreSQLSink", "SQLiteSink",
             "ServerConfiguration", "ServiceLifecycle", "SightlineProtos", "SwiftProtobuf",
             "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks", "UnixSignals",
@@ -126,8 +129,9 @@ enum SourceRules {
         ]),
         "sightline": Self.system.union(Self.grpc).union(Self.tracing).union([
             "AdminServer", "ArgumentParser", "AsyncHTTPClient", "CMalloc", "ConfigurationKeys",
-            "Credentials", "Crypto", "EventFiles", "GRDB", "Histogram", "Logging", "NIOCore",
-            "NIOHTTP1", "SQLiteSink", "ServerConfiguration", "ServiceLifecycle", "SightlineBench",
+            "Credentials", "Crypto", "EventFiles", "GRDB", "GRPCSink", "Histogram", "Logging",
+            "NIOCore", "NIOHTTP1", "SQLiteSink", "ServerConfiguration", "ServiceLifecycle",
+            "SightlineBench",
             "SightlineClient", "SightlineProtos", "SwiftASN1", "SwiftProtobuf", "Telemetry",
             "TerminalText", "TrackingCore", "TrackingJournal", "TrackingReport", "TrackingServer",
             "TrackingSinks", "X509",
@@ -136,7 +140,7 @@ enum SourceRules {
 
     private static let sinks = [
         "SQLiteSink", "JSONLinesSink", "StandardOutputSink", "DiscardSink", "NATSSink",
-        "KafkaSink", "CampaignSink", "WebhookSink", "PostgreSQLSink",
+        "KafkaSink", "CampaignSink", "WebhookSink", "PostgreSQLSink", "GRPCSink",
     ]
 
     /// Imports that point up or sideways, or do not say their level.

@@ -2,6 +2,7 @@
 internal import CampaignSink
 internal import Foundation
 internal import GRDB
+internal import GRPCSink
 internal import Glibc
 internal import PostgreSQLSink
 internal import SQLiteSink
@@ -64,6 +65,7 @@ struct TestedSink: CustomTestStringConvertible {
             return CampaignSink(try await receiver.configuration { $0.maxInFlight = 1 })
         case .webhook: return try WebhookSink(.test(.of(directory), directory))
         case .postgresql: return try PostgreSQLSink(.test(directory))
+        case .grpc: return try GRPCSink(try await TestBackend.of(directory).configuration())
         }
     }
 
@@ -123,13 +125,14 @@ struct TestedSink: CustomTestStringConvertible {
                 return ReadHit(
                     id: Data([UInt8](hex: row[0]) ?? []), event: event, traceparent: row[2])
             }
+        case .grpc: return TestBackend.known(directory)?.records.map(ReadHit.init) ?? []
         }
     }
 
     /// Whether a batch that is delivered twice counts once.
     var isExactlyOnce: Bool {
         switch self.kind {
-        case .sqlite, .nats, .postgresql: true
+        case .sqlite, .nats, .postgresql, .grpc: true
         case .jsonl, .stdout, .discard, .kafka, .campaign, .webhook: false
         }
     }
@@ -137,7 +140,7 @@ struct TestedSink: CustomTestStringConvertible {
     /// Whether fields that this version does not know survive.
     var keepsUnknownFields: Bool {
         switch self.kind {
-        case .sqlite, .nats, .kafka, .postgresql: true
+        case .sqlite, .nats, .kafka, .postgresql, .grpc: true
         case .jsonl, .stdout, .discard, .campaign, .webhook: false
         }
     }

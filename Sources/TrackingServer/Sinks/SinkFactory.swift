@@ -1,5 +1,6 @@
 // Makes sinks; the only file that knows each backend's type.
 internal import CampaignSink
+internal import GRPCSink
 package import Logging
 internal import SQLiteSink
 package import ServerConfiguration
@@ -81,6 +82,7 @@ package struct SinkFactory: Sendable {
                         + PostgreSQLConfiguration.absence
                 ])
             #endif
+        case .grpc: return try GRPCSink(configuration.grpc, name: listed.name)
         }
     }
 
@@ -108,7 +110,7 @@ package struct SinkFactory: Sendable {
         switch listed.kind {
         case .sqlite: return DiskUsage(of: [path + ".db", path + ".db-wal"])
         case .jsonl: return DiskUsage(of: [path])
-        case .stdout, .discard, .nats, .kafka, .campaign, .webhook, .postgresql: return nil
+        case .stdout, .discard, .nats, .kafka, .campaign, .webhook, .postgresql, .grpc: return nil
         }
     }
 

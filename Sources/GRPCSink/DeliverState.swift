@@ -1,0 +1,196 @@
+internal import SightlineProtos
+internal import SwiftProtobuf
+
+/// What has been said on a stream so far. Each message is judged here; nothing waits here.
+struct DeliverState {
+    private let limits: Limits
+    private let journal: String
+    /// What the backend chose, once it has answered Hello.
+    private(set) var welcome: Welcome?
+    /// Everything up to it is durable or refused; nil if there is nothing.
+    private(set) var durable: HitPosition?
+    /// Refused hits since they were taken.
+    private(set) var refused: [Refused] = []
+    /// What is sent and not acknowledged yet.
+    private(set) var inFlight: [Sent] = []
+    private(set) var hitsInFlight = 0
+    private(set) var bytesInFlight = 0
+    /// When the last ack came, or the first message in flight was sent.
+    private(set) var progress = ContinuousClock.now
+    /// Until when nothing is sent.
+    private(set) var busyUntil: ContinuousClock.Instant?
+    /// Why the backend lost hits, if it says so.
+    private(set) var loss: String?
+    /// Why the backend will end the stream, if it says so.
+    private(set) var drain: String?
+
+    /// The sink's own limits.
+    struct Limits {
+        var hits: Int
+        var bytes: Int
+        var messageBytes: Int
+        var busy: Duration
+    }
+
+    /// The backend's answer to Hello.
+    struct Welcome {
+        let limits: Limits
+        let mayRefuse: Bool
+    }
+
+    /// A hit that the backend rejects permanently.
+    struct Refused: Equatable {
+        let sequence: Int64
+        let index: Int
+        let reason: String
+    }
+
+    /// A message in flight.
+    struct Sent {
+        let end: HitPosition
+        let hits: Int
+        let bytes: Int
+    }
+
+    /// The version of the protocol.
+    static let version: UInt32 = 1
+    /// The longest text of a backend that is kept.
+    private static let maxTextLength = 200
+
+    init(journal: String, limits: Limits) {
+        self.journal = journal
+        self.limits = limits
+    }
+
+    /// Takes a message of the backend.
+    ///
+    /// - Throws: `BackendFailure` if it breaks the protocol.
+    mutating func take(
+        _ response: Sightline_V1_DeliverResponse, at now: ContinuousClock.Instant
+    ) throws(BackendFailure) {
+        switch response.message {
+        case .welcome(let welcome):
+            guard self.welcome == nil else { throw BackendFailure("a second Welcome came") }
+            try self.take(welcome)
+        case .ack(let ack):
+            guard let welcome else { throw BackendFailure("an Ack came before Welcome") }
+            try self.take(ack, welcome, now)
+        case .busy(let busy):
+            let delay = Duration.seconds(busy.delay.seconds) + .nanoseconds(busy.delay.nanos)
+            self.busyUntil = now + min(max(.zero, delay), self.limits.busy)
+        case .lost(let lost): self.loss = Self.text(lost.reason, "it does not say why")
+        case .drain(let drain): self.drain = Self.text(drain.reason, "it does not say why")
+        case nil: throw BackendFailure("a message came that this version cannot read")
+        }
+    }
+
+    /// Notes that a message is sent.
+    mutating func send(_ message: RecordBatchMessage, at now: ContinuousClock.Instant) {
+        if self.inFlight.isEmpty { self.progress = now }
+        self.inFlight.append(
+            Sent(end: message.end, hits: message.hits, bytes: message.bytes.count))
+        self.hitsInFlight += message.hits
+        self.bytesInFlight += message.bytes.count
+    }
+
+    /// Whether a message fits into the window. One that is larger than the window is sent alone.
+    func hasRoom(for message: RecordBatchMessage, at now: ContinuousClock.Instant) -> Bool {
+        guard let limits = self.welcome?.limits else { return false }
+        if let busyUntil, now < busyUntil { return false }
+        return self.inFlight.isEmpty
+            || (self.hitsInFlight + message.hits <= limits.hits
+                && self.bytesInFlight + message.bytes.count <= limits.bytes)
+    }
+
+    /// The refusals that have come; each is taken once.
+    mutating func takeRefused() -> [Refused] {
+        defer { self.refused.removeAll() }
+        return self.refused
+    }
+
+    private mutating func take(_ welcome: Sightline_V1_Welcome) throws(BackendFailure) {
+        guard welcome.version == Self.version else {
+            throw BackendFailure(
+                "its Welcome has the version \(welcome.version), and Hello offered "
+                    + "\(Self.version) alone")
+        }
+        guard welcome.journalID == self.journal else {
+            throw BackendFailure(
+                "its Welcome is of the journal \"\(Self.text(welcome.journalID, ""))\", and Hello "
+                    + "was of \(self.journal)")
+        }
+        switch welcome.progress {
+        case .nothing: break
+        case .durable(let position):
+            guard let position = HitPosition(position) else {
+                throw BackendFailure("its Welcome has a position without a sequence")
+            }
+            self.durable = position
+        case nil:
+            throw BackendFailure("its Welcome says neither `durable` nor `nothing`")
+        }
+        let mayRefuse = welcome.capabilities.contains(.refusals)
+        try self.take(welcome.refused, mayRefuse: mayRefuse, after: nil, upTo: self.durable)
+        var limits = self.limits
+        let own = welcome.limits
+        limits.hits = Self.lower(limits.hits, Int(own.maxUnacknowledgedHits))
+        limits.bytes = Self.lower(limits.bytes, Int(clamping: own.maxUnacknowledgedBytes))
+        limits.messageBytes = Self.lower(limits.messageBytes, Int(own.maxMessageBytes))
+        self.welcome = Welcome(limits: limits, mayRefuse: mayRefuse)
+    }
+
+    /// 0 is no limit.
+    private static func lower(_ own: Int, _ other: Int) -> Int {
+        other == 0 ? own : min(own, other)
+    }
+
+    private mutating func take(
+        _ ack: Sightline_V1_Ack, _ welcome: Welcome, _ now: ContinuousClock.Instant
+    ) throws(BackendFailure) {
+        guard ack.hasDurable, let position = HitPosition(ack.durable) else {
+            throw BackendFailure("an Ack came without a position")
+        }
+        guard let last = self.inFlight.firstIndex(where: { $0.end == position }) else {
+            throw BackendFailure(
+                "it acknowledged \(position), which is no end of a batch that waits for its ack")
+        }
+        try self.take(
+            ack.refused, mayRefuse: welcome.mayRefuse, after: self.durable, upTo: position)
+        for sent in self.inFlight[...last] {
+            self.hitsInFlight -= sent.hits
+            self.bytesInFlight -= sent.bytes
+        }
+        self.inFlight.removeSubrange(...last)
+        self.durable = position
+        self.progress = now
+    }
+
+    private mutating func take(
+        _ refusals: [Sightline_V1_Refusal], mayRefuse: Bool, after first: HitPosition?,
+        upTo last: HitPosition?
+    ) throws(BackendFailure) {
+        if refusals.isEmpty { return }
+        guard mayRefuse else {
+            throw BackendFailure("it refused hits, and its Welcome had no SINK_CAPABILITY_REFUSALS")
+        }
+        for refusal in refusals {
+            let position = HitPosition(
+                sequence: Int64(clamping: refusal.sequence), index: Int(refusal.index), check: 0)
+            guard let last, position <= last, first.map({ $0 < position }) ?? true else {
+                throw BackendFailure(
+                    "it refused the hit \(position), which is not one of those that it settled")
+            }
+            let code = Self.text(refusal.code, "no code")
+            let reason = Self.text(refusal.reason, "")
+            self.refused.append(
+                Refused(
+                    sequence: position.sequence, index: position.index,
+                    reason: "the backend refused it: \(code)"
+                        + (reason.isEmpty ? "" : ": \(reason)")))
+        }
+    }
+
+    private static func text(_ text: String, _ standard: String) -> String {
+        text.isEmpty ? standard : String(text.prefix(Self.maxTextLength))
+    }
+}

@@ -1,0 +1,252 @@
+internal import GRPCCore
+internal import GRPCNIOTransportHTTP2Posix
+internal import GRPCProtobuf
+internal import SightlineProtos
+internal import SwiftProtobuf
+internal import Synchronization
+internal import TrackingSinks
+
+/// One call of Deliver on a connection of its own, and what has been said on it.
+final class DeliverStream: Sendable {
+    /// The journal of its Hello.
+    let journal: String
+    private let ackTimeout: Duration
+    private let shell: Mutex<Shell>
+    private let outgoing: AsyncStream<[UInt8]>.Continuation
+    private let call = Mutex<Task<Void, Never>?>(nil)
+
+    private struct Shell {
+        var said: DeliverState
+        /// Why nothing more comes.
+        var end: BackendFailure?
+        /// Counts what has happened, so that no change is missed between a look and a wait.
+        var changes = 0
+        var waiting: CheckedContinuation<Void, Never>?
+    }
+
+    /// Connects, and says Hello.
+    ///
+    /// - Throws: an error of the transport, or `BackendFailure`, if the files of TLS or the key
+    ///   cannot be used.
+    init(_ hello: Sightline_V1_Hello, _ backend: Backend) throws {
+        self.journal = hello.journalID
+        self.ackTimeout = backend.configuration.ackTimeout
+        self.shell = Mutex(
+            Shell(said: DeliverState(journal: hello.journalID, limits: backend.limits)))
+        let (messages, outgoing) = AsyncStream.makeStream(of: [UInt8].self)
+        self.outgoing = outgoing
+        var first = Sightline_V1_DeliverRequest()
+        first.hello = hello
+        outgoing.yield(try first.serializedBytes())
+        let transport = try backend.transport()
+        let metadata = try backend.metadata()
+        let options = backend.options
+        let task = Task {
+            let end = await Self.run(transport, messages, metadata, options) { try self.take($0) }
+            self.change { $0.end = $0.end ?? end }
+        }
+        self.call.withLock { $0 = task }
+    }
+
+    private static func run(
+        _ transport: HTTP2ClientTransport.Posix, _ messages: AsyncStream<[UInt8]>,
+        _ metadata: Metadata, _ options: CallOptions,
+        _ take: @escaping @Sendable (Sightline_V1_DeliverResponse) throws -> Void
+    ) async -> BackendFailure {
+        do {
+            try await withGRPCClient(transport: transport) { client in
+                try await client.bidirectionalStreaming(
+                    request: StreamingClientRequest(metadata: metadata) { writer in
+                        for await message in messages { try await writer.write(message) }
+                    },
+                    descriptor: Sightline_V1_SinkService.Method.Deliver.descriptor,
+                    serializer: WrittenMessages(),
+                    deserializer: ProtobufDeserializer<Sightline_V1_DeliverResponse>(),
+                    options: options
+                ) { response in
+                    for try await message in response.messages { try take(message) }
+                }
+            }
+            return .inOrder
+        } catch {
+            return BackendFailure(of: error)
+        }
+    }
+
+    private func take(_ response: Sightline_V1_DeliverResponse) throws {
+        try self.change { shell in
+            do throws(BackendFailure) {
+                try shell.said.take(response, at: .now)
+            } catch {
+                shell.end = shell.end ?? error
+                throw error
+            }
+            // The backend waits for our end.
+            if shell.said.drain != nil, shell.said.inFlight.isEmpty { self.outgoing.finish() }
+        }
+    }
+
+    /// Whether the next batch can be sent on it.
+    var isUsable: Bool {
+        self.shell.withLock { $0.end == nil && $0.said.drain == nil && $0.said.loss == nil }
+    }
+
+    /// Why the backend lost hits, if it said so.
+    var loss: BackendLoss? { self.shell.withLock { $0.said.loss.map(BackendLoss.init) } }
+
+    /// Everything up to it is durable or refused.
+    var durable: HitPosition? { self.shell.withLock { $0.said.durable } }
+
+    /// The refusals that have come; each is taken once.
+    func takeRefused() -> [DeliverState.Refused] {
+        self.shell.withLock { $0.said.takeRefused() }
+    }
+
+    /// Waits for Welcome.
+    ///
+    /// - Throws: `BackendFailure`, or `BackendLoss`.
+    func open(within timeout: Duration) async throws -> DeliverState.Welcome {
+        let deadline = ContinuousClock.now + timeout
+        return try await self.wait(
+            { _ in deadline }, "no Welcome within grpc.connect_seconds"
+        ) { said in said.welcome }
+    }
+
+    /// Sends a message once the window has room for it.
+    ///
+    /// - Throws: `BackendFailure`, `BackendLoss` or `BackendBusy`. The batch is to be sent again.
+    func send(_ message: RecordBatchMessage) async throws {
+        let isSent = try await self.wait(self.nextLook, Self.silence) { said -> Bool? in
+            if said.drain != nil { return false }
+            let now = ContinuousClock.now
+            if let end = said.busyUntil, now.duration(to: end) > self.ackTimeout {
+                throw BackendBusy(end: end)
+            }
+            guard said.hasRoom(for: message, at: now) else { return nil }
+            said.send(message, at: now)
+            return true
+        }
+        if isSent {
+            self.outgoing.yield(message.bytes)
+        } else {
+            try await self.settle()
+            let reason = self.shell.withLock { $0.said.drain } ?? ""
+            throw BackendFailure("it ends its stream: \(reason)")
+        }
+    }
+
+    /// Waits until everything that was sent is acknowledged.
+    ///
+    /// - Throws: `BackendFailure`, or `BackendLoss`.
+    func settle() async throws {
+        _ = try await self.wait(self.nextLook, Self.silence) { said in
+            said.inFlight.isEmpty ? true : nil
+        }
+    }
+
+    /// Waits for the end of the call; nil if it takes too long.
+    func end(within timeout: Duration) async -> BackendFailure? {
+        let deadline = ContinuousClock.now + timeout
+        do {
+            return try await self.wait({ _ in deadline }, "") { _ in nil as BackendFailure? }
+        } catch let end as BackendFailure where !end.description.isEmpty {
+            return end
+        } catch {
+            return nil
+        }
+    }
+
+    private static let silence = "no ack within grpc.ack_seconds"
+
+    /// When a wait is over, or worth another look.
+    private func nextLook(_ said: DeliverState) -> ContinuousClock.Instant {
+        guard let busyUntil = said.busyUntil else { return said.progress + self.ackTimeout }
+        if said.inFlight.isEmpty || busyUntil > .now { return busyUntil }
+        return max(said.progress, busyUntil) + self.ackTimeout
+    }
+
+    /// Ends the stream: in order, if nothing is under way, or else at once.
+    func close(inOrder: Bool) {
+        self.outgoing.finish()
+        let task = self.call.withLock { $0 }
+        guard inOrder else {
+            task?.cancel()
+            return
+        }
+        let timeout = self.ackTimeout
+        Task {
+            // A backend that does not end its side is not waited for.
+            try? await Task.sleep(for: timeout)
+            task?.cancel()
+        }
+    }
+}
+
+// MARK: Waiting
+
+extension DeliverStream {
+    /// Waits until `body` returns a value; looks again after every change.
+    private func wait<Value: Sendable>(
+        _ deadline: (DeliverState) -> ContinuousClock.Instant, _ timeout: String,
+        for body: (inout DeliverState) throws -> Value?
+    ) async throws -> Value {
+        var latest: ContinuousClock.Instant?
+        while true {
+            if Task.isCancelled { throw BackendFailure("the server stops") }
+            let (value, next, changes) = try self.shell.withLock { shell in
+                if let loss = shell.said.loss { throw BackendLoss(reason: loss) }
+                let value = try body(&shell.said)
+                if value == nil, let end = shell.end { throw end }
+                return (value, deadline(shell.said), shell.changes)
+            }
+            if let value { return value }
+            // The same moment again, and it has passed.
+            if next == latest, next <= .now { throw BackendFailure(timeout) }
+            latest = next
+            await self.pause(until: next, unlessAfter: changes)
+        }
+    }
+
+    private func pause(until deadline: ContinuousClock.Instant, unlessAfter changes: Int) async {
+        let timer = Task {
+            do {
+                try await Task.sleep(until: deadline, clock: .continuous)
+                self.change { _ in }
+            } catch {
+                // Something came earlier.
+            }
+        }
+        defer { timer.cancel() }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isLate = self.shell.withLock { shell in
+                    guard shell.changes == changes else { return true }
+                    shell.waiting = continuation
+                    return false
+                }
+                if isLate { continuation.resume() }
+            }
+        } onCancel: {
+            self.change { _ in }
+        }
+    }
+
+    /// Changes what is known, and wakes who waits.
+    private func change(_ body: (inout Shell) throws -> Void) rethrows {
+        var waiting: CheckedContinuation<Void, Never>?
+        defer { waiting?.resume() }
+        try self.shell.withLock { shell in
+            defer {
+                shell.changes += 1
+                waiting = shell.waiting
+                shell.waiting = nil
+            }
+            try body(&shell)
+        }
+    }
+}
+
+/// Messages that are bytes already.
+private struct WrittenMessages: MessageSerializer {
+    func serialize<Bytes: GRPCContiguousBytes>(_ message: [UInt8]) -> Bytes { Bytes(message) }
+}

@@ -1,0 +1,134 @@
+// The sink for a backend in any language: hits over a stream of gRPC, with acks.
+internal import SightlineProtos
+internal import Synchronization
+package import TrackingCore
+package import TrackingSinks
+
+/// Sends each batch in messages over a stream that stays open, and has delivered it when the
+/// backend has acknowledged its last position. After a break the backend tells in its Welcome how
+/// far it is, and the rest is sent.
+package actor GRPCSink: Sink {
+    /// "grpc".
+    package nonisolated let name = "grpc"
+    /// Several windows: at the end of a batch nothing is under way until its last ack has come.
+    package nonisolated var maxBatch: BatchLimit {
+        BatchLimit(hits: 4 * self.backend.configuration.windowHits, bytes: 8 << 20)
+    }
+
+    private nonisolated let backend: Backend
+    private nonisolated let listedName: String
+    private nonisolated let keptPlace = Mutex<BackendPlace?>(nil)
+    private var stream: DeliverStream?
+    /// Until when nothing is sent, because the backend asked for it.
+    private var busyUntil: ContinuousClock.Instant?
+
+    /// What a replay's journal begins with; its place is none to resume at.
+    private static let replayPrefix = "replay-"
+
+    /// A sink that connects with its first batch.
+    ///
+    /// - Parameter name: the sink's name in the configuration, which the backend is told.
+    /// - Throws: `ConfigurationError` if a file of TLS or the key cannot be used.
+    package init(
+        _ configuration: GRPCConfiguration, name: String = "grpc"
+    ) throws(ConfigurationError) {
+        self.backend = try Backend(configuration)
+        self.listedName = name
+    }
+
+    deinit { self.stream?.close(inOrder: false) }
+
+    /// The journal and the newest position in it that the backend acknowledged.
+    package nonisolated var place: String { self.keptPlace.withLock { $0?.text ?? "" } }
+
+    /// Goes on from there: the next Welcome tells whether the backend still has it.
+    package nonisolated func resume(at place: String) {
+        self.keptPlace.withLock { $0 = BackendPlace(place) }
+    }
+
+    /// Sends a batch and waits for its acks.
+    package func deliver(_ hits: HitBatch) async -> SinkAnswer {
+        if let busyUntil, ContinuousClock.now < busyUntil {
+            let left = ContinuousClock.now.duration(to: busyUntil).components.seconds + 1
+            return .unavailable(reason: "the backend is busy: \(left) s are left")
+        }
+        self.busyUntil = nil
+        do {
+            // Nothing of a batch is sent that cannot be read to its end.
+            try hits.forEachEvent { _, _ in }
+            return hits.hitCount == 0 ? .delivered : try await self.send(hits)
+        } catch let loss as BackendLoss {
+            self.close()
+            self.keptPlace.withLock { $0 = nil }
+            return .lost(reason: "the backend: \(loss.reason)")
+        } catch let busy as BackendBusy {
+            self.close()
+            self.busyUntil = busy.end
+            return .unavailable(reason: "the backend is busy")
+        } catch {
+            self.close()
+            return SinkAnswer(
+                failure: error, of: "the backend \(self.backend.configuration.target): ")
+        }
+    }
+
+    private func close() {
+        self.stream?.close(inOrder: false)
+        self.stream = nil
+    }
+
+    private func send(_ hits: HitBatch) async throws -> SinkAnswer {
+        let (stream, limits) = try await self.openStream(for: hits)
+        var batch = DeliveredBatch(hits, after: stream.durable)
+        batch.refuse(stream.takeRefused())
+        var writer = RecordBatchWriter(maxBytes: limits.messageBytes)
+        for group in hits.groups {
+            try batch.append(group, to: &writer)
+            for message in writer.takeReady() { try await stream.send(message) }
+        }
+        writer.finish()
+        for message in writer.takeReady() { try await stream.send(message) }
+        try await stream.settle()
+        batch.refuse(stream.takeRefused())
+        if let durable = stream.durable, !hits.journal.hasPrefix(Self.replayPrefix) {
+            self.keptPlace.withLock { $0 = BackendPlace(journal: hits.journal, position: durable) }
+        }
+        return SinkAnswer(rejected: batch.rejected)
+    }
+
+    /// The stream of the batch's journal: the one that is open, or a new one.
+    private func openStream(
+        for hits: HitBatch
+    ) async throws -> (DeliverStream, DeliverState.Limits) {
+        if let stream {
+            if let loss = stream.loss { throw loss }
+            if stream.isUsable, stream.journal == hits.journal {
+                return (stream, try await stream.open(within: .zero).limits)
+            }
+            stream.close(inOrder: true)
+            self.stream = nil
+        }
+        var hello = Sightline_V1_Hello()
+        hello.versions = [DeliverState.version]
+        hello.capabilities = [.refusals]
+        hello.journalID = hits.journal
+        hello.sink = self.listedName
+        hello.settledSequence = UInt64(max(0, (hits.groups.first?.sequence ?? 1) - 1))
+        let stream = try DeliverStream(hello, self.backend)
+        self.stream = stream
+        let welcome = try await stream.open(within: self.backend.configuration.connectTimeout)
+        try self.checkForLoss(stream)
+        return (stream, welcome.limits)
+    }
+
+    /// A backend that is behind what it had acknowledged has lost hits.
+    private func checkForLoss(_ stream: DeliverStream) throws {
+        let kept = self.keptPlace.withLock { $0 }
+        guard let kept, kept.journal == stream.journal else { return }
+        if let durable = stream.durable, kept.position <= durable { return }
+        let durable = stream.durable.map { "has hits up to \($0)" } ?? "has no hits"
+        throw BackendLoss(
+            reason: "it \(durable) of the journal \(kept.journal), but had acknowledged "
+                + "\(kept.position)")
+    }
+}

@@ -1,0 +1,62 @@
+internal import CCRC32C
+internal import SightlineProtos
+internal import TrackingCore
+
+/// Where a hit stands in a journal. Positions are ordered by sequence, then by index.
+struct HitPosition: Hashable, Comparable, CustomStringConvertible {
+    /// The sequence of the hit's group.
+    var sequence: Int64
+    /// The hit's index among those of the group that the sink gets.
+    var index: Int
+    /// A CRC-32C of the ids of the group's hits up to this one: another one means another group.
+    var check: UInt32
+
+    static func < (left: Self, right: Self) -> Bool {
+        (left.sequence, left.index) < (right.sequence, right.index)
+    }
+
+    /// Such as "12/3": sequence and index.
+    var description: String { "\(self.sequence)/\(self.index)" }
+}
+
+extension HitPosition {
+    /// A position as a backend returned it; nil if it cannot be one.
+    init?(_ position: Sightline_V1_Position) {
+        guard position.sequence > 0, let sequence = Int64(exactly: position.sequence) else {
+            return nil
+        }
+        self.init(sequence: sequence, index: Int(position.index), check: position.check)
+    }
+
+    /// Continues the check of a group with its next hit; 0 before the first.
+    static func check(_ check: UInt32, _ hit: Hit) -> UInt32 {
+        let id = (hit.key.high.bigEndian, (hit.key.low | UInt64(hit.kind.rawValue)).bigEndian)
+        return withUnsafeBytes(of: id) { sightline_crc32c(check, $0.baseAddress, $0.count) }
+    }
+}
+
+/// The newest position of a journal that the backend has acknowledged: by it a loss is noticed.
+struct BackendPlace: Equatable {
+    let journal: String
+    let position: HitPosition
+
+    init(journal: String, position: HitPosition) {
+        self.journal = journal
+        self.position = position
+    }
+
+    /// The form that the journal stores: its id, sequence, index and check, with spaces between.
+    var text: String {
+        "\(self.journal) \(self.position.sequence) \(self.position.index) \(self.position.check)"
+    }
+
+    /// Parses a stored place; nil if the text is malformed.
+    init?(_ text: String) {
+        let words = text.split(separator: " ")
+        guard words.count == 4, let sequence = Int64(words[1]), let index = Int(words[2]),
+            let check = UInt32(words[3])
+        else { return nil }
+        self.journal = String(words[0])
+        self.position = HitPosition(sequence: sequence, index: index, check: check)
+    }
+}

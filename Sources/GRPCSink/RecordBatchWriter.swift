@@ -1,0 +1,138 @@
+internal import TrackingCore
+internal import TrackingSinks
+
+/// A message with hits that is ready to be sent.
+struct RecordBatchMessage: Sendable {
+    /// A DeliverRequest.
+    let bytes: [UInt8]
+    /// The number of its hits.
+    let hits: Int
+    /// The position of its last hit.
+    let end: HitPosition
+}
+
+/// Writes hits into messages of a limited size. It never decodes a record: the fields of
+/// DeliverRequest are written here as bytes.
+struct RecordBatchWriter {
+    private let maxBytes: Int
+    private var writer = RecordWriter()
+    private var records: [UInt8] = []
+    private var parts: [UInt8] = []
+    private var part: Part?
+    private var hits = 0
+    private var end: HitPosition?
+    private var ready: [RecordBatchMessage] = []
+
+    /// Hits of one group that follow each other.
+    private struct Part {
+        let sequence: Int64
+        let first: Int
+        var count = 1
+    }
+
+    /// What a message needs beside its records and parts: the last part, the end, tags and lengths.
+    private static let overhead = 96
+
+    /// - Parameter maxBytes: the maximum bytes of a message.
+    init(maxBytes: Int) { self.maxBytes = maxBytes }
+
+    /// Why a hit can be in no message; nil if it can.
+    mutating func refusal(of hit: Hit) -> String? {
+        switch self.size(of: hit) {
+        case .success: nil
+        case .failure(let failure): failure.description
+        }
+    }
+
+    private mutating func size(of hit: Hit) -> Result<Int, BackendFailure> {
+        do throws(WireError) {
+            let size = try self.writer.prepare(hit)
+            if size + Self.overhead <= self.maxBytes { return .success(size) }
+            return .failure(
+                BackendFailure("\(size) bytes, and a message may have \(self.maxBytes)"))
+        } catch {
+            return .failure(BackendFailure("no record: \(error)"))
+        }
+    }
+
+    /// Appends a hit.
+    ///
+    /// - Returns: why the hit can be in no message; nil if it is in one.
+    mutating func append(_ hit: Hit, at position: HitPosition) -> String? {
+        let size: Int
+        switch self.size(of: hit) {
+        case .success(let bytes): size = bytes
+        case .failure(let failure): return failure.description
+        }
+        if self.records.count + self.parts.count + size + Self.overhead > self.maxBytes {
+            self.finish()
+        }
+        self.records.appendTag(1)
+        self.records.appendVarint(UInt64(size))
+        self.writer.append(hit, to: &self.records)
+        self.note(position)
+        return nil
+    }
+
+    private mutating func note(_ position: HitPosition) {
+        self.hits += 1
+        self.end = position
+        if let part, part.sequence == position.sequence, part.first + part.count == position.index {
+            self.part?.count += 1
+            return
+        }
+        self.closePart()
+        self.part = Part(sequence: position.sequence, first: position.index)
+    }
+
+    private mutating func closePart() {
+        guard let part else { return }
+        var bytes: [UInt8] = []
+        bytes.appendNumber(1, UInt64(part.sequence))
+        bytes.appendNumber(2, UInt64(part.first))
+        bytes.appendNumber(3, UInt64(part.count))
+        self.parts.appendMessage(2, bytes)
+        self.part = nil
+    }
+
+    /// Ends the message that is under way.
+    mutating func finish() {
+        self.closePart()
+        guard let end else { return }
+        var position: [UInt8] = []
+        position.appendNumber(1, UInt64(end.sequence))
+        position.appendNumber(2, UInt64(end.index))
+        position.append(3 << 3 | 5)
+        withUnsafeBytes(of: end.check.littleEndian) { position.append(contentsOf: $0) }
+        self.parts.appendMessage(3, position)
+        let count = self.records.count + self.parts.count
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count + 6)
+        bytes.appendTag(2)
+        bytes.appendVarint(UInt64(count))
+        bytes += self.records
+        bytes += self.parts
+        self.ready.append(RecordBatchMessage(bytes: bytes, hits: self.hits, end: end))
+        self.records.removeAll(keepingCapacity: true)
+        self.parts.removeAll(keepingCapacity: true)
+        self.hits = 0
+        self.end = nil
+    }
+
+    /// Forgets the last event, whose bytes may move after this group.
+    mutating func endGroup() { self.writer.endBatch() }
+
+    /// The messages that have been ended since the last call.
+    mutating func takeReady() -> [RecordBatchMessage] {
+        defer { self.ready.removeAll() }
+        return self.ready
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func appendMessage(_ field: UInt8, _ message: [UInt8]) {
+        self.appendTag(field)
+        self.appendVarint(UInt64(message.count))
+        self += message
+    }
+}

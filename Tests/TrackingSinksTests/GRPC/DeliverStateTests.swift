@@ -1,0 +1,195 @@
+// What the grpc sink takes from a backend, and what it does not.
+internal import SightlineProtos
+internal import SwiftProtobuf
+internal import Testing
+
+@testable internal import GRPCSink
+
+struct DeliverStateTests {
+    private static let limits = DeliverState.Limits(
+        hits: 10, bytes: 1000, messageBytes: 500, busy: .seconds(60))
+    private static let start = ContinuousClock.now
+
+    private static func end(_ sequence: Int64, _ index: Int = 0) -> HitPosition {
+        HitPosition(sequence: sequence, index: index, check: 7)
+    }
+
+    private static func position(
+        _ sequence: UInt64, _ index: UInt32 = 0, check: UInt32 = 7
+    ) -> Sightline_V1_Position {
+        .with { ($0.sequence, $0.index, $0.check) = (sequence, index, check) }
+    }
+
+    private static func welcome(
+        _ change: (inout Sightline_V1_Welcome) -> Void = { _ in }
+    ) -> Sightline_V1_DeliverResponse {
+        .with { response in
+            response.welcome.version = 1
+            response.welcome.journalID = "j"
+            response.welcome.nothing = .init()
+            change(&response.welcome)
+        }
+    }
+
+    private static func ack(
+        _ change: (inout Sightline_V1_Ack) -> Void = { _ in }
+    ) -> Sightline_V1_DeliverResponse {
+        .with { response in
+            response.ack = .init()
+            change(&response.ack)
+        }
+    }
+
+    private static func refusal(_ sequence: UInt64, _ index: UInt32) -> Sightline_V1_Refusal {
+        .with { refusal in
+            (refusal.sequence, refusal.index, refusal.code) = (sequence, index, "C")
+        }
+    }
+
+    private static func message(
+        _ sequence: Int64, _ index: Int = 0, hits: Int = 1, bytes: Int = 1
+    ) -> RecordBatchMessage {
+        RecordBatchMessage(
+            bytes: [UInt8](repeating: 0, count: bytes), hits: hits, end: self.end(sequence, index))
+    }
+
+    /// A stream with Welcome and three messages in flight.
+    private static func open(
+        _ change: (inout Sightline_V1_Welcome) -> Void = { _ in }
+    ) throws -> DeliverState {
+        var state = DeliverState(journal: "j", limits: self.limits)
+        try state.take(self.welcome(change), at: self.start)
+        for sequence in Int64(4)...6 { state.send(self.message(sequence), at: self.start) }
+        return state
+    }
+
+    @Test(
+        "an answer that breaks the protocol is told of with what is wrong",
+        arguments: [
+            (Sightline_V1_DeliverResponse(), "a message came that this version cannot read"),
+            (Self.welcome(), "a second Welcome came"),
+            (Self.ack(), "an Ack came without a position"),
+            (Self.ack { $0.durable = .init() }, "an Ack came without a position"),
+            (Self.ack { $0.durable = Self.position(3) }, "it acknowledged 3/0, which is no end"),
+            (Self.ack { $0.durable = Self.position(7) }, "it acknowledged 7/0, which is no end"),
+            (Self.ack { $0.durable = Self.position(5, 1) }, "it acknowledged 5/1, which is no end"),
+            (
+                Self.ack { $0.durable = Self.position(5, check: 8) },
+                "it acknowledged 5/0, which is no end"
+            ),
+            (
+                Self.ack { ack in
+                    ack.durable = Self.position(5)
+                    ack.refused = [Self.refusal(6, 0)]
+                }, "it refused the hit 6/0, which is not one"
+            ),
+            (
+                Self.ack { ack in
+                    ack.durable = Self.position(5)
+                    ack.refused = [Self.refusal(3, 0)]
+                }, "it refused the hit 3/0, which is not one"
+            ),
+        ])
+    func wrongAnswers(_ response: Sightline_V1_DeliverResponse, _ words: String) throws {
+        var state = try Self.open { welcome in
+            welcome.capabilities = [.refusals]
+            welcome.durable = Self.position(3)
+        }
+        let failure = #expect(throws: BackendFailure.self) {
+            try state.take(response, at: Self.start)
+        }
+        #expect(failure?.description.hasPrefix(words) == true, "\(failure?.description ?? "")")
+    }
+
+    @Test(
+        "a Welcome that does not say what it has to is no answer",
+        arguments: [
+            (Self.ack { $0.durable = Self.position(1) }, "an Ack came before Welcome"),
+            (Self.welcome { $0.version = 0 }, "its Welcome has the version 0"),
+            (Self.welcome { $0.version = 2 }, "its Welcome has the version 2"),
+            (Self.welcome { $0.journalID = "k" }, "its Welcome is of the journal \"k\""),
+            (Self.welcome { $0.journalID = "" }, "its Welcome is of the journal \"\""),
+            (Self.welcome { $0.progress = nil }, "its Welcome says neither"),
+            (Self.welcome { $0.durable = .init() }, "its Welcome has a position without"),
+            (
+                Self.welcome { $0.refused = [Self.refusal(1, 0)] },
+                "it refused hits, and its Welcome had no SINK_CAPABILITY_REFUSALS"
+            ),
+            (
+                Self.welcome { welcome in
+                    welcome.capabilities = [.refusals]
+                    welcome.refused = [Self.refusal(1, 0)]
+                }, "it refused the hit 1/0, which is not one"
+            ),
+        ])
+    func wrongWelcome(_ response: Sightline_V1_DeliverResponse, _ words: String) {
+        var state = DeliverState(journal: "j", limits: Self.limits)
+        let failure = #expect(throws: BackendFailure.self) {
+            try state.take(response, at: Self.start)
+        }
+        #expect(failure?.description.hasPrefix(words) == true, "\(failure?.description ?? "")")
+    }
+
+    @Test("refusals need the capability, and an ack covers all messages up to its position")
+    func acks() throws {
+        var state = try Self.open()
+        let refusing = Self.ack { ack in
+            ack.durable = Self.position(5)
+            ack.refused = [Self.refusal(5, 0)]
+        }
+        #expect(throws: BackendFailure.self) { try state.take(refusing, at: Self.start) }
+        state = try Self.open { $0.capabilities = [.refusals] }
+        try state.take(refusing, at: Self.start + .seconds(3))
+        #expect(state.inFlight.map(\.end.sequence) == [6] && state.hitsInFlight == 1)
+        #expect(state.durable == Self.end(5) && state.progress == Self.start + .seconds(3))
+        #expect(
+            state.takeRefused() == [
+                .init(sequence: 5, index: 0, reason: "the backend refused it: C")
+            ])
+        #expect(state.takeRefused() == [])
+    }
+
+    @Test("the window holds hits and bytes up to the lower limit of both sides")
+    func window() throws {
+        for (welcome, hits, bytes) in [
+            (Self.welcome(), 10, 1000),
+            (Self.welcome { $0.limits.maxUnacknowledgedHits = 4 }, 4, 1000),
+            (Self.welcome { $0.limits.maxUnacknowledgedBytes = 99 }, 10, 99),
+            (Self.welcome { $0.limits.maxUnacknowledgedHits = 99 }, 10, 1000),
+        ] {
+            var state = DeliverState(journal: "j", limits: Self.limits)
+            #expect(!state.hasRoom(for: Self.message(1), at: Self.start), "before Welcome")
+            try state.take(welcome, at: Self.start)
+            let all = Self.message(1, hits: 2 * hits, bytes: 2 * bytes)
+            #expect(state.hasRoom(for: all, at: Self.start), "alone, whatever its size")
+            state.send(Self.message(1, hits: 1, bytes: 1), at: Self.start)
+            for (more, hasRoom) in [(0, true), (1, false)] {
+                let manyHits = Self.message(2, hits: hits - 1 + more, bytes: 1)
+                #expect(state.hasRoom(for: manyHits, at: Self.start) == hasRoom)
+                let manyBytes = Self.message(2, hits: 1, bytes: bytes - 1 + more)
+                #expect(state.hasRoom(for: manyBytes, at: Self.start) == hasRoom)
+            }
+        }
+    }
+
+    @Test("nothing is sent while the backend is busy, for at most as long as the key allows")
+    func busy() throws {
+        for (seconds, waited) in [(30, 30), (3600, 60), (-5, 0)] {
+            var state = DeliverState(journal: "j", limits: Self.limits)
+            try state.take(Self.welcome(), at: Self.start)
+            try state.take(.with { $0.busy.delay.seconds = Int64(seconds) }, at: Self.start)
+            let end = Self.start + .seconds(waited)
+            #expect(!state.hasRoom(for: Self.message(1), at: end - .nanoseconds(1)))
+            #expect(state.hasRoom(for: Self.message(1), at: end))
+        }
+    }
+
+    @Test("a place is read back as it was written, and anything else is none")
+    func places() {
+        let place = BackendPlace(journal: "journal-1", position: Self.end(12, 3))
+        #expect(BackendPlace(place.text) == place)
+        for text in ["", "a", "a 1 2", "a 1 2 x", "a 1 2 3 4", "a 1 2 -3"] {
+            #expect(BackendPlace(text) == nil)
+        }
+    }
+}
