@@ -1,0 +1,86 @@
+"""A backend for the grpc sink in a process of its own, so that it can be killed: the example, which
+does in addition what the tests ask for.
+
+Usage: grpc_backend.py FOLDER PORT [MODE...]; FOLDER gets `hits`, and `port`. PORT 0 takes a free one.
+`tenth` refuses every tenth hit, `busy` says Busy now and then. The wrong ones: `early` acknowledges
+before it stores, `forgets` has no position after a break, `global` has one position for all journals.
+"""
+
+import importlib.util
+import pathlib
+import sys
+
+import protos
+
+SPEC = importlib.util.spec_from_file_location(
+    "backend", protos.ROOT / "Examples" / "sink-python" / "backend.py")
+example = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(example)
+pb = example.pb
+
+REASON = "every tenth"
+BUSY_MILLISECONDS = 50
+
+
+def is_refused(identity: bytes) -> bool:
+    """Hit ids are hashes, so this is one of ten, and the same ones each time."""
+    return int.from_bytes(identity, "big") // 256 % 10 == 0
+
+
+class Backend(example.Backend):
+    """The example, with a mode."""
+
+    def __init__(self, path: str, modes: list[str]):
+        super().__init__(path)
+        self.modes = modes
+        self.waiting = None
+        self.answers = 0
+
+    def refusal(self, record) -> str:
+        if "tenth" in self.modes:
+            return REASON if is_refused(record.hit_id) else ""
+        return super().refusal(record)
+
+    def Deliver(self, requests, context):
+        for answer in super().Deliver(requests, context):
+            self.answers += 1
+            if "busy" in self.modes and self.answers % 5 == 0:
+                busy = pb.Busy(reason="a test")
+                busy.delay.FromMilliseconds(BUSY_MILLISECONDS)
+                yield pb.DeliverResponse(busy=busy)
+            yield answer
+
+    def welcome(self, hello, pair):
+        if "forgets" in self.modes:
+            self.ends.pop(pair, None)
+        if "global" in self.modes and self.ends:
+            # Whatever journal had it last.
+            self.ends[pair] = list(self.ends.values())[-1]
+        self.waiting = None
+        return super().welcome(hello, pair)
+
+    def take(self, batch, pair):
+        if "early" not in self.modes:
+            return super().take(batch, pair)
+        # The batch before is stored as soon as the next one is there.
+        if self.waiting:
+            super().take(*self.waiting)
+        self.waiting = (batch, pair)
+        return pb.Ack(durable=batch.end)
+
+
+def main() -> None:
+    folder, port, *modes = sys.argv[1:]
+    folder = pathlib.Path(folder)
+
+    def tell(*words, **_) -> None:
+        made = folder / "port.new"
+        made.write_text(words[0].split()[-1])
+        made.rename(folder / "port")
+
+    example.print = tell
+    example.serve(Backend(str(folder / "hits"), modes), f"127.0.0.1:{port}")
+
+
+if __name__ == "__main__":
+    main()
