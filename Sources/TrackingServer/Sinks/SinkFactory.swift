@@ -58,18 +58,13 @@ package struct SinkFactory: Sendable {
             #if NATS
                 return NATSSink(configuration.nats)
             #else
-                throw ConfigurationError([
-                    "the sink \(listed.name) is of the type nats, but \(NATSConfiguration.absence)"
-                ])
+                throw Self.absent(listed, NATSConfiguration.absence)
             #endif
         case .kafka:
             #if Kafka
                 return try KafkaSink(configuration.kafka)
             #else
-                throw ConfigurationError([
-                    "the sink \(listed.name) is of the type kafka, but "
-                        + KafkaConfiguration.absence
-                ])
+                throw Self.absent(listed, KafkaConfiguration.absence)
             #endif
         case .campaign: return CampaignSink(configuration.campaign)
         case .webhook: return try WebhookSink(configuration.webhook)
@@ -77,13 +72,15 @@ package struct SinkFactory: Sendable {
             #if PostgreSQL
                 return try PostgreSQLSink(configuration.postgresql, logger: self.logger)
             #else
-                throw ConfigurationError([
-                    "the sink \(listed.name) is of the type postgresql, but "
-                        + PostgreSQLConfiguration.absence
-                ])
+                throw Self.absent(listed, PostgreSQLConfiguration.absence)
             #endif
         case .grpc: return try GRPCSink(configuration.grpc, name: listed.name)
         }
+    }
+
+    /// The error of a sink whose trait this build does not have.
+    private static func absent(_ listed: ListedSink, _ absence: String) -> ConfigurationError {
+        ConfigurationError(["the sink \(listed.name) is of the type \(listed.kind), but \(absence)"])
     }
 
     /// Opens a sink of the running server.

@@ -82,7 +82,7 @@ extension TestedSink {
     /// NATS drops it.
     var keepsTrialHit: Bool {
         switch self.kind {
-        case .sqlite, .jsonl, .stdout, .webhook: true
+        case .sqlite, .jsonl, .stdout, .kafka, .webhook, .postgresql, .grpc: true
         case .discard, .nats, .campaign: false
         }
     }
