@@ -9,6 +9,7 @@ import re
 import socket
 import struct
 import threading
+import time
 import urllib.parse
 import zlib
 
@@ -26,9 +27,11 @@ ELSEWHERE = "/elsewhere"
 # What happens to requests, and to which share of them: statuses; 0 ends the connection without an
 # answer.
 FAILURES = {503: 0.03, 408: 0.01, 429: 0.001, 0: 0.01}
-# And worse: no answer until the client gives up, 503 for the next STORM requests, a late 200.
-WORSE = FAILURES | {"stall": 0.0002, "storm": 0.0001, "slow": 0.01}
-STORM = 200
+# Fewer of each, as they are for many hits, and worse: no answer until the client gives up, 503 to
+# everybody for a while, a late 200.
+WORSE = {503: 0.006, 408: 0.002, 429: 0.0003, 0: 0.002, "stall": 0.0002, "storm": 0.0001,
+         "slow": 0.01}
+STORM_SECONDS = 2
 SLOW_SECONDS = 0.2
 AWAY_SECONDS = 0.3
 CLASSIC_IDS = ["55336", "-673096100", "57904851586134", "9223372036854775807", "-2147483649",
@@ -99,7 +102,7 @@ class Receiver(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.random = random.Random(seed)
         self.shares = FAILURES if shares is None else shares
-        self.storm = 0
+        self.storm_end = 0.0
         self.is_away = False
         self.sockets: set[socket.socket] = set()
         self.strayed: list[str] = []
@@ -138,14 +141,14 @@ class Receiver(http.server.ThreadingHTTPServer):
     def _fate(self) -> int | str:
         if self.is_away:
             return 0
-        if self.storm:
-            self.storm -= 1
+        if time.monotonic() < self.storm_end:
             return 503
         dice = self.random.random()
         for fate, share in self.shares.items():
             dice -= share
             if dice < 0:
-                self.storm = STORM if fate == "storm" else 0
+                if fate == "storm":
+                    self.storm_end = time.monotonic() + STORM_SECONDS
                 return fate
         return 200
 
