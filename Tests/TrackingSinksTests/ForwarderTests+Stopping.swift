@@ -6,7 +6,9 @@ internal import TrackingJournal
 internal import TrackingSinks
 
 extension ForwarderTests {
-    @Test("a delivery without an answer is cancelled when the flush is over, and its batch stays")
+    @Test(
+        "a delivery without an answer is cancelled when the flush is over, and its batch stays",
+        .timeLimit(.minutes(1)))
     func silentSink() async throws {
         var journal = try await self.journal("silent", commits: 1...2)
         let sink = SilentSink()
