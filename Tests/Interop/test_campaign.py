@@ -24,8 +24,8 @@ ROUNDS, WHOLE = 4, 50
 REQUESTS = 10
 MAX_IN_FLIGHT = 32
 DRAIN_SECONDS = 120
-# The hits of a request are about 70: 100,000 with --whole.
-FAULTY_ROUNDS, WHOLE_FAULTY_ROUNDS = 4, 145
+# A request of the client is about 45 requests to Campaign: 100,000 with --whole.
+FAULTY_ROUNDS, WHOLE_FAULTY_ROUNDS = 4, 225
 # No answer is later, but for those that never come.
 STALL_SECONDS = 5
 # What a kill may send again: the group under way, and those since the last checkpoint. A group is
