@@ -227,8 +227,8 @@ extension ServerConfiguration: KeyedConfiguration {
                 "seconds that a stopping server waits for its clients"),
             .duration(
                 "drain.sink_seconds", \.flushTimeout, 0...20,
-                "seconds that its sinks go on after that, 22 with drain.seconds; then requests to "
-                    + "backends that are under way are cancelled, and come again at the next start"),
+                "seconds that its sinks go on after that, 22 with drain.seconds; then requests "
+                    + "under way are cancelled, and come again at the next start"),
         ],
         Self.keys(of: \.nats), Self.keys(of: \.kafka), [CampaignServerList.key],
         Self.keys(of: \.campaign), Self.keys(of: \.webhook), Self.keys(of: \.postgresql),

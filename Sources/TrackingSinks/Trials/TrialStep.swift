@@ -1,5 +1,5 @@
-/// One step of a sink's trial (`sightline sinks try`): what was tried, and what came of it, in words
-/// for an operator.
+/// One step of a sink's trial (`sightline sinks try`): what was tried, and what came of it, in
+/// words for an operator.
 package struct TrialStep: Sendable, Equatable {
     /// What came of a step.
     package enum Outcome: String, Sendable, CaseIterable {
