@@ -31,6 +31,18 @@ class Database:
         self.url = done.stdout.strip()
         return self
 
+    def standby(self) -> "Database":
+        """A server that follows this one."""
+        made = Database(self.folder.parent / "standby")
+        done = subprocess.run([SCRIPT, "standby", made.folder, self.folder], text=True,
+                              capture_output=True, check=False, timeout=2 * START_SECONDS)
+        assert done.returncode == 0, done.stderr
+        made.url = done.stdout.strip()
+        return made
+
+    def promote(self) -> None:
+        subprocess.run([SCRIPT, "promote", self.folder], check=True, timeout=START_SECONDS)
+
     def restart_after_kill(self) -> None:
         """The killed processes' memory has to be free before it starts again."""
         wait_until(self._starts, "PostgreSQL to start again", START_SECONDS, every=0.2)

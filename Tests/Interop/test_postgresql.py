@@ -3,6 +3,7 @@ SQL over psycopg, which shares no code with the sink."""
 
 import collections
 import itertools
+import os
 import pathlib
 import random
 import shutil
@@ -14,7 +15,9 @@ import psycopg
 import pytest
 
 import test_crash
+from certificates import Authority
 from database import Database
+from nats_server import free_port
 from server import wait_until
 from test_configuration import CONFIGURATION, run
 from test_crash import kill_under_load, resend_all
@@ -73,8 +76,9 @@ def log_has(server, words: str) -> None:
     wait_until(lambda: words in server.log_path.read_text(), f"\"{words}\" in the log")
 
 
-def judge(database, clients, figure, what: str) -> None:
-    """The database has each owed hit once, as the oracle has it, and none that nobody sent."""
+def judge(server, database, clients, figure, what: str, is_lost: bool = False) -> None:
+    """The database has each owed hit once, as the oracle has it, and none that nobody sent. Unless
+    a test lets it lose what was committed, no loss was told."""
     stored = database.run(
         "SELECT hit_id, kind, campaign_action, delivery_id, broadlog_id, app_id, platform,"
         " subject_id, occur_time, tenant FROM hits")
@@ -91,6 +95,7 @@ def judge(database, clients, figure, what: str) -> None:
     assert not twice, f"{len(twice)} hits are stored twice, e.g. {twice[0].hex()}"
     assert not strange, f"{len(strange)} hits that nobody sent"
     assert not wrong, f"{len(wrong)} rows differ, e.g. {wrong[0]}"
+    assert ("has lost hits" in server.log_path.read_text()) == is_lost, server.log()
 
 
 @pytest.mark.timeout(3600)
@@ -111,7 +116,7 @@ def test_nothing_is_lost_while_both_are_killed(make_server, database, figure, am
     resend_all(server, clients)
     drain(server)
     assert server.terminate() == 0, server.log()
-    judge(database, clients, figure, f"{rounds} kills of both")
+    judge(server, database, clients, figure, f"{rounds} kills of both")
 
 
 @pytest.mark.timeout(3600)
@@ -128,7 +133,7 @@ def test_nothing_is_lost_while_ours_is_killed(make_server, database, figure, amo
     resend_all(server, clients)
     drain(server)
     assert server.terminate() == 0, server.log()
-    judge(database, clients, figure, f"{rounds} kills of ours")
+    judge(server, database, clients, figure, f"{rounds} kills of ours")
 
 
 def kill(database) -> None:
@@ -221,7 +226,7 @@ def test_a_fault_is_waited_for(make_server, database, figure, amount, seed, faul
     client.send(server, requests // 4)
     drain(server)
     assert server.terminate() == 0, server.log()
-    judge(database, [client], figure, fault)
+    judge(server, database, [client], figure, fault)
 
 
 @pytest.mark.timeout(1800)
@@ -242,16 +247,94 @@ def test_a_full_disk_is_waited_for(make_server, small_disk, figure, amount, seed
             sent += 1
             assert sent < 100, "the disk is never full"
         resize(small_disk, "500m")
+        client.send(server, max(0, requests - sent * (requests // 4)))
         drain(server)
         assert server.terminate() == 0, server.log()
-        judge(database, [client], figure, "a full disk")
+        judge(server, database, [client], figure, "a full disk")
     finally:
         database.close()
         shutil.rmtree(home, ignore_errors=True)
 
 
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_a_standby_takes_over(make_server, database, figure, amount, seed, is_lost):
+    """The sink finds the new primary among the hosts. If it has not got the last commits, what the
+    journal has is delivered again."""
+    requests = amount(REQUESTS, WHOLE_REQUESTS)
+    standby = database.standby()
+    try:
+        client = Client(0, seed)
+        hosts = f"{host(database)},{host(standby)}"
+        url = database.url.replace(host(database), hosts)
+        server = make_server(*(option.replace(database.url, url) for option in database.options))
+        server.start()
+        client.send(server, requests // 4)
+        drain(server)
+        wait_until(lambda: standby.run("SELECT count(*) FROM hits")
+                   == database.run("SELECT count(*) FROM hits"), "the standby to follow")
+        if is_lost:
+            standby.stop()
+        client.send(server, requests // 4)
+        drain(server)
+        database.kill()
+        standby.go_on()
+        client.send(server, requests // 4)
+        log_has(server, "read-only")
+        standby.promote()
+        client.send(server, requests // 4)
+        drain(server)
+        assert server.terminate() == 0, server.log()
+        what = "a standby that lacks commits" if is_lost else "a standby"
+        judge(server, standby, [client], figure, what, is_lost)
+    finally:
+        standby.close()
+
+
+def host(database) -> str:
+    """What stands in a URL between user and database."""
+    return database.url.split("@")[1].split("/")[0]
+
+
 def resize(folder: pathlib.Path, size: str) -> None:
     subprocess.run(["mount", "-o", f"remount,size={size}", folder], check=True)
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_the_servers_certificate_has_to_be_its_hosts(make_server, folder, seed, figure, is_known):
+    authority = Authority()
+    (folder / "roots.pem").write_bytes(authority.pem)
+    identity = authority.issue(hosts=("localhost",) if is_known else ("other.example",))
+    certificate, key = identity.write(folder, "server")
+    if os.geteuid() == 0:
+        shutil.chown(key, "postgres")
+    folder.chmod(0o755)
+    port = free_port()
+    database = Database(
+        folder / "server", "listen_addresses = '127.0.0.1'", f"port = {port}", "ssl = on",
+        f"ssl_cert_file = '{certificate}'", f"ssl_key_file = '{key}'").start()
+    try:
+        (database.folder / "data" / "pg_hba.conf").write_text(
+            "local all all trust\nhostssl all all 127.0.0.1/32 trust\n")
+        database.reload()
+        database.url = database.url.replace(":5432/", f":{port}/")
+        client = Client(0, seed)
+        server = make_server("--set=sink=postgresql", "--set=postgresql.connect_seconds=5",
+                             f"--set=postgresql.url=postgresql://postgres@localhost:{port}/postgres",
+                             f"--set=postgresql.tls.roots={folder}/roots.pem").start()
+        client.send(server, 2)
+        if is_known:
+            drain(server)
+            assert database.run("SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)"
+                                " WHERE ssl AND application_name = 'sightline'") == [(1,)]
+        else:
+            log_has(server, "does not match host name")
+            assert database.run("SELECT to_regclass('sightline.hits')") == [(None,)]
+        assert server.terminate() == 0, server.log()
+        if is_known:
+            judge(server, database, [client], figure, "TLS")
+    finally:
+        database.close()
 
 
 def test_ours_stops_in_time_beside_a_server_that_hangs(make_server, database, figure, seed):
@@ -268,7 +351,7 @@ def test_ours_stops_in_time_beside_a_server_that_hangs(make_server, database, fi
     server.start()
     drain(server)
     assert server.terminate() == 0, server.log()
-    judge(database, [client], figure, "a stop beside a server that hangs")
+    judge(server, database, [client], figure, "a stop beside a server that hangs")
 
 
 def test_a_password_comes_from_a_file_and_is_in_no_log(make_server, database, folder, seed,
@@ -292,7 +375,7 @@ def test_a_password_comes_from_a_file_and_is_in_no_log(make_server, database, fo
     drain(server)
     assert server.terminate() == 0, server.log()
     assert SECRET not in server.log_path.read_text()
-    judge(database, [client], figure, "a password that was wrong at first")
+    judge(server, database, [client], figure, "a password that was wrong at first")
 
 
 def test_an_operator_makes_the_tables(make_server, database, seed, figure):
@@ -312,7 +395,7 @@ def test_an_operator_makes_the_tables(make_server, database, seed, figure):
     database.run(GRANTS)
     drain(server)
     assert server.terminate() == 0, server.log()
-    judge(database, [client], figure, "an operator's tables")
+    judge(server, database, [client], figure, "an operator's tables")
 
 
 # As docs/sinks/postgresql.md has it.
