@@ -1,5 +1,5 @@
-"""The postgresql sink before a real server that is killed, hangs, refuses, is full or slow; judged by
-SQL over psycopg, which shares no code with the sink."""
+"""The postgresql sink before a real server that is killed, hangs, refuses, is full or slow; judged
+by SQL over psycopg, which shares no code with the sink."""
 
 import collections
 import itertools
@@ -320,7 +320,8 @@ def test_the_servers_certificate_has_to_be_its_hosts(make_server, folder, seed, 
         database.url = database.url.replace(":5432/", f":{port}/")
         client = Client(0, seed)
         server = make_server("--set=sink=postgresql", "--set=postgresql.connect_seconds=5",
-                             f"--set=postgresql.url=postgresql://postgres@localhost:{port}/postgres",
+                             "--set=postgresql.url="
+                             f"postgresql://postgres@localhost:{port}/postgres",
                              f"--set=postgresql.tls.roots={folder}/roots.pem").start()
         client.send(server, 2)
         if is_known:
