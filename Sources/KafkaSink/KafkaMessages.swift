@@ -7,14 +7,23 @@ internal import TrackingSinks
 struct KafkaMessages {
     private let keyKind: KafkaConfiguration.MessageKey
     private var hitID = MessageText()
-    private var header = MessageText()
-    /// An event's hits follow each other: it is read once for all of them.
-    private var event: EventView?
+    private var record: [UInt8] = []
+    /// What the hits of a request share, and those of an event, written once for all of them.
+    private var request: SharedHeaders?
+    private var event: (view: EventView, subject: [UInt8])?
+
+    private struct SharedHeaders {
+        let origin: Hit.Origin
+        let traceparent: [UInt8]
+        let tracestate: [UInt8]
+        let source: [UInt8]
+        let time: [UInt8]
+    }
 
     init(key: KafkaConfiguration.MessageKey) { self.keyKind = key }
 
-    /// Drops the cached event, which points into the batch.
-    mutating func endBatch() { self.event = nil }
+    /// Drops what points into the batch.
+    mutating func endBatch() { (self.request, self.event) = (nil, nil) }
 
     /// Calls `body` with a hit's key, value and headers. The headers are `body`'s to destroy or to
     /// hand on; the bytes are valid until it returns.
@@ -23,60 +32,79 @@ struct KafkaMessages {
     mutating func withMessage<Value>(
         of hit: Hit, _ body: (_ key: Bytes, _ value: Bytes, _ headers: OpaquePointer) -> Value
     ) throws -> Value {
-        let event = try self.view(of: hit)
+        let (event, subject) = try self.event(of: hit)
+        let request = self.request(of: hit)
         self.hitID.clear()
         self.hitID.append(hitID: hit)
-        let record = try hit.recordBytes()
-        guard let headers = rd_kafka_headers_new(10) else {
+        self.record.removeAll(keepingCapacity: true)
+        hit.appendRecord(of: event, to: &self.record)
+        guard let headers = rd_kafka_headers_new(9) else {
             throw KafkaFailure("librdkafka has no room for headers")
         }
-        self.fill(headers, hit, event)
-        return record.withUnsafeBytes { value in
-            let hasNotification = self.keyKind == .notification && !event.broadlogID.isEmpty
+        Self.add("traceparent", request.traceparent, to: headers)
+        if !request.tracestate.isEmpty { Self.add("tracestate", request.tracestate, to: headers) }
+        Self.add("content-type", Self.contentType, to: headers)
+        Self.add("ce-specversion", Self.version, to: headers)
+        Self.add("ce-id", self.hitID.bytes, to: headers)
+        Self.add("ce-source", request.source, to: headers)
+        Self.add("ce-type", Self.types[Int(hit.kind.rawValue)], to: headers)
+        Self.add("ce-subject", subject, to: headers)
+        Self.add("ce-time", request.time, to: headers)
+        let hasNotification = self.keyKind == .notification && !event.broadlogID.isEmpty
+        return self.record.withUnsafeBytes { value in
             if hasNotification { return body(event.broadlogID, value, headers) }
             return self.hitID.bytes.withUnsafeBytes { body($0, value, headers) }
         }
     }
 
-    private mutating func view(of hit: Hit) throws -> EventView {
-        if let event = self.event, event.bytes.baseAddress == hit.event.baseAddress {
-            return event
-        }
-        let event = try EventView(hit.event)
+    private mutating func event(of hit: Hit) throws -> (view: EventView, subject: [UInt8]) {
+        if let event, event.view.bytes.baseAddress == hit.event.baseAddress { return event }
+        let view = try EventView(hit.event)
+        let event = (view, Self.bytes { $0.append(value: view.deliveryID) })
         self.event = event
         return event
     }
 
-    /// The headers that the nats sink gives its messages, but for the id by which a stream tells
-    /// duplicates.
-    private mutating func fill(_ headers: OpaquePointer, _ hit: Hit, _ event: EventView) {
-        self.add("traceparent", to: headers) { $0.append(value: hit.origin.traceparent) }
-        if !hit.origin.tracestate.isEmpty {
-            self.add("tracestate", to: headers) { $0.append(value: hit.origin.tracestate) }
+    private mutating func request(of hit: Hit) -> SharedHeaders {
+        // The journal has a request's tenant once.
+        let origin = hit.origin
+        if let request, request.origin.tenant.baseAddress == origin.tenant.baseAddress {
+            return request
         }
-        self.add("content-type", to: headers) { $0.append("application/protobuf") }
-        self.add("ce-specversion", to: headers) { $0.append("1.0") }
-        self.add("ce-id", to: headers) { $0.append(hitID: hit) }
-        self.add("ce-source", to: headers) { text in
-            text.append("/sightline/")
-            text.append(value: hit.origin.tenant)
-        }
-        self.add("ce-type", to: headers) { text in
-            text.append("sightline.v1.hit.")
-            text.append(hit.kind.name)
-        }
-        self.add("ce-subject", to: headers) { $0.append(value: event.deliveryID) }
-        self.add("ce-time", to: headers) { $0.append(time: hit.origin.receiveTime) }
+        let request = SharedHeaders(
+            origin: origin,
+            traceparent: Self.bytes { $0.append(value: origin.traceparent) },
+            tracestate: Self.bytes { $0.append(value: origin.tracestate) },
+            source: Self.bytes { text in
+                text.append("/sightline/")
+                text.append(value: origin.tenant)
+            },
+            time: Self.bytes { $0.append(time: origin.receiveTime) })
+        self.request = request
+        return request
     }
 
-    private mutating func add(
-        _ name: StaticString, to headers: OpaquePointer, _ write: (inout MessageText) -> Void
-    ) {
-        self.header.clear()
-        write(&self.header)
+    private static let contentType = [UInt8]("application/protobuf".utf8)
+    private static let version = [UInt8]("1.0".utf8)
+    /// By the kinds' numbers.
+    private static let types: [[UInt8]] = {
+        let last = HitKind.allCases.map(\.rawValue).max() ?? 0
+        return (0...last).map { number in
+            let name = HitKind(rawValue: number).map { "\($0.name)" } ?? ""
+            return [UInt8]("sightline.v1.hit.\(name)".utf8)
+        }
+    }()
+
+    private static func bytes(_ write: (inout MessageText) -> Void) -> [UInt8] {
+        var text = MessageText()
+        write(&text)
+        return text.bytes
+    }
+
+    private static func add(_ name: StaticString, _ value: [UInt8], to headers: OpaquePointer) {
         name.withUTF8Buffer { name in
             name.withMemoryRebound(to: CChar.self) { name in
-                self.header.bytes.withUnsafeBytes { value in
+                value.withUnsafeBytes { value in
                     // It refuses only headers that are read-only.
                     _ = rd_kafka_header_add(
                         headers, name.baseAddress, name.count, value.baseAddress, value.count)

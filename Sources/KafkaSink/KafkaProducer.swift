@@ -77,6 +77,12 @@ final class KafkaProducer {
         return error
     }
 
+    /// Has what is waiting sent, and not wait for further messages.
+    func flush() {
+        // The library ignores the linger while this waits.
+        rd_kafka_flush(self.handle, 1)
+    }
+
     /// Reads the events that are there, and waits for the first one.
     func poll(milliseconds: Int32 = 0, _ take: (Report) -> Void) {
         var wait = milliseconds

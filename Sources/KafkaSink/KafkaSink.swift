@@ -110,6 +110,7 @@ package final class KafkaSink: Sink, @unchecked Sendable {
                 let producer = try self.usableProducer()
                 rest.begin()
                 try self.send(over: producer, until: stop)
+                producer.flush()
                 try self.awaitReports(from: producer, until: stop)
                 try self.judge(producer, &fatalities)
             }
