@@ -45,7 +45,9 @@ final class KafkaDelivery {
     var isSettled: Bool { self.settledCount == self.states.count }
 
     /// Whether the rest need not be sent before something else happens.
-    var hasFailed: Bool { self.failure != nil || self.tooLargeCount > 0 }
+    var hasFailed: Bool {
+        self.failure != nil || self.tooLargeCount > 0 || self.needsNewProducer
+    }
 
     /// Such as "12 of 40 hits are delivered".
     var progress: String { "\(self.settledCount) of \(self.states.count) hits are delivered" }
@@ -96,8 +98,9 @@ final class KafkaDelivery {
         self.states[position] = .waiting
         if report.error.isTooLarge {
             self.tooLargeCount += 1
+        } else if report.error.isOfProducer {
+            self.needsNewProducer = true
         } else {
-            self.needsNewProducer = self.needsNewProducer || report.error.isOfProducer
             self.fail(reason + (report.error.advice.map { ": " + $0 } ?? ""))
         }
     }

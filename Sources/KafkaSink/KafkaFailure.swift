@@ -25,13 +25,14 @@ extension rd_kafka_resp_err_t {
             || self == RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED
     }
 
-    /// Whether brokers no longer know the producer's numbers, so that it can do no more.
+    /// Whether brokers no longer know the producer's numbers, or it has ended: another one is needed.
     var isOfProducer: Bool {
         [
             RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER, RD_KAFKA_RESP_ERR_UNKNOWN_PRODUCER_ID,
             RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH, RD_KAFKA_RESP_ERR_PRODUCER_FENCED,
             RD_KAFKA_RESP_ERR_INVALID_PRODUCER_ID_MAPPING, RD_KAFKA_RESP_ERR__FENCED,
-            RD_KAFKA_RESP_ERR__FATAL,
+            RD_KAFKA_RESP_ERR__FATAL, RD_KAFKA_RESP_ERR__GAPLESS_GUARANTEE,
+            RD_KAFKA_RESP_ERR__PURGE_QUEUE, RD_KAFKA_RESP_ERR__PURGE_INFLIGHT,
         ].contains(self)
     }
 

@@ -6,26 +6,23 @@ extension KafkaSink {
     /// How often a batch is sent again at once after the producer has failed.
     private static let maxFatalities = 3
 
-    /// Decides how to go on after a try that has left something.
+    /// Decides how to go on after a try that has left something. Whatever failed for good has ended
+    /// the producer.
     func judge(_ producer: KafkaProducer, _ fatalities: inout Int) throws {
         guard let delivery, !delivery.isSettled else { return }
         producer.lookForFatality()
-        if producer.fatality != nil || delivery.needsNewProducer {
-            // Reports on what is in flight may still come: they spare duplicates.
-            self.renew(producer, after: self.configuration.requestTimeout)
-            fatalities += 1
-            guard fatalities < Self.maxFatalities else {
-                let fatality = producer.fatality
-                let advice = fatality?.error.advice.map { ": " + $0 } ?? ""
-                let reason = fatality?.reason ?? delivery.failure ?? "it has to begin anew"
-                throw KafkaFailure("the producer has failed: \(reason)\(advice)")
-            }
-        } else if delivery.tooLargeCount > 0 {
-            self.batchSize.halve(delivery.tooLargeCount)
-            self.renew(producer, after: self.configuration.requestTimeout)
-        } else if let failure = delivery.failure {
+        // Reports on what is in flight may still come: they spare duplicates.
+        self.renew(producer, after: self.configuration.requestTimeout)
+        if delivery.tooLargeCount > 0 { return self.batchSize.halve(delivery.tooLargeCount) }
+        if let failure = delivery.failure {
             throw KafkaFailure("\(failure); \(delivery.progress)")
         }
+        fatalities += 1
+        guard fatalities >= Self.maxFatalities else { return }
+        let fatality = producer.fatality
+        let advice = fatality?.error.advice.map { ": " + $0 } ?? ""
+        let reason = fatality?.reason ?? "brokers do not know its numbers"
+        throw KafkaFailure("the producer has failed: \(reason)\(advice); \(delivery.progress)")
     }
 
     /// Ends a try that has waited for too long.

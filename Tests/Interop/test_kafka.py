@@ -10,7 +10,7 @@ import pytest
 
 import kafka_mock
 from kafka_mock import Mock, Reader, Tansu
-from server import wait_until
+from server import query, wait_until
 from test_crash import Client, kill_under_load, resend_all
 from test_metrics import scrape, values
 
@@ -60,16 +60,27 @@ def send(server, client: Client, hits: int) -> None:
     assert client.failure is None, f"{client.failure!r}\n{server.log()}"
 
 
-def check(reader: Reader, clients: list[Client], figure, what: str) -> int:
+def letters(server) -> set[bytes]:
+    """Hits that brokers found too large alone, as the mock cluster says of any."""
+    rows = query(server.directory / "dead_letters.db", "SELECT hit_id, reason FROM dead_letters")
+    assert all("Message size too large" in row["reason"] for row in rows)
+    return {bytes(row["hit_id"]) for row in rows}
+
+
+def check(server, reader: Reader, clients: list[Client], figure, what: str) -> int:
     """Nothing is lost and nothing is strange; the number of repeats."""
+    assert server.terminate() == 0, server.log()
     reader.finish()
     owed = set().union(*(client.owed for client in clients))
     sent = set().union(*(client.sent for client in clients))
     kept, dropped = reader.judge()
-    lost, strange = owed - kept.keys(), kept.keys() - sent
+    refused = letters(server)
+    lost, strange = owed - kept.keys() - refused, kept.keys() - sent
+    assert not refused & kept.keys(), "a dead letter was delivered"
     repeats = sum(kept.values()) - len(kept)
     figure(f"kafka, {what}: {len(owed):,} hits owed, {len(lost)} lost, {repeats:,} repeats"
-           f" and {dropped:,} that a broker drops by their numbers, {reader.opens:,} opens after their clicks")
+           f" and {dropped:,} that a broker drops by their numbers, {len(refused)} dead letters,"
+           f" {reader.opens:,} opens after their clicks")
     assert not reader.faults, reader.faults[:3]
     assert not lost, f"{len(lost)} hits are lost, e.g. {next(iter(lost)).hex()}"
     assert not strange, f"{len(strange)} hits that nobody sent"
@@ -163,8 +174,7 @@ def test_nothing_is_lost_through_faults(
     hits = amount(HITS, WHOLE_HITS)
     load_through(fault, server, client, cluster, reader, hits)
     drain(server)
-    assert server.terminate() == 0, server.log()
-    repeats = check(reader, [client], figure, f"{fault.__name__} brokers")
+    repeats = check(server, reader, [client], figure, f"{fault.__name__} brokers")
     assert FAULTS[fault] or repeats == 0
 
 
@@ -177,8 +187,7 @@ def test_a_full_queue_loses_nothing(make_server, cluster, reader, figure, amount
         cluster.tell(f"delay {broker} 20")
     send(server, client, amount(HITS, WHOLE_HITS))
     drain(server)
-    assert server.terminate() == 0, server.log()
-    assert check(reader, [client], figure, "a full queue") == 0
+    assert check(server, reader, [client], figure, "a full queue") == 0
 
 
 @pytest.mark.timeout(1800)
@@ -190,8 +199,7 @@ def test_a_broker_that_drops_by_numbers_has_each_hit_once(
         client = Client(0, seed)
         load_through(hanging, server, client, broker, reader, amount(HITS, WHOLE_HITS))
         drain(server)
-        assert server.terminate() == 0, server.log()
-        assert check(reader, [client], figure, "Tansu that hangs") == 0
+        assert check(server, reader, [client], figure, "Tansu that hangs") == 0
 
 
 @pytest.mark.timeout(3600)
@@ -207,8 +215,7 @@ def test_nothing_is_lost_through_kills(make_server, cluster, reader, figure, amo
             kill_under_load(server, clients, moments, f"round {number}, seed {seed}")
     resend_all(server, clients)
     drain(server)
-    assert server.terminate() == 0, server.log()
-    check(reader, clients, figure, f"{rounds} kills at least")
+    check(server, reader, clients, figure, f"{rounds} kills at least")
 
 
 def test_a_stop_does_not_wait_for_brokers(make_server, cluster, reader, figure, seed):
@@ -225,8 +232,7 @@ def test_a_stop_does_not_wait_for_brokers(make_server, cluster, reader, figure, 
     cluster.go_on()
     server.start()
     drain(server)
-    assert server.terminate() == 0, server.log()
-    check(reader, [client], figure, f"a stop of {seconds:.1f} s while brokers hang")
+    check(server, reader, [client], figure, f"a stop of {seconds:.1f} s while brokers hang")
     assert seconds < 15
 
 
