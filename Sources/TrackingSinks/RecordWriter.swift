@@ -8,12 +8,16 @@ package struct RecordWriter {
     private var shared: [UInt8] = []
     /// The event that they are of; each has a place of its own in a batch.
     private var event: UnsafeRawPointer?
+    /// The fields that the hits of one request share: its time, tenant and trace.
+    private var origin: [UInt8] = []
+    /// The request that they are of.
+    private var request: UnsafeRawPointer?
 
     /// Creates a writer. It has buffers that are used again.
     package init() {}
 
     /// Forgets the last event, which points into a batch. Call it between two batches.
-    package mutating func endBatch() { self.event = nil }
+    package mutating func endBatch() { (self.event, self.request) = (nil, nil) }
 
     /// Prepares to append a hit.
     ///
@@ -26,7 +30,7 @@ package struct RecordWriter {
             self.shared.removeAll(keepingCapacity: true)
             self.shared.appendText(4, event.deliveryID)
             self.shared.appendText(5, event.broadlogID)
-            self.shared.appendOrigin(hit.origin)
+            self.shared.append(contentsOf: self.originBytes(hit.origin))
             self.shared.appendPacked(9, hit.warnings.numbers)
             self.shared.appendTag(15)
             self.shared.appendVarint(UInt64(hit.event.count))
@@ -35,6 +39,16 @@ package struct RecordWriter {
         }
         let action = UInt64(hit.campaignAction)
         return 2 + 16 + 2 + (action == 0 ? 0 : 1 + action.varintCount) + self.shared.count
+    }
+
+    private mutating func originBytes(_ origin: Hit.Origin) -> [UInt8] {
+        let request = UnsafeRawPointer(origin.traceparent.baseAddress)
+        if request == nil || request != self.request {
+            self.origin.removeAll(keepingCapacity: true)
+            self.origin.appendOrigin(origin)
+            self.request = request
+        }
+        return self.origin
     }
 
     /// Appends the record of the hit that was prepared last.
