@@ -1,8 +1,10 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-let executables: [Product] = [
-    .executable(name: "sightline", targets: ["sightline"])
+let products: [Product] = [
+    .executable(name: "sightline", targets: ["sightline"]),
+    // For servers with sinks of their own: Examples/sink-swift.
+    .library(name: "SightlineSinks", targets: ["SightlineSinks"]),
 ]
 
 /// Packages of GitHub, the oldest version of each that serves, and the products that we use.
@@ -181,14 +183,18 @@ let targets: [Target] = [
                 "CoreMetrics", "DequeModule", "Instrumentation", "Logging", "NIOCore", "NIOHPACK",
                 "ServiceContextModule", "ServiceLifecycle", "Tracing", "UnixSignals", "X509") + grpc
     ),
+    // All that is public.
+    module(
+        "SightlineSinks",
+        ["ServerConfiguration", "Telemetry", "TrackingCore", "TrackingServer", "TrackingSinks"]
+            + libraries("Logging")),
     .executableTarget(
         name: "sightline",
         dependencies: [
             "AdminServer", "CMalloc", "ConfigurationKeys", "Credentials", "EventFiles",
             "GRPCSink", "HTTP2Edge", "SQLiteSink", "ServerConfiguration", "SightlineBench",
-            "SightlineClient",
-            "SightlineProtos", "Telemetry", "TerminalText", "TrackingCore", "TrackingJournal",
-            "TrackingReport", "TrackingServer", "TrackingSinks",
+            "SightlineClient", "SightlineProtos", "Telemetry", "TerminalText", "TrackingCore",
+            "TrackingJournal", "TrackingReport", "TrackingServer", "TrackingSinks",
         ]
             + libraries(
                 "ArgumentParser", "AsyncHTTPClient", "Logging", "Crypto", "GRDB", "GRPCCore",
@@ -211,6 +217,10 @@ let targets: [Target] = [
             + libraries("CoreMetrics", "Logging") + sqlite,
         path: "Tests/Simulation",
         swiftSettings: strict),
+    // In no product: the example is a package of its own, and is compiled here as it would be there.
+    .executableTarget(
+        name: "PrintingServerExample", dependencies: ["SightlineSinks"],
+        path: "Examples/sink-swift/Sources/PrintingServer", packageAccess: false),
     // In no product: `swift build --product wholestack`, or Scripts/fuzz with libFuzzer.
     .executableTarget(
         name: "wholestack",
@@ -236,8 +246,9 @@ let targets: [Target] = [
         "TrackingSinksTests",
         [
             "CLibpq", "CNats", "CRdKafka", "CZstd", "CampaignSink", "GRPCSink", "KafkaSink",
-            "NATSSink", "PostgreSQLSink", "SQLiteSink", "SightlineProtos", "Telemetry",
-            "TestSupport", "TrackingCore", "TrackingJournal", "TrackingSinks", "WebhookSink",
+            "NATSSink", "PostgreSQLSink", "SQLiteSink", "SightlineProtos", "SightlineSinks",
+            "Telemetry", "TestSupport", "TrackingCore", "TrackingJournal", "TrackingSinks",
+            "WebhookSink",
         ]
             + libraries(
                 "CoreMetrics", "Crypto", "GRDB", "HTTPTypes", "Hummingbird", "Logging",
@@ -276,7 +287,7 @@ let targets: [Target] = [
 
 let package = Package(
     name: "sightline",
-    products: executables,
+    products: products,
     traits: [
         .trait(name: "Kafka", description: "The sink for Apache Kafka; links librdkafka."),
         .trait(name: "NATS", description: "The sink for NATS JetStream; links libnats."),

@@ -138,6 +138,27 @@ extension ServerConfiguration {
         if list.problems.isEmpty { self.listedSinks = list.sinks }
     }
 
+    /// Adds sinks that are no kind of this program's. Without a list in `sinks` they are the only
+    /// ones.
+    ///
+    /// - Throws: `ConfigurationError` if a name is none, or is given twice.
+    package mutating func add(ownSinks names: [String]) throws(ConfigurationError) {
+        var sinks = self.listedSinks ?? []
+        for name in names {
+            guard SinkItem.isName(name) else {
+                throw ConfigurationError([
+                    "the sink's name \"\(name)\" has to be \(SinkItem.nameRule)"
+                ])
+            }
+            guard !sinks.contains(where: { $0.name == name }) else {
+                throw ConfigurationError(["two sinks have the name \(name)"])
+            }
+            // What it is, the factory is told by its name.
+            sinks.append(ListedSink(.discard, name: name))
+        }
+        self.listedSinks = sinks
+    }
+
     private mutating func checkStreams(_ values: inout ConfigurationValues) {
         var streams: Set<String> = []
         for sink in self.sinks where sink.kind == .nats {

@@ -12,7 +12,7 @@ package import Telemetry
 internal import Tracing
 internal import TrackingCore
 package import TrackingJournal
-internal import TrackingSinks
+package import TrackingSinks
 internal import UnixSignals
 
 /// A whole server: journal, forwarder, gRPC and admin services.
@@ -31,6 +31,7 @@ package struct Application: Sendable {
     /// - Parameters:
     ///   - version: the program's version, for the admin page and traces.
     ///   - reloader: reloads the configuration on SIGHUP; nil ignores the signal.
+    ///   - ownSinks: sinks that are no kind of this program's; the configuration lists their names.
     ///   - onAdminListening: called with the admin page's URL once the port is bound.
     ///   - onListening: called with the gRPC address once the port is bound.
     ///   - onFailure: called when the journal's disk has failed; the process must then exit with
@@ -39,7 +40,7 @@ package struct Application: Sendable {
     ///   `FileFormatError`, or the error of a sink that cannot be opened.
     package init(
         configuration: ServerConfiguration, version: String, logger: Logger,
-        reloader: Reloader? = nil,
+        reloader: Reloader? = nil, ownSinks: [any Sink] = [],
         onAdminListening: @escaping @Sendable (String) -> Void = { _ in },
         onListening: @escaping @Sendable (String) -> Void,
         onFailure: @escaping @Sendable (JournalError) -> Void
@@ -70,7 +71,8 @@ package struct Application: Sendable {
             logger: logger)
         let sinks = try RunningSinks(
             configuration, journal, deadLetters, metrics,
-            funnels: observations.hasPage ? observations.funnels : nil, logger: logger)
+            funnels: observations.hasPage ? observations.funnels : nil, logger: logger,
+            ownSinks: ownSinks)
         reloader?.add(Reloadable("sinks") { try sinks.prepare($0) })
         let ingest = Self.ingest(
             configuration, journal, quotas, metrics, observations.rejections)

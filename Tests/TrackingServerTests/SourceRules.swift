@@ -85,6 +85,10 @@ enum SourceRules {
             "AsyncHTTPClient", "Crypto", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
             "TrackingCore", "TrackingSinks",
         ]),
+        "SightlineSinks": Self.system.union([
+            "Logging", "ServerConfiguration", "Telemetry", "TrackingCore", "TrackingServer",
+            "TrackingSinks",
+        ]),
         "Telemetry": Self.system.union(Self.grpc).union(Self.tracing).union([
             "ConfigurationKeys", "CoreMetrics", "Logging", "NIOCore", "ServiceLifecycle",
             "SightlineProtos", "SwiftProtobuf", "TrackingCore",
@@ -131,10 +135,9 @@ enum SourceRules {
             "AdminServer", "ArgumentParser", "AsyncHTTPClient", "CMalloc", "ConfigurationKeys",
             "Credentials", "Crypto", "EventFiles", "GRDB", "GRPCSink", "Histogram", "Logging",
             "NIOCore", "NIOHTTP1", "SQLiteSink", "ServerConfiguration", "ServiceLifecycle",
-            "SightlineBench",
-            "SightlineClient", "SightlineProtos", "SwiftASN1", "SwiftProtobuf", "Telemetry",
-            "TerminalText", "TrackingCore", "TrackingJournal", "TrackingReport", "TrackingServer",
-            "TrackingSinks", "X509",
+            "SightlineBench", "SightlineClient", "SightlineProtos", "SwiftASN1", "SwiftProtobuf",
+            "Telemetry", "TerminalText", "TrackingCore", "TrackingJournal", "TrackingReport",
+            "TrackingServer", "TrackingSinks", "X509",
         ]),
     ]
 

@@ -41,15 +41,22 @@ struct SinkItem {
     private mutating func name() -> String? {
         guard let node = self.mapping["name"] else { return nil }
         let name = node.scalar?.string ?? "?"
-        let isName = name.utf8.allSatisfy { byte in
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
-        }
-        if isName, (1...Self.maxNameBytes).contains(name.utf8.count) { return name }
-        self.refuse(
-            "name", name, "1 to \(Self.maxNameBytes) of the letters a to z, digits, - and _")
+        if Self.isName(name) { return name }
+        self.refuse("name", name, Self.nameRule)
         return nil
+    }
+
+    /// What a sink's name has to be, after the words "has to be".
+    static let nameRule = "1 to \(Self.maxNameBytes) of the letters a to z, digits, - and _"
+
+    /// Whether a text can be a sink's name.
+    static func isName(_ name: String) -> Bool {
+        (1...Self.maxNameBytes).contains(name.utf8.count)
+            && name.utf8.allSatisfy { byte in
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                    || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+            }
     }
 
     /// Nil if the sink is required.

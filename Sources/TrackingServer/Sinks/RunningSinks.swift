@@ -41,13 +41,15 @@ final class RunningSinks: Service {
 
     /// Opens the sinks of a configuration; delivery begins with `run()`.
     ///
-    /// - Parameter funnels: where one of the sinks is counted; nil: none is.
+    /// - Parameters:
+    ///   - funnels: where one of the sinks is counted; nil: none is.
+    ///   - ownSinks: those that are no kind of this program's.
     /// - Throws: the error of a backend that cannot be opened.
     init(
         _ configuration: ServerConfiguration, _ journal: Journal, _ deadLetters: DeadLetters,
-        _ metrics: ServerMetrics, funnels: LiveFunnels?, logger: Logger
+        _ metrics: ServerMetrics, funnels: LiveFunnels?, logger: Logger, ownSinks: [any Sink] = []
     ) throws {
-        let factory = SinkFactory(configuration, logger)
+        let factory = SinkFactory(configuration, logger, ownSinks: ownSinks)
         (self.changes, self.changing) = AsyncStream.makeStream()
         self.journal = journal
         self.deadLetters = deadLetters

@@ -25,24 +25,29 @@ package struct SinkFactory: Sendable {
     private let whole: ServerConfiguration
     private let logger: Logger?
     private let directory: String
+    private let ownSinks: [any Sink]
 
     /// Makes sinks of a configuration.
     ///
     /// - Parameters:
     ///   - logger: warns if a backend cannot be opened yet.
     ///   - directory: where files go; nil: to the data directory.
+    ///   - ownSinks: those that are no kind of this program's; listed by their names.
     package init(
-        _ whole: ServerConfiguration, _ logger: Logger? = nil, directory: String? = nil
+        _ whole: ServerConfiguration, _ logger: Logger? = nil, directory: String? = nil,
+        ownSinks: [any Sink] = []
     ) {
         self.whole = whole
         self.logger = logger
         self.directory = directory ?? whole.dataDirectory
+        self.ownSinks = ownSinks
     }
 
     /// Opens a sink's backend.
     ///
     /// - Throws: the error of a backend that cannot be opened.
     package func open(_ listed: ListedSink) throws -> any Sink {
+        if let sink = self.ownSinks.first(where: { $0.name == listed.name }) { return sink }
         let configuration = listed.configuration(in: self.whole)
         let path = self.path(of: listed)
         switch listed.kind {

@@ -1,0 +1,39 @@
+internal import TrackingCore
+internal import TrackingSinks
+
+/// A sink of the public seam as the server knows sinks.
+struct AdaptedSink: Sink {
+    let sink: any HitSink
+
+    var name: String { self.sink.name }
+    var maxBatch: BatchLimit {
+        BatchLimit(hits: max(1, self.sink.maxHits), bytes: BatchLimit.standard.bytes)
+    }
+
+    func deliver(_ hits: HitBatch) async -> SinkAnswer {
+        let batch: PublicBatch
+        do {
+            batch = try PublicBatch(hits)
+        } catch {
+            return SinkAnswer(failure: error)
+        }
+        if batch.hits.isEmpty { return SinkAnswer(rejected: batch.rejected) }
+        let result = await self.sink.deliver(
+            SinkBatch(journalID: hits.journal, hits: batch.hits))
+        switch result {
+        case .delivered: return SinkAnswer(rejected: batch.rejected)
+        case .unavailable(let reason): return .unavailable(reason: reason)
+        case .lost(let reason): return .lost(reason: reason)
+        case .rejected(let reasons):
+            var rejected = batch.rejected
+            for (index, reason) in reasons {
+                guard batch.positions.indices.contains(index) else {
+                    return .unavailable(
+                        reason: "it rejected the hit \(index) of \(batch.hits.count)")
+                }
+                rejected[batch.positions[index]] = reason
+            }
+            return SinkAnswer(rejected: rejected)
+        }
+    }
+}

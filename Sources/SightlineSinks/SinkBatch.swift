@@ -1,0 +1,89 @@
+internal import TrackingCore
+internal import TrackingSinks
+
+/// Hits that are delivered at once, in the journal's order.
+public struct SinkBatch: Sendable {
+    /// The journal's random id. Positions of different journals cannot be compared.
+    public let journalID: String
+    /// The hits; at least one.
+    public let hits: [SinkHit]
+}
+
+/// A hit: what Campaign counts once.
+public struct SinkHit: Sendable, Equatable {
+    /// 16 bytes, the same each time the same fact is reported: deduplicate by it.
+    public let id: [UInt8]
+    /// The kind of hit, such as `click` or `open`.
+    public let kind: String
+    /// The product's own number for the kind; 0 for a Firebase in-app message.
+    public let campaignAction: UInt32
+    /// deliveryId. For a Firebase in-app message, its message id.
+    public let deliveryID: String
+    /// broadlogId. Empty for a Firebase in-app message.
+    public let broadlogID: String
+    /// The tenant that sent the event, according to its credentials.
+    public let tenant: String
+    /// When the server received the event, in microseconds since 1970.
+    public let receiveTime: Int64
+    /// The whole hit: a `sightline.v1.TrackingRecord` in protobuf, with the event as the client sent
+    /// it.
+    public let record: [UInt8]
+    /// The sequence of the hit's group in the journal. A backend that stores the newest sequence and
+    /// index with its hits knows what it has after a crash.
+    public let sequence: Int64
+    /// The index of the hit in its group.
+    public let index: Int
+}
+
+/// A batch in the form of the public seam, and where its hits stand.
+struct PublicBatch {
+    private(set) var hits: [SinkHit] = []
+    /// The positions of the hits in the whole batch.
+    private(set) var positions: [Int] = []
+    /// Hits that have no record, with reasons by position.
+    private(set) var rejected: [Int: String] = [:]
+
+    /// - Throws: `DamagedPayload` if the batch cannot be read.
+    init(_ batch: HitBatch) throws {
+        var writer = RecordWriter()
+        var groups = batch.groups.makeIterator()
+        var group = groups.next()
+        try batch.forEach { position, hit in
+            while let current = group, position >= current.positions.upperBound {
+                group = groups.next()
+            }
+            guard let group else { return }
+            do throws(WireError) {
+                let size = try writer.prepare(hit)
+                var record: [UInt8] = []
+                record.reserveCapacity(size)
+                writer.append(hit, to: &record)
+                let event = try EventView(hit.event)
+                self.hits.append(
+                    SinkHit(
+                        hit, event, record: record, sequence: group.sequence,
+                        index: position - group.positions.lowerBound))
+                self.positions.append(position)
+            } catch {
+                self.rejected[position] = "no record: \(error)"
+            }
+        }
+    }
+}
+
+extension SinkHit {
+    fileprivate init(
+        _ hit: Hit, _ event: EventView, record: [UInt8], sequence: Int64, index: Int
+    ) {
+        self.id = hit.id
+        self.kind = "\(hit.kind.name)"
+        self.campaignAction = hit.campaignAction
+        self.deliveryID = event.deliveryID.text
+        self.broadlogID = event.broadlogID.text
+        self.tenant = hit.origin.tenant.text
+        self.receiveTime = hit.origin.receiveTime
+        self.record = record
+        self.sequence = sequence
+        self.index = index
+    }
+}
