@@ -11,9 +11,9 @@ public protocol HitSink: Sendable {
 
     /// Delivers a batch; returns when the backend has stored it durably.
     ///
-    /// Called with one batch at a time, in the journal's order. A batch may be delivered again after
-    /// a crash or after ``SinkResult/unavailable(reason:)``, joined with other hits than before. The
-    /// task is cancelled when the server has to stop. Do not block a thread in it.
+    /// Called with one batch at a time, in the journal's order. A batch may be delivered again
+    /// after a crash or after ``SinkResult/unavailable(reason:)``, joined with other hits than
+    /// before. The task is cancelled when the server has to stop. Do not block a thread in it.
     func deliver(_ batch: SinkBatch) async -> SinkResult
 }
 

@@ -8,9 +8,9 @@ internal import TrackingServer
 public enum SightlineServer {
     /// Runs a server until SIGTERM or SIGINT.
     ///
-    /// Values come from `settings`, then `SIGHTLINE_…` variables, then the file, then defaults. The
-    /// key `sinks` may list further sinks; the key `sink` is ignored. Logs go to standard error;
-    /// the record `listening` tells the address.
+    /// Values come from `settings`, then `SIGHTLINE_…` variables, then the file, then defaults.
+    /// The key `sinks` may list further sinks; the key `sink` is ignored. Logs go to standard
+    /// error; the record `listening` tells the address.
     ///
     /// - Parameters:
     ///   - sinks: at least one, each with a name of its own.

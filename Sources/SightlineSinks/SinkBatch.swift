@@ -25,11 +25,11 @@ public struct SinkHit: Sendable, Equatable {
     public let tenant: String
     /// When the server received the event, in microseconds since 1970.
     public let receiveTime: Int64
-    /// The whole hit: a `sightline.v1.TrackingRecord` in protobuf, with the event as the client sent
-    /// it.
+    /// The whole hit: a `sightline.v1.TrackingRecord` in protobuf, with the event as the client
+    /// sent it.
     public let record: [UInt8]
-    /// The sequence of the hit's group in the journal. A backend that stores the newest sequence and
-    /// index with its hits knows what it has after a crash.
+    /// The sequence of the hit's group in the journal. A backend that stores the newest sequence
+    /// and index with its hits knows what it has after a crash.
     public let sequence: Int64
     /// The index of the hit in its group.
     public let index: Int
