@@ -102,10 +102,11 @@ struct DeliverState {
                 && self.bytesInFlight + message.bytes.count <= limits.bytes)
     }
 
-    /// The refusals that have come; each is taken once.
-    mutating func takeRefused() -> [Refused] {
-        defer { self.refused.removeAll() }
-        return self.refused
+    /// The refusals that have come of groups up to a sequence; each is taken once. Welcome may tell
+    /// of later groups, which come with another batch.
+    mutating func takeRefused(through sequence: Int64) -> [Refused] {
+        defer { self.refused.removeAll { $0.sequence <= sequence } }
+        return self.refused.filter { $0.sequence <= sequence }
     }
 
     private mutating func take(_ welcome: Sightline_V1_Welcome) throws(BackendFailure) {

@@ -97,9 +97,9 @@ final class DeliverStream: Sendable {
     /// Everything up to it is durable or refused.
     var durable: HitPosition? { self.shell.withLock { $0.said.durable } }
 
-    /// The refusals that have come; each is taken once.
-    func takeRefused() -> [DeliverState.Refused] {
-        self.shell.withLock { $0.said.takeRefused() }
+    /// The refusals that have come of groups up to a sequence; each is taken once.
+    func takeRefused(through sequence: Int64) -> [DeliverState.Refused] {
+        self.shell.withLock { $0.said.takeRefused(through: sequence) }
     }
 
     /// Waits for Welcome.

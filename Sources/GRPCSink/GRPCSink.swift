@@ -80,7 +80,7 @@ package actor GRPCSink: Sink {
     private func send(_ hits: HitBatch) async throws -> SinkAnswer {
         let (stream, limits) = try await self.openStream(for: hits)
         var batch = DeliveredBatch(hits, after: stream.durable)
-        batch.refuse(stream.takeRefused())
+        batch.refuse(stream.takeRefused(through: hits.sequence))
         var writer = RecordBatchWriter(maxBytes: limits.messageBytes)
         for group in hits.groups {
             try batch.append(group, to: &writer)
@@ -89,7 +89,7 @@ package actor GRPCSink: Sink {
         writer.finish()
         for message in writer.takeReady() { try await stream.send(message) }
         try await stream.settle()
-        batch.refuse(stream.takeRefused())
+        batch.refuse(stream.takeRefused(through: hits.sequence))
         if let durable = stream.durable, !hits.journal.hasPrefix(Self.replayPrefix) {
             self.keptPlace.withLock { $0 = BackendPlace(journal: hits.journal, position: durable) }
         }

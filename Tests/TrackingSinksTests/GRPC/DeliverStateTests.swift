@@ -142,11 +142,12 @@ struct DeliverStateTests {
         try state.take(refusing, at: Self.start + .seconds(3))
         #expect(state.inFlight.map(\.end.sequence) == [6] && state.hitsInFlight == 1)
         #expect(state.durable == Self.end(5) && state.progress == Self.start + .seconds(3))
+        #expect(state.takeRefused(through: 4) == [])
         #expect(
-            state.takeRefused() == [
+            state.takeRefused(through: 5) == [
                 .init(sequence: 5, index: 0, reason: "the backend refused it: C")
             ])
-        #expect(state.takeRefused() == [])
+        #expect(state.takeRefused(through: .max) == [])
     }
 
     @Test("the window holds hits and bytes up to the lower limit of both sides")

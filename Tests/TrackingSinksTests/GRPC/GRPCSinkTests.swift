@@ -82,6 +82,22 @@ struct GRPCSinkTests {
         #expect(backend.records.count == 10)
     }
 
+    @Test("a refusal of a group that a later batch brings again is kept for it")
+    func laterRefusals() async throws {
+        let backend = try await TestBackend([.refuse([17])])
+        let sink = try GRPCSink(backend.configuration())
+        guard case .rejected = await sink.deliver(try self.batch(1...5)) else {
+            Issue.record("nothing is rejected")
+            return
+        }
+        // A killed server whose cursor was behind: its batches are smaller now.
+        let next = try GRPCSink(backend.configuration())
+        #expect(await next.deliver(try self.batch(1...3)) == .delivered)
+        let reason = "the backend refused it: TEST: number 17"
+        #expect(await next.deliver(try self.batch(4...6)) == .rejected([5: reason]))
+        #expect(backend.hellos.count == 2 && backend.records.count == 23)
+    }
+
     @Test("a stream without an ack is broken off in time, and the batch comes again")
     func silence() async throws {
         let backend = try await TestBackend([.stall])
