@@ -255,6 +255,29 @@ def test_a_backend_that_lost_its_file_gets_what_the_journal_keeps(make_server, m
         assert server.terminate() == 0, server.log()
 
 
+def test_refused_hits_come_again_by_a_replay(make_server, make_backend, seed):
+    """In a journal of the replay's own, beside what is delivered meanwhile."""
+    backend = make_backend(python("tenth"))
+    server = make_server(*backend.options)
+    client = Client(0, seed)
+    server.start()
+    client.run(server, itertools.islice(client.batches(), 10), threading.Event(), 60)
+    assert client.failure is None
+    drain(server)
+    assert letters(server).keys() | backend.hits.keys() == client.owed and letters(server)
+    backend.kill()
+    backend.command = python()
+    backend.start()
+    replay = subprocess.run(
+        [binary(), "replay", "--data-dir", server.directory, *backend.options], text=True,
+        capture_output=True, timeout=60, stdin=subprocess.DEVNULL, check=False)
+    assert replay.returncode == 0, replay
+    client.run(server, itertools.islice(client.batches(), 1), threading.Event(), 60)
+    drain(server)
+    assert backend.hits.keys() == client.owed and set(backend.hits.values()) == {1}
+    assert not letters(server)
+
+
 @pytest.mark.parametrize("is_known", [True, False])
 def test_tls_shows_both_certificates_and_the_key(make_server, folder, seed, is_known):
     """The backend's certificate has to be its host's, ours is shown, and no log has the key."""

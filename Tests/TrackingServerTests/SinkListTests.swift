@@ -1,5 +1,6 @@
 // The key `sinks`: several sinks at once.
 internal import Testing
+internal import TrackingCore
 internal import TrackingJournal
 internal import TrackingSinks
 
@@ -228,6 +229,30 @@ struct SinkListTests {
             try await Configurations.problems(
                 assignments: [shared, list, "webhook.url=https://b.example/"]
             ).isEmpty)
+    }
+
+    @Test("each grpc sink of a list is checked with its own keys")
+    func grpcs() async throws {
+        let list =
+            "sinks=[{type: grpc, target: 'a.example:1'}, {type: grpc, name: b, target: '[::1]:1', "
+            + "tls.roots: a.pem}]"
+        let problems = try await Configurations.problems(assignments: [list])
+        #expect(problems.count == 1)
+        #expect(problems.contains { $0.contains("grpc.tls.roots is \"a.pem\", but is for TLS") })
+    }
+
+    @Test("sinks of one's own stand beside those of the list, each with a name of its own")
+    func ownSinks() async throws {
+        var configuration = ServerConfiguration()
+        try configuration.add(ownSinks: ["mine", "other"])
+        #expect(configuration.sinks.map(\.name) == ["mine", "other"])
+        let loaded = try await Configurations.load(assignments: ["sinks=[{type: jsonl}]"])
+        configuration = try loaded.result.get()
+        try configuration.add(ownSinks: ["mine"])
+        #expect(configuration.sinks.map(\.name) == ["jsonl", "mine"])
+        for names in [["mine"], ["jsonl"], ["new", "new"], [""], ["A"], ["a b"]] {
+            #expect(throws: ConfigurationError.self) { try configuration.add(ownSinks: names) }
+        }
     }
 
     @Test("sink and sinks together stop the start")
