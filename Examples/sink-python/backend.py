@@ -54,9 +54,9 @@ class Backend(pb_grpc.SinkServiceServicer):
 
     def welcome(self, hello, pair):
         known = {"durable": self.ends[pair]} if pair in self.ends else {"nothing": {}}
-        refused = [one for one in self.refused[pair] if one.sequence > hello.settled_sequence]
+        self.refused[pair] = [r for r in self.refused[pair] if r.sequence > hello.settled_sequence]
         return pb.Welcome(version=1, capabilities=[pb.SINK_CAPABILITY_REFUSALS],
-                          journal_id=hello.journal_id, refused=refused, **known)
+                          journal_id=hello.journal_id, refused=self.refused[pair], **known)
 
     def take(self, batch, pair):
         ack, lines = pb.Ack(durable=batch.end), []
