@@ -3,6 +3,7 @@ reader of another client library."""
 
 import itertools
 import random
+import subprocess
 import threading
 import time
 
@@ -10,7 +11,7 @@ import pytest
 
 import kafka_mock
 from kafka_mock import Mock, Reader, Tansu
-from server import query, wait_until
+from server import binary, query, wait_until
 from test_crash import Client, kill_under_load, resend_all
 from test_metrics import scrape, values
 
@@ -243,7 +244,9 @@ def test_the_metrics_and_the_log_tell_what_is_wrong(make_server, cluster, seed):
     send(server, client, 500)
     drain(server)
     wait_until(lambda: metric(server, "sightline_sink_connected_brokers") == 3, "three brokers")
-    assert metric(server, "sightline_sink_broker_round_trip_seconds") > 0
+    # The time of answers is that of the last second.
+    wait_until(lambda: send(server, client, 70)
+               or metric(server, "sightline_sink_broker_round_trip_seconds") > 0, "an answer")
     for broker in (1, 2, 3):
         cluster.tell(f"down {broker}")
     send(server, client, 100)
@@ -270,3 +273,26 @@ def test_a_password_is_in_no_log(make_server, cluster, folder, seed):
     server.kill()
     log = server.log_path.read_text()
     assert "SASL" in log and PASSWORD not in log
+
+
+@pytest.mark.parametrize("options, problem", [
+    (["kafka.sasl.password_file={}/none"], "but has to be a file that this user can read"),
+    (["kafka.sasl.password_file={}/empty"], "but has to have the password in one line"),
+    (["kafka.sasl.password_file={}/two"], "but has to have the password in one line"),
+    (["kafka.sasl.password_file={}/one", "kafka.tls.enabled=true", "kafka.tls.roots={}/none"],
+     "ssl.ca.location"),
+    (["kafka.sasl.password_file={}/one", "kafka.tls.enabled=true", "kafka.tls.certificate={}/one",
+      "kafka.tls.key={}/one"], "ssl.certificate.location"),
+])
+def test_a_file_that_cannot_be_used_stops_the_start(folder, options, problem):
+    """78 before anything listens, with the place and without the password."""
+    for name, text in {"empty": "\n", "one": f"{PASSWORD}\n", "two": f"{PASSWORD}\nb\n"}.items():
+        (folder / name).write_text(text)
+    settings = ["sink=kafka", "kafka.sasl.mechanism=plain", "kafka.sasl.user=u",
+                *(option.format(folder) for option in options)]
+    answer = subprocess.run(
+        [str(binary()), "serve", "--listen", "127.0.0.1:0", "--admin", "off", "--data-dir",
+         str(folder / "data"), *(f"--set={setting}" for setting in settings)],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+    assert answer.returncode == 78 and answer.stdout == "", answer
+    assert problem in answer.stderr and PASSWORD not in answer.stderr, answer.stderr
