@@ -92,8 +92,8 @@ let targets: [Target] = [
     module(
         "TrackingJournal",
         ["CCRC32C", "ConfigurationKeys", "TrackingCore"] + libraries("DequeModule") + sqlite),
-    .systemLibrary(name: "CNats", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
     .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+    .systemLibrary(name: "CNats", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
     .systemLibrary(
         name: "CRdKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
     // In every build, without a trait: small, and on nearly every Linux system already.
@@ -116,15 +116,14 @@ let targets: [Target] = [
         "KafkaSink", ["CRdKafka", "TrackingCore", "TrackingSinks"] + libraries("ServiceLifecycle")),
     module("NATSSink", ["CNats", "TrackingCore", "TrackingSinks"]),
     module(
+        "PostgreSQLSink",
+        ["CLibpq", "TrackingCore", "TrackingSinks"] + libraries("Logging", "ServiceLifecycle")),
+    module(
         "WebhookSink",
         ["TrackingCore", "TrackingSinks"]
             + libraries(
                 "AsyncHTTPClient", "Crypto", "Instrumentation", "NIOCore", "NIOHTTP1", "NIOPosix",
                 "NIOSSL", "ServiceContextModule")),
-    // In the program only with the trait.
-    module(
-        "PostgreSQLSink",
-        ["CLibpq", "TrackingCore", "TrackingSinks"] + libraries("Logging", "ServiceLifecycle")),
     module("TerminalText"),
     module("SightlineClient", ["SightlineProtos", "TerminalText", "TrackingCore"] + grpc),
     module(

@@ -85,7 +85,9 @@ package struct SinkFactory: Sendable {
 
     /// The error of a sink whose trait this build does not have.
     private static func absent(_ listed: ListedSink, _ absence: String) -> ConfigurationError {
-        ConfigurationError(["the sink \(listed.name) is of the type \(listed.kind), but \(absence)"])
+        ConfigurationError([
+            "the sink \(listed.name) is of the type \(listed.kind), but \(absence)"
+        ])
     }
 
     /// Opens a sink of the running server.
