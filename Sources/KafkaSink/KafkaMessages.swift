@@ -7,6 +7,7 @@ internal import TrackingSinks
 struct KafkaMessages {
     private let keyKind: KafkaConfiguration.MessageKey
     private var hitID = MessageText()
+    private var writer = RecordWriter()
     private var record: [UInt8] = []
     /// What the hits of a request share, and those of an event, written once for all of them.
     private var request: SharedHeaders?
@@ -23,7 +24,10 @@ struct KafkaMessages {
     init(key: KafkaConfiguration.MessageKey) { self.keyKind = key }
 
     /// Drops what points into the batch.
-    mutating func endBatch() { (self.request, self.event) = (nil, nil) }
+    mutating func endBatch() {
+        (self.request, self.event) = (nil, nil)
+        self.writer.endBatch()
+    }
 
     /// Calls `body` with a hit's key, value and headers. The headers are `body`'s to destroy or to
     /// hand on; the bytes are valid until it returns.
@@ -37,7 +41,8 @@ struct KafkaMessages {
         self.hitID.clear()
         self.hitID.append(hitID: hit)
         self.record.removeAll(keepingCapacity: true)
-        hit.appendRecord(of: event, to: &self.record)
+        _ = try self.writer.prepare(hit)
+        self.writer.append(hit, to: &self.record)
         guard let headers = rd_kafka_headers_new(9) else {
             throw KafkaFailure("librdkafka has no room for headers")
         }

@@ -76,6 +76,8 @@ final class TestBackend: Sightline_V1_SinkService.SimpleServiceProtocol {
         _ change: (inout GRPCConfiguration) -> Void = { _ in }
     ) -> GRPCConfiguration {
         var configuration = GRPCConfiguration()
+        // A busy machine is no silent backend.
+        (configuration.connectTimeout, configuration.ackTimeout) = (.seconds(300), .seconds(300))
         configuration.target = "127.0.0.1:\(self.served.withLock { $0?.0 } ?? 0)"
         change(&configuration)
         return configuration
