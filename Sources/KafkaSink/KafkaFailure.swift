@@ -25,7 +25,7 @@ extension rd_kafka_resp_err_t {
             || self == RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED
     }
 
-    /// Whether brokers no longer know the producer's numbers, or it has ended: another one is needed.
+    /// Whether another producer is needed: brokers do not know its numbers, or it has ended.
     var isOfProducer: Bool {
         [
             RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER, RD_KAFKA_RESP_ERR_UNKNOWN_PRODUCER_ID,
