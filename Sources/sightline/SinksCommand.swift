@@ -10,9 +10,9 @@ struct SinksCommand: AsyncParsableCommand {
         commandName: "sinks",
         abstract: "List a running server's sinks; pause, resume, forget, try or check one.",
         discussion: """
-            All but `try`, `check` and `sql` ask the server through the Unix socket admin.sock in its
-            data directory, as the server's own user. Exit 0: done. 69: no server answers there, or it
-            has no such sink.
+            All but `try`, `check` and `sql` ask the server through the Unix socket admin.sock in
+            its data directory, as the server's own user. Exit 0: done. 69: no server answers there,
+            or it has no such sink.
             """,
         subcommands: [
             List.self, Pause.self, Resume.self, Forget.self, SinkTryCommand.self,

@@ -35,7 +35,8 @@ package enum TrialHit {
                 key: key, kind: .impression, product: .standard, warnings: Warnings(),
                 receiveTime: time, tenant: tenant, trace: trace, event: bytes)
         }
-        // As the first group of a journal that nobody has.
-        return HitBatch(journal: Self.mark, sequence: 1, payload: payload)
+        // As a replay of its own: no backend moves a cursor by it, or knows it from another trial.
+        let journal = "replay-\(String(key.high, radix: 16))"
+        return HitBatch(journal: journal, sequence: 1, payload: payload)
     }
 }
