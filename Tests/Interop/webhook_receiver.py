@@ -59,6 +59,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     folder: pathlib.Path
     shares: dict[str, float] = {}
+    # Fates that have not come yet: the first requests meet each of them once, the rest by dice.
+    due: list[str] = []
     lock = threading.Lock()
 
     def do_POST(self):  # pylint: disable=invalid-name
@@ -102,6 +104,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def fate(self) -> str:
         """What becomes of a request; empty for an answer at once."""
+        with self.lock:
+            if self.due:
+                return self.due.pop()
         dice = random.random()
         for fate, share in self.shares.items():
             dice -= share
@@ -145,6 +150,7 @@ def main() -> None:
     Handler.folder = pathlib.Path(folder)
     shares = Handler.folder / "shares"
     Handler.shares = json.loads(shares.read_text()) if shares.exists() else {}
+    Handler.due = list(Handler.shares)
     standardwebhooks.webhooks.datetime = ShiftedClock
     server = http.server.ThreadingHTTPServer(("127.0.0.1", int(port)), Handler)
     if identity:
