@@ -1,8 +1,8 @@
 package import TrackingCore
 
 /// Writes hits as TrackingRecords, straight from the events' bytes: unknown fields are kept. By
-/// hand, because sinks do so for each hit, and SwiftProtobuf makes strings of all fields first. Tests
-/// compare the bytes. What the hits of one event share is written once.
+/// hand, because sinks do so for each hit, and SwiftProtobuf makes strings of all fields first.
+/// Tests compare the bytes. What the hits of one event share is written once.
 package struct RecordWriter {
     /// The fields from the delivery id on.
     private var shared: [UInt8] = []
