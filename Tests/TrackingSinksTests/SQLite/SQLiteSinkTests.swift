@@ -143,10 +143,14 @@ struct SQLiteSinkTests {
         let text = "SELECT sql FROM sqlite_master WHERE name = 'funnel'"
         #expect(await (try self.sink()).deliver(batch) == .delivered)
         let views = try self.rows(text)
-        try await DatabaseQueue(path: self.directory.file("hits.db")).write {
-            try $0.execute(
-                sql: "DROP VIEW funnel; CREATE VIEW funnel AS SELECT count(*) FROM hits")
-        }
+        // The sink that has just ended may still be writing.
+        var patient = Configuration()
+        patient.busyMode = .timeout(60)
+        try await DatabaseQueue(path: self.directory.file("hits.db"), configuration: patient)
+            .write {
+                try $0.execute(
+                    sql: "DROP VIEW funnel; CREATE VIEW funnel AS SELECT count(*) FROM hits")
+            }
         _ = try self.sink()
         #expect(try self.rows(text) == views)
         #expect(try self.rows("SELECT impressions FROM funnel") == [["impressions": 1]])
