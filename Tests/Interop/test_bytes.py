@@ -154,7 +154,7 @@ def judge(template: Template, name: str, change: Change) -> Result:
     try:
         # The socket of a process that was killed is no file to be copied.
         shutil.copytree(template.directory, server.directory,
-                        ignore=shutil.ignore_patterns("admin.sock"))
+                        ignore=shutil.ignore_patterns("admin.sock", ".admin"))
         change(server.directory)
         try:
             server.start()
