@@ -23,6 +23,9 @@ WARM_UP, STREAMS_WARM_UP = 200, 1000
 MOST_GROWTH = 0.05
 # What a sample is held to as well: it is too small for a share of the memory to tell.
 MOST_KIB_EACH = 4
+# The allocator takes memory in steps, and a step may fall into what is measured. What is left by each
+# end is left each time.
+TRIES = 3
 # Ends that take a connection 600 streams or frames are repeated less often.
 FLOODS = 20
 AT_ONCE = 4
@@ -90,12 +93,14 @@ def test_an_end_leaves_nothing(crowded, amount, figure, name):
     count = amount(SAMPLE, WHOLE) // share
     warm_up = max(count // 10, STREAMS_WARM_UP if name in STREAMS else WARM_UP // share)
     repeat(crowded, name, warm_up)
-    before = settle(crowded)
-    repeat(crowded, name, count)
-    after = settle(crowded)
-    growth = (after - before) / before
-    figure(f"ends: {name}: {count} of them, {before >> 10} MiB before and {after >> 10} after"
-           f" ({growth:+.1%}, {(after - before) / count:+.1f} KiB each)")
-    assert crowded.process.poll() is None, crowded.log()
-    assert growth <= MOST_GROWTH, f"{after - before} KiB stay after {count}"
-    assert after - before <= MOST_KIB_EACH * count * share, f"{after - before} KiB after {count}"
+    for _ in range(TRIES):
+        before = settle(crowded)
+        repeat(crowded, name, count)
+        after = settle(crowded)
+        growth = (after - before) / before
+        figure(f"ends: {name}: {count} of them, {before >> 10} MiB before and {after >> 10} after"
+               f" ({growth:+.1%}, {(after - before) / count:+.1f} KiB each)")
+        assert crowded.process.poll() is None, crowded.log()
+        if growth <= MOST_GROWTH and after - before <= MOST_KIB_EACH * count * share:
+            return
+    raise AssertionError(f"{after - before} KiB stay after {count}, each of {TRIES} times")
