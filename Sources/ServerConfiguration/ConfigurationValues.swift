@@ -69,6 +69,14 @@ struct ConfigurationValues {
         self.problems.append(Self.problem(setting, rule))
     }
 
+    /// Refuses each key that is set while the other of its pair is not.
+    mutating func refuseAlone(_ pairs: [(name: String, other: String)]) {
+        for (name, other) in pairs
+        where !self.text(name).isEmpty && self.text(other).isEmpty {
+            self.refuse(name, "needs \(other) too")
+        }
+    }
+
     /// Checks values as they are with others in the place of some, which `key` has set.
     mutating func check(
         _ texts: [String: String], setBy key: String, _ body: (inout Self) -> Void

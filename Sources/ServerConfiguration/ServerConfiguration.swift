@@ -22,7 +22,7 @@ package struct ServerConfiguration: Sendable {
     package var sink = SinkKind.sqlite
     /// Where hits go: at least one required sink, each with a name of its own.
     package var sinks: [ListedSink] { self.listedSinks ?? [ListedSink(self.sink)] }
-    private var listedSinks: [ListedSink]?
+    var listedSinks: [ListedSink]?
     /// The least severe log record that is written.
     package var logLevel = Logger.Level.info
     /// How log records look.
@@ -104,16 +104,7 @@ package struct ServerConfiguration: Sendable {
         // Streams are told of the end in time for it to come before the connections are cut.
         self.stream.closingGrace = min(self.stream.closingGrace, self.drainTimeout / 2)
         self.readSinks(&values)
-        self.checkStreams(&values)
-        self.checkTopics(&values)
-        self.checkCampaigns(&values)
-        for sink in self.sinks where sink.kind == .webhook {
-            values.check(sink.settings, setBy: "sinks") { WebhookConfiguration.check(&$0) }
-        }
-        self.checkDatabases(&values)
-        for sink in self.sinks where sink.kind == .grpc {
-            values.check(sink.settings, setBy: "sinks") { GRPCConfiguration.check(&$0) }
-        }
+        self.checkSinks(&values)
         self.connections.read(&values)
         self.traces.read(&values)
         self.admin.read(&values)
@@ -157,28 +148,6 @@ extension ServerConfiguration {
             sinks.append(ListedSink(.discard, name: name))
         }
         self.listedSinks = sinks
-    }
-
-    private mutating func checkStreams(_ values: inout ConfigurationValues) {
-        var streams: Set<String> = []
-        for sink in self.sinks where sink.kind == .nats {
-            values.check(sink.settings, setBy: "sinks") { NATSConfiguration.check(&$0) }
-            let own = sink.configuration(in: self).nats
-            self.journal.retainSeconds = max(
-                self.journal.retainSeconds, Int(own.retention.components.seconds))
-            if !streams.insert(own.stream).inserted {
-                values.refuse(
-                    "sinks",
-                    "two sinks have the stream \(own.stream), which would take the hits "
-                        + "of one for duplicates of the other's: give one of them its own stream "
-                        + "and subject_prefix")
-            }
-        }
-        #if !NATS
-            if self.sinks.contains(where: { $0.kind == .nats }) {
-                values.refuse(self.listedSinks == nil ? "sink" : "sinks", NATSConfiguration.absence)
-            }
-        #endif
     }
 }
 

@@ -25,11 +25,9 @@ extension GRPCConfiguration {
         where isPlaintext && !values.text(name).isEmpty {
             values.refuse(name, "is for TLS, which is not used: set grpc.tls.mode to tls")
         }
-        for (name, other) in [
+        values.refuseAlone([
             ("grpc.tls.certificate", "grpc.tls.key"), ("grpc.tls.key", "grpc.tls.certificate"),
-        ] where !values.text(name).isEmpty && values.text(other).isEmpty {
-            values.refuse(name, "needs \(other) too")
-        }
+        ])
         if values.number("grpc.window_bytes") < values.number("grpc.message_bytes") {
             values.refuse(
                 "grpc.window_bytes",

@@ -31,12 +31,10 @@ extension KafkaConfiguration {
     }
 
     private static func checkTLS(_ values: inout ConfigurationValues) {
-        Self.require(
-            [
-                ("kafka.tls.certificate", "kafka.tls.key"),
-                ("kafka.tls.key", "kafka.tls.certificate"),
-                ("kafka.tls.key_password_file", "kafka.tls.key"),
-            ], of: &values)
+        values.refuseAlone([
+            ("kafka.tls.certificate", "kafka.tls.key"), ("kafka.tls.key", "kafka.tls.certificate"),
+            ("kafka.tls.key_password_file", "kafka.tls.key"),
+        ])
         if values.text("kafka.tls.enabled") == "true" { return }
         for name in [
             "kafka.tls.roots", "kafka.tls.certificate", "kafka.tls.key",
@@ -66,30 +64,5 @@ extension KafkaConfiguration {
                 "would send the password as it is over the network: set kafka.tls.enabled to "
                     + "true, or use scram-sha-512")
         }
-    }
-
-    /// Refuses a key that is set without another one.
-    private static func require(
-        _ pairs: [(String, String)], of values: inout ConfigurationValues
-    ) {
-        for (name, other) in pairs
-        where !values.text(name).isEmpty && values.text(other).isEmpty {
-            values.refuse(name, "needs \(other) too")
-        }
-    }
-}
-
-extension ServerConfiguration {
-    /// Checks the kafka sinks, each with its own keys.
-    func checkTopics(_ values: inout ConfigurationValues) {
-        for sink in self.sinks where sink.kind == .kafka {
-            values.check(sink.settings, setBy: "sinks") { KafkaConfiguration.check(&$0) }
-        }
-        #if !Kafka
-            if self.sinks.contains(where: { $0.kind == .kafka }) {
-                let key = values.text("sinks").isEmpty ? "sink" : "sinks"
-                values.refuse(key, KafkaConfiguration.absence)
-            }
-        #endif
     }
 }

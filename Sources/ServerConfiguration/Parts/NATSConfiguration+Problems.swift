@@ -25,12 +25,10 @@ extension NATSConfiguration {
             values.refuse(
                 "nats.max_age_seconds", "has to be 0, or at least nats.duplicate_seconds")
         }
-        for (name, other) in [
+        values.refuseAlone([
             ("nats.user", "nats.password_file"), ("nats.password_file", "nats.user"),
             ("nats.tls.certificate", "nats.tls.key"), ("nats.tls.key", "nats.tls.certificate"),
-        ] where !values.text(name).isEmpty && values.text(other).isEmpty {
-            values.refuse(name, "needs \(other) too")
-        }
+        ])
         if !Self.isSubject(values.text("nats.subject_prefix")) {
             values.refuse("nats.subject_prefix", "has to be letters, digits, -, _ and single dots")
         }

@@ -1,5 +1,4 @@
 // What is wrong with the keys of the postgresql sink.
-internal import TrackingJournal
 package import TrackingSinks
 
 extension PostgreSQLConfiguration {
@@ -41,43 +40,15 @@ extension PostgreSQLConfiguration {
                     "has to be 0, or more than postgresql.late_days")
             }
         }
-        for (name, other) in [
+        values.refuseAlone([
             ("postgresql.tls.certificate", "postgresql.tls.key"),
             ("postgresql.tls.key", "postgresql.tls.certificate"),
-        ] where !values.text(name).isEmpty && values.text(other).isEmpty {
-            values.refuse(name, "needs \(other) too")
-        }
+        ])
         let mode = values.text("postgresql.tls.mode")
         if !mode.hasPrefix("verify"), !values.text("postgresql.tls.roots").isEmpty {
             values.refuse(
                 "postgresql.tls.roots",
                 "postgresql.tls.mode is \(mode), which proves nothing: set it to verify-full")
         }
-    }
-}
-
-extension ServerConfiguration {
-    /// Checks the keys of every postgresql sink, and that no two share a cursor.
-    mutating func checkDatabases(_ values: inout ConfigurationValues) {
-        var places: Set<[String]> = []
-        for sink in self.sinks where sink.kind == .postgresql {
-            values.check(sink.settings, setBy: "sinks") { PostgreSQLConfiguration.check(&$0) }
-            let own = sink.configuration(in: self).postgresql
-            self.journal.retainSeconds = max(
-                self.journal.retainSeconds, Int(own.retention.components.seconds))
-            if !places.insert([own.url, own.schema]).inserted {
-                values.refuse(
-                    "sinks",
-                    "two sinks have the schema \(own.schema) of one database, and so one cursor: "
-                        + "give one of them its own schema")
-            }
-        }
-        #if !PostgreSQL
-            if self.sinks.contains(where: { $0.kind == .postgresql }) {
-                values.refuse(
-                    values.text("sinks").isEmpty ? "sink" : "sinks", PostgreSQLConfiguration.absence
-                )
-            }
-        #endif
     }
 }
