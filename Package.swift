@@ -112,12 +112,11 @@ let targets: [Target] = [
         ["TrackingCore", "TrackingSinks"] + libraries("AsyncHTTPClient", "NIOCore", "NIOHTTP1")),
     module("GRPCSink", ["CCRC32C", "SightlineProtos", "TrackingCore", "TrackingSinks"] + grpc),
     // In the program only with their traits.
-    module(
-        "KafkaSink", ["CRdKafka", "TrackingCore", "TrackingSinks"] + libraries("ServiceLifecycle")),
+    module("KafkaSink", ["CRdKafka", "TrackingCore", "TrackingSinks"]),
     module("NATSSink", ["CNats", "TrackingCore", "TrackingSinks"]),
     module(
         "PostgreSQLSink",
-        ["CLibpq", "TrackingCore", "TrackingSinks"] + libraries("Logging", "ServiceLifecycle")),
+        ["CLibpq", "TrackingCore", "TrackingSinks"] + libraries("Logging")),
     module(
         "WebhookSink",
         ["TrackingCore", "TrackingSinks"]

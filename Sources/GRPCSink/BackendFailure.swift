@@ -3,8 +3,13 @@ internal import GRPCCore
 /// Why a stream cannot go on: the backend or the connection failed, or it breaks the protocol.
 struct BackendFailure: Error, Equatable, CustomStringConvertible {
     let description: String
+    /// The status of a call that ended with an error.
+    let code: RPCError.Code?
 
-    init(_ description: String) { self.description = description }
+    init(_ description: String, code: RPCError.Code? = nil) {
+        self.description = description
+        self.code = code
+    }
 }
 
 extension BackendFailure {
@@ -12,6 +17,12 @@ extension BackendFailure {
     static let inOrder = BackendFailure("it ended the stream")
     /// Whether a stream ended with OK.
     var isInOrder: Bool { self == .inOrder }
+    /// The backend did not answer Hello.
+    static let noWelcome = BackendFailure("no Welcome within grpc.connect_seconds")
+    /// Whether no backend of this protocol has answered at all.
+    var isAbsence: Bool {
+        self == .noWelcome || self.code == .unavailable || self.code == .unimplemented
+    }
 
     /// Why a call ended with an error.
     init(of error: any Error) {
@@ -19,7 +30,7 @@ extension BackendFailure {
         case let failure as BackendFailure: self = failure
         case let error as RPCError:
             let cause = error.cause.map { " (\($0))" } ?? ""
-            self.init("\(error.code): \(error.message)\(cause)")
+            self.init("\(error.code): \(error.message)\(cause)", code: error.code)
         default: self.init("\(error)")
         }
     }

@@ -108,7 +108,7 @@ final class DeliverStream: Sendable {
     func open(within timeout: Duration) async throws -> DeliverState.Welcome {
         let deadline = ContinuousClock.now + timeout
         return try await self.wait(
-            { _ in deadline }, "no Welcome within grpc.connect_seconds"
+            { _ in deadline }, .noWelcome
         ) { said in said.welcome }
     }
 
@@ -148,15 +148,16 @@ final class DeliverStream: Sendable {
     func end(within timeout: Duration) async -> BackendFailure? {
         let deadline = ContinuousClock.now + timeout
         do {
-            return try await self.wait({ _ in deadline }, "") { _ in nil as BackendFailure? }
-        } catch let end as BackendFailure where !end.description.isEmpty {
+            return try await self.wait({ _ in deadline }, Self.late) { _ in nil as BackendFailure? }
+        } catch let end as BackendFailure where end != Self.late {
             return end
         } catch {
             return nil
         }
     }
 
-    private static let silence = "no ack within grpc.ack_seconds"
+    private static let late = BackendFailure("the call has not ended")
+    private static let silence = BackendFailure("no ack within grpc.ack_seconds")
 
     /// When a wait is over, or worth another look.
     private func nextLook(_ said: DeliverState) -> ContinuousClock.Instant {
@@ -187,7 +188,7 @@ final class DeliverStream: Sendable {
 extension DeliverStream {
     /// Waits until `body` returns a value; looks again after every change.
     private func wait<Value: Sendable>(
-        _ deadline: (DeliverState) -> ContinuousClock.Instant, _ timeout: String,
+        _ deadline: (DeliverState) -> ContinuousClock.Instant, _ timeout: BackendFailure,
         for body: (inout DeliverState) throws -> Value?
     ) async throws -> Value {
         var latest: ContinuousClock.Instant?
@@ -201,7 +202,7 @@ extension DeliverStream {
             }
             if let value { return value }
             // The same moment again, and it has passed.
-            if next == latest, next <= .now { throw BackendFailure(timeout) }
+            if next == latest, next <= .now { throw timeout }
             latest = next
             await self.pause(until: next, unlessAfter: changes)
         }

@@ -22,9 +22,6 @@ package actor GRPCSink: Sink {
     /// Until when nothing is sent, because the backend asked for it.
     private var busyUntil: ContinuousClock.Instant?
 
-    /// What a replay's journal begins with; its place is none to resume at.
-    private static let replayPrefix = "replay-"
-
     /// A sink that connects with its first batch.
     ///
     /// - Parameter name: the sink's name in the configuration, which the backend is told.
@@ -90,7 +87,7 @@ package actor GRPCSink: Sink {
         for message in writer.takeReady() { try await stream.send(message) }
         try await stream.settle()
         batch.refuse(stream.takeRefused(through: hits.sequence))
-        if let durable = stream.durable, !hits.journal.hasPrefix(Self.replayPrefix) {
+        if let durable = stream.durable, !hits.isReplay {
             self.keptPlace.withLock { $0 = BackendPlace(journal: hits.journal, position: durable) }
         }
         return SinkAnswer(rejected: batch.rejected)

@@ -26,7 +26,7 @@ extension KafkaSink {
     }
 
     /// Ends a try that has waited for too long.
-    func checkTime(_ producer: KafkaProducer, _ stop: KafkaStop) throws {
+    func checkTime(_ producer: KafkaProducer, _ stop: SinkStop) throws {
         if stop.isOver { throw KafkaFailure("the server stops") }
         let silence = self.lastReport.duration(to: .now)
         let wait = max(self.lastReport, self.tryStart).duration(to: .now)

@@ -1,7 +1,6 @@
 // The sink for Apache Kafka, and for whatever speaks its protocol.
 internal import CRdKafka
 internal import Dispatch
-internal import ServiceLifecycle
 internal import Synchronization
 package import TrackingCore
 package import TrackingSinks
@@ -72,19 +71,12 @@ package final class KafkaSink: Sink, @unchecked Sendable {
 
     /// Produces a batch and waits for its reports. When the server stops, it waits for up to 5 s.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
-        let stop = KafkaStop()
-        return await withTaskCancellationHandler {
-            await withGracefulShutdownHandler {
-                await withCheckedContinuation { continuation in
-                    self.queue.async {
-                        continuation.resume(returning: self.deliver(hits, until: stop))
-                    }
+        await SinkStop.during(grace: Self.stopTime) { stop in
+            await withCheckedContinuation { continuation in
+                self.queue.async {
+                    continuation.resume(returning: self.deliver(hits, until: stop))
                 }
-            } onGracefulShutdown: {
-                stop.begin(after: Self.stopTime)
             }
-        } onCancel: {
-            stop.begin(after: .zero)
         }
     }
 
@@ -98,7 +90,7 @@ package final class KafkaSink: Sink, @unchecked Sendable {
 
     // MARK: On the queue
 
-    private func deliver(_ hits: HitBatch, until stop: KafkaStop) -> SinkAnswer {
+    private func deliver(_ hits: HitBatch, until stop: SinkStop) -> SinkAnswer {
         do {
             // Parse it all first: nothing is sent of a batch that becomes dead letters.
             try hits.forEachEvent { _, _ in }
@@ -158,7 +150,7 @@ package final class KafkaSink: Sink, @unchecked Sendable {
     }
 
     /// Hands what is waiting to the library, up to the first failure.
-    private func send(over producer: KafkaProducer, until stop: KafkaStop) throws {
+    private func send(over producer: KafkaProducer, until stop: SinkStop) throws {
         guard let delivery else { return }
         var sent = 0
         try delivery.hits.forEach { position, hit in
@@ -204,7 +196,7 @@ package final class KafkaSink: Sink, @unchecked Sendable {
         return .done
     }
 
-    private func awaitReports(from producer: KafkaProducer, until stop: KafkaStop) throws {
+    private func awaitReports(from producer: KafkaProducer, until stop: SinkStop) throws {
         while let delivery, delivery.inFlightCount > 0, producer.fatality == nil {
             self.poll(milliseconds: 50)
             try self.checkTime(producer, stop)

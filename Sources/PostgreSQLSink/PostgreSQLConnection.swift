@@ -3,6 +3,7 @@
 internal import CLibpq
 internal import Glibc
 internal import TrackingCore
+internal import TrackingSinks
 
 /// A connection, used on the sink's executor alone.
 final class PostgreSQLConnection {

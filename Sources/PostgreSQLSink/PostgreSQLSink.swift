@@ -1,6 +1,5 @@
 // The sink for a database: each hit is a row in PostgreSQL.
 package import Logging
-internal import ServiceLifecycle
 internal import Synchronization
 package import TrackingCore
 package import TrackingSinks
@@ -44,16 +43,7 @@ package final class PostgreSQLSink: Sink {
 
     /// Stores a batch.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
-        let stop = SinkStop()
-        return await withTaskCancellationHandler {
-            await withGracefulShutdownHandler {
-                await self.write(hits, stop)
-            } onGracefulShutdown: {
-                stop.begin(after: Self.grace)
-            }
-        } onCancel: {
-            stop.begin(after: .zero)
-        }
+        await SinkStop.during(grace: Self.grace) { await self.write(hits, $0) }
     }
 
     private func write(_ hits: HitBatch, _ stop: SinkStop) async -> SinkAnswer {
@@ -67,9 +57,4 @@ package final class PostgreSQLSink: Sink {
         }
         return answer
     }
-}
-
-extension HitBatch {
-    /// Whether it is of a replay, whose groups have no place in a journal.
-    var isReplay: Bool { self.journal.hasPrefix("replay-") }
 }

@@ -8,7 +8,7 @@ package struct HitReplay: Sendable {
     private let sink: any Sink
     private let filter: HitFilter?
     // Not the journal's: a sink that keeps its place there would pass over what it has had.
-    private let journal = "replay-\(UUID().uuidString.lowercased())"
+    private let journal = HitBatch.replayJournal(UUID().uuidString.lowercased())
 
     /// Hits of one kept group, or of several rows.
     package struct Page: Sendable {

@@ -9,7 +9,7 @@ package struct Replay {
     private let refuser: String
     private let sink: any Sink
     private let batchLetters: Int
-    private let journal = "replay-\(UUID().uuidString.lowercased())"
+    private let journal = HitBatch.replayJournal(UUID().uuidString.lowercased())
 
     /// The number of letters in one delivery, unless another one is given.
     package static let batchLetters = 100

@@ -43,7 +43,7 @@ final class RemoteSink: Sink, @unchecked Sendable {
         if self.isBusy { self.remote.disorder = "is given two batches at once" }
         self.isBusy = true
         defer { self.isBusy = false }
-        let replay = hits.journal.hasPrefix("replay-") ? self.replay() : nil
+        let replay = hits.isReplay ? self.replay() : nil
         replay?.begins(hits)
         let answer = await self.answer(hits, replay)
         self.remote.onTrace?(

@@ -74,13 +74,9 @@ enum SourceRules {
         "GRPCSink": Self.system.union(Self.grpc).union([
             "CCRC32C", "SightlineProtos", "SwiftProtobuf", "TrackingCore", "TrackingSinks",
         ]),
-        "KafkaSink": Self.system.union([
-            "CRdKafka", "Dispatch", "ServiceLifecycle", "TrackingCore", "TrackingSinks",
-        ]),
+        "KafkaSink": Self.system.union(["CRdKafka", "Dispatch", "TrackingCore", "TrackingSinks"]),
         "NATSSink": Self.system.union(["CNats", "Dispatch", "TrackingCore", "TrackingSinks"]),
-        "PostgreSQLSink": Self.system.union([
-            "CLibpq", "Logging", "ServiceLifecycle", "TrackingCore", "TrackingSinks",
-        ]),
+        "PostgreSQLSink": Self.system.union(["CLibpq", "Logging", "TrackingCore", "TrackingSinks"]),
         "WebhookSink": Self.system.union(Self.tracing).union([
             "AsyncHTTPClient", "Crypto", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
             "TrackingCore", "TrackingSinks",

@@ -55,7 +55,7 @@ package struct BackendCheck: Sendable {
     package func run(_ report: (Outcome) -> Void) async throws -> Bool {
         do {
             try await self.open(self.journal()).close(inOrder: true)
-        } catch let failure as BackendFailure where failure.isUnreachable {
+        } catch let failure as BackendFailure where failure.isAbsence {
             throw BackendAbsence(reason: failure.description)
         } catch {
             // What is wrong with its answer, the first trial says.
@@ -89,12 +89,4 @@ package struct BackendAbsence: Error, CustomStringConvertible {
 
     /// What happened, in one line.
     package var description: String { "no backend answers: \(self.reason)" }
-}
-
-extension BackendFailure {
-    /// Whether no answer came at all.
-    fileprivate var isUnreachable: Bool {
-        self.description.hasPrefix("unavailable") || self.description.hasPrefix("unimplemented")
-            || self.description.hasPrefix("no Welcome")
-    }
 }

@@ -36,7 +36,7 @@ package enum TrialHit {
                 receiveTime: time, tenant: tenant, trace: trace, event: bytes)
         }
         // As a replay of its own: no backend moves a cursor by it, or knows it from another trial.
-        let journal = "replay-\(String(key.high, radix: 16))"
+        let journal = HitBatch.replayJournal(String(key.high, radix: 16))
         return HitBatch(journal: journal, sequence: 1, payload: payload)
     }
 }
