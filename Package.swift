@@ -75,6 +75,8 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 /// Messages of the protos.
 let protos: [Target.Dependency] = ["SightlineProtos"] + libraries("SwiftProtobuf")
+/// What each sink's module stands on.
+let sink: [Target.Dependency] = ["SinkConfiguration", "TrackingCore", "TrackingSinks"]
 /// Files of SQLite.
 let sqlite = libraries("GRDB", "GRDBSQLite")
 
@@ -98,31 +100,26 @@ let targets: [Target] = [
         name: "CRdKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
     // In every build, without a trait: small, and on nearly every Linux system already.
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+    module("SinkConfiguration", ["ConfigurationKeys", "TrackingCore"]),
     module(
         "TrackingSinks",
-        ["CZstd", "ConfigurationKeys", "SightlineProtos", "TrackingCore", "TrackingJournal"]
+        ["CZstd", "SightlineProtos", "SinkConfiguration", "TrackingCore", "TrackingJournal"]
             + libraries(
                 "CoreMetrics", "Instrumentation", "Logging", "ServiceContextModule",
                 "ServiceLifecycle", "SwiftProtobuf", "Tracing") + sqlite),
-    module(
-        "SQLiteSink",
-        ["TrackingCore", "TrackingJournal", "TrackingSinks"] + libraries("Logging") + sqlite),
-    module(
-        "CampaignSink",
-        ["TrackingCore", "TrackingSinks"] + libraries("AsyncHTTPClient", "NIOCore", "NIOHTTP1")),
-    module("GRPCSink", ["CCRC32C", "SightlineProtos", "TrackingCore", "TrackingSinks"] + grpc),
-    // In the program only with their traits.
-    module("KafkaSink", ["CRdKafka", "TrackingCore", "TrackingSinks"]),
-    module("NATSSink", ["CNats", "TrackingCore", "TrackingSinks"]),
-    module(
-        "PostgreSQLSink",
-        ["CLibpq", "TrackingCore", "TrackingSinks"] + libraries("Logging")),
+    module("SQLiteSink", sink + ["TrackingJournal"] + libraries("Logging") + sqlite),
+    module("CampaignSink", sink + libraries("AsyncHTTPClient", "NIOCore", "NIOHTTP1")),
+    module("GRPCSink", sink + ["CCRC32C", "SightlineProtos"] + grpc),
     module(
         "WebhookSink",
-        ["TrackingCore", "TrackingSinks"]
+        sink
             + libraries(
                 "AsyncHTTPClient", "Crypto", "Instrumentation", "NIOCore", "NIOHTTP1", "NIOPosix",
                 "NIOSSL", "ServiceContextModule")),
+    // In the program only with their traits.
+    module("KafkaSink", sink + ["CRdKafka"]),
+    module("NATSSink", sink + ["CNats"]),
+    module("PostgreSQLSink", sink + ["CLibpq"] + libraries("Logging")),
     module("TerminalText"),
     module("SightlineClient", ["SightlineProtos", "TerminalText", "TrackingCore"] + grpc),
     module(
@@ -164,14 +161,16 @@ let targets: [Target] = [
     module(
         "ServerConfiguration",
         [
-            "AdminServer", "ConfigurationKeys", "Credentials", "HTTP2Edge", "Telemetry",
+            "AdminServer", "ConfigurationKeys", "Credentials", "HTTP2Edge", "SinkConfiguration",
+            "Telemetry",
             "TrackingCore", "TrackingJournal", "TrackingSinks",
         ] + libraries("Logging", "NIOCore", "ServiceLifecycle", "UnixSignals", "Yams")),
     module(
         "TrackingServer",
         [
             "AdminServer", "CampaignSink", "Credentials", "GRPCSink", "HTTP2Edge", "SQLiteSink",
-            "ServerConfiguration", "SightlineProtos", "Telemetry", "TrackingCore",
+            "ServerConfiguration", "SightlineProtos", "SinkConfiguration", "Telemetry",
+            "TrackingCore",
             "TrackingJournal", "TrackingSinks", "WebhookSink",
             .target(name: "KafkaSink", condition: .when(traits: ["Kafka"])),
             .target(name: "NATSSink", condition: .when(traits: ["NATS"])),
@@ -181,7 +180,6 @@ let targets: [Target] = [
                 "CoreMetrics", "DequeModule", "Instrumentation", "Logging", "NIOCore", "NIOHPACK",
                 "ServiceContextModule", "ServiceLifecycle", "Tracing", "UnixSignals", "X509") + grpc
     ),
-    // All that is public.
     module(
         "SightlineSinks",
         ["ServerConfiguration", "Telemetry", "TrackingCore", "TrackingServer", "TrackingSinks"]
@@ -191,7 +189,8 @@ let targets: [Target] = [
         dependencies: [
             "AdminServer", "CMalloc", "ConfigurationKeys", "Credentials", "EventFiles",
             "GRPCSink", "HTTP2Edge", "SQLiteSink", "ServerConfiguration", "SightlineBench",
-            "SightlineClient", "SightlineProtos", "Telemetry", "TerminalText", "TrackingCore",
+            "SightlineClient", "SightlineProtos", "SinkConfiguration", "Telemetry", "TerminalText",
+            "TrackingCore",
             "TrackingJournal", "TrackingReport", "TrackingServer", "TrackingSinks",
         ]
             + libraries(
@@ -245,6 +244,7 @@ let targets: [Target] = [
         [
             "CLibpq", "CNats", "CRdKafka", "CZstd", "CampaignSink", "GRPCSink", "KafkaSink",
             "NATSSink", "PostgreSQLSink", "SQLiteSink", "SightlineProtos", "SightlineSinks",
+            "SinkConfiguration",
             "Telemetry", "TestSupport", "TrackingCore", "TrackingJournal", "TrackingSinks",
             "WebhookSink",
         ]
@@ -274,7 +274,8 @@ let targets: [Target] = [
         "TrackingServerTests",
         [
             "AdminServer", "ConfigurationKeys", "Credentials", "HTTP2Edge", "ServerConfiguration",
-            "SightlineClient", "SightlineProtos", "Telemetry", "TestSupport", "TrackingCore",
+            "SightlineClient", "SightlineProtos", "SinkConfiguration", "Telemetry", "TestSupport",
+            "TrackingCore",
             "TrackingJournal", "TrackingServer", "TrackingSinks",
         ]
             + libraries(

@@ -2,6 +2,7 @@
 internal import AsyncHTTPClient
 internal import Foundation
 internal import NIOHTTP1
+internal import SinkConfiguration
 internal import TrackingCore
 package import TrackingSinks
 

@@ -1,4 +1,5 @@
 // The sink for Adobe Campaign: each hit as the vendor's own clients report it.
+package import SinkConfiguration
 internal import Synchronization
 package import TrackingCore
 package import TrackingSinks

@@ -1,5 +1,6 @@
 // A batch's requests, and what has become of each.
 internal import Foundation
+internal import SinkConfiguration
 internal import TrackingCore
 internal import TrackingSinks
 

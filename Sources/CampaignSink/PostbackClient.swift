@@ -3,6 +3,7 @@ internal import AsyncHTTPClient
 internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
+internal import SinkConfiguration
 internal import TrackingSinks
 
 /// A client of Campaign's servers, with connections that are kept.

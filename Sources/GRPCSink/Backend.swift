@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
+internal import SinkConfiguration
 internal import TrackingCore
 internal import TrackingSinks
 

@@ -1,5 +1,6 @@
 // The sink for a backend in any language: hits over a stream of gRPC, with acks.
 internal import SightlineProtos
+package import SinkConfiguration
 internal import Synchronization
 package import TrackingCore
 package import TrackingSinks

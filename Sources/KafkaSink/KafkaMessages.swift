@@ -1,5 +1,6 @@
 // Hits as messages: a key, CloudEvents' attributes in the headers, and the TrackingRecord.
 internal import CRdKafka
+internal import SinkConfiguration
 internal import TrackingCore
 internal import TrackingSinks
 

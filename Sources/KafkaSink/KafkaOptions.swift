@@ -1,6 +1,7 @@
 // The library's settings: which brokers, how sure, how much at once, and who we are.
 internal import CRdKafka
 internal import Foundation
+internal import SinkConfiguration
 internal import TrackingCore
 internal import TrackingSinks
 

@@ -1,6 +1,7 @@
 // One producer of the C library. It numbers its messages, so that brokers drop those they have.
 internal import CRdKafka
 internal import Dispatch
+internal import SinkConfiguration
 internal import TrackingCore
 internal import TrackingSinks
 

@@ -1,5 +1,6 @@
 // How the sink goes on after something went wrong, and what it tells of that.
 internal import CRdKafka
+internal import SinkConfiguration
 internal import TrackingSinks
 
 extension KafkaSink {

@@ -1,6 +1,7 @@
 // The sink for Apache Kafka, and for whatever speaks its protocol.
 internal import CRdKafka
 internal import Dispatch
+package import SinkConfiguration
 internal import Synchronization
 package import TrackingCore
 package import TrackingSinks

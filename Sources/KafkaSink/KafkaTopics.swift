@@ -1,5 +1,6 @@
 // The library's handles of topics: one for each tenant and kind, if the template asks for them.
 internal import CRdKafka
+internal import SinkConfiguration
 internal import TrackingCore
 internal import TrackingSinks
 

@@ -1,6 +1,7 @@
 // One connection to the servers, with the library's settings for never giving up on its own.
 internal import CNats
 internal import Foundation
+internal import SinkConfiguration
 internal import TrackingSinks
 
 /// A connection and its JetStream context. Used on the sink's queue alone.

@@ -1,6 +1,7 @@
 // `sightline sinks try`: whether the stream takes a test hit.
 internal import CNats
 internal import Foundation
+internal import SinkConfiguration
 package import TrackingSinks
 
 extension NATSSink {

@@ -1,6 +1,7 @@
 // The sink for more than one machine: hits go to a stream of NATS JetStream.
 internal import CNats
 internal import Dispatch
+package import SinkConfiguration
 internal import Synchronization
 package import TrackingCore
 package import TrackingSinks

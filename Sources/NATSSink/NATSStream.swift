@@ -1,5 +1,6 @@
 // The stream: made where it is missing, and checked against what the deliveries rest on.
 internal import CNats
+internal import SinkConfiguration
 internal import TrackingSinks
 
 /// The stream that a configuration names.

@@ -1,5 +1,6 @@
 // The table's partitions, one for a day: created before they are needed, dropped when they are old.
 internal import Logging
+internal import SinkConfiguration
 internal import TrackingSinks
 
 /// What is known of them.

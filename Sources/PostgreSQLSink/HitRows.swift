@@ -1,4 +1,5 @@
 // Hits as rows of COPY's binary format: int16 fields, then each field's length and bytes.
+internal import SinkConfiguration
 internal import TrackingCore
 internal import TrackingSinks
 

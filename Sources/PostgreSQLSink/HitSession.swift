@@ -1,4 +1,5 @@
 // What a new connection is told, and what is checked before the first batch.
+internal import SinkConfiguration
 internal import TrackingSinks
 
 /// Begins sessions.

@@ -1,5 +1,6 @@
 // Writes batches into the database, on a queue of its own.
 internal import Logging
+internal import SinkConfiguration
 internal import TrackingCore
 internal import TrackingSinks
 

@@ -1,4 +1,5 @@
 // One transaction: rows, and with the last of a batch the cursor.
+internal import SinkConfiguration
 internal import TrackingCore
 internal import TrackingSinks
 

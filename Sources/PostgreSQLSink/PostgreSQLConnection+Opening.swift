@@ -2,6 +2,7 @@
 internal import CLibpq
 internal import Foundation
 internal import Glibc
+internal import SinkConfiguration
 internal import TrackingSinks
 
 extension PostgreSQLConnection {

@@ -1,5 +1,6 @@
 // The sink for a database: each hit is a row in PostgreSQL.
 package import Logging
+package import SinkConfiguration
 internal import Synchronization
 package import TrackingCore
 package import TrackingSinks

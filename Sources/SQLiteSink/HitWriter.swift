@@ -1,4 +1,5 @@
 internal import GRDB
+internal import SinkConfiguration
 internal import TrackingCore
 internal import TrackingSinks
 

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import Logging
+internal import SinkConfiguration
 internal import Synchronization
 internal import TrackingCore
 internal import TrackingSinks

@@ -1,5 +1,6 @@
 internal import Foundation
 package import Logging
+package import SinkConfiguration
 package import TrackingCore
 package import TrackingSinks
 

@@ -5,6 +5,7 @@ package import Credentials
 internal import Foundation
 package import HTTP2Edge
 package import Logging
+package import SinkConfiguration
 package import Telemetry
 package import TrackingCore
 package import TrackingJournal

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import SinkConfiguration
 
 /// The directory of the jsonl sink: `hits-000001.jsonl` or `hits-000001.jsonl.zst`, and so on. Both
 /// forms share the numbers. Lines are appended to the newest file; the others are full.

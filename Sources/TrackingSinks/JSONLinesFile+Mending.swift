@@ -2,6 +2,7 @@
 
 internal import Foundation
 internal import Glibc
+internal import SinkConfiguration
 
 extension JSONLinesFile {
     /// Cuts off an append that a crash has left incomplete. It was not delivered, so the batch

@@ -1,4 +1,5 @@
 package import Logging
+package import SinkConfiguration
 package import TrackingCore
 
 /// Appends every hit as a line of JSON to `hits-000001.jsonl` and so on; or to

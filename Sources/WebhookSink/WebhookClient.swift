@@ -4,6 +4,7 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOSSL
+internal import SinkConfiguration
 internal import TrackingSinks
 
 /// Posts bodies. The client connects to one address of the host, which the guard has passed: no

@@ -1,4 +1,5 @@
 // From a host to the addresses that may be connected to.
+internal import SinkConfiguration
 internal import TrackingSinks
 
 /// Why nothing can be sent; the text goes into the log, and never holds the URL's path.

@@ -1,4 +1,5 @@
 // `sightline sinks try`: whether the receiver takes a test hit.
+internal import SinkConfiguration
 package import TrackingSinks
 
 extension WebhookSink {

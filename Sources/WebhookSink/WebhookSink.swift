@@ -3,6 +3,7 @@ internal import Crypto
 internal import Foundation
 internal import Instrumentation
 internal import ServiceContextModule
+package import SinkConfiguration
 package import TrackingCore
 package import TrackingSinks
 

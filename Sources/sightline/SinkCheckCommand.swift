@@ -3,6 +3,7 @@ internal import ArgumentParser
 internal import EventFiles
 internal import GRPCSink
 internal import SightlineClient
+internal import SinkConfiguration
 internal import TrackingCore
 internal import TrackingSinks
 

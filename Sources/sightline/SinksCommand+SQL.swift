@@ -1,5 +1,6 @@
 // `sightline sinks sql`: what an operator runs who grants no DDL to a sink.
 internal import ArgumentParser
+internal import SinkConfiguration
 internal import TrackingSinks
 
 extension SinksCommand {

@@ -1,4 +1,5 @@
 // The keys `campaign.*`.
+internal import SinkConfiguration
 internal import Testing
 internal import TrackingSinks
 

@@ -1,4 +1,5 @@
 // The key `sinks`: several sinks at once.
+internal import SinkConfiguration
 internal import Testing
 internal import TrackingCore
 internal import TrackingJournal

@@ -2,6 +2,7 @@
 // forms in one directory.
 internal import Foundation
 internal import Glibc
+internal import SinkConfiguration
 internal import TestSupport
 internal import Testing
 internal import TrackingCore

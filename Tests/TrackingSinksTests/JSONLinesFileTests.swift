@@ -1,6 +1,7 @@
 // A file that batches are appended to, when appending fails.
 internal import Foundation
 internal import Glibc
+internal import SinkConfiguration
 internal import TestSupport
 internal import Testing
 internal import TrackingCore

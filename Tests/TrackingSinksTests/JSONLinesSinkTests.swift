@@ -1,6 +1,7 @@
 // Files of lines: rotation, and what a crash leaves of a line.
 internal import Foundation
 internal import SightlineProtos
+internal import SinkConfiguration
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing

@@ -7,6 +7,7 @@ internal import Glibc
 internal import PostgreSQLSink
 internal import SQLiteSink
 internal import SightlineProtos
+internal import SinkConfiguration
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing

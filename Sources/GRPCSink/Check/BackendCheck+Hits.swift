@@ -1,5 +1,6 @@
 internal import Foundation
 internal import SightlineProtos
+internal import SinkConfiguration
 internal import SwiftProtobuf
 internal import TrackingSinks
 

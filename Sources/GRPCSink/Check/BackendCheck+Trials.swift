@@ -1,5 +1,6 @@
 // What is tried. Each trial has journals of its own.
 internal import SightlineProtos
+internal import SinkConfiguration
 internal import TrackingSinks
 
 extension BackendCheck {

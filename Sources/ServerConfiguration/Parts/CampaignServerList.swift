@@ -2,6 +2,7 @@
 internal import ConfigurationKeys
 internal import Credentials
 internal import Foundation
+internal import SinkConfiguration
 internal import TrackingSinks
 internal import Yams
 

@@ -1,4 +1,5 @@
 // What is wrong with the keys of the sinks that a configuration has.
+internal import SinkConfiguration
 internal import TrackingJournal
 internal import TrackingSinks
 

@@ -1,5 +1,6 @@
 // The files that sinks name: those of listed ones too, and what has to be in them.
 internal import ConfigurationKeys
+internal import SinkConfiguration
 internal import TrackingSinks
 
 extension ServerConfiguration {

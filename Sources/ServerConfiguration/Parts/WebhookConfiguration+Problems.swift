@@ -1,5 +1,5 @@
 // What is wrong with the keys of the webhook sink.
-internal import TrackingSinks
+internal import SinkConfiguration
 
 extension WebhookConfiguration {
     /// Refuses what the sink cannot use; for a server that has one.

@@ -4,6 +4,7 @@ internal import GRPCSink
 package import Logging
 internal import SQLiteSink
 package import ServerConfiguration
+internal import SinkConfiguration
 internal import TrackingCore
 internal import TrackingJournal
 package import TrackingSinks

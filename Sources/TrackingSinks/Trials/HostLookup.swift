@@ -1,5 +1,6 @@
 // From a host to its addresses, by the system.
 internal import Glibc
+package import SinkConfiguration
 
 /// Asks the system's resolver.
 package enum HostLookup {

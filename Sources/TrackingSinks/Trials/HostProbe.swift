@@ -1,6 +1,7 @@
 // The first steps of a trial over the network: is the host's name known, and does anybody listen?
 internal import Dispatch
 internal import Glibc
+package import SinkConfiguration
 
 /// A port that a trial connects to, without a word over the connection.
 package struct HostProbe: Sendable {

@@ -1,6 +1,7 @@
 // What becomes of a request whose connection ends: it may have been counted.
 internal import CampaignSink
 internal import SightlineProtos
+internal import SinkConfiguration
 internal import Testing
 internal import TrackingSinks
 

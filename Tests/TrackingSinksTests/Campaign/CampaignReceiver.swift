@@ -4,6 +4,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
 internal import NIOCore
+internal import SinkConfiguration
 internal import Synchronization
 internal import TrackingSinks
 

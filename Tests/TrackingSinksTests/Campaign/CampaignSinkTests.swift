@@ -1,5 +1,6 @@
 // What the campaign sink does beyond every sink's contract, against a server on loopback.
 internal import SightlineProtos
+internal import SinkConfiguration
 internal import Synchronization
 internal import TestSupport
 internal import Testing

@@ -1,6 +1,7 @@
 // What the grpc sink does with a backend's answers, over real connections.
 internal import Foundation
 internal import SightlineProtos
+internal import SinkConfiguration
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing

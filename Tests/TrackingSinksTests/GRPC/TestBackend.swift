@@ -2,6 +2,7 @@
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import SightlineProtos
+internal import SinkConfiguration
 internal import SwiftProtobuf
 internal import Synchronization
 internal import TestSupport

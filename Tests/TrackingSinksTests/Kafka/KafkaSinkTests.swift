@@ -2,6 +2,7 @@
 internal import CRdKafka
 internal import Foundation
 internal import SightlineProtos
+internal import SinkConfiguration
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing

@@ -1,4 +1,5 @@
 // Topics that are made of a hit's tenant and kind.
+internal import SinkConfiguration
 internal import Testing
 internal import TrackingCore
 internal import TrackingSinks

@@ -1,6 +1,7 @@
 // librdkafka's mock cluster in a process of its own, which tests tell what to do wrong.
 internal import Foundation
 internal import Glibc
+internal import SinkConfiguration
 internal import Synchronization
 internal import TestSupport
 internal import Testing

@@ -1,6 +1,7 @@
 // What the nats sink does beyond every sink's contract, on a real server.
 internal import CNats
 internal import SightlineProtos
+internal import SinkConfiguration
 internal import TestSupport
 internal import Testing
 internal import TrackingSinks

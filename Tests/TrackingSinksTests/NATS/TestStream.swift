@@ -1,6 +1,7 @@
 // A stream of a test's own on a real server, read through the C library.
 internal import CNats
 internal import Foundation
+internal import SinkConfiguration
 internal import TestSupport
 internal import Testing
 internal import TrackingSinks

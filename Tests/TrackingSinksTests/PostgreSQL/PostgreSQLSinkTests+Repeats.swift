@@ -1,6 +1,7 @@
 // Batches that come again, and rows that the server refuses.
 internal import Foundation
 internal import SightlineProtos
+internal import SinkConfiguration
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing

@@ -1,5 +1,6 @@
 // Servers that are busy, wrong or not there.
 internal import Foundation
+internal import SinkConfiguration
 internal import TestSupport
 internal import Testing
 internal import TrackingCore

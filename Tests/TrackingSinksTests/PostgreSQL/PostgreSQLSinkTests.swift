@@ -1,6 +1,7 @@
 // What the postgresql sink does beyond every sink's contract, on a real server.
 internal import Foundation
 internal import SightlineProtos
+internal import SinkConfiguration
 internal import SwiftProtobuf
 internal import Synchronization
 internal import TestSupport

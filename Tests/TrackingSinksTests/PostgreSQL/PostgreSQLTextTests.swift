@@ -1,5 +1,6 @@
 // URLs, days and rows, without a server.
 internal import Foundation
+internal import SinkConfiguration
 internal import TestSupport
 internal import Testing
 internal import TrackingCore

@@ -1,5 +1,6 @@
 // A schema of a test's own on a real server, read and changed by psql.
 internal import Foundation
+internal import SinkConfiguration
 internal import TestSupport
 internal import Testing
 internal import TrackingSinks

@@ -3,6 +3,7 @@ internal import Foundation
 internal import GRDB
 @testable internal import SQLiteSink
 internal import SightlineProtos
+internal import SinkConfiguration
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing

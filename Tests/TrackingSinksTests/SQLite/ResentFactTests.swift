@@ -3,6 +3,7 @@ internal import Foundation
 internal import GRDB
 internal import SQLiteSink
 internal import SightlineProtos
+internal import SinkConfiguration
 internal import SwiftProtobuf
 internal import Synchronization
 internal import TestSupport

@@ -1,4 +1,5 @@
 // Where a webhook may be: URLs, addresses and the list of what is allowed besides.
+internal import SinkConfiguration
 internal import Testing
 internal import TrackingSinks
 

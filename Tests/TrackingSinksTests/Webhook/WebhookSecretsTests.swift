@@ -1,5 +1,6 @@
 // Signatures, against the vector of the specification's own library.
 internal import Foundation
+internal import SinkConfiguration
 internal import TestSupport
 internal import Testing
 internal import TrackingSinks

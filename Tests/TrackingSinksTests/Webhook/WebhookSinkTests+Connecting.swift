@@ -1,5 +1,6 @@
 // Where the webhook sink connects to, with what secrets, and for how long it waits.
 internal import Foundation
+internal import SinkConfiguration
 internal import Synchronization
 internal import TestSupport
 internal import Testing

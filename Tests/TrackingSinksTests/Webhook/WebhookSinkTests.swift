@@ -1,6 +1,7 @@
 // What the webhook sink does with a receiver's answers, over real connections.
 internal import Foundation
 internal import SightlineProtos
+internal import SinkConfiguration
 internal import Synchronization
 internal import TestSupport
 internal import Testing
