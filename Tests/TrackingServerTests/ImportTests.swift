@@ -28,7 +28,21 @@ struct TidyTests {
         #expect(try SourceFile.all().flatMap { SourceRules.longParts(of: $0) } == [])
     }
 
+    @Test("no module but TrackingCore has more than 70 files, or 4,500 lines")
+    func moduleSizes() throws {
+        #expect(SourceRules.largeModules(try SourceFile.all()) == [])
+    }
+
     // MARK: The rules can fail
+
+    @Test(
+        "a module of one file or one line too many is found",
+        arguments: [(70, 1, 0), (71, 1, 1), (1, 4500, 0), (1, 4501, 1)])
+    func largeModule(files: Int, lines: Int, count: Int) {
+        let text = String(repeating: "\n", count: lines)
+        let all = (0..<files).map { SourceFile(path: "Telemetry/\($0).swift", text: text) }
+        #expect(SourceRules.largeModules(all).count == count)
+    }
 
     @Test(
         "a bad import is found",
