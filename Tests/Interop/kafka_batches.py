@@ -16,10 +16,11 @@ def text(value: str) -> bytes:
     return struct.pack(">h", len(value)) + value.encode()
 
 
-def request(topic: str, partition: int, offset: int) -> bytes:
-    """A Fetch of one partition, answered at once."""
+def request(topic: str, partition: int, offset: int, wait: int) -> bytes:
+    """A Fetch of one partition: answered at once, or when there is something, after so many ms at
+    most."""
     body = (struct.pack(">hhi", FETCH, VERSION, 1) + text("judge")
-            + struct.pack(">iiiib", -1, 0, 0, PARTITION_BYTES, 0)
+            + struct.pack(">iiiib", -1, wait, 1 if wait else 0, PARTITION_BYTES, 0)
             + struct.pack(">i", 1) + text(topic)
             + struct.pack(">iiqi", 1, partition, offset, PARTITION_BYTES))
     return struct.pack(">i", len(body)) + body
@@ -35,9 +36,11 @@ def receive(connection: socket.socket, count: int) -> bytes:
     return bytes(parts)
 
 
-def fetch(connection, topic: str, partition: int, offset: int) -> tuple[int, int, bytes]:
+def fetch(
+        connection, topic: str, partition: int, offset: int, wait: int = 0
+) -> tuple[int, int, bytes]:
     """The error, the end of the partition, and whole batches from an offset on."""
-    connection.sendall(request(topic, partition, offset))
+    connection.sendall(request(topic, partition, offset, wait))
     answer = receive(connection, struct.unpack(">i", receive(connection, 4))[0])
     # Correlation, throttle, one topic with its name, one partition with its number.
     place = 4 + 4 + 4 + 2 + len(topic) + 4 + 4
@@ -47,12 +50,12 @@ def fetch(connection, topic: str, partition: int, offset: int) -> tuple[int, int
     return error, end, answer[place + 4:place + 4 + max(0, size)]
 
 
-def batches(connection, topic: str, partition: int):
+def batches(connection, topic: str, partition: int, wait: int = 0):
     """Of each batch: its first offset, how many messages it has, and its number. None at all where
     this broker is not the partition's leader."""
     offset = 0
     while True:
-        error, end, data = fetch(connection, topic, partition, offset)
+        error, end, data = fetch(connection, topic, partition, offset, wait)
         if error == NOT_LEADER:
             return
         assert error == NO_ERROR, f"error {error} of partition {partition}"
@@ -98,3 +101,20 @@ def dropped(bootstrap: str, topic: str, partitions: int) -> set[tuple[int, int]]
                     result.update((partition, first + index) for index in range(count))
                 seen[partition].add(number)
     return result
+
+
+def gaps(bootstrap: str, topic: str, partitions: int, wait: int) -> list[str]:
+    """Where a broker took a batch whose number does not follow the one before of its producer: it
+    has to refuse such a one (OUT_OF_ORDER_SEQUENCE_NUMBER), for what is between is missing."""
+    found: list[str] = []
+    for connection in connections(bootstrap):
+        for partition in range(partitions):
+            following: dict[tuple[int, int], int] = collections.defaultdict(int)
+            for first, count, (producer, epoch, sequence) in batches(
+                    connection, topic, partition, wait):
+                wanted = following[producer, epoch]
+                if sequence != wanted:
+                    found.append(f"partition {partition}, offset {first}: the number {sequence} "
+                                 f"where {wanted} of the producer {producer} was due")
+                following[producer, epoch] = sequence + count
+    return found

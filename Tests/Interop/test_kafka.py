@@ -87,7 +87,8 @@ def check(server, reader: Reader, clients: list[Client], figure, what: str) -> i
     without = {identity[:-1] for identity in refused}
     early = [identity.hex() for identity in reader.early if identity[:-1] not in without]
     assert not early, f"opens that came before their clicks: {early[:3]}"
-    assert not lost, f"{len(lost)} hits are lost, e.g. {next(iter(lost)).hex()}"
+    assert not lost, (f"{len(lost)} hits are lost, e.g. {next(iter(lost)).hex()}; "
+                      f"the brokers' numbers: {reader.mock.gaps()[:3]}\n{server.log()[-3000:]}")
     assert not strange, f"{len(strange)} hits that nobody sent"
     assert reader.opens > len(owed) / 100
     return repeats
