@@ -3,16 +3,10 @@
 // from its beginning again until there were enough. Prints messages per second.
 //
 //   produce FILE BROKERS TOPIC MESSAGES
-//
-// The file: for each message the number of its headers, the key, each header's name and value, and the
-// value; every number is 4 bytes, little endian, and every text stands behind its length and ends with a
-// zero byte that the length does not count.
 #include <librdkafka/rdkafka.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
+
+#include "../message_file.h"
 
 static long reported, failed;
 
@@ -25,34 +19,6 @@ static void take_report(rd_kafka_t *producer, const rd_kafka_message_t *message,
 static void fail(const char *what, const char *reason) {
     fprintf(stderr, "produce: %s: %s\n", what, reason);
     exit(1);
-}
-
-static char *read_file(const char *path, long *length) {
-    FILE *file = fopen(path, "rb");
-    if (!file || fseek(file, 0, SEEK_END) != 0) { perror(path); exit(1); }
-    *length = ftell(file);
-    rewind(file);
-    char *bytes = malloc((size_t)*length);
-    if (!bytes || fread(bytes, 1, (size_t)*length, file) != (size_t)*length) {
-        perror(path);
-        exit(1);
-    }
-    fclose(file);
-    return bytes;
-}
-
-static uint32_t number(char **at) {
-    uint32_t value;
-    memcpy(&value, *at, sizeof value);
-    *at += sizeof value;
-    return value;
-}
-
-static char *text(char **at, uint32_t *length) {
-    *length = number(at);
-    char *start = *at;
-    *at += *length + 1;
-    return start;
 }
 
 // Produces the message at `at`, and goes on to the next.

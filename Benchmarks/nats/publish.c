@@ -3,17 +3,11 @@
 // from a file, read whole before the clock starts. Prints messages per second.
 //
 //   publish FILE URL MESSAGES_UNDER_WAY
-//
-// The file: for each message the number of its headers, the subject, each header's name and value,
-// and the payload; every number is 4 bytes, little endian, and every text stands behind its length
-// and ends with a zero byte that the length does not count.
 #include <nats/nats.h>
 #include <stdatomic.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
+
+#include "../message_file.h"
 
 static atomic_long acked, failed;
 
@@ -30,34 +24,6 @@ static void check(natsStatus status, const char *what) {
     if (status == NATS_OK) return;
     fprintf(stderr, "%s: %s\n", what, natsStatus_GetText(status));
     exit(1);
-}
-
-static char *read_file(const char *path, long *length) {
-    FILE *file = fopen(path, "rb");
-    if (!file || fseek(file, 0, SEEK_END) != 0) { perror(path); exit(1); }
-    *length = ftell(file);
-    rewind(file);
-    char *bytes = malloc((size_t)*length);
-    if (!bytes || fread(bytes, 1, (size_t)*length, file) != (size_t)*length) {
-        perror(path);
-        exit(1);
-    }
-    fclose(file);
-    return bytes;
-}
-
-static uint32_t number(char **at) {
-    uint32_t value;
-    memcpy(&value, *at, sizeof value);
-    *at += sizeof value;
-    return value;
-}
-
-static char *text(char **at, uint32_t *length) {
-    *length = number(at);
-    char *start = *at;
-    *at += *length + 1;
-    return start;
 }
 
 // Publishes the message at `at`, and goes on to the next.
