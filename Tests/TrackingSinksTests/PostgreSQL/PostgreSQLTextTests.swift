@@ -40,6 +40,7 @@ struct PostgreSQLTextTests {
         }
         #expect(PostgreSQLSchema.day(ofPartition: "hits_2026112") == nil)
         #expect(PostgreSQLSchema.day(ofPartition: "hits_20261324") == nil)
+        #expect(PostgreSQLSchema.day(ofPartition: "hits_20260231") == nil)
         #expect(PostgreSQLSchema.day(ofPartition: "hits_rowid") == nil)
     }
 
