@@ -221,6 +221,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     """One connection, kept."""
 
     protocol_version = "HTTP/1.1"
+    # Else the body waits until the head is acknowledged, which the other side delays by 40 ms.
+    disable_nagle_algorithm = True
 
     def do_GET(self):  # pylint: disable=invalid-name
         if self.path == PROBE:
