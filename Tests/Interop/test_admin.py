@@ -16,7 +16,6 @@ from facts import Facts
 from protos import event as e
 from protos import service as s
 from server import binary, wait_until
-from test_tail import run
 
 FIXTURES = ("apns-alert.json", "apns-tester.json", "fcm-sent.json")
 

@@ -14,16 +14,15 @@ import pytest
 
 import test_crash
 from campaign import WORSE, CampaignFacts, Receiver, classic_id, postback, refusal
+from drained import wait_until_drained
 from facts import CANARY
 from server import query as rows
 from server import wait_until
-from test_metrics import scrape, values
 from test_sinks_killed import product
 
 ROUNDS, WHOLE = 4, 50
 REQUESTS = 10
 MAX_IN_FLIGHT = 32
-DRAIN_SECONDS = 120
 # A request of the client is about 45 requests to Campaign: 100,000 with --whole.
 FAULTY_ROUNDS, WHOLE_FAULTY_ROUNDS = 4, 225
 # No answer is later, but for those that never come.
@@ -83,16 +82,13 @@ def campaign_server(make_server, receiver):
     return campaign(make_server, receiver.url)
 
 
-def wait_until_drained(server, receiver=None, seconds: float = DRAIN_SECONDS) -> None:
+def wait_until_counted(server, receiver=None) -> None:
     """Waits for the sink; with a receiver, nothing may be counted twice on the way."""
-    lag = 'sightline_sink_lag_groups{sink="campaign"}'
-
-    def has_everything() -> bool:
+    def check():
         counted = list(receiver.counted) if receiver else []
         assert len(set(counted)) == len(counted), "a request came again after its 200"
-        return values(scrape(server)[0]).get(lag) == 0
 
-    wait_until(has_everything, "the sink to have everything", seconds, every=0.2)
+    wait_until_drained(server, "campaign", check=check)
 
 
 def check_letters(server, client, receiver) -> int:
@@ -135,7 +131,7 @@ def test_each_hit_is_counted_once(campaign_server, receiver, figure, seed):
     server = campaign_server.start()
     for _ in range(ROUNDS):
         client.send(server)
-    wait_until_drained(server, receiver)
+    wait_until_counted(server, receiver)
     assert server.terminate() == 0, server.log()
     wanted = client.wanted(client.owed)
     sent = collections.Counter({query: n for query, n in wanted.items() if not refusal(query)})
@@ -166,7 +162,7 @@ def test_only_a_kill_sends_again(campaign_server, receiver, figure, amount, seed
         kills.append(len(receiver.counted))
     server.start()
     client.send(server)
-    wait_until_drained(server)
+    wait_until_counted(server)
     assert server.terminate() == 0, server.log()
     check_letters(server, client, receiver)
     check_repeats(client, receiver, kills, figure)
@@ -199,7 +195,7 @@ def test_faults_of_both(make_server, figure, amount, seed):
                 server.start()
             else:
                 kills.append(receiver.kill())
-        wait_until_drained(server, seconds=600)
+        wait_until_counted(server)
         assert server.terminate() == 0, server.log()
         letters = check_letters(server, client, receiver)
         figure(f"{dict(receiver.failures)} failures, {len(receiver.refused)} refused,"
@@ -242,7 +238,7 @@ def test_a_silent_server_does_not_keep_the_process(make_server, receiver, figure
         assert server.terminate() == 0, server.log()
         figure(f"stopped after {time.monotonic() - begin:.1f} s beside a silent server")
     again = campaign(make_server, receiver.url, directory=server.directory).start()
-    wait_until_drained(again)
+    wait_until_counted(again)
     assert again.terminate() == 0, again.log()
     assert set(receiver.counted) == {query for query in client.wanted(client.owed)
                                      if not refusal(query)}

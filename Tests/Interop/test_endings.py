@@ -7,12 +7,11 @@ import socket
 import ssl
 import struct
 import tempfile
-import time
 
 import pytest
 from hpack import Encoder
 from hyperframe.frame import (ContinuationFrame, DataFrame, GoAwayFrame, HeadersFrame, PingFrame,
-                              RstStreamFrame, SettingsFrame, WindowUpdateFrame)
+                              RstStreamFrame, SettingsFrame)
 
 from certificates import Authority
 from peer import PREFACE, Peer

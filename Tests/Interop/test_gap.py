@@ -7,6 +7,7 @@ import signal
 
 import pytest
 
+from drained import wait_until_drained
 from judge import read, times
 from load import Load
 from nats_server import Snapshot
@@ -36,12 +37,6 @@ def metric(server, name: str) -> float:
 def serve(make_server, jetstream):
     return make_server(f"--set=sinks={SINKS}", f"--set=nats.servers={jetstream.url}",
                        "--set=nats.retain_seconds=0", "--set=nats.ack_seconds=1").start()
-
-
-def drain(server) -> None:
-    """Waits until the stream has the rest."""
-    wait_until(lambda: not metric(server, 'sightline_sink_lag_groups{sink="nats"}'),
-               "the stream to have the rest", DRAIN_SECONDS)
 
 
 def outage(server, load, begin, end) -> None:
@@ -86,7 +81,7 @@ def missing(rows: list[bytes], stored) -> list[int]:
 def check(server, jetstream, load: Load, figure, fault: str, lost: int = 0) -> None:
     """Dead letters, metric and `tail --rejected` tell of exactly the hits that hits.db has and the
     stream does not, but for those that it lost before the first gap; and no client noticed."""
-    drain(server)
+    wait_until_drained(server, "nats")
     server.wait_for_hits(len(load.owed))
     counted = metric(server, METRIC)
     tailed = lines(run("tail", "--data-dir", server.directory, "--rejected", "--json").stdout)
@@ -126,11 +121,11 @@ def test_a_gap_of_a_stream_that_has_lost_hits(jetstream, make_server, figure, fo
     server = serve(make_server, jetstream)
     with Load([server], requests_per_second=PACE) as kept:
         under_load(kept, 10)
-    drain(server)
+    wait_until_drained(server, "nats")
     snapshot = Snapshot(jetstream, folder / "snapshot")
     with Load([server], requests_per_second=PACE, space=10) as lost:
         under_load(lost, 10)
-    drain(server)
+    wait_until_drained(server, "nats")
     with Load([server], requests_per_second=PACE, space=20) as load:
         outage(server, load, jetstream.kill, snapshot.restore)
     check(server, jetstream, kept + lost + load, figure, "its last hits lost", len(lost.owed))

@@ -19,12 +19,12 @@ import grpc
 import pytest
 
 from certificates import CLIENT, Authority
+from drained import wait_until_drained
 from grpc_backend import REASON, is_refused
 from protos import ROOT
 from server import binary, query, wait_until
 from test_configuration import CONFIGURATION, UNAVAILABLE, run
 from test_crash import Client
-from test_metrics import scrape, values
 
 HITS, WHOLE = 8_000, 100_000
 KILLS = 5
@@ -127,13 +127,6 @@ def make_backend():
     shutil.rmtree(home, ignore_errors=True)
 
 
-def drain(server) -> None:
-    """Waits until the sink has passed everything that was acked."""
-    name = 'sightline_sink_lag_groups{sink="grpc"}'
-    wait_until(lambda: values(scrape(server)[0]).get(name) == 0,
-               "the backend to have everything", DRAIN_SECONDS, every=0.2)
-
-
 def letters(server) -> dict[bytes, str]:
     rows = query(server.directory / "dead_letters.db", "SELECT hit_id, reason FROM dead_letters")
     found = {bytes(row["hit_id"]): row["reason"] for row in rows}
@@ -211,7 +204,7 @@ def test_hits_come_once_under_every_fault(make_server, make_backend, request, fi
     clients = [Client(number, seed) for number in range(STREAMS)]
     server = make_server(*backend.options)
     send_under_faults(server, clients, backend, amount(HITS, WHOLE), moments)
-    drain(server)
+    wait_until_drained(server, "grpc")
     assert server.terminate() == 0, server.log()
     taken, kept = backend.hits, letters(server)
     owed = set().union(*(client.owed for client in clients))
@@ -240,7 +233,7 @@ def test_a_backend_that_lost_its_file_gets_what_the_journal_keeps(make_server, m
         server.start()
         client.run(server, itertools.islice(client.batches(), 5), threading.Event(), 60)
         assert client.failure is None and client.owed
-        drain(server)
+        wait_until_drained(server, "grpc")
         if not is_running:
             assert server.terminate() == 0
         backend.kill()
@@ -263,7 +256,7 @@ def test_refused_hits_come_again_by_a_replay(make_server, make_backend, seed):
     server.start()
     client.run(server, itertools.islice(client.batches(), 10), threading.Event(), 60)
     assert client.failure is None
-    drain(server)
+    wait_until_drained(server, "grpc")
     assert letters(server).keys() | backend.hits.keys() == client.owed and letters(server)
     backend.kill()
     backend.command = python()
@@ -273,7 +266,7 @@ def test_refused_hits_come_again_by_a_replay(make_server, make_backend, seed):
         capture_output=True, timeout=60, stdin=subprocess.DEVNULL, check=False)
     assert replay.returncode == 0, replay
     client.run(server, itertools.islice(client.batches(), 1), threading.Event(), 60)
-    drain(server)
+    wait_until_drained(server, "grpc")
     assert backend.hits.keys() == client.owed and set(backend.hits.values()) == {1}
     assert not letters(server)
 
@@ -315,7 +308,7 @@ def test_tls_shows_both_certificates_and_the_key(make_server, folder, seed, is_k
         client.run(server, itertools.islice(client.batches(), 1), threading.Event(), 60)
         assert client.failure is None and client.owed
         if is_known:
-            drain(server)
+            wait_until_drained(server, "grpc")
             assert set(seen) == {(f"Bearer {secret}", True)}
         else:
             wait_until(lambda: "the sink is unavailable" in server.log_path.read_text(),

@@ -10,6 +10,7 @@ import time
 import pytest
 
 import kafka_mock
+from drained import wait_until_drained
 from kafka_mock import Mock, Reader, Tansu
 from server import binary, query, wait_until
 from test_crash import Client, kill_under_load, resend_all
@@ -20,7 +21,6 @@ HITS, WHOLE_HITS = 6_000, 100_000
 HITS_IN_REQUEST = 70
 KILLS, WHOLE_KILLS = 2, 5
 STREAMS = 2
-DRAIN_SECONDS = 180
 PASSWORD = "canary-of-kafka-5f1c"
 # The mock cluster fails a request and takes those behind it, which brokers refuse by their numbers: the
 # library believes then that all before them were taken too.
@@ -46,12 +46,6 @@ def reader(cluster):
 
 def metric(server, name: str) -> float | None:
     return values(scrape(server)[0]).get(f'{name}{{sink="kafka"}}')
-
-
-def drain(server) -> None:
-    """Waits until the sink has passed everything that was acked."""
-    wait_until(lambda: metric(server, "sightline_sink_lag_groups") == 0,
-               "the brokers to have everything", DRAIN_SECONDS, every=0.2)
 
 
 def send(server, client: Client, hits: int) -> None:
@@ -179,7 +173,7 @@ def test_nothing_is_lost_through_faults(
     client = Client(0, seed)
     hits = amount(HITS, WHOLE_HITS)
     load_through(fault, server, client, cluster, reader, hits)
-    drain(server)
+    wait_until_drained(server, "kafka")
     repeats = check(server, reader, [client], figure, f"{fault.__name__} brokers")
     assert FAULTS[fault] or repeats == 0
 
@@ -192,7 +186,7 @@ def test_a_full_queue_loses_nothing(make_server, cluster, reader, figure, amount
     for broker in (1, 2, 3):
         cluster.tell(f"delay {broker} 20")
     send(server, client, amount(HITS, WHOLE_HITS))
-    drain(server)
+    wait_until_drained(server, "kafka")
     assert check(server, reader, [client], figure, "a full queue") == 0
 
 
@@ -204,7 +198,7 @@ def test_a_broker_that_drops_by_numbers_has_each_hit_once(
         server = make_server(*broker.options, *HASTY, environment=broker.environment).start()
         client = Client(0, seed)
         load_through(hanging, server, client, broker, reader, amount(HITS, WHOLE_HITS))
-        drain(server)
+        wait_until_drained(server, "kafka")
         assert check(server, reader, [client], figure, "Tansu that hangs") == 0
 
 
@@ -220,7 +214,7 @@ def test_nothing_is_lost_through_kills(make_server, cluster, reader, figure, amo
         while sum(len(client.owed) for client in clients) < hits * (number + 1) / rounds:
             kill_under_load(server, clients, moments, f"round {number}, seed {seed}")
     resend_all(server, clients)
-    drain(server)
+    wait_until_drained(server, "kafka")
     check(server, reader, clients, figure, f"{rounds} kills at least")
 
 
@@ -229,7 +223,7 @@ def test_a_stop_does_not_wait_for_brokers(make_server, cluster, reader, figure, 
     server = make_server(*cluster.options).start()
     client = Client(0, seed)
     send(server, client, 500)
-    drain(server)
+    wait_until_drained(server, "kafka")
     cluster.hang()
     send(server, client, 500)
     began = time.monotonic()
@@ -237,7 +231,7 @@ def test_a_stop_does_not_wait_for_brokers(make_server, cluster, reader, figure, 
     seconds = time.monotonic() - began
     cluster.go_on()
     server.start()
-    drain(server)
+    wait_until_drained(server, "kafka")
     check(server, reader, [client], figure, f"a stop of {seconds:.1f} s while brokers hang")
     assert seconds < 15
 
@@ -247,7 +241,7 @@ def test_the_metrics_and_the_log_tell_what_is_wrong(make_server, cluster, seed):
     server = make_server(*cluster.options, *HASTY).start()
     client = Client(0, seed)
     send(server, client, 500)
-    drain(server)
+    wait_until_drained(server, "kafka")
     wait_until(lambda: metric(server, "sightline_sink_connected_brokers") == 3, "three brokers")
     # The time of answers is that of the last second.
     wait_until(lambda: send(server, client, 70)
@@ -261,7 +255,7 @@ def test_the_metrics_and_the_log_tell_what_is_wrong(make_server, cluster, seed):
         cluster.tell(f"up {broker}")
     cluster.fail(kafka_mock.UNAUTHORIZED, 3)
     send(server, client, 100)
-    drain(server)
+    wait_until_drained(server, "kafka")
     assert "allow the user of kafka.sasl.user to WRITE" in server.log_path.read_text()
 
 

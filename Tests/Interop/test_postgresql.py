@@ -17,18 +17,17 @@ import pytest
 import test_crash
 from certificates import Authority
 from database import Database
+from drained import wait_until_drained
 from nats_server import free_port
 from server import wait_until
 from test_configuration import CONFIGURATION, run
 from test_crash import kill_under_load, resend_all
 from test_disk import small_disk  # pylint: disable=unused-import
-from test_metrics import scrape, values
 
 KILLS = 5
 # Hits that are owed at the end.
 SAMPLE, WHOLE = 6_000, 100_000
 STREAMS = 2
-DRAIN_SECONDS = 180
 # Requests of some 60 hits that one fault meets.
 REQUESTS, WHOLE_REQUESTS = 40, 1_700
 SECRET = "a-password-that-no-log-may-hold"
@@ -63,13 +62,6 @@ def database():
     finally:
         made.close()
         shutil.rmtree(home, ignore_errors=True)
-
-
-def drain(server) -> None:
-    """Waits until the sink has passed everything that was acked."""
-    name = 'sightline_sink_lag_groups{sink="postgresql"}'
-    wait_until(lambda: values(scrape(server)[0]).get(name) == 0,
-               "the database to have everything", DRAIN_SECONDS, every=0.2)
 
 
 def log_has(server, words: str) -> None:
@@ -114,7 +106,7 @@ def test_nothing_is_lost_while_both_are_killed(make_server, database, figure, am
         database.restart_after_kill()
         rounds += 1
     resend_all(server, clients)
-    drain(server)
+    wait_until_drained(server, "postgresql")
     assert server.terminate() == 0, server.log()
     judge(server, database, clients, figure, f"{rounds} kills of both")
 
@@ -131,7 +123,7 @@ def test_nothing_is_lost_while_ours_is_killed(make_server, database, figure, amo
         kill_under_load(server, clients, moments, f"round {rounds}, seed {seed}")
         rounds += 1
     resend_all(server, clients)
-    drain(server)
+    wait_until_drained(server, "postgresql")
     assert server.terminate() == 0, server.log()
     judge(server, database, clients, figure, f"{rounds} kills of ours")
 
@@ -217,14 +209,14 @@ def test_a_fault_is_waited_for(make_server, database, figure, amount, seed, faul
     client = Client(0, seed)
     server = make_server(*database.options).start()
     client.send(server, requests // 4)
-    drain(server)
+    wait_until_drained(server, "postgresql")
     begin(database)
     client.send(server, requests // 2)
     if words:
         log_has(server, words)
     end(database)
     client.send(server, requests // 4)
-    drain(server)
+    wait_until_drained(server, "postgresql")
     assert server.terminate() == 0, server.log()
     judge(server, database, [client], figure, fault)
 
@@ -248,7 +240,7 @@ def test_a_full_disk_is_waited_for(make_server, small_disk, figure, amount, seed
             assert sent < 100, "the disk is never full"
         resize(small_disk, "500m")
         client.send(server, max(0, requests - sent * (requests // 4)))
-        drain(server)
+        wait_until_drained(server, "postgresql")
         assert server.terminate() == 0, server.log()
         judge(server, database, [client], figure, "a full disk")
     finally:
@@ -270,20 +262,20 @@ def test_a_standby_takes_over(make_server, database, figure, amount, seed, is_lo
         server = make_server(*(option.replace(database.url, url) for option in database.options))
         server.start()
         client.send(server, requests // 4)
-        drain(server)
+        wait_until_drained(server, "postgresql")
         wait_until(lambda: standby.run("SELECT count(*) FROM hits")
                    == database.run("SELECT count(*) FROM hits"), "the standby to follow")
         if is_lost:
             standby.stop()
         client.send(server, requests // 4)
-        drain(server)
+        wait_until_drained(server, "postgresql")
         database.kill()
         standby.go_on()
         client.send(server, requests // 4)
         log_has(server, "read-only")
         standby.promote()
         client.send(server, requests // 4)
-        drain(server)
+        wait_until_drained(server, "postgresql")
         assert server.terminate() == 0, server.log()
         what = "a standby that lacks commits" if is_lost else "a standby"
         judge(server, standby, [client], figure, what, is_lost)
@@ -325,7 +317,7 @@ def test_the_servers_certificate_has_to_be_its_hosts(make_server, folder, seed, 
                              f"--set=postgresql.tls.roots={folder}/roots.pem").start()
         client.send(server, 2)
         if is_known:
-            drain(server)
+            wait_until_drained(server, "postgresql")
             assert database.run("SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)"
                                 " WHERE ssl AND application_name = 'sightline'") == [(1,)]
         else:
@@ -344,13 +336,13 @@ def test_ours_stops_in_time_beside_a_server_that_hangs(make_server, database, fi
     long = [option for option in database.options if "_seconds" not in option]
     server = make_server(*long, "--set=postgresql.statement_seconds=300").start()
     client.send(server, 4)
-    drain(server)
+    wait_until_drained(server, "postgresql")
     database.stop()
     client.send(server, 4)
     assert server.terminate() == 0, server.log()
     database.go_on()
     server.start()
-    drain(server)
+    wait_until_drained(server, "postgresql")
     assert server.terminate() == 0, server.log()
     judge(server, database, [client], figure, "a stop beside a server that hangs")
 
@@ -373,7 +365,7 @@ def test_a_password_comes_from_a_file_and_is_in_no_log(make_server, database, fo
     client.send(server, 2)
     log_has(server, "SQLSTATE 28P01")
     password.write_text(f"{SECRET}\n")
-    drain(server)
+    wait_until_drained(server, "postgresql")
     assert server.terminate() == 0, server.log()
     assert SECRET not in server.log_path.read_text()
     judge(server, database, [client], figure, "a password that was wrong at first")
@@ -394,7 +386,7 @@ def test_an_operator_makes_the_tables(make_server, database, seed, figure):
     for _ in range(2):
         database.run(printed.stdout)
     database.run(GRANTS)
-    drain(server)
+    wait_until_drained(server, "postgresql")
     assert server.terminate() == 0, server.log()
     judge(server, database, [client], figure, "an operator's tables")
 

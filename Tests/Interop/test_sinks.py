@@ -1,6 +1,5 @@
 """`sightline sinks`: a running server's sinks through the Unix socket in its data directory."""
 
-import json
 import os
 import signal
 import stat
@@ -135,7 +134,7 @@ def test_a_reload_adds_and_removes_sinks_while_events_come_in(make_server, tmp_p
     send(server, facts, 1)
     server.wait_for_hits(402)
     reload("{type: sqlite}, {type: jsonl}", "sqlite", "jsonl")
-    wait_until(lambda: (row := listed(server)["jsonl"])["missed_hits"] >= 100, "the gap to be told")
+    wait_until(lambda: listed(server)["jsonl"]["missed_hits"] >= 100, "the gap to be told")
     reload("{type: sqlite}", "sqlite")
     wait_until(lambda: "jsonl" in run("sinks", *where).stdout, "it to be a former sink")
     wait_until(lambda: "forgotten" in run("sinks", "forget", "jsonl", *where, code=None).stdout,

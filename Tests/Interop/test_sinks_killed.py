@@ -14,16 +14,14 @@ import pytest
 
 import judge
 import test_crash
+from drained import wait_until_drained
 from facts import Fact, Facts
 from protos import event as e
-from server import wait_until
 from test_crash import kill_under_load, resend_all
-from test_metrics import scrape, values
 from test_several_sinks import line_ids
 
 ROUNDS, WHOLE = 4, 50
 STREAMS = 4
-DRAIN_SECONDS = 120
 APPS = ["com.example.shop", "com.example.bank"]
 # Of pushes, track actions and in-app messages, some of each.
 DELIVERIES = [*(f"{number:x}c" for number in range(0, 97, 2)),
@@ -88,15 +86,6 @@ def passes(hit: dict, wanted: dict) -> bool:
             and not any(has(*pair) for pair in wanted.get("not", {}).items()))
 
 
-def wait_until_drained(server) -> None:
-    """Every sink has passed everything that was acked."""
-    def lags():
-        return [value for name, value in values(scrape(server)[0]).items()
-                if name.startswith("sightline_sink_lag_groups{")]
-    wait_until(lambda: len(lags()) == len(FILTERS) and not any(lags()),
-               "the sinks to have everything", DRAIN_SECONDS, every=0.2)
-
-
 def check(sink: str, stored: collections.Counter, clients, figure, may_repeat: bool) -> None:
     """A sink has what it is owed of its filter's hits, and nothing that nobody sent or that its
     filter leaves out."""
@@ -131,7 +120,7 @@ def test_each_sink_has_its_filters_hits_after_kills(make_server, jetstream, figu
     for number in range(rounds):
         kill_under_load(server, clients, moments, f"round {number}, seed {seed}")
     resend_all(server, clients)
-    wait_until_drained(server)
+    wait_until_drained(server, *FILTERS)
     assert server.terminate() == 0, server.log()
     figure(f"three sinks with filters after {rounds} kills:")
     rows = collections.Counter(bytes(row[0]) for row in server.query("SELECT hit_id FROM hits"))

@@ -16,16 +16,15 @@ import threading
 import pytest
 
 from certificates import Authority
+from drained import wait_until_drained
 from server import query, wait_until
 from test_crash import Client, kill_under_load, resend_all
-from test_metrics import scrape, values
 from test_sinks import listed
 from test_tail import run
 from webhook_receiver import DROP, LOSE, REASON, SLOW, STALL, is_refused
 
 ROUNDS, WHOLE = 4, 50
 STREAMS = 2
-STALLED_SECONDS = 60
 # A request of the client is about 60 hits: 100,000 with --whole.
 FAULTY_ROUNDS, WHOLE_FAULTY_ROUNDS, REQUESTS = 4, 170, 10
 SHARES = {"503": 0.03, "507": 0.01, "429": 0.002, "302": 0.01, "404": 0.01, STALL: 0.002,
@@ -104,19 +103,6 @@ def receiver():
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def drain(server) -> None:
-    """Waits until the sink has passed everything that was acked, as long as it goes on: how much
-    that is depends on how fast the machine took it in."""
-    name, last = 'sightline_sink_lag_groups{sink="webhook"}', None
-
-    def lag():
-        return values(scrape(server)[0]).get(name)
-
-    while last != 0:
-        last = wait_until(lambda known=last: (now := lag()) is not None and now != known and [now],
-                          "the receiver to get more", STALLED_SECONDS, every=0.2)[0]
-
-
 def letters(server) -> dict[bytes, str]:
     rows = query(server.directory / "dead_letters.db", "SELECT hit_id, reason FROM dead_letters")
     found = {bytes(row["hit_id"]): row["reason"] for row in rows}
@@ -140,7 +126,7 @@ def test_nothing_is_lost_while_both_are_killed(make_server, receiver, figure, am
         receiver.kill()
         receiver.start()
     resend_all(server, clients)
-    drain(server)
+    wait_until_drained(server, "webhook")
     assert server.terminate() == 0, server.log()
     check(server, receiver, clients, figure, f"{rounds} kills of both")
 
@@ -190,7 +176,7 @@ def test_nothing_is_lost_through_every_kind_of_failure(make_server, receiver, fi
         kills += 1
         (server if number // every % 2 else receiver).kill()
         (server if number // every % 2 else receiver).start()
-    drain(server)
+    wait_until_drained(server, "webhook")
     assert server.terminate() == 0, server.log()
     failed = collections.Counter(receiver.noted("failed"))
     del failed[""]
@@ -216,14 +202,14 @@ def test_a_secret_is_changed_without_a_request_that_fails(make_server, receiver,
         write(receiver.secret, signed)
         write(accepted, known)
         send(server, client, 2)
-        drain(server)
+        wait_until_drained(server, "webhook")
         assert not receiver.noted("unverified")
     write(receiver.secret, old)
     send(server, client, 2)
     wait_until(lambda: receiver.noted("unverified"), "a request with the wrong secret")
     wait_until(lambda: "the receiver answered 401" in server.log(), "a reason in the log")
     write(receiver.secret, new)
-    drain(server)
+    wait_until_drained(server, "webhook")
     assert server.terminate() == 0, server.log()
     (receiver.folder / "unverified").unlink()
     check(server, receiver, [client], figure, "a changed secret")
@@ -240,7 +226,7 @@ def test_a_wrong_clock_delays_and_loses_nothing(make_server, receiver, figure, s
     assert "too old" in str(receiver.noted("unverified")) or seconds < 0
     assert not receiver.received()
     (receiver.folder / "shift").unlink()
-    drain(server)
+    wait_until_drained(server, "webhook")
     assert server.terminate() == 0, server.log()
     (receiver.folder / "unverified").unlink()
     check(server, receiver, [client], figure, f"a clock that was {seconds} s wrong")
@@ -262,7 +248,7 @@ def test_410_pauses_the_sink_until_it_is_resumed(make_server, receiver, figure, 
     send(server, client, 2)
     assert listed(server)["webhook"]["is_paused"] and not receiver.received()
     run("sinks", "resume", "webhook", "--data-dir", server.directory)
-    drain(server)
+    wait_until_drained(server, "webhook")
     assert server.terminate() == 0, server.log()
     check(server, receiver, [client], figure, "410 and a resume")
 
@@ -282,7 +268,7 @@ def test_the_receivers_certificate_has_to_be_its_hosts(make_server, folder, seed
         client.run(server, iter([batch]), threading.Event(), 30)
         assert client.failure is None and client.owed
         if is_known:
-            drain(server)
+            wait_until_drained(server, "webhook")
             assert receiver.ids("taken").keys() | receiver.ids("refused").keys() == client.owed
         else:
             wait_until(lambda: "no answer" in server.log_path.read_text(), "a reason in the log")
