@@ -23,6 +23,8 @@ package struct ServerConfiguration: Sendable {
     package var sink = SinkKind.sqlite
     /// Where hits go: at least one required sink, each with a name of its own.
     package var sinks: [ListedSink] { self.listedSinks ?? [ListedSink(self.sink)] }
+    /// The sinks as the journal knows them: what their backends may lose is kept for so long.
+    package var journalSinks: [JournalSink] { self.sinks.map { $0.journalSink(in: self) } }
     var listedSinks: [ListedSink]?
     /// The least severe log record that is written.
     package var logLevel = Logger.Level.info

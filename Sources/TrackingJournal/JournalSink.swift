@@ -9,6 +9,9 @@ package struct JournalSink: Sendable, Equatable {
     package let maxLagBytes: Int?
     /// Where it begins if it has no cursor yet.
     package let start: Start
+    /// How long a group is kept after this sink has it, as its backend may lose it again; the
+    /// journal's own `retainSeconds` if those are more.
+    package var retention = Duration.zero
 
     /// Where a new sink begins.
     package enum Start: String, CaseIterable, Sendable {

@@ -53,7 +53,9 @@ final class JournalWriter: @unchecked Sendable {
             SinkCursors(
                 checkpoint.sinks, of: sinks,
                 kept: rows.first.map { $0.sequence - 1 } ?? lastSequence, last: lastSequence,
-                retention: .seconds(configuration.retainSeconds), now: machine.now()))
+                // Without a disk, nothing is kept once its clients have been told.
+                retention: log.map { _ in .seconds(configuration.retainSeconds) },
+                now: machine.now()))
         self.eventTotal = recovered?.eventTotal ?? 0
         self.rows = Mutex(rows.reduce(into: Deque()) { $0.add($1) })
         self.windowRows = windowRows
@@ -194,7 +196,7 @@ extension JournalWriter {
     /// How much is read in one turn: acks wait for it about as long as for a commit.
     private static let (turnGroups, turnBytes) = (256, 1 << 20)
 
-    /// Lets rows go that every sink has had for long enough, or is too far behind for. Clients come
+    /// Lets rows go that each sink has had for long enough, or is too far behind for. Clients come
     /// first: what is only retained gives way to the bytes that come, and where it fills more than
     /// half of the journal.
     ///
@@ -203,13 +205,13 @@ extension JournalWriter {
     func removeDelivered(before bytes: Int = 0) -> StoredRow? {
         var newest: StoredRow?
         let deleted = self.cursors.withLock { cursors in
-            let (delivered, expired) = (cursors.delivered, cursors.expired)
+            let delivered = cursors.delivered
             var left = self.storedBytes
             let maxLeft = min(self.maxBytes / 2, self.maxBytes - bytes)
             return self.rows.withLock { rows in
                 rows.removeRows { row in
-                    guard row.sequence <= delivered, row.sequence <= expired || left > maxLeft,
-                        !cursors.holds(row, left: left)
+                    guard row.sequence <= delivered, !cursors.holds(row, left: left),
+                        left > maxLeft || !cursors.retains(row)
                     else { return false }
                     cursors.noteDeleted(row)
                     left -= row.bytes

@@ -1,11 +1,11 @@
-// Since when the sinks have had their groups: a backend may lose what it took last, and groups that
-// are still here can be fed to it again.
+// Since when a sink has had its groups: its backend may lose what it took last, and groups that are
+// still here can be fed to it again.
 internal import DequeModule
 
-/// Tells which groups every sink has had for the time of retention. Time only counts while sinks
-/// take something: groups that were delivered shortly before an outage outlast it.
+/// Tells which groups a sink has had for less than the time of retention. Time only counts while it
+/// takes something: groups that were delivered shortly before an outage outlast it.
 struct RetentionTimes {
-    private let retention: Duration
+    let retention: Duration
     private var spans: Deque<Span> = []
 
     /// What was delivered in a hundredth of the retention: a group stays that much longer at most.
@@ -16,15 +16,24 @@ struct RetentionTimes {
     }
 
     /// The newest group that has been retained for long enough.
-    private(set) var expired: Int64 = 0
+    private var expired: Int64 = 0
+    /// The newest group that the sink ever had.
+    private var newest: Int64 = 0
 
     init(retention: Duration) { self.retention = retention }
 
     /// Spans that are remembered.
     var spanCount: Int { self.spans.count }
 
-    /// Records that every sink has all rows up to `sequence`.
+    /// Whether a group has to stay: the sink has it, or had it before it was fed again, and not for
+    /// long enough.
+    func retains(_ sequence: Int64) -> Bool {
+        sequence > self.expired && sequence <= self.newest
+    }
+
+    /// Records that the sink has all groups up to `sequence`.
     mutating func note(_ sequence: Int64, at time: ContinuousClock.Instant) {
+        self.newest = max(self.newest, sequence)
         if let last = self.spans.indices.last,
             self.spans[last].start.duration(to: time) < self.retention / 100
         {
@@ -39,6 +48,9 @@ struct RetentionTimes {
         }
     }
 
-    /// Forgets everything: a sink is fed again, and its time starts anew.
-    mutating func reset() { self = RetentionTimes(retention: self.retention) }
+    /// The sink is fed again with what is still here: the time of all of it starts anew.
+    mutating func reset() {
+        self.spans = []
+        self.expired = 0
+    }
 }

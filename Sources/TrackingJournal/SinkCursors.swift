@@ -1,6 +1,6 @@
 // Where all sinks are, what that lets go, and what the journal let go before a sink had it.
 
-/// The cursors, those that no checkpoint holds yet, and since when every sink has had its groups.
+/// The cursors, those that no checkpoint holds yet, and since when each sink has had its groups.
 struct SinkCursors {
     private var cursors: [String: SinkCursor]
     /// By the names of the sinks that there are.
@@ -10,7 +10,10 @@ struct SinkCursors {
     private var changed: Set<String> = []
     /// The names whose cursor and gap the durable checkpoint still has, but must not.
     private(set) var forgotten: Set<String> = []
-    private var times: RetentionTimes
+    /// By the names of the sinks that there are.
+    private var times: [String: RetentionTimes] = [:]
+    /// The least that any sink's retention is; nil where nothing is retained.
+    private let retention: Duration?
     /// Whether a new sink begins after groups that are kept. That has to be durable before the next
     /// group is: a later process would let the sink begin after that one too.
     private(set) var hasBegun = false
@@ -41,13 +44,15 @@ struct SinkCursors {
     /// - Parameters:
     ///   - kept: the group before the oldest that is kept.
     ///   - last: the newest group.
+    ///   - retention: how long groups are kept after a sink has them, if it does not ask for more;
+    ///     nil: whatever a sink asks for, none is.
     init(
         _ saved: [String: Saved], of sinks: [JournalSink], kept: Int64, last: Int64,
-        retention: Duration, now: ContinuousClock.Instant
+        retention: Duration?, now: ContinuousClock.Instant
     ) {
         self.cursors = saved.mapValues(\.cursor)
         self.gaps = saved.compactMapValues { saved in saved.gap.map { Gaps(untold: $0) } }
-        self.times = RetentionTimes(retention: retention)
+        self.retention = retention
         self.use(sinks, kept: kept, last: last, at: now)
     }
 
@@ -61,15 +66,29 @@ struct SinkCursors {
         _ sinks: [JournalSink], kept: Int64, last: Int64, at now: ContinuousClock.Instant
     ) {
         self.sinks = [:]
+        let known = self.times
+        self.times = [:]
         for sink in sinks {
             self.sinks[sink.name] = sink
-            guard self.cursors[sink.name] == nil else { continue }
-            // What went before is none of its gap.
-            let isLate = sink.start == .newest
-            self.move(sink.name, to: SinkCursor(sequence: isLate ? last : kept))
-            self.hasBegun = self.hasBegun || isLate
+            if self.cursors[sink.name] == nil {
+                // What went before is none of its gap.
+                let isLate = sink.start == .newest
+                self.move(sink.name, to: SinkCursor(sequence: isLate ? last : kept))
+                self.hasBegun = self.hasBegun || isLate
+            }
+            self.times[sink.name] = self.times(of: sink, known[sink.name], at: now)
         }
-        self.times.note(self.delivered, at: now)
+    }
+
+    /// The times that are known, or those of a sink that has all up to its cursor from now on.
+    private func times(
+        of sink: JournalSink, _ known: RetentionTimes?, at now: ContinuousClock.Instant
+    ) -> RetentionTimes {
+        let retention = self.retention.map { max($0, sink.retention) } ?? .zero
+        if let known, known.retention == retention { return known }
+        var times = RetentionTimes(retention: retention)
+        times.note(self[sink.name].sequence, at: now)
+        return times
     }
 
     /// The names of sinks that groups were kept for earlier.
@@ -97,8 +116,10 @@ struct SinkCursors {
     /// The newest sequence that every sink has confirmed, required or not.
     var confirmed: Int64 { self.sinks.keys.lazy.map { self[$0].sequence }.min() ?? 0 }
 
-    /// The newest group that every required sink has had for long enough.
-    var expired: Int64 { self.times.expired }
+    /// Whether a row has to stay for a sink that has it, and may lose it again.
+    func retains(_ row: StoredRow) -> Bool {
+        self.times.values.contains { $0.retains(row.sequence) }
+    }
 
     subscript(name: String) -> SinkCursor { self.cursors[name] ?? SinkCursor() }
 
@@ -108,7 +129,7 @@ struct SinkCursors {
     mutating func advance(_ name: String, to cursor: SinkCursor, at time: ContinuousClock.Instant) {
         guard cursor.sequence > self[name].sequence else { return }
         self.move(name, to: cursor)
-        self.times.note(self.delivered, at: time)
+        self.times[name]?.note(cursor.sequence, at: time)
     }
 
     /// A sink's backend has lost hits: moves its cursor back and restarts the retention. Where a
@@ -120,7 +141,7 @@ struct SinkCursors {
         let gap = self.gaps[name]?.all
         self.move(name, to: SinkCursor(sequence: gap == nil ? kept : self[name].sequence))
         self.gaps[name] = gap.map { Gaps(untold: $0) }
-        self.times.reset()
+        self.times[name]?.reset()
     }
 
     private mutating func move(_ name: String, to cursor: SinkCursor) {

@@ -17,9 +17,6 @@ final class SinkDurability: Durability {
         sinks: [JournalSink], configuration: Journal.Configuration, machine: Machine,
         queue: any WorkQueue
     ) throws(JournalError) {
-        // Nothing is kept once its clients have been told.
-        var configuration = configuration
-        configuration.retainSeconds = 0
         let window = RecentHits(capacity: configuration.windowCapacity, random: machine.random())
         self.writer = try JournalWriter(
             log: nil, window: window, checkpoint: CheckpointStore.Contents(), sinks: sinks,

@@ -62,7 +62,7 @@ package struct Application: Sendable {
         var journalConfiguration = configuration.journal
         journalConfiguration.program = "Sightline \(version)"
         self.journal = try Journal(
-            directory: directory + "/journal", sinks: configuration.sinks.map(\.journalSink),
+            directory: directory + "/journal", sinks: configuration.journalSinks,
             configuration: journalConfiguration, onCommit: { metrics.countCommit($0) },
             onFailure: onFailure)
         let journal = self.journal

@@ -1,5 +1,6 @@
 // One sink of the key `sinks`, or the one that the key `sink` names.
 internal import ConfigurationKeys
+internal import SinkConfiguration
 package import TrackingJournal
 package import TrackingSinks
 
@@ -45,6 +46,18 @@ package struct ListedSink: Sendable, Equatable {
     /// What its files' names begin with: the only sink of a kind, which bears its name, has `hits`.
     package var fileName: String {
         self.name == self.kind.rawValue ? "hits" : "hits-\(self.name)"
+    }
+
+    /// The sink as the journal knows it, with what its backend may lose: a stream, or a standby that
+    /// takes over.
+    func journalSink(in whole: ServerConfiguration) -> JournalSink {
+        var sink = self.journalSink
+        switch self.kind {
+        case .nats: sink.retention = self.configuration(in: whole).nats.retention
+        case .postgresql: sink.retention = self.configuration(in: whole).postgresql.retention
+        default: break
+        }
+        return sink
     }
 
     /// The server's configuration as this sink sees it.

@@ -5,7 +5,7 @@ internal import TrackingSinks
 
 extension ServerConfiguration {
     /// Checks the keys of each sink, and what several sinks may not share.
-    mutating func checkSinks(_ values: inout ConfigurationValues) {
+    func checkSinks(_ values: inout ConfigurationValues) {
         self.check(.nats, &values) { NATSConfiguration.check(&$0) }
         self.check(.kafka, &values) { KafkaConfiguration.check(&$0) }
         self.checkCampaigns(&values)
@@ -41,12 +41,11 @@ extension ServerConfiguration {
         values.refuse(self.listedSinks == nil ? "sink" : "sinks", absence)
     }
 
-    /// No two sinks may have one stream; the journal keeps what a stream may lose.
-    private mutating func checkStreams(_ values: inout ConfigurationValues) {
+    /// No two sinks may have one stream.
+    private func checkStreams(_ values: inout ConfigurationValues) {
         var streams: Set<String> = []
         for sink in self.sinks where sink.kind == .nats {
             let own = sink.configuration(in: self).nats
-            self.retain(own.retention)
             if !streams.insert(own.stream).inserted {
                 values.refuse(
                     "sinks",
@@ -57,12 +56,11 @@ extension ServerConfiguration {
         }
     }
 
-    /// No two sinks may have one cursor; the journal keeps what a standby may lack.
-    private mutating func checkDatabases(_ values: inout ConfigurationValues) {
+    /// No two sinks may have one cursor.
+    private func checkDatabases(_ values: inout ConfigurationValues) {
         var places: Set<[String]> = []
         for sink in self.sinks where sink.kind == .postgresql {
             let own = sink.configuration(in: self).postgresql
-            self.retain(own.retention)
             if !places.insert([own.url, own.schema]).inserted {
                 values.refuse(
                     "sinks",
@@ -70,11 +68,5 @@ extension ServerConfiguration {
                         + "give one of them its own schema")
             }
         }
-    }
-
-    /// Has the journal keep what was delivered for at least so long.
-    private mutating func retain(_ time: Duration) {
-        self.journal.retainSeconds = max(
-            self.journal.retainSeconds, Int(time.components.seconds))
     }
 }

@@ -149,11 +149,11 @@ final class RunningSinks: Service {
             }
             added.append(try factory.sink(listed, of: self.journal))
         }
-        return { [added] in self.change(to: next.sinks, adding: added) }
+        return { [added] in self.change(to: next, adding: added) }
     }
 
-    private func change(to next: [ListedSink], adding added: [RunningSink]) {
-        let before = self.sinks
+    private func change(to configuration: ServerConfiguration, adding added: [RunningSink]) {
+        let (before, next) = (self.sinks, configuration.sinks)
         guard before.map(\.listed) != next else { return }
         let kept = before.compactMap { sink in
             next.first { $0.name == sink.name }.map { self.changed(sink, to: $0) }
@@ -166,7 +166,7 @@ final class RunningSinks: Service {
             state.ending.formUnion(removed.map(\.name))
         }
         self.changing.yield(
-            Change(sinks: next.map(\.journalSink), added: added, removed: removed))
+            Change(sinks: configuration.journalSinks, added: added, removed: removed))
     }
 
     private func changed(_ sink: RunningSink, to next: ListedSink) -> RunningSink {
