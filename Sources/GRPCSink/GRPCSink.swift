@@ -16,10 +16,10 @@ package actor GRPCSink: Sink {
         BatchLimit(hits: 4 * self.backend.configuration.windowHits, bytes: 8 << 20)
     }
 
-    private nonisolated let backend: Backend
+    nonisolated let backend: Backend
     private nonisolated let listedName: String
     private nonisolated let keptPlace = Mutex<BackendPlace?>(nil)
-    private var stream: DeliverStream?
+    var stream: DeliverStream?
     /// Until when nothing is sent, because the backend asked for it.
     private var busyUntil: ContinuousClock.Instant?
 
@@ -76,10 +76,10 @@ package actor GRPCSink: Sink {
     }
 
     private func send(_ hits: HitBatch) async throws -> SinkAnswer {
-        let (stream, limits) = try await self.openStream(for: hits)
+        let (stream, welcome) = try await self.openStream(for: hits)
         var batch = DeliveredBatch(hits, after: stream.durable)
         batch.refuse(stream.takeRefused(through: hits.sequence))
-        var writer = RecordBatchWriter(maxBytes: limits.messageBytes)
+        var writer = RecordBatchWriter(maxBytes: welcome.limits.messageBytes)
         for group in hits.groups {
             try batch.append(group, to: &writer)
             for message in writer.takeReady() { try await stream.send(message) }
@@ -95,13 +95,13 @@ package actor GRPCSink: Sink {
     }
 
     /// The stream of the batch's journal: the one that is open, or a new one.
-    private func openStream(
+    func openStream(
         for hits: HitBatch
-    ) async throws -> (DeliverStream, DeliverState.Limits) {
+    ) async throws -> (DeliverStream, DeliverState.Welcome) {
         if let stream {
             if let loss = stream.loss { throw loss }
             if stream.isUsable, stream.journal == hits.journal {
-                return (stream, try await stream.open(within: .zero).limits)
+                return (stream, try await stream.open(within: .zero))
             }
             stream.close(inOrder: true)
             self.stream = nil
@@ -116,7 +116,7 @@ package actor GRPCSink: Sink {
         self.stream = stream
         let welcome = try await stream.open(within: self.backend.configuration.connectTimeout)
         try self.checkForLoss(stream)
-        return (stream, welcome.limits)
+        return (stream, welcome)
     }
 
     /// A backend that is behind what it had acknowledged has lost hits.

@@ -16,9 +16,9 @@ package final class KafkaSink: Sink, @unchecked Sendable {
     /// "kafka".
     package let name = "kafka"
     let configuration: KafkaConfiguration
-    private let template: KafkaTopicTemplate
+    let template: KafkaTopicTemplate
     /// The library's calls may block: they have a thread of their own.
-    private let queue = DispatchQueue(label: "sightline.sink.kafka")
+    let queue = DispatchQueue(label: "sightline.sink.kafka")
     private let timer: any DispatchSourceTimer
     private let figures = Mutex<BrokerStatistics?>(nil)
 
@@ -123,7 +123,7 @@ package final class KafkaSink: Sink, @unchecked Sendable {
         self.lastReport = .now
     }
 
-    private func usableProducer() throws -> KafkaProducer {
+    func usableProducer() throws -> KafkaProducer {
         if let producer { return producer }
         let producer = try KafkaProducer(self.configuration, self.template, self.batchSize)
         self.producer = producer
@@ -139,7 +139,7 @@ package final class KafkaSink: Sink, @unchecked Sendable {
         self.producer = nil
     }
 
-    private func poll(milliseconds: Int32 = 0) {
+    func poll(milliseconds: Int32 = 0) {
         guard let producer = self.producer else { return }
         producer.poll(milliseconds: milliseconds) { self.take($0) }
         if let statistics = producer.statistics { self.figures.withLock { $0 = statistics } }

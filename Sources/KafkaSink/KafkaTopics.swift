@@ -26,10 +26,16 @@ final class KafkaTopics {
             }
         }
         let name = self.template.name(tenant: hit.origin.tenant.text, kind: "\(hit.kind.name)")
-        let known = self.handles[name]
-        guard let handle = known ?? rd_kafka_topic_new(self.producer, name, nil) else { return nil }
-        self.handles[name] = handle
+        guard let handle = self.handle(named: name) else { return nil }
         self.last = ([UInt8](hit.origin.tenant), hit.kind, handle)
+        return handle
+    }
+
+    /// The topic with a name; nil if the library does not take it.
+    func handle(named name: String) -> OpaquePointer? {
+        if let handle = self.handles[name] { return handle }
+        let handle = rd_kafka_topic_new(self.producer, name, nil)
+        self.handles[name] = handle
         return handle
     }
 

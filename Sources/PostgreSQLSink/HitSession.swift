@@ -16,11 +16,24 @@ struct HitSession {
     ///
     /// - Throws: `PostgreSQLError`.
     func begin(_ connection: PostgreSQLConnection) throws(PostgreSQLError) {
+        try self.limit(connection)
+        var version = try self.version(connection)
+        if version == nil, self.configuration.migrates {
+            try self.migrate(connection)
+            version = try self.version(connection)
+        }
+        try self.check(version)
+    }
+
+    /// Checks the database's encoding, and sets the session's limits.
+    ///
+    /// - Throws: `PostgreSQLError`.
+    func limit(_ connection: PostgreSQLConnection) throws(PostgreSQLError) {
         let encoding = connection.status("server_encoding")
         guard encoding == "UTF8" else {
             throw PostgreSQLError(
-                "the database's encoding is \(encoding), and has to be UTF8: create another one "
-                    + "with ENCODING 'UTF8'")
+                "the database's encoding is \(encoding), and has to be UTF8",
+                advice: "create another one with ENCODING 'UTF8'")
         }
         let timeout = self.configuration.statementTimeout.milliseconds
         // A commit that is not on disk would be no answer to rest on.
@@ -32,22 +45,24 @@ struct HitSession {
             SELECT set_config('synchronous_commit', 'on', false)
             WHERE current_setting('synchronous_commit') = 'off'
             """)
-        var version = try self.version(connection)
-        if version == nil, self.configuration.migrates {
-            try self.migrate(connection)
-            version = try self.version(connection)
-        }
+    }
+
+    /// Checks the version of the tables.
+    ///
+    /// - Throws: `PostgreSQLError` if this build cannot use them.
+    func check(_ version: Int?) throws(PostgreSQLError) {
         guard version == PostgreSQLSchema.formatVersion else {
             let found = version.map { "are of version \($0)" } ?? "are missing"
             throw PostgreSQLError(
                 "the sink's tables in the schema \(self.schema.name) \(found), and have to be of "
-                    + "version \(PostgreSQLSchema.formatVersion): run the output of sightline "
-                    + "sinks sql postgresql, or set postgresql.migrate to true")
+                    + "version \(PostgreSQLSchema.formatVersion)",
+                advice: "run the output of sightline sinks sql postgresql, or set "
+                    + "postgresql.migrate to true")
         }
     }
 
     /// The version of the tables; nil if there are none.
-    private func version(_ connection: PostgreSQLConnection) throws(PostgreSQLError) -> Int? {
+    func version(_ connection: PostgreSQLConnection) throws(PostgreSQLError) -> Int? {
         do throws(PostgreSQLError) {
             let rows = try connection.run("SELECT version FROM \(self.schema.qualified("format"))")
             return rows.first?.first?.flatMap { Int($0) }

@@ -68,6 +68,13 @@ actor HitStore {
         }
     }
 
+    /// Tries one host, on the store's queue.
+    func attempt(_ trial: PostgreSQLTrial, _ hits: HitBatch) -> PostgreSQLTrial {
+        var trial = trial
+        trial.run(hits)
+        return trial
+    }
+
     // MARK: The session
 
     /// Ends the session: whatever failed, the next batch looks at everything anew.

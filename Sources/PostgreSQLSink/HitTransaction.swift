@@ -55,19 +55,22 @@ struct HitTransaction {
     ///
     /// - Throws: `PostgreSQLError`.
     func commit(_ cursor: HitCursor?, of journal: String) throws(PostgreSQLError) {
-        guard let cursor else {
-            try self.connection.run("COMMIT")
-            return
-        }
+        var statements = "COMMIT"
+        if let cursor { statements = "\(try self.moving(cursor, of: journal)); COMMIT" }
+        try self.connection.run(statements)
+    }
+
+    /// The statement that moves a journal's cursor.
+    ///
+    /// - Throws: `PostgreSQLError`.
+    func moving(_ cursor: HitCursor, of journal: String) throws(PostgreSQLError) -> String {
         let hitID = cursor.hitID.map { "'\($0)'" } ?? "NULL"
-        try self.connection.run(
-            """
+        return """
             INSERT INTO \(self.schema.qualified("cursor")) (journal, sequence, hit_id, changed_at)
             VALUES (\(try self.connection.literal(journal)), \(cursor.sequence), \(hitID), now())
             ON CONFLICT (journal) DO UPDATE SET sequence = excluded.sequence,
-                hit_id = excluded.hit_id, changed_at = excluded.changed_at;
-            COMMIT
-            """)
+                hit_id = excluded.hit_id, changed_at = excluded.changed_at
+            """
     }
 
     private func copy(
@@ -86,7 +89,10 @@ struct HitTransaction {
         }
     }
 
-    private func stage(
+    /// Writes rows through the session's stage.
+    ///
+    /// - Throws: `PostgreSQLError`.
+    func stage(
         _ range: Range<Int>, after statements: String
     ) throws(PostgreSQLError) {
         let columns = PostgreSQLSchema.columnNames

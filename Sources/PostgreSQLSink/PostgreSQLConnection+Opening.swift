@@ -28,7 +28,10 @@ extension PostgreSQLConnection {
         throw PostgreSQLError(failures.map(\.description).joined(separator: "; "))
     }
 
-    private static func open(
+    /// Connects to one host.
+    ///
+    /// - Throws: `PostgreSQLError`.
+    static func open(
         _ configuration: PostgreSQLConfiguration, _ url: PostgreSQLURL,
         _ host: PostgreSQLURL.Host, _ stop: SinkStop
     ) throws(PostgreSQLError) -> PostgreSQLConnection {

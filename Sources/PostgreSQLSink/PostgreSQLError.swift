@@ -10,11 +10,17 @@ struct PostgreSQLError: Error, CustomStringConvertible {
     /// The constraint that a row breaks; empty if there is none.
     var constraint = ""
 
-    init(_ message: String) { self.message = message }
+    /// What to do about it, where neither the code nor the text tells.
+    private let ownAdvice: String?
+
+    init(_ message: String, advice: String? = nil) {
+        self.message = message
+        self.ownAdvice = advice
+    }
 
     init(state: String, _ message: String) {
+        self.init(message)
         self.state = state
-        self.message = message
     }
 
     /// An error of the server.
@@ -22,10 +28,10 @@ struct PostgreSQLError: Error, CustomStringConvertible {
         func field(_ code: Int32) -> String {
             PQresultErrorField(result, code).map { String(cString: $0) } ?? ""
         }
-        self.state = field(Self.sqlStateField)
         let message = field(Self.primaryField)
         // What libpq itself reports has no fields.
-        self.message = message.isEmpty ? String(cString: PQresultErrorMessage(result)) : message
+        self.init(message.isEmpty ? String(cString: PQresultErrorMessage(result)) : message)
+        self.state = field(Self.sqlStateField)
         self.constraint = field(Self.constraintField)
     }
 
@@ -35,12 +41,14 @@ struct PostgreSQLError: Error, CustomStringConvertible {
     private static let constraintField = Int32(UInt8(ascii: "n"))
 
     /// Code, message, constraint and advice in one line.
-    var description: String {
+    var description: String { self.finding + (self.advice.map { " — \($0)" } ?? "") }
+
+    /// The same without the advice.
+    var finding: String {
         let code = self.state.isEmpty ? "" : "SQLSTATE \(self.state): "
         let constraint = self.constraint.isEmpty ? "" : " (constraint \(self.constraint))"
-        let advice = self.advice.map { " — \($0)" } ?? ""
         let line = self.message.split(whereSeparator: \.isNewline).joined(separator: " ")
-        return code + line + constraint + advice
+        return code + line + constraint
     }
 
     /// Whether a row is there already.
@@ -68,15 +76,23 @@ struct PostgreSQLError: Error, CustomStringConvertible {
 }
 
 extension PostgreSQLError {
-    private var advice: String? {
+    /// What an operator can do; nil if that is not known.
+    var advice: String? {
+        if let ownAdvice { return ownAdvice }
         if self.lacksPartition {
             return "create the day's partition (sightline sinks sql postgresql), or set "
                 + "postgresql.migrate to true"
         }
-        // libpq finds that out by itself.
-        let state = self.message.hasSuffix("no password supplied") ? "28P01" : self.state
+        let found = Self.found.first { self.message.hasSuffix($0.ending) }?.state
+        let state = found ?? self.state
         return Self.advice.first { state.hasPrefix($0.state) }?.text
     }
+
+    /// What libpq finds out by itself, and the server's codes for the same.
+    private static let found: [(ending: String, state: String)] = [
+        ("no password supplied", "28P01"), ("session is read-only", "25006"),
+        ("server is in hot standby mode", "25006"),
+    ]
 
     /// By the beginning of the code.
     private static let advice: [(state: String, text: String)] = [

@@ -12,7 +12,9 @@ package final class PostgreSQLSink: Sink {
     package let name = "postgresql"
     /// As the configuration says.
     package let maxBatch: BatchLimit
-    private let store: HitStore
+    let configuration: PostgreSQLConfiguration
+    let url: PostgreSQLURL
+    let store: HitStore
     /// The sequence of the last group that was committed, as the journal has to remember it.
     private let confirmed = Mutex<Int64?>(nil)
 
@@ -30,8 +32,9 @@ package final class PostgreSQLSink: Sink {
         today: @escaping @Sendable () -> CalendarDay = { .today }
     ) throws {
         self.maxBatch = configuration.maxBatch
-        self.store = HitStore(
-            configuration, try PostgreSQLURL(configuration.url), logger: logger, today: today)
+        self.configuration = configuration
+        self.url = try PostgreSQLURL(configuration.url)
+        self.store = HitStore(configuration, self.url, logger: logger, today: today)
     }
 
     /// The sequence of the last committed group.

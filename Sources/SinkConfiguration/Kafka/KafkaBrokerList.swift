@@ -11,6 +11,11 @@ package enum KafkaBrokerList {
         }
     }
 
+    /// The hosts of a list, without the brackets of IPv6 addresses, and their ports.
+    package static func hosts(of text: String) -> [(host: String, port: Int)] {
+        Self.brokers(of: text).compactMap(Self.parts)
+    }
+
     /// Whether every entry has a host and a port.
     package static func isValid(_ text: String) -> Bool {
         Self.brokers(of: text).allSatisfy { broker in

@@ -1,0 +1,36 @@
+// `sightline sinks try`: whether a server takes a test hit.
+internal import SinkConfiguration
+package import TrackingSinks
+
+extension PostgreSQLSink {
+    /// Connects to the first host that is there and fit, and writes the test hit and a cursor in a
+    /// transaction that is rolled back. Tables and partitions that are missing are created in it.
+    package func attempt(_ hit: HitBatch) async -> [TrialStep] {
+        var failures: [TrialStep] = []
+        for host in self.url.hosts {
+            var steps = await self.probe(host)
+            if steps.last?.outcome != .failed {
+                let trial = await self.store.attempt(
+                    PostgreSQLTrial(self.configuration, self.url, host), hit)
+                steps += trial.steps
+                if trial.hasSession { return steps }
+            }
+            failures += steps
+        }
+        return failures
+    }
+
+    /// The steps `name` and `connection`; none for the directory of a Unix socket.
+    private func probe(_ host: PostgreSQLURL.Host) async -> [TrialStep] {
+        if host.isDirectory { return [] }
+        return await HostProbe(
+            host: host.name, port: host.port, key: "postgresql.url",
+            timeout: self.configuration.connectTimeout
+        ).steps()
+    }
+}
+
+extension PostgreSQLURL.Host {
+    /// Whether it is the directory of a Unix socket.
+    var isDirectory: Bool { self.name.hasPrefix("/") }
+}
