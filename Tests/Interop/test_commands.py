@@ -11,12 +11,12 @@ import typing
 import pytest
 
 from logs import scan
-from protos import ROOT
+from protos import ROOT, record
 from server import STOP_SECONDS, binary, wait_until
 
-PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), ROOT / "Deploy/README.md",
-         ROOT / "Benchmarks/README.md"]
-PROGRAMS = ("sightline", "sqlite3", ".venv/bin/buf", "cat", "zstd")
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("docs/sinks/*.md")),
+         ROOT / "Deploy/README.md", ROOT / "Benchmarks/README.md"]
+PROGRAMS = ("sightline", "sqlite3", ".venv/bin/buf", "cat", "zstd", "(umask 077;")
 # Commands by how they begin, and why no test runs them.
 NOT_RUN = {
     "install ": "writes into the machine's own folders",
@@ -26,7 +26,11 @@ NOT_RUN = {
     "kubectl ": "needs a cluster",
     "Benchmarks/": "needs the peers, takes minutes, and measures nothing on a busy machine",
     ".venv/bin/python Benchmarks/": "the same",
+    "sudo -u postgres ": "changes the machine's own PostgreSQL; test_postgresql.py has one of its own",
+    "sightline sinks try webhook": "needs a receiver that refuses; test_sinks_try.py has one",
 }
+# Backends go on until they are ended; the example in Python stands in for that in Go.
+BACKENDS = {"make clients && .build/clients/sink-go": ".venv/bin/python Examples/sink-python/backend.py"}
 ENDS_WITH = {"sightline inspect Tests/Fixtures/apns-tester.json": 1}
 # What a sink takes comes a moment after its ack.
 FOLLOWS = ("sightline tail", "sightline report", "zstd")
@@ -94,6 +98,10 @@ def check_make(words: str) -> None:
 def stand_in(words: str) -> str | None:
     """What is run for a command, or None where it is one that no test runs. A server is started as
     `make run` would, the demo shows the program under test, and no load lasts minutes."""
+    for beginning, other in BACKENDS.items():
+        if words.startswith(beginning):
+            check_make(beginning.split(" && ", maxsplit=1)[0])
+            return words.replace(beginning, other)
     if words.startswith("make"):
         check_make(words)
         target = (shlex.split(words, comments=True) + [""])[1]
@@ -114,12 +122,14 @@ class Terminal:
     def __init__(self, folder: pathlib.Path):
         self.home = folder / "home"
         self.home.mkdir()
-        for name in ("Makefile", "Scripts", "Tests", ".venv"):
+        for name in ("Makefile", "Scripts", "Tests", "Examples", ".venv"):
             (self.home / name).symlink_to(ROOT / name)
         self.variables = os.environ | {"PROGRAM": str(binary()),
+                                       "PYTHONPATH": str(pathlib.Path(record.__file__).parents[2]),
                                        "PATH": f"{binary().parent}:{os.environ['PATH']}"}
         self.log = folder / "serve.stderr"
         self.server: subprocess.Popen | None = None
+        self.backends: list[subprocess.Popen] = []
         is_root = os.geteuid() == 0
         self.network = subprocess.Popen(
             ["unshare", "--net", *([] if is_root else ["--map-root-user"]), "sh", "-c",
@@ -150,6 +160,13 @@ class Terminal:
         assert self.server.poll() is None, f"`{words}` ended\n{self.log.read_text()[-2000:]}"
         return output.read_text()
 
+    def begin(self, words: str) -> str:
+        """Starts a backend, and waits for the line that says where it listens."""
+        self.backends.append(subprocess.Popen(
+            [*self.enter, *shlex.split(words)], cwd=self.home, env=self.variables, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE))
+        return self.backends[-1].stdout.readline()
+
     def stop(self) -> None:
         """Ends the server as Ctrl-C does."""
         if self.server and self.server.poll() is None:
@@ -160,6 +177,9 @@ class Terminal:
         try:
             self.stop()
         finally:
+            for backend in self.backends:
+                backend.kill()
+                backend.wait()
             self.network.kill()
             self.network.wait()
             scan(self.log)
@@ -174,8 +194,13 @@ def terminal(tmp_path):
 
 def difference(terminal: Terminal, command: Command, words: str) -> str:
     """What a command does otherwise than its page says; nothing where it does the same."""
-    is_server = words.startswith("sightline serve")
-    code, printed = (0, terminal.serve(words)) if is_server else terminal.run(words)
+    if words.startswith("sightline serve"):
+        code, printed = 0, terminal.serve(words)
+    elif words.startswith(tuple(BACKENDS.values())):
+        code, printed = 0, terminal.begin(words)
+        assert printed.startswith("listening on "), printed
+    else:
+        code, printed = terminal.run(words)
     is_same = not command.output or pattern(command.output).fullmatch(mask(printed))
     if is_same and code == ENDS_WITH.get(command.words, 0):
         return ""
@@ -206,7 +231,7 @@ def test_commands_stand_in_consoles():
 
 def test_what_is_not_run_stands_on_some_page():
     all_words = [command.words for page in PAGES for command in commands(page.read_text())]
-    for beginning in [*NOT_RUN, *ENDS_WITH]:
+    for beginning in [*NOT_RUN, *ENDS_WITH, *BACKENDS]:
         assert any(words.startswith(beginning) for words in all_words), beginning
 
 
