@@ -4,16 +4,19 @@ is not public."""
 import itertools
 import json
 import pathlib
+import shutil
 import subprocess
 import threading
 
 import pytest
 
 from facts import TENANT
+from protos import ROOT
 from server import Server, binary, wait_until
 from test_crash import Client
 
 PROGRAM = "PrintingServerExample"
+EXAMPLE = ROOT / "Examples" / "sink-swift"
 
 
 class OwnServer(Server):
@@ -72,3 +75,38 @@ def test_its_wrong_configuration_is_told_of(folder):
     answer = subprocess.run([program(), folder / "wrong.yaml"], capture_output=True, text=True,
                             timeout=30, stdin=subprocess.DEVNULL, check=False)
     assert answer.returncode != 0 and 'listen is "nowhere"' in answer.stderr, answer
+
+
+def resolve(folder: pathlib.Path, product: str) -> subprocess.CompletedProcess:
+    """Has SwiftPM load the example as the package of somebody else, in a folder outside, which
+    needs a product of this one. The checkouts are those of the build: nothing is fetched."""
+    package, scratch = folder / product / "sink", folder / product / "scratch"
+    shutil.copytree(EXAMPLE, package, ignore=shutil.ignore_patterns(".build"))
+    shutil.copy(ROOT / "Package.resolved", package)
+    scratch.mkdir()
+    for name in ("checkouts", "repositories"):
+        (scratch / name).symlink_to(ROOT / ".build" / name)
+    shutil.copy(ROOT / ".build" / "workspace-state.json", scratch)
+    manifest = (package / "Package.swift").read_text()
+    outside = manifest.replace('"../.."', json.dumps(str(ROOT))).replace(
+        '"SightlineSinks"', json.dumps(product))
+    assert outside.count(str(ROOT)) == 1 and outside.count(json.dumps(product)) == 1
+    (package / "Package.swift").write_text(outside)
+    return subprocess.run(
+        ["swift", "package", "--package-path", str(package), "--scratch-path", str(scratch),
+         "--force-resolved-versions", "show-dependencies", "--format", "json"],
+        capture_output=True, text=True, timeout=240, stdin=subprocess.DEVNULL, check=False)
+
+
+def test_the_example_is_a_package_outside_of_this_one(folder):
+    """Its manifest finds the product that it names, and no other. That its sources need nothing but
+    what is public is proven by the program above: to compile all of this package once more, below
+    the example, would take seven minutes."""
+    if not shutil.which("swift") or not (ROOT / ".build" / "workspace-state.json").exists():
+        pytest.skip("no build of this package to share the checkouts of")
+    found = resolve(folder, "SightlineSinks")
+    assert found.returncode == 0, found.stderr
+    graph = json.loads(found.stdout)
+    assert [package["path"] for package in graph["dependencies"]] == [str(ROOT)]
+    wrong = resolve(folder, "SightlineSink")
+    assert wrong.returncode != 0 and "product 'SightlineSink' required" in wrong.stderr, wrong
