@@ -65,20 +65,21 @@ package nonisolated enum Sightline_V1_Platform: SwiftProtobuf.Enum, Swift.CaseIt
 
 }
 
-/// The recipient's consent to tracking.
+/// The recipient's consent to tracking. Without it, which a number that is not listed counts as too,
+/// the verdict is VERDICT_SUPPRESSED_CONSENT, and nothing of the event is stored.
 package nonisolated enum Sightline_V1_Consent: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Unspecified: the server's `rules.default_consent` applies.
+  /// Unspecified: the server's `rules.default_consent` applies, which is opted in by default.
   case unspecified // = 0
 
-  /// optedin.
+  /// The recipient has agreed (the SDK's optedin).
   case optedIn // = 1
 
-  /// optedout.
+  /// The recipient has refused (the SDK's optedout).
   case optedOut // = 2
 
-  /// optunknown.
+  /// The recipient has not been asked (the SDK's optunknown): no consent.
   case unknown // = 3
   case UNRECOGNIZED(Int)
 
@@ -116,11 +117,12 @@ package nonisolated enum Sightline_V1_Consent: SwiftProtobuf.Enum, Swift.CaseIte
 
 }
 
-/// The Campaign product that created the delivery: the two give the same keys different meanings.
+/// The Campaign product that created the delivery: the two give the same keys and actions different
+/// meanings. Other numbers: RANGE.
 package nonisolated enum Sightline_V1_CampaignProduct: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Campaign Standard.
+  /// Unspecified: Campaign Standard.
   case unspecified // = 0
 
   /// Campaign Standard.
@@ -165,16 +167,17 @@ package nonisolated enum Sightline_V1_CampaignProduct: SwiftProtobuf.Enum, Swift
 package nonisolated enum Sightline_V1_PushInteractionKind: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// Unspecified.
+  /// Unspecified: REQUIRED.
   case unspecified // = 0
 
-  /// It reached the device.
+  /// It reached the device: an impression.
   case received // = 1
 
-  /// The recipient cleared it.
+  /// The recipient cleared it: a click. CONFLICT with Campaign Classic, which counts none.
   case dismissed // = 2
 
-  /// The recipient tapped it, and the app opened.
+  /// The recipient tapped it, and the app opened: a click and then an open, or with Campaign Classic
+  /// a click.
   case opened // = 3
   case UNRECOGNIZED(Int)
 
@@ -263,14 +266,15 @@ package nonisolated enum Sightline_V1_AppState: SwiftProtobuf.Enum, Swift.CaseIt
 
 }
 
-/// An action, numbered as in Campaign Standard. Classic has only 1, which means received, and 2.
+/// An action, numbered as in Campaign Standard. Classic has only 1, which means received, and 2, a
+/// click.
 package nonisolated enum Sightline_V1_Action: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// None.
+  /// Unspecified: REQUIRED.
   case unspecified // = 0
 
-  /// The app opened.
+  /// The app opened; with Campaign Classic, the notification reached the device.
   case `open` // = 1
 
   /// The notification was clicked, to open or to dismiss it.
@@ -332,7 +336,8 @@ package nonisolated enum Sightline_V1_Action: SwiftProtobuf.Enum, Swift.CaseIter
 
 }
 
-/// How a message was closed. The numbers are those of Firebase's wire format.
+/// How a message was closed. The numbers are those of Firebase's wire format, not of the SDK's enum
+/// for iOS.
 package nonisolated enum Sightline_V1_InAppDismissType: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
@@ -434,21 +439,24 @@ package nonisolated enum Sightline_V1_InAppRenderErrorReason: SwiftProtobuf.Enum
 
 }
 
-/// An event: one fact about one device.
+/// An event: one fact about one device, of at most 16 KiB (TOO_LARGE; StreamLimits has the server's
+/// own limit). A sink gets it byte for byte, also the fields that the server does not know.
 package nonisolated struct Sightline_V1_TrackingEvent: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Assigned by the client, at most 64 bytes, returned in results. It identifies in-app events.
-  /// Push events are deduplicated by notification, interaction and button instead, because two
-  /// callbacks of one tap have different ids.
+  /// Assigned by the client, at most 64 bytes, returned in results. It identifies in-app events,
+  /// which need it or occur_time. Push events are deduplicated by notification, interaction and
+  /// button instead, because two callbacks of one tap have different ids; they may leave it empty.
   package var eventID: String {
     get {_storage._eventID}
     set {_uniqueStorage()._eventID = newValue}
   }
 
-  /// The time of the event by the device's clock.
+  /// The time of the event by the device's clock; RANGE outside a Timestamp's range. Absent or zero:
+  /// the time of receipt. It is never corrected: a time more than 5 minutes ahead of the server's,
+  /// or 30 days behind, gives WARNING_CLOCK_SKEW.
   package var occurTime: SwiftProtobuf.Google_Protobuf_Timestamp {
     get {_storage._occurTime ?? SwiftProtobuf.Google_Protobuf_Timestamp()}
     set {_uniqueStorage()._occurTime = newValue}
@@ -458,19 +466,24 @@ package nonisolated struct Sightline_V1_TrackingEvent: @unchecked Sendable {
   /// Clears the value of `occurTime`. Subsequent reads from it will return its default value.
   package mutating func clearOccurTime() {_uniqueStorage()._occurTime = nil}
 
-  /// Bundle id or package name of the app.
+  /// Bundle id or package name of the app, at most 256 bytes. May be empty. The same message in two
+  /// apps counts twice.
   package var appID: String {
     get {_storage._appID}
     set {_uniqueStorage()._appID = newValue}
   }
 
-  /// The device's operating system.
+  /// The device's operating system. A payload tells it already: leave it unspecified, or repeat it
+  /// (CONFLICT if it differs). For a TrackAction it decides how the tracking flag is compared;
+  /// without it, as on Android.
   package var platform: Sightline_V1_Platform {
     get {_storage._platform}
     set {_uniqueStorage()._platform = newValue}
   }
 
-  /// The recipient's opaque id: the Experience Cloud ID, or the Firebase installation id.
+  /// The recipient's opaque id: the Experience Cloud ID, or the Firebase installation id. At most
+  /// 256 bytes. May be empty, but in-app events of two recipients are told apart by it, and the sink
+  /// `campaign` sends no hit of Campaign Standard without it.
   package var subjectID: String {
     get {_storage._subjectID}
     set {_uniqueStorage()._subjectID = newValue}
@@ -482,7 +495,8 @@ package nonisolated struct Sightline_V1_TrackingEvent: @unchecked Sendable {
     set {_uniqueStorage()._consent = newValue}
   }
 
-  /// The trace of the event, if it has its own.
+  /// The trace of the event, if it has its own; it goes before that of the call's metadata. A
+  /// malformed one is as good as none.
   package var traceContext: Sightline_V1_TraceContext {
     get {_storage._traceContext ?? Sightline_V1_TraceContext()}
     set {_uniqueStorage()._traceContext = newValue}
@@ -492,7 +506,7 @@ package nonisolated struct Sightline_V1_TrackingEvent: @unchecked Sendable {
   /// Clears the value of `traceContext`. Subsequent reads from it will return its default value.
   package mutating func clearTraceContext() {_uniqueStorage()._traceContext = nil}
 
-  /// What happened.
+  /// What happened. Required.
   package var interaction: OneOf_Interaction? {
     get {return _storage._interaction}
     set {_uniqueStorage()._interaction = newValue}
@@ -527,7 +541,7 @@ package nonisolated struct Sightline_V1_TrackingEvent: @unchecked Sendable {
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  /// What happened.
+  /// What happened. Required.
   package nonisolated enum OneOf_Interaction: Equatable, Sendable {
     /// A push notification.
     case push(Sightline_V1_PushInteraction)
@@ -543,7 +557,7 @@ package nonisolated struct Sightline_V1_TrackingEvent: @unchecked Sendable {
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
-/// W3C Trace Context.
+/// A trace to continue, as in W3C Trace Context.
 package nonisolated struct Sightline_V1_TraceContext: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -590,19 +604,20 @@ package nonisolated struct Sightline_V1_PushInteraction: @unchecked Sendable {
     set {_uniqueStorage()._payload = .fcm(newValue)}
   }
 
-  /// What happened to it.
+  /// What happened to it. Required; other numbers: RANGE.
   package var kind: Sightline_V1_PushInteractionKind {
     get {_storage._kind}
     set {_uniqueStorage()._kind = newValue}
   }
 
-  /// The id of the chosen action button; empty for the notification itself.
+  /// The id of the chosen action button, at most 256 bytes; empty for the notification itself. An
+  /// event with a button is another fact than one without.
   package var actionIdentifier: String {
     get {_storage._actionIdentifier}
     set {_uniqueStorage()._actionIdentifier = newValue}
   }
 
-  /// The app's state at the time.
+  /// The app's state at the time. Passed on to sinks; no rule depends on it.
   package var appState: Sightline_V1_AppState {
     get {_storage._appState}
     set {_uniqueStorage()._appState = newValue}
@@ -636,16 +651,17 @@ package nonisolated struct Sightline_V1_TrackAction: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// broadlogId, the payload's _mId.
+  /// broadlogId, the payload's _mId: required, and as ApnsPayload's message_id.
   package var broadlogID: String = String()
 
-  /// deliveryId, the payload's _dId.
+  /// deliveryId, the payload's _dId: required, and as ApnsPayload's delivery_id.
   package var deliveryID: String = String()
 
-  /// What happened.
+  /// What happened. Required; other numbers: RANGE. CONFLICT if the product has no such action.
   package var action: Sightline_V1_Action = .unspecified
 
-  /// The tracking flag, if the client forwards it.
+  /// The tracking flag, if the client forwards it: as ApnsPayload's, but without a warning if
+  /// absent.
   package var acsDeliveryTracking: String {
     get {_acsDeliveryTracking ?? String()}
     set {_acsDeliveryTracking = newValue}
@@ -671,25 +687,27 @@ package nonisolated struct Sightline_V1_InAppInteraction: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The campaign's message id.
+  /// The campaign's message id, at most 256 bytes. Required.
   package var messageID: String = String()
 
-  /// The campaign's name.
+  /// The campaign's name, at most 256 bytes.
   package var campaignName: String = String()
 
-  /// Whether it was a test message, shown on a test device.
+  /// Whether it was a test message, shown on a test device: VERDICT_SUPPRESSED_TEST_MESSAGE, unless
+  /// the server's `rules.record_test_messages` is on.
   package var testMessage: Bool = false
 
-  /// The campaign's custom metadata.
+  /// The campaign's custom metadata: at most 64 entries, with keys of 64 bytes and values of 1 KiB.
   package var appData: Dictionary<String,String> = [:]
 
-  /// The analytics event that triggered the message.
+  /// The analytics event that triggered the message, at most 256 bytes.
   package var triggerEvent: String = String()
 
-  /// Whether the app suppressed display when the message was triggered.
+  /// Whether the app suppressed display when the message was triggered: VERDICT_SUPPRESSED_DISPLAY.
   package var displaySuppressed: Bool = false
 
-  /// The app's data collection setting for this recipient; absent if it has none.
+  /// The app's data collection setting for this recipient; absent if it has none. False gives
+  /// VERDICT_SUPPRESSED_CONSENT.
   package var dataCollectionEnabled: Bool {
     get {_dataCollectionEnabled ?? false}
     set {_dataCollectionEnabled = newValue}
@@ -699,7 +717,7 @@ package nonisolated struct Sightline_V1_InAppInteraction: Sendable {
   /// Clears the value of `dataCollectionEnabled`. Subsequent reads from it will return its default value.
   package mutating func clearDataCollectionEnabled() {self._dataCollectionEnabled = nil}
 
-  /// What happened.
+  /// What happened. Required.
   package var event: Sightline_V1_InAppInteraction.OneOf_Event? = nil
 
   /// A validated view.
@@ -740,7 +758,7 @@ package nonisolated struct Sightline_V1_InAppInteraction: Sendable {
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  /// What happened.
+  /// What happened. Required.
   package nonisolated enum OneOf_Event: Equatable, Sendable {
     /// A validated view.
     case impression(Sightline_V1_InAppImpression)

@@ -36,14 +36,18 @@ package nonisolated struct Sightline_V1_ApnsPayload: Sendable {
   /// Clears the value of `aps`. Subsequent reads from it will return its default value.
   package mutating func clearAps() {self._aps = nil}
 
-  /// deliveryId: identifies the delivery. Hexadecimal, e.g. "56c4".
+  /// deliveryId: identifies the delivery. Required unless the event is suppressed: 1 to 64 of the
+  /// characters A-Z a-z 0-9 . _ - (else REQUIRED, TOO_LARGE, FORMAT). Campaign Standard's are
+  /// hexadecimal, e.g. "56c4": another gives WARNING_ID_NOT_HEX.
   package var deliveryID: String = String()
 
-  /// broadlogId: identifies this recipient's message. "h" and hexadecimal, e.g. "h138a".
+  /// broadlogId: identifies this recipient's message. Required as delivery_id is. Campaign
+  /// Standard's are "h" and hexadecimal, e.g. "h138a".
   package var messageID: String = String()
 
-  /// The tracking flag as received. Absent for deliveries made before release 21.1 and for
-  /// custom templates.
+  /// The tracking flag as received: "on" in any case tracks, and so does an absent one (deliveries
+  /// made before release 21.1, custom templates). "off" gives VERDICT_SUPPRESSED_FLAG_OFF, anything
+  /// else VERDICT_SUPPRESSED_FLAG_UNKNOWN.
   package var acsDeliveryTracking: String {
     get {_acsDeliveryTracking ?? String()}
     set {_acsDeliveryTracking = newValue}
@@ -59,7 +63,8 @@ package nonisolated struct Sightline_V1_ApnsPayload: Sendable {
   /// Deeplink.
   package var uri: String = String()
 
-  /// All other top-level keys, unchanged. Values other than strings are kept as JSON text.
+  /// All other top-level keys, unchanged: at most 64, with keys of 64 bytes and values of 1 KiB
+  /// (TOO_LARGE). Values other than strings are kept as JSON text.
   package var customFields: Dictionary<String,String> = [:]
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -148,7 +153,7 @@ package nonisolated struct Sightline_V1_FcmPayload: Sendable {
   /// Device token; only in payloads for a push tester.
   package var to: String = String()
 
-  /// The data message.
+  /// The data message. Required.
   package var data: Sightline_V1_FcmData {
     get {_data ?? Sightline_V1_FcmData()}
     set {_data = newValue}
@@ -171,13 +176,14 @@ package nonisolated struct Sightline_V1_FcmData: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// deliveryId, hex.
+  /// deliveryId, as ApnsPayload's.
   package var deliveryID: String = String()
 
-  /// broadlogId, "h" and hex.
+  /// broadlogId, as ApnsPayload's.
   package var messageID: String = String()
 
-  /// The tracking flag as received; absent for old deliveries and custom templates.
+  /// The tracking flag as received; absent for old deliveries and custom templates. As
+  /// ApnsPayload's, but compared exactly: "ON" does not track.
   package var acsDeliveryTracking: String {
     get {_acsDeliveryTracking ?? String()}
     set {_acsDeliveryTracking = newValue}
@@ -215,7 +221,8 @@ package nonisolated struct Sightline_V1_FcmData: Sendable {
   /// Clears the value of `badge`. Subsequent reads from it will return its default value.
   package mutating func clearBadge() {self._badge = nil}
 
-  /// All other keys of the map, unchanged (keys may contain spaces).
+  /// All other keys of the map, unchanged (keys may contain spaces): at most 64, with keys of 64
+  /// bytes and values of 1 KiB (TOO_LARGE).
   package var customFields: Dictionary<String,String> = [:]
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

@@ -31,7 +31,8 @@ package nonisolated struct Sightline_V1_TrackingRecord: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// 16 bytes, the same each time the same fact is reported: deduplicate by it.
+  /// 16 bytes, the same each time the same fact is reported: deduplicate by it. The last one is the
+  /// kind.
   package var hitID: Data = Data()
 
   /// The kind of hit.
@@ -46,7 +47,7 @@ package nonisolated struct Sightline_V1_TrackingRecord: Sendable {
   /// broadlogId. Empty for a Firebase in-app message.
   package var broadlogID: String = String()
 
-  /// When the server received the event.
+  /// When the server received the event, by its own clock.
   package var receiveTime: SwiftProtobuf.Google_Protobuf_Timestamp {
     get {_receiveTime ?? SwiftProtobuf.Google_Protobuf_Timestamp()}
     set {_receiveTime = newValue}
@@ -56,7 +57,8 @@ package nonisolated struct Sightline_V1_TrackingRecord: Sendable {
   /// Clears the value of `receiveTime`. Subsequent reads from it will return its default value.
   package mutating func clearReceiveTime() {self._receiveTime = nil}
 
-  /// The tenant that sent the event, according to its credentials.
+  /// The tenant that sent the event, according to its credentials; `default` on a server that asks
+  /// for none.
   package var tenant: String = String()
 
   /// The server's span, to continue the trace from.

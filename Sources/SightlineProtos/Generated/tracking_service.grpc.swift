@@ -107,14 +107,20 @@ extension Sightline_V1_TrackingService {
     /// > Source IDL Documentation:
     /// >
     /// > Ingests tracking events: validates and deduplicates them, makes them durable, and forwards their
-    /// > hits to a sink.
+    /// > hits to the sinks.
+    /// > 
+    /// > A problem of one event is a verdict in the answer. A call that ends without its answer has a
+    /// > status with google.rpc details, among them an ErrorInfo of the domain "sightline.v1" with a
+    /// > reason, such as QUOTA_EXCEEDED; docs/errors.md lists them.
     package protocol StreamingServiceProtocol: GRPCCore.RegistrableRPCService {
         /// Handle the "StreamEvents" method.
         ///
         /// > Source IDL Documentation:
         /// >
         /// > Records a stream of requests and acknowledges them once they are durable. Many requests may be
-        /// > in flight. An invalid event never ends the stream.
+        /// > in flight. An invalid event never ends the stream. The first answer has the server's limits and
+        /// > comes at once. The client ends the stream by its half-close, and gets OK after the last
+        /// > acknowledgement; docs/clients.md tells of all other ends.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sightline_V1_StreamEventsRequest` messages.
@@ -132,7 +138,8 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Records one request and answers once it is durable.
+        /// > Records one request and answers once it is durable. Whoever sends more than a few a second
+        /// > should use StreamEvents.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sightline_V1_RecordEventsRequest` messages.
@@ -150,7 +157,8 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Explains the verdicts on events step by step; records nothing.
+        /// > Explains the verdicts on events step by step; records nothing, and changes nothing. It counts
+        /// > towards the tenant's quota.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sightline_V1_ExplainEventsRequest` messages.
@@ -168,7 +176,8 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Inspects a payload's JSON for problems that would prevent its tracking.
+        /// > Inspects a payload's JSON for problems that would prevent its tracking. REQUEST_MALFORMED if it
+        /// > is no JSON or has no platform. It counts towards the tenant's quota.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sightline_V1_InspectPayloadRequest` messages.
@@ -194,14 +203,20 @@ extension Sightline_V1_TrackingService {
     /// > Source IDL Documentation:
     /// >
     /// > Ingests tracking events: validates and deduplicates them, makes them durable, and forwards their
-    /// > hits to a sink.
+    /// > hits to the sinks.
+    /// > 
+    /// > A problem of one event is a verdict in the answer. A call that ends without its answer has a
+    /// > status with google.rpc details, among them an ErrorInfo of the domain "sightline.v1" with a
+    /// > reason, such as QUOTA_EXCEEDED; docs/errors.md lists them.
     package protocol ServiceProtocol: Sightline_V1_TrackingService.StreamingServiceProtocol {
         /// Handle the "StreamEvents" method.
         ///
         /// > Source IDL Documentation:
         /// >
         /// > Records a stream of requests and acknowledges them once they are durable. Many requests may be
-        /// > in flight. An invalid event never ends the stream.
+        /// > in flight. An invalid event never ends the stream. The first answer has the server's limits and
+        /// > comes at once. The client ends the stream by its half-close, and gets OK after the last
+        /// > acknowledgement; docs/clients.md tells of all other ends.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sightline_V1_StreamEventsRequest` messages.
@@ -219,7 +234,8 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Records one request and answers once it is durable.
+        /// > Records one request and answers once it is durable. Whoever sends more than a few a second
+        /// > should use StreamEvents.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sightline_V1_RecordEventsRequest` message.
@@ -237,7 +253,8 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Explains the verdicts on events step by step; records nothing.
+        /// > Explains the verdicts on events step by step; records nothing, and changes nothing. It counts
+        /// > towards the tenant's quota.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sightline_V1_ExplainEventsRequest` message.
@@ -255,7 +272,8 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Inspects a payload's JSON for problems that would prevent its tracking.
+        /// > Inspects a payload's JSON for problems that would prevent its tracking. REQUEST_MALFORMED if it
+        /// > is no JSON or has no platform. It counts towards the tenant's quota.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sightline_V1_InspectPayloadRequest` message.
@@ -279,14 +297,20 @@ extension Sightline_V1_TrackingService {
     /// > Source IDL Documentation:
     /// >
     /// > Ingests tracking events: validates and deduplicates them, makes them durable, and forwards their
-    /// > hits to a sink.
+    /// > hits to the sinks.
+    /// > 
+    /// > A problem of one event is a verdict in the answer. A call that ends without its answer has a
+    /// > status with google.rpc details, among them an ErrorInfo of the domain "sightline.v1" with a
+    /// > reason, such as QUOTA_EXCEEDED; docs/errors.md lists them.
     package protocol SimpleServiceProtocol: Sightline_V1_TrackingService.ServiceProtocol {
         /// Handle the "StreamEvents" method.
         ///
         /// > Source IDL Documentation:
         /// >
         /// > Records a stream of requests and acknowledges them once they are durable. Many requests may be
-        /// > in flight. An invalid event never ends the stream.
+        /// > in flight. An invalid event never ends the stream. The first answer has the server's limits and
+        /// > comes at once. The client ends the stream by its half-close, and gets OK after the last
+        /// > acknowledgement; docs/clients.md tells of all other ends.
         ///
         /// - Parameters:
         ///   - request: A stream of `Sightline_V1_StreamEventsRequest` messages.
@@ -305,7 +329,8 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Records one request and answers once it is durable.
+        /// > Records one request and answers once it is durable. Whoever sends more than a few a second
+        /// > should use StreamEvents.
         ///
         /// - Parameters:
         ///   - request: A `Sightline_V1_RecordEventsRequest` message.
@@ -323,7 +348,8 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Explains the verdicts on events step by step; records nothing.
+        /// > Explains the verdicts on events step by step; records nothing, and changes nothing. It counts
+        /// > towards the tenant's quota.
         ///
         /// - Parameters:
         ///   - request: A `Sightline_V1_ExplainEventsRequest` message.
@@ -341,7 +367,8 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Inspects a payload's JSON for problems that would prevent its tracking.
+        /// > Inspects a payload's JSON for problems that would prevent its tracking. REQUEST_MALFORMED if it
+        /// > is no JSON or has no platform. It counts towards the tenant's quota.
         ///
         /// - Parameters:
         ///   - request: A `Sightline_V1_InspectPayloadRequest` message.
@@ -517,14 +544,20 @@ extension Sightline_V1_TrackingService {
     /// > Source IDL Documentation:
     /// >
     /// > Ingests tracking events: validates and deduplicates them, makes them durable, and forwards their
-    /// > hits to a sink.
+    /// > hits to the sinks.
+    /// > 
+    /// > A problem of one event is a verdict in the answer. A call that ends without its answer has a
+    /// > status with google.rpc details, among them an ErrorInfo of the domain "sightline.v1" with a
+    /// > reason, such as QUOTA_EXCEEDED; docs/errors.md lists them.
     package protocol ClientProtocol: Sendable {
         /// Call the "StreamEvents" method.
         ///
         /// > Source IDL Documentation:
         /// >
         /// > Records a stream of requests and acknowledges them once they are durable. Many requests may be
-        /// > in flight. An invalid event never ends the stream.
+        /// > in flight. An invalid event never ends the stream. The first answer has the server's limits and
+        /// > comes at once. The client ends the stream by its half-close, and gets OK after the last
+        /// > acknowledgement; docs/clients.md tells of all other ends.
         ///
         /// - Parameters:
         ///   - request: A streaming request producing `Sightline_V1_StreamEventsRequest` messages.
@@ -547,7 +580,8 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Records one request and answers once it is durable.
+        /// > Records one request and answers once it is durable. Whoever sends more than a few a second
+        /// > should use StreamEvents.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sightline_V1_RecordEventsRequest` message.
@@ -570,7 +604,8 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Explains the verdicts on events step by step; records nothing.
+        /// > Explains the verdicts on events step by step; records nothing, and changes nothing. It counts
+        /// > towards the tenant's quota.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sightline_V1_ExplainEventsRequest` message.
@@ -593,7 +628,8 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Inspects a payload's JSON for problems that would prevent its tracking.
+        /// > Inspects a payload's JSON for problems that would prevent its tracking. REQUEST_MALFORMED if it
+        /// > is no JSON or has no platform. It counts towards the tenant's quota.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sightline_V1_InspectPayloadRequest` message.
@@ -622,7 +658,11 @@ extension Sightline_V1_TrackingService {
     /// > Source IDL Documentation:
     /// >
     /// > Ingests tracking events: validates and deduplicates them, makes them durable, and forwards their
-    /// > hits to a sink.
+    /// > hits to the sinks.
+    /// > 
+    /// > A problem of one event is a verdict in the answer. A call that ends without its answer has a
+    /// > status with google.rpc details, among them an ErrorInfo of the domain "sightline.v1" with a
+    /// > reason, such as QUOTA_EXCEEDED; docs/errors.md lists them.
     package struct Client<Transport>: ClientProtocol where Transport: GRPCCore.ClientTransport {
         private let client: GRPCCore.GRPCClient<Transport>
 
@@ -639,7 +679,9 @@ extension Sightline_V1_TrackingService {
         /// > Source IDL Documentation:
         /// >
         /// > Records a stream of requests and acknowledges them once they are durable. Many requests may be
-        /// > in flight. An invalid event never ends the stream.
+        /// > in flight. An invalid event never ends the stream. The first answer has the server's limits and
+        /// > comes at once. The client ends the stream by its half-close, and gets OK after the last
+        /// > acknowledgement; docs/clients.md tells of all other ends.
         ///
         /// - Parameters:
         ///   - request: A streaming request producing `Sightline_V1_StreamEventsRequest` messages.
@@ -671,7 +713,8 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Records one request and answers once it is durable.
+        /// > Records one request and answers once it is durable. Whoever sends more than a few a second
+        /// > should use StreamEvents.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sightline_V1_RecordEventsRequest` message.
@@ -705,7 +748,8 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Explains the verdicts on events step by step; records nothing.
+        /// > Explains the verdicts on events step by step; records nothing, and changes nothing. It counts
+        /// > towards the tenant's quota.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sightline_V1_ExplainEventsRequest` message.
@@ -739,7 +783,8 @@ extension Sightline_V1_TrackingService {
         ///
         /// > Source IDL Documentation:
         /// >
-        /// > Inspects a payload's JSON for problems that would prevent its tracking.
+        /// > Inspects a payload's JSON for problems that would prevent its tracking. REQUEST_MALFORMED if it
+        /// > is no JSON or has no platform. It counts towards the tenant's quota.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sightline_V1_InspectPayloadRequest` message.
@@ -779,7 +824,9 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     /// > Source IDL Documentation:
     /// >
     /// > Records a stream of requests and acknowledges them once they are durable. Many requests may be
-    /// > in flight. An invalid event never ends the stream.
+    /// > in flight. An invalid event never ends the stream. The first answer has the server's limits and
+    /// > comes at once. The client ends the stream by its half-close, and gets OK after the last
+    /// > acknowledgement; docs/clients.md tells of all other ends.
     ///
     /// - Parameters:
     ///   - request: A streaming request producing `Sightline_V1_StreamEventsRequest` messages.
@@ -806,7 +853,8 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Records one request and answers once it is durable.
+    /// > Records one request and answers once it is durable. Whoever sends more than a few a second
+    /// > should use StreamEvents.
     ///
     /// - Parameters:
     ///   - request: A request containing a single `Sightline_V1_RecordEventsRequest` message.
@@ -835,7 +883,8 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Explains the verdicts on events step by step; records nothing.
+    /// > Explains the verdicts on events step by step; records nothing, and changes nothing. It counts
+    /// > towards the tenant's quota.
     ///
     /// - Parameters:
     ///   - request: A request containing a single `Sightline_V1_ExplainEventsRequest` message.
@@ -864,7 +913,8 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Inspects a payload's JSON for problems that would prevent its tracking.
+    /// > Inspects a payload's JSON for problems that would prevent its tracking. REQUEST_MALFORMED if it
+    /// > is no JSON or has no platform. It counts towards the tenant's quota.
     ///
     /// - Parameters:
     ///   - request: A request containing a single `Sightline_V1_InspectPayloadRequest` message.
@@ -898,7 +948,9 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     /// > Source IDL Documentation:
     /// >
     /// > Records a stream of requests and acknowledges them once they are durable. Many requests may be
-    /// > in flight. An invalid event never ends the stream.
+    /// > in flight. An invalid event never ends the stream. The first answer has the server's limits and
+    /// > comes at once. The client ends the stream by its half-close, and gets OK after the last
+    /// > acknowledgement; docs/clients.md tells of all other ends.
     ///
     /// - Parameters:
     ///   - metadata: Additional metadata to send, defaults to empty.
@@ -930,7 +982,8 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Records one request and answers once it is durable.
+    /// > Records one request and answers once it is durable. Whoever sends more than a few a second
+    /// > should use StreamEvents.
     ///
     /// - Parameters:
     ///   - message: request message to send.
@@ -963,7 +1016,8 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Explains the verdicts on events step by step; records nothing.
+    /// > Explains the verdicts on events step by step; records nothing, and changes nothing. It counts
+    /// > towards the tenant's quota.
     ///
     /// - Parameters:
     ///   - message: request message to send.
@@ -996,7 +1050,8 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     ///
     /// > Source IDL Documentation:
     /// >
-    /// > Inspects a payload's JSON for problems that would prevent its tracking.
+    /// > Inspects a payload's JSON for problems that would prevent its tracking. REQUEST_MALFORMED if it
+    /// > is no JSON or has no platform. It counts towards the tenant's quota.
     ///
     /// - Parameters:
     ///   - message: request message to send.

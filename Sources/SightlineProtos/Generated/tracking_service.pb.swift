@@ -71,16 +71,20 @@ package nonisolated enum Sightline_V1_Severity: SwiftProtobuf.Enum, Swift.CaseIt
 
 }
 
-/// A batch of events.
+/// A batch of events, of at most 512 KiB and 2,000 events (StreamLimits has the server's own
+/// limits). A larger one is rejected as a whole, up to 1 MiB; beyond that it ends the stream with
+/// REQUEST_TOO_LARGE.
 package nonisolated struct Sightline_V1_StreamEventsRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Assigned by the client, strictly increasing; reuse it when resending.
+  /// Assigned by the client: at least 1, and strictly increasing within a stream, with or without
+  /// gaps; otherwise SEQUENCE_NOT_RISING ends the stream. Keep it when resending on a new stream,
+  /// where any sequence may be the first.
   package var sequence: UInt64 = 0
 
-  /// The events, at most the server's limit.
+  /// The events. A request without any is settled like others.
   package var events: [Sightline_V1_TrackingEvent] = []
 
   /// Read from the first request of a stream only.
@@ -106,7 +110,7 @@ package nonisolated struct Sightline_V1_StreamOptions: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Whether to return results for accepted events too.
+  /// Whether to return results for accepted events too, and thus their hits and warnings.
   package var reportAccepted: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -121,14 +125,16 @@ package nonisolated struct Sightline_V1_StreamEventsResponse: Sendable {
   // methods supported on all messages.
 
   /// The watermark: every request up to this sequence is settled. Its accepted events are durable,
-  /// and results tell of the others. The client may drop these requests; events with the verdict
-  /// RETRY_LATER have to be sent again in a new request.
+  /// and results tell of the others. It never falls; it is 0 until a request is settled. The client
+  /// may drop these requests; events with the verdict RETRY_LATER have to be sent again in a new
+  /// request.
   package var durableSequence: UInt64 = 0
 
-  /// Results for events that were not accepted, or for all events if the client asked for them.
+  /// Results for events that were not accepted, or for all events if the client asked for them; in
+  /// the order of the requests, and of the events in each.
   package var results: [Sightline_V1_EventResult] = []
 
-  /// Counts since the previous answer.
+  /// Counts of the events that were settled since the previous answer.
   package var tally: Sightline_V1_Tally {
     get {_tally ?? Sightline_V1_Tally()}
     set {_tally = newValue}
@@ -138,7 +144,7 @@ package nonisolated struct Sightline_V1_StreamEventsResponse: Sendable {
   /// Clears the value of `tally`. Subsequent reads from it will return its default value.
   package mutating func clearTally() {self._tally = nil}
 
-  /// The server's limits; only in the first answer.
+  /// The server's limits; in the first answer, and no other.
   package var limits: Sightline_V1_StreamLimits {
     get {_limits ?? Sightline_V1_StreamLimits()}
     set {_limits = newValue}
@@ -148,7 +154,8 @@ package nonisolated struct Sightline_V1_StreamEventsResponse: Sendable {
   /// Clears the value of `limits`. Subsequent reads from it will return its default value.
   package mutating func clearLimits() {self._limits = nil}
 
-  /// The server will end the stream soon: half-close it, and connect again.
+  /// The server will end the stream soon: send nothing more, half-close it, and connect again.
+  /// Answers to what was sent still follow.
   package var closing: Sightline_V1_StreamClosing {
     get {_closing ?? Sightline_V1_StreamClosing()}
     set {_closing = newValue}
@@ -178,7 +185,7 @@ package nonisolated struct Sightline_V1_StreamEventsResponse: Sendable {
   fileprivate var _retryDelay: SwiftProtobuf.Google_Protobuf_Duration? = nil
 }
 
-/// Counts of events by verdict.
+/// Counts of events by verdict. They add up to the events of the requests that could be parsed.
 package nonisolated struct Sightline_V1_Tally: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -210,16 +217,17 @@ package nonisolated struct Sightline_V1_StreamLimits: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Maximum events in a request.
+  /// Maximum events in a request; 2,000 by default.
   package var maxEvents: UInt32 = 0
 
-  /// Maximum bytes of a request.
+  /// Maximum bytes of a request, decompressed; 512 KiB by default.
   package var maxRequestBytes: UInt32 = 0
 
-  /// Maximum bytes of an event.
+  /// Maximum bytes of an event; 16 KiB by default.
   package var maxEventBytes: UInt32 = 0
 
-  /// Maximum unacknowledged requests of a stream.
+  /// Requests of a stream that the server has under way at a time; 64 by default. It reads no more
+  /// until it has answered: a client that sends more is slowed by flow control, and is not refused.
   package var maxUnacknowledgedRequests: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -233,7 +241,7 @@ package nonisolated struct Sightline_V1_StreamClosing: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// How long the server continues to read.
+  /// How long the server continues to read, from this answer on.
   package var grace: SwiftProtobuf.Google_Protobuf_Duration {
     get {_grace ?? SwiftProtobuf.Google_Protobuf_Duration()}
     set {_grace = newValue}
@@ -250,13 +258,13 @@ package nonisolated struct Sightline_V1_StreamClosing: Sendable {
   fileprivate var _grace: SwiftProtobuf.Google_Protobuf_Duration? = nil
 }
 
-/// A batch of events.
+/// A batch of events, of at most 512 KiB and 2,000 events; REQUEST_TOO_LARGE beyond.
 package nonisolated struct Sightline_V1_RecordEventsRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The events, at most the server's limit.
+  /// The events.
   package var events: [Sightline_V1_TrackingEvent] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -301,7 +309,7 @@ package nonisolated struct Sightline_V1_RecordEventsResponse: Sendable {
   fileprivate var _retryDelay: SwiftProtobuf.Google_Protobuf_Duration? = nil
 }
 
-/// Events to explain.
+/// Events to explain, at most as many and as large as in RecordEventsRequest.
 package nonisolated struct Sightline_V1_ExplainEventsRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -335,10 +343,10 @@ package nonisolated struct Sightline_V1_InspectPayloadRequest: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The payload in JSON, as a device or a push tester shows it.
+  /// The payload in JSON, at most 64 KiB, as a device or a push tester shows it. Required.
   package var json: String = String()
 
-  /// The platform that the payload is for.
+  /// The platform that the payload is for. Required.
   package var platform: Sightline_V1_Platform = .unspecified
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -352,7 +360,7 @@ package nonisolated struct Sightline_V1_InspectPayloadResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Whether an interaction with this payload would be tracked.
+  /// Whether an interaction with this payload would be tracked: no finding is an error.
   package var tracked: Bool = false
 
   /// Findings, the worst first.
@@ -375,7 +383,7 @@ package nonisolated struct Sightline_V1_PayloadFinding: Sendable {
   /// Path of the key, e.g. "aps.mutable-content".
   package var key: String = String()
 
-  /// What is wrong, and the fix.
+  /// What is wrong, and the fix. For people: it may change.
   package var description_p: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

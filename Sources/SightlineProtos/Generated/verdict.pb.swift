@@ -113,14 +113,15 @@ package nonisolated enum Sightline_V1_HitKind: SwiftProtobuf.Enum, Swift.CaseIte
 
 }
 
-/// The verdict on an event. Send only RETRY_LATER events again.
+/// The verdict on an event. Send only RETRY_LATER events again: all others are final, and all but
+/// REJECTED are successes.
 package nonisolated enum Sightline_V1_Verdict: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
   /// Unspecified.
   case unspecified // = 0
 
-  /// Its hits are durable and will be forwarded to the sink.
+  /// Its hits are durable and will be forwarded to the sinks.
   case accepted // = 1
 
   /// Tracking is switched off for the delivery. Not an error.
@@ -138,13 +139,15 @@ package nonisolated enum Sightline_V1_Verdict: SwiftProtobuf.Enum, Swift.CaseIte
   /// The app suppressed the message, so nobody saw it.
   case suppressedDisplay // = 6
 
-  /// The same fact was recorded before.
+  /// The same fact was recorded before, perhaps by an earlier attempt to send this event: a success.
+  /// The server remembers the newest 2 million facts (`journal.recent_hits`), also across restarts.
   case duplicate // = 7
 
-  /// The event breaks a rule: see its violations.
+  /// The event breaks a rule: see its violations. It would break it again: do not send it as it is.
   case rejected // = 8
 
-  /// The server cannot record it now; send it again.
+  /// The server cannot record it now, and has kept nothing of it: send it again after the answer's
+  /// retry_delay, in a new request.
   case retryLater // = 9
   case UNRECOGNIZED(Int)
 
@@ -207,13 +210,13 @@ package nonisolated enum Sightline_V1_ViolationCode: SwiftProtobuf.Enum, Swift.C
   /// Unspecified.
   case unspecified // = 0
 
-  /// The field is required.
+  /// The field is required, and missing.
   case `required` // = 1
 
-  /// The value is malformed.
+  /// The value has characters that are not allowed.
   case format // = 2
 
-  /// The value is outside its range.
+  /// The value is outside its range, or no number of its enum.
   case range // = 3
 
   /// The value is too long, or there are too many.
@@ -269,7 +272,7 @@ package nonisolated enum Sightline_V1_ViolationCode: SwiftProtobuf.Enum, Swift.C
 
 }
 
-/// A warning about an accepted event.
+/// A warning about an accepted event: it counts, but something may be wrong with it.
 package nonisolated enum Sightline_V1_Warning: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
@@ -297,7 +300,7 @@ package nonisolated enum Sightline_V1_Warning: SwiftProtobuf.Enum, Swift.CaseIte
   /// An id is not hexadecimal.
   case idNotHex // = 7
 
-  /// The device's clock differs much from the server's.
+  /// The device's clock is more than 5 minutes ahead of the server's, or 30 days behind.
   case clockSkew // = 8
   case UNRECOGNIZED(Int)
 
@@ -356,10 +359,11 @@ package nonisolated struct Sightline_V1_EventResult: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The sequence of the request.
+  /// The sequence of the request; 0 in a unary call, and for a request that could not be parsed.
   package var sequence: UInt64 = 0
 
-  /// The event's index in the request, from 0. Absent if the result is for the whole request.
+  /// The event's index in the request, from 0. Absent if the result is for the whole request: it was
+  /// refused, with all its events.
   package var index: UInt32 {
     get {_index ?? 0}
     set {_index = newValue}
@@ -372,13 +376,14 @@ package nonisolated struct Sightline_V1_EventResult: Sendable {
   /// The event's id as the client sent it.
   package var eventID: String = String()
 
-  /// The verdict.
+  /// The verdict: what became of the event, and what to do with it.
   package var verdict: Sightline_V1_Verdict = .unspecified
 
-  /// The hits of the event, in order: an opened notification gives a click and then an open.
+  /// The hits of an accepted event, in order: an opened notification gives a click and then an open,
+  /// or the open alone if its click is known already.
   package var hits: [Sightline_V1_HitKind] = []
 
-  /// Why it was rejected.
+  /// Why it was rejected: every rule of form that it breaks, or else the first other one.
   package var violations: [Sightline_V1_FieldViolation] = []
 
   /// Warnings about an accepted event.
@@ -400,13 +405,14 @@ package nonisolated struct Sightline_V1_FieldViolation: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Path of the field, e.g. "push.apns.message_id".
+  /// Path of the field, e.g. "push.apns.message_id"; "interaction", "push.payload" and
+  /// "in_app.event" are oneofs.
   package var field: String = String()
 
   /// The kind of rule.
   package var code: Sightline_V1_ViolationCode = .unspecified
 
-  /// The rule as text, with the value and the limit.
+  /// The rule as text, with the value and the limit. For people: it may change.
   package var description_p: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
