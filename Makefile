@@ -32,7 +32,7 @@ generate: bootstrap ## Generate the code from Protos
 	Scripts/generate $(GENERATED)
 
 check: check-deploy ## All checks
-check: check-generated check-protos check-format check-scripts check-rules check-docs
+check: check-generated check-protos check-format check-scripts check-rules check-docs check-api
 
 check-generated: bootstrap ## Prove that the generated code is current
 	Scripts/check-generated $(GENERATED)
@@ -42,6 +42,10 @@ check-protos: bootstrap ## Lint the protos and compare them with the newest land
 
 docs: build ## Generate docs/configuration.md from the program's keys
 	@mkdir -p docs && $(SIGHTLINE) config print --markdown > docs/configuration.md
+
+.PHONY: check-api docs-api
+docs-api: bootstrap ## Generate docs/api.md from Protos
+	.venv/bin/python Scripts/api-docs > docs/api.md
 
 check-format: bootstrap ## Check the format of hand-written Swift
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks/micro
@@ -54,6 +58,9 @@ check-rules: bootstrap ## List the rules of docs/rules.md that no test names
 
 check-docs: bootstrap ## List package declarations without a doc comment
 	python3 Scripts/check-docs
+
+check-api: bootstrap ## Prove that docs/api.md is what Protos say
+	.venv/bin/python Scripts/api-docs --check
 
 check-deploy: bootstrap ## Check Deploy: alerts and their tests, dashboard, unit, manifests
 	.venv/bin/python Scripts/check-deploy
