@@ -604,6 +604,15 @@ package nonisolated struct Sightline_V1_PushInteraction: @unchecked Sendable {
     set {_uniqueStorage()._payload = .fcm(newValue)}
   }
 
+  /// Either, as JSON. The event's platform is needed with it.
+  package var raw: Sightline_V1_RawPayload {
+    get {
+      if case .raw(let v)? = _storage._payload {return v}
+      return Sightline_V1_RawPayload()
+    }
+    set {_uniqueStorage()._payload = .raw(newValue)}
+  }
+
   /// What happened to it. Required; other numbers: RANGE.
   package var kind: Sightline_V1_PushInteractionKind {
     get {_storage._kind}
@@ -637,6 +646,8 @@ package nonisolated struct Sightline_V1_PushInteraction: @unchecked Sendable {
     case apns(Sightline_V1_ApnsPayload)
     /// Android.
     case fcm(Sightline_V1_FcmPayload)
+    /// Either, as JSON. The event's platform is needed with it.
+    case raw(Sightline_V1_RawPayload)
 
   }
 
@@ -1074,7 +1085,7 @@ nonisolated extension Sightline_V1_TraceContext: SwiftProtobuf.Message, SwiftPro
 
 nonisolated extension Sightline_V1_PushInteraction: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".PushInteraction"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}apns\0\u{1}fcm\0\u{1}kind\0\u{3}action_identifier\0\u{3}app_state\0\u{1}product\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}apns\0\u{1}fcm\0\u{1}kind\0\u{3}action_identifier\0\u{3}app_state\0\u{1}product\0\u{1}raw\0")
 
   fileprivate class _StorageClass {
     var _payload: Sightline_V1_PushInteraction.OneOf_Payload?
@@ -1145,6 +1156,19 @@ nonisolated extension Sightline_V1_PushInteraction: SwiftProtobuf.Message, Swift
         case 4: try { try decoder.decodeSingularStringField(value: &_storage._actionIdentifier) }()
         case 5: try { try decoder.decodeSingularEnumField(value: &_storage._appState) }()
         case 6: try { try decoder.decodeSingularEnumField(value: &_storage._product) }()
+        case 7: try {
+          var v: Sightline_V1_RawPayload?
+          var hadOneofValue = false
+          if let current = _storage._payload {
+            hadOneofValue = true
+            if case .raw(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._payload = .raw(v)
+          }
+        }()
         default: break
         }
       }
@@ -1166,7 +1190,7 @@ nonisolated extension Sightline_V1_PushInteraction: SwiftProtobuf.Message, Swift
         guard case .fcm(let v)? = _storage._payload else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
       }()
-      case nil: break
+      default: break
       }
       if _storage._kind != .unspecified {
         try visitor.visitSingularEnumField(value: _storage._kind, fieldNumber: 3)
@@ -1180,6 +1204,9 @@ nonisolated extension Sightline_V1_PushInteraction: SwiftProtobuf.Message, Swift
       if _storage._product != .unspecified {
         try visitor.visitSingularEnumField(value: _storage._product, fieldNumber: 6)
       }
+      try { if case .raw(let v)? = _storage._payload {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }

@@ -8,6 +8,11 @@
 // For information on using the generated types, please see the documentation:
 //   https://github.com/apple/swift-protobuf/
 
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
 package import SwiftProtobuf
 
 // If the compiler emits an error on this type, it is because this file
@@ -112,6 +117,11 @@ package nonisolated struct Sightline_V1_Aps: Sendable {
 
   /// 1 lets the notification service extension rewrite the content.
   package var mutableContent: Int32 = 0
+
+  /// All other keys of the dictionary, unchanged, such as thread-id and relevance-score. Values
+  /// other than strings are kept as JSON text. A sound that is a dictionary is kept under "sound",
+  /// and what an alert has besides title and body, such as subtitle, as one object under "alert".
+  package var otherFields: Dictionary<String,String> = [:]
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -233,6 +243,36 @@ package nonisolated struct Sightline_V1_FcmData: Sendable {
   fileprivate var _badge: Int32? = nil
 }
 
+/// A payload as the app got it, in JSON, for apps that hold it as one dictionary or map.
+///
+/// On iOS: userInfo, or an FCM v1 message, whose payload is in message.apns.payload. On Android: the
+/// map of RemoteMessage.getData(); an FCM message with its `data`; or an FCM v1 message, whose data
+/// is in message.android.data or message.data. The server reads _dId, _mId, _acsDeliveryTracking,
+/// media-attachment-url and mutable-content where the form has them, by the rules that hold for
+/// ApnsPayload and FcmPayload. Everything else is stored and delivered as it is.
+///
+/// The event is rejected: without a platform (REQUIRED); if this is no JSON object (MALFORMED); with
+/// more than 8 KiB or 32 levels (TOO_LARGE; `limits.raw_payload_bytes`, `limits.raw_payload_depth`);
+/// if it holds two different values of an id or of the flag (CONFLICT).
+package nonisolated struct Sightline_V1_RawPayload: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The JSON object in UTF-8.
+  package var json: Data = Data()
+
+  /// deliveryId as the server has read it. Present in what is delivered to a sink; leave it out.
+  package var deliveryID: String = String()
+
+  /// broadlogId as the server has read it. Present in what is delivered to a sink; leave it out.
+  package var messageID: String = String()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "sightline.v1"
@@ -303,7 +343,7 @@ nonisolated extension Sightline_V1_ApnsPayload: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension Sightline_V1_Aps: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Aps"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}alert\0\u{1}badge\0\u{1}sound\0\u{1}category\0\u{5}content_available\0content-available\0\u{5}mutable_content\0mutable-content\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}alert\0\u{1}badge\0\u{1}sound\0\u{1}category\0\u{5}content_available\0content-available\0\u{5}mutable_content\0mutable-content\0\u{3}other_fields\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -317,6 +357,7 @@ nonisolated extension Sightline_V1_Aps: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 4: try { try decoder.decodeSingularStringField(value: &self.category) }()
       case 5: try { try decoder.decodeSingularInt32Field(value: &self.contentAvailable) }()
       case 6: try { try decoder.decodeSingularInt32Field(value: &self.mutableContent) }()
+      case 7: try { try decoder.decodeMapField(fieldType: SwiftProtobuf._ProtobufMap<SwiftProtobuf.ProtobufString,SwiftProtobuf.ProtobufString>.self, value: &self.otherFields) }()
       default: break
       }
     }
@@ -345,6 +386,9 @@ nonisolated extension Sightline_V1_Aps: SwiftProtobuf.Message, SwiftProtobuf._Me
     if self.mutableContent != 0 {
       try visitor.visitSingularInt32Field(value: self.mutableContent, fieldNumber: 6)
     }
+    if !self.otherFields.isEmpty {
+      try visitor.visitMapField(fieldType: SwiftProtobuf._ProtobufMap<SwiftProtobuf.ProtobufString,SwiftProtobuf.ProtobufString>.self, value: self.otherFields, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -355,6 +399,7 @@ nonisolated extension Sightline_V1_Aps: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.category != rhs.category {return false}
     if lhs.contentAvailable != rhs.contentAvailable {return false}
     if lhs.mutableContent != rhs.mutableContent {return false}
+    if lhs.otherFields != rhs.otherFields {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -523,6 +568,46 @@ nonisolated extension Sightline_V1_FcmData: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.mediaAttachmentURL != rhs.mediaAttachmentURL {return false}
     if lhs._badge != rhs._badge {return false}
     if lhs.customFields != rhs.customFields {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sightline_V1_RawPayload: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".RawPayload"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}json\0\u{5}delivery_id\0_dId\0\u{5}message_id\0_mId\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.json) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.deliveryID) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.messageID) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.json.isEmpty {
+      try visitor.visitSingularBytesField(value: self.json, fieldNumber: 1)
+    }
+    if !self.deliveryID.isEmpty {
+      try visitor.visitSingularStringField(value: self.deliveryID, fieldNumber: 2)
+    }
+    if !self.messageID.isEmpty {
+      try visitor.visitSingularStringField(value: self.messageID, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sightline_V1_RawPayload, rhs: Sightline_V1_RawPayload) -> Bool {
+    if lhs.json != rhs.json {return false}
+    if lhs.deliveryID != rhs.deliveryID {return false}
+    if lhs.messageID != rhs.messageID {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -74,7 +74,8 @@ package nonisolated struct Sightline_V1_TrackingRecord: Sendable {
   /// Warnings about the event.
   package var warnings: [Sightline_V1_Warning] = []
 
-  /// The event, byte for byte as the client sent it.
+  /// The event, byte for byte as the client sent it. Behind one with a raw payload the server adds
+  /// the ids that it has read (RawPayload.delivery_id and message_id).
   package var event: Sightline_V1_TrackingEvent {
     get {_event ?? Sightline_V1_TrackingEvent()}
     set {_event = newValue}
