@@ -30,4 +30,13 @@ package struct JSONFault: Error, Equatable {
     package let offset: Int?
     /// The place and the rule that is broken there.
     package let reason: String
+    /// Whether it is JSON that nests deeper than the reader goes.
+    package var isTooDeep = false
+}
+
+/// A string as it stands between its quotes.
+struct JSONText<Bytes: RandomAccessCollection<UInt8>> {
+    let bytes: Bytes.SubSequence
+    /// Whether it holds escapes, so that it says something else than its bytes.
+    let isEscaped: Bool
 }

@@ -24,9 +24,14 @@ extension JSONValue {
     ///
     /// - Throws: the first fault, with its place.
     package init(payload bytes: [UInt8]) throws(JSONFault) {
-        let mark: [UInt8] = [0xef, 0xbb, 0xbf]
-        let text = bytes.starts(with: mark) ? bytes[mark.count...] : bytes[...]
-        self = try JSONReader.value(of: text, .payload)
+        self = try JSONReader.value(of: Self.withoutMark(bytes), .payload)
+    }
+
+    /// The bytes without a byte order mark before them.
+    static func withoutMark<Text: RandomAccessCollection<UInt8>>(
+        _ bytes: Text
+    ) -> Text.SubSequence {
+        bytes.starts(with: [0xef, 0xbb, 0xbf]) ? bytes.dropFirst(3) : bytes[...]
     }
 
     /// Reads an event's text.
