@@ -62,15 +62,14 @@ struct InspectCommand: ParsableCommand {
 
     private func inspect(_ file: String) throws -> Bool {
         let data = try InputFile.read(file)
-        let payload: JSONValue
+        let payload: PayloadDocument
         do {
-            payload = try PayloadReader().value(from: data)
+            payload = try PayloadReader().document(from: data)
         } catch {
             throw InputError(file: file, reason: "\(error)")
         }
-        let platform = try self.platform ?? Self.guess(payload, file: file)
-        let inspection = PayloadInspector().inspect(
-            payload, byteCount: data.count, platform: platform.platform)
+        let platform = try self.platform ?? Self.guess(payload.value, file: file)
+        let inspection = PayloadInspector().inspect(payload, platform: platform.platform)
         if self.json {
             try Console.json(self.line(file, platform, inspection))
         } else {
@@ -79,10 +78,13 @@ struct InspectCommand: ParsableCommand {
         return inspection.tracked
     }
 
-    /// Guesses the platform: iOS payloads have `aps`, Android's have `data`.
+    /// Guesses the platform: iOS payloads have `aps`, Android's have `data`, and an FCM v1 message
+    /// has either.
     private static func guess(_ payload: JSONValue, file: String) throws -> PlatformName {
-        let keys = payload.objectValue ?? [:]
-        switch (keys["aps"] != nil, keys["data"] != nil) {
+        var keys = payload.objectValue ?? [:]
+        if let message = keys["message"]?.objectValue { keys.merge(message) { own, _ in own } }
+        let isIOS = keys["aps"] != nil || keys["apns"] != nil
+        switch (isIOS, keys["data"] != nil || keys["android"] != nil) {
         case (true, false): return .ios
         case (false, true): return .android
         case (true, true), (false, false):

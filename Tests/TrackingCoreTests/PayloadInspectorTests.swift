@@ -26,7 +26,7 @@ struct PayloadInspectorTests {
         name: String, platform: Platform, tracked: Bool, errors: [String]
     ) throws {
         let inspection = PayloadInspector().inspect(
-            try Fixtures.json(name), byteCount: try Fixtures.data(name).count, platform: platform)
+            try PayloadDocument(Array(Fixtures.data(name))), platform: platform)
         #expect(inspection.tracked == tracked)
         let worse = inspection.findings.filter { $0.severity != .note }
         #expect(worse.map(\.key) == errors)
@@ -47,7 +47,7 @@ struct PayloadInspectorTests {
             let platform: Platform = cells[1] == "ios" ? .ios : .android
             let payload: JSONValue =
                 platform == .ios ? .object(members) : .object(["data": .object(members)])
-            let inspection = PayloadInspector().inspect(payload, byteCount: 1, platform: platform)
+            let inspection = try PayloadRow.inspect(payload.text, platform)
             #expect(inspection.tracked == cells[2].hasPrefix("accepted"), "\(row)")
             #expect(inspection.findings.contains { $0.severity == .error } != inspection.tracked)
         }

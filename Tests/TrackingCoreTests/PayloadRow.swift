@@ -48,12 +48,12 @@ struct PayloadRow: CustomTestStringConvertible, Sendable {
         #expect(matches, "\(inspection.findings)")
     }
 
-    /// Inspects JSON written in a test.
+    /// Inspects JSON written in a test, with spaces behind it up to a size.
     static func inspect(
-        _ json: String, _ platform: Platform, byteCount: Int? = nil
+        _ json: String, _ platform: Platform, byteCount: Int = 0
     ) throws -> PayloadInspection {
-        PayloadInspector().inspect(
-            try Fixtures.json(text: json), byteCount: byteCount ?? json.utf8.count,
-            platform: platform)
+        let count = max(byteCount - json.utf8.count, 0)
+        let bytes = Array(json.utf8) + [UInt8](repeating: 0x20, count: count)
+        return PayloadInspector().inspect(try PayloadDocument(bytes), platform: platform)
     }
 }

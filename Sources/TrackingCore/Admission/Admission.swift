@@ -89,16 +89,29 @@ private struct Draft {
         defer { self.index &+= 1 }
         do throws(WireError) {
             let event = try EventView(bytes, remainingDepth: WireReader.maxDepth - 1)
-            var steps = NoSteps()
-            let judgement = rules.judge(event, receiveTime: receiveTime, steps: &steps)
-            guard judgement.verdict == .accepted else {
-                self.refuse(judgement, eventID: event.eventID)
+            guard event.hasRawPayload else {
+                self.judge(event, nil, rules, receiveTime: receiveTime)
                 return
             }
-            self.accept(event, judgement)
+            event.withRawPayload(rules.limits) { event, raw in
+                self.judge(event, raw, rules, receiveTime: receiveTime)
+            }
         } catch {
             self.refuse(.malformedEvent(error), eventID: .none)
         }
+    }
+
+    @inline(__always)
+    private mutating func judge(
+        _ event: EventView, _ raw: RawPayload?, _ rules: RuleSet, receiveTime: Int64
+    ) {
+        var steps = NoSteps()
+        let judgement = rules.judge(event, raw, receiveTime: receiveTime, steps: &steps)
+        guard judgement.verdict == .accepted else {
+            self.refuse(judgement, eventID: event.eventID)
+            return
+        }
+        self.accept(event, judgement)
     }
 
     private mutating func refuse(_ judgement: Judgement, eventID: Bytes) {
@@ -116,7 +129,8 @@ private struct Draft {
                 index: self.index, entryOffset: self.entries.count))
         self.entries.appendEntry(
             key: keys.fact, product: event.product, kinds: judgement.hits,
-            warnings: judgement.warnings, event: event.bytes)
+            warnings: judgement.warnings, event: event.bytes,
+            more: event.hasRawPayload ? event.rawIDs : [])
         if self.eventTrace == nil, !event.traceparent.isEmpty {
             self.eventTrace = TraceContext(
                 traceparent: event.traceparent, tracestate: event.tracestate)

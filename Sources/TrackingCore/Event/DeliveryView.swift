@@ -11,7 +11,7 @@ package struct DeliveryView {
         switch self.payload {
         case .apns: true
         case .fcm: false
-        case .none: Platform(number: self.platform) == .ios
+        case .none, .raw: Platform(number: self.platform) == .ios
         }
     }
 
@@ -30,6 +30,7 @@ package struct DeliveryView {
         case none
         case apns
         case fcm
+        case raw
     }
 
     /// Parses an event.
@@ -78,6 +79,9 @@ package struct DeliveryView {
             case 2 << 3 | 2:
                 self.begin(.fcm)
                 try self.readData(try reader.message())
+            case 7 << 3 | 2:
+                self.begin(.raw)
+                try self.readIDs(2, broadlog: 3, try reader.message())
             default: try reader.skip(tag)
             }
         }

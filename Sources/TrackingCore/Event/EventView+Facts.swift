@@ -33,7 +33,7 @@ extension EventView {
             switch push.payload {
             case .apns: return .ios
             case .fcm: return .android
-            case .none: break
+            case .none, .raw: break
             }
         }
         return Platform(number: self.platform)
@@ -72,6 +72,7 @@ extension PushView.Payload {
         case .none: nil
         case .apns(let view): view
         case .fcm(let view): view
+        case .raw(let raw): raw.payload
         }
     }
 }

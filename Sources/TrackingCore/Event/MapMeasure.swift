@@ -17,14 +17,22 @@ package struct MapMeasure: Equatable {
 
     /// Measures an event's map as a decoder would: the last entry with a key wins. It allocates, so
     /// it is called only when the wire measure exceeds a limit.
-    static func exact(of event: Bytes) -> MapMeasure {
-        let fields = (try? MapEntry.all(of: event)) ?? [:]  // Parsed before: cannot fail.
+    static func exact(of event: Bytes, _ map: EventMap = .customFields) -> MapMeasure {
+        let fields = (try? MapEntry.all(of: event, map)) ?? [:]  // Parsed before: cannot fail.
         var measure = MapMeasure()
         measure.count = fields.count
         measure.longestKey = fields.keys.lazy.map(\.count).max() ?? 0
         measure.longestValue = fields.values.max() ?? 0
         return measure
     }
+}
+
+/// The maps that an event may have, of which one is measured.
+enum EventMap {
+    /// The custom fields, or an in-app message's app data.
+    case customFields
+    /// The other fields of APNs' `aps`.
+    case otherFields
 }
 
 /// One entry of a map<string, string>.
@@ -44,9 +52,9 @@ struct MapEntry {
         }
     }
 
-    /// The custom fields or app data of an event: each value's length by key. Merges oneof members
+    /// A map of an event: each value's length by key. Merges oneof members
     /// the way the views do: the same member again is merged, a different one starts over.
-    static func all(of event: Bytes) throws(WireError) -> [[UInt8]: Int] {
+    static func all(of event: Bytes, _ map: EventMap) throws(WireError) -> [[UInt8]: Int] {
         var fields: [[UInt8]: Int] = [:]
         var interaction: UInt32 = 0
         var payload: UInt32 = 0
@@ -59,34 +67,46 @@ struct MapEntry {
             if tag != interaction { (fields, payload) = ([:], 0) }
             interaction = tag
             let body = try reader.message()
-            if tag == 10 << 3 | 2 { try Self.addPush(body, &fields, &payload) }
-            if tag == 12 << 3 | 2 { try Self.addEntries(body, field: 4, &fields) }
+            if tag == 10 << 3 | 2 { try Self.addPush(body, map, &fields, &payload) }
+            if tag == 12 << 3 | 2, map == .customFields {
+                try Self.addEntries(body, field: 4, &fields)
+            }
         }
         return fields
     }
 
     private static func addPush(
-        _ reader: consuming WireReader, _ fields: inout [[UInt8]: Int], _ payload: inout UInt32
+        _ reader: consuming WireReader, _ map: EventMap, _ fields: inout [[UInt8]: Int],
+        _ payload: inout UInt32
     ) throws(WireError) {
         while let tag = try reader.nextTag() {
-            guard tag == 1 << 3 | 2 || tag == 2 << 3 | 2 else {
+            guard [1 << 3 | 2, 2 << 3 | 2, 7 << 3 | 2].contains(tag) else {
                 try reader.skip(tag)
                 continue
             }
             if tag != payload { fields = [:] }
             payload = tag
-            var body = try reader.message()
-            if tag == 1 << 3 | 2 {
-                try Self.addEntries(body, field: 7, &fields)
+            let body = try reader.message()
+            switch (tag >> 3, map) {
+            case (1, .customFields): try Self.addEntries(body, field: 7, &fields)
+            case (1, .otherFields): try Self.addEntries(body, of: 1, field: 7, &fields)
+            case (2, .customFields): try Self.addEntries(body, of: 4, field: 11, &fields)
+            default: break
+            }
+        }
+    }
+
+    /// Adds the entries of a map of the message that is another one's field `message`.
+    private static func addEntries(
+        _ reader: consuming WireReader, of message: UInt32, field: UInt32,
+        _ fields: inout [[UInt8]: Int]
+    ) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            guard tag == message << 3 | 2 else {
+                try reader.skip(tag)
                 continue
             }
-            while let tag = try body.nextTag() {
-                guard tag == 4 << 3 | 2 else {
-                    try body.skip(tag)
-                    continue
-                }
-                try Self.addEntries(try body.message(), field: 11, &fields)
-            }
+            try Self.addEntries(try reader.message(), field: field, &fields)
         }
     }
 

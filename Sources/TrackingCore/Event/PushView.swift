@@ -15,6 +15,8 @@ package struct PushView {
         case apns(PayloadView)
         /// FCM; nil if its `data` is absent.
         case fcm(PayloadView?)
+        /// Either, as JSON.
+        case raw(RawPayloadView)
     }
 
     /// The fields that APNs and FCM payloads share.
@@ -31,6 +33,8 @@ package struct PushView {
         package var mutableContent: Int32 = 0
         /// The sizes of the custom fields.
         package var customFields = MapMeasure()
+        /// The sizes of the other fields of APNs' `aps`.
+        package var otherFields = MapMeasure()
     }
 
     mutating func merge(_ reader: consuming WireReader) throws(WireError) {
@@ -41,6 +45,7 @@ package struct PushView {
             case 3 << 3 | 0: self.kind = try reader.int32()
             case 4 << 3 | 2: self.actionIdentifier = try reader.string()
             case 6 << 3 | 0: self.product = try reader.int32()
+            case 7 << 3 | 2: try self.mergeRaw(try reader.message())
             default: try reader.skip(tag)
             }
         }
@@ -79,6 +84,13 @@ package struct PushView {
         }
         self.payload = .fcm(view)
     }
+
+    private mutating func mergeRaw(_ reader: WireReader) throws(WireError) {
+        var view = RawPayloadView()
+        if case .raw(let earlier) = self.payload { view = earlier }
+        try view.merge(reader)
+        self.payload = .raw(view)
+    }
 }
 
 extension PushView.PayloadView {
@@ -88,6 +100,7 @@ extension PushView.PayloadView {
             case 1 << 3 | 2: try Self.checkAlert(try reader.message())
             case 3 << 3 | 2, 4 << 3 | 2: _ = try reader.string()
             case 6 << 3 | 0: self.mutableContent = try reader.int32()
+            case 7 << 3 | 2: try self.otherFields.add(try reader.mapEntry())
             default: try reader.skip(tag)
             }
         }

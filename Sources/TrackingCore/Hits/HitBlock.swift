@@ -78,18 +78,21 @@ package enum HitBlock {
 }
 
 extension [UInt8] {
-    /// Appends an entry. Its hit kinds and warnings may change until the claim is sealed.
+    /// Appends an entry. Its hit kinds and warnings may change until the claim is sealed. What the
+    /// server itself adds to an event stands behind it, in `more`.
     mutating func appendEntry(
-        key: HitKey, product: Product, kinds: HitKinds, warnings: Warnings, event: Bytes
+        key: HitKey, product: Product, kinds: HitKinds, warnings: Warnings, event: Bytes,
+        more: [UInt8] = []
     ) {
         Swift.withUnsafeBytes(
             of: (
                 key.high.bigEndian, (key.low | UInt64(product.rawValue)).bigEndian,
                 kinds.rawValue.littleEndian, warnings.rawValue.littleEndian,
-                UInt32(truncatingIfNeeded: event.count).littleEndian
+                UInt32(truncatingIfNeeded: event.count &+ more.count).littleEndian
             )
         ) { self.append(contentsOf: $0) }
         self.append(contentsOf: event)
+        self.append(contentsOf: more)
     }
 }
 

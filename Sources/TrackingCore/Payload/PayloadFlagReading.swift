@@ -10,14 +10,8 @@ struct PayloadFlagReading {
 
     init(of subject: PayloadSubject) {
         self.value = subject.scope[Self.key]
-        switch (self.value, subject.platform) {
-        case (nil, _): self.flag = .absent
-        case (.string(let text), let platform):
-            self.flag = text.withBytes { TrackingFlag($0, platform: platform) }
-        case (_, .android): self.flag = .unknown
-        // The client's cast gives nil.
-        case (_, .ios): self.flag = .absent
-        }
+        self.flag =
+            subject.flag?.withBytes { TrackingFlag($0, platform: subject.platform) } ?? .absent
     }
 
     /// What is worth knowing of it, nothing for a plain `on`.

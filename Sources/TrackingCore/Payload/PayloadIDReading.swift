@@ -41,7 +41,7 @@ struct PayloadIDReading {
         }
         guard let value else {
             return error(
-                "`\(key)` is missing \(subject.scopeName). It is \(self.id.meaning); without both "
+                "`\(key)` is missing \(subject.place.name). It is \(self.id.meaning); without both "
                     + "ids the push is valid and cannot be tracked. Add it as Campaign gives it.")
         }
         guard let text = value.stringValue else {

@@ -15,13 +15,14 @@ extension PayloadInspector {
     /// Keys that differ from a known one in case, separators or a typo (D1, D13).
     func nearMissFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
         var places = [("", subject.rootMembers)]
-        switch subject.platform {
-        case .android:
-            places.append(("data.", subject.scopeMembers))
-        case .ios:
-            places.append(("aps.", subject.aps.inKeyOrder))
+        if subject.place != .topLevel { places.append((subject.prefix, subject.scopeMembers)) }
+        if subject.platform == .ios {
+            places.append((subject.prefix + "aps.", subject.aps.inKeyOrder))
             places.append(
-                ("aps.alert.", subject.aps["alert"]?.objectValue?.inKeyOrder ?? []))
+                (
+                    subject.prefix + "aps.alert.",
+                    subject.aps["alert"]?.objectValue?.inKeyOrder ?? []
+                ))
         }
         var findings = PayloadFindings()
         for (path, members) in places {
@@ -58,7 +59,7 @@ extension PayloadInspector {
         case ("collapseKey", _):
             ("at the top level of a payload for Android", subject.root)
         default:
-            (subject.scopeName, subject.scope)
+            (subject.place.name, subject.scope)
         }
     }
 

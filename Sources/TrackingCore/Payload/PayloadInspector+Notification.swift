@@ -13,16 +13,24 @@ extension PayloadInspector {
     // MARK: - Android
 
     private func androidFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
-        var findings = self.textFindings(subject.scope, keys: self.dataKeys(subject), path: "data.")
-        findings += self.textFindings(
-            subject.root, keys: ["collapseKey", "priority", "to"], path: "")
+        var findings = self.textFindings(
+            subject.scope, keys: self.dataKeys(subject), path: subject.prefix)
         if let badge = subject.scope["badge"], badge.badge == nil {
             findings.append(
                 PayloadFinding(
-                    .warning, "data.badge",
+                    .warning, subject.path("badge"),
                     "`badge` is \(badge.described). It is an integer or a string "
                         + "of decimal digits, at most \(Int32.max); write it as \"1\"."))
         }
+        // In the map that code on Android gets, all keys are the sender's own.
+        if subject.place != .topLevel { findings += self.messageFindings(subject) }
+        return findings
+    }
+
+    /// Findings on what FCM itself reads of a message.
+    private func messageFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
+        var findings = self.textFindings(
+            subject.root, keys: ["collapseKey", "priority", "to"], path: "")
         if let priority = subject.root["priority"]?.stringValue,
             priority != "high", priority != "normal"
         {
@@ -33,14 +41,31 @@ extension PayloadInspector {
                     "`priority` is \(seen). FCM knows \"high\" and \"normal\"; write one of them."))
         }
         // The value is a device's token: it stays out of the text.
-        if subject.root["to"] != nil {
+        for path in [["to"], ["message", "token"]] where subject.has(path) {
+            let key = path.joined(separator: ".")
             findings.append(
                 PayloadFinding(
-                    .note, "to",
-                    "`to` names one device. It is there only in payloads written for a tester; "
+                    .note, key,
+                    "`\(key)` names one device. It is there only in payloads written for a tester; "
                         + "take it out of anything that you share."))
         }
-        return findings
+        return findings + self.shownBySystemFindings(subject)
+    }
+
+    /// A message with a `notification`, which the system shows without the app.
+    private func shownBySystemFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
+        let paths = [
+            ["notification"], ["message", "notification"], ["message", "android", "notification"],
+        ]
+        return paths.filter(subject.has).map { path in
+            let key = path.joined(separator: ".")
+            return PayloadFinding(
+                .warning, key,
+                "`\(key)` makes Android show the notification itself and skip the app's code while "
+                    + "the app is in the background: it reports no impression and no dismissal, "
+                    + "and a tap only starts it, with `data` in the intent. Send `data` alone, and "
+                    + "let the app show it.")
+        }
     }
 
     /// The keys of `data` whose values have to be strings, and have no check of their own.
@@ -54,8 +79,9 @@ extension PayloadInspector {
     private func iosFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
         let aps = subject.aps
         var findings = self.textFindings(
-            subject.root, keys: ["media-attachment-url", "uri"], path: "")
-        findings += self.textFindings(aps, keys: ["category"], path: "aps.")
+            subject.scope, keys: ["media-attachment-url", "uri"], path: subject.prefix)
+        findings += self.textFindings(
+            aps, keys: ["category"], path: subject.prefix + "aps.")
         findings += self.alertFindings(aps)
         if let badge = aps["badge"], badge.int32Value == nil {
             findings.append(
@@ -87,7 +113,7 @@ extension PayloadInspector {
     }
 
     private func mediaFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
-        guard let media = subject.root["media-attachment-url"] else { return [] }
+        guard let media = subject.scope["media-attachment-url"] else { return [] }
         guard subject.aps["mutable-content"] != .integer(1) else { return [] }
         let seen = subject.aps["mutable-content"]?.excerpt ?? "absent"
         return [

@@ -10,23 +10,35 @@ extension PayloadInspector {
         let right: [String]
     }
 
-    private static let misplacements: [Platform: [Misplacement]] = [
-        .ios: [
-            Misplacement(
-                keys: [
-                    "alert", "badge", "sound", "category", "content-available", "mutable-content",
-                ], found: [], right: ["aps"]),
-            Misplacement(keys: ["title", "body"], found: [], right: ["aps", "alert"]),
-            Misplacement(keys: ["title", "body"], found: ["aps"], right: ["aps", "alert"]),
-            Misplacement(keys: ["media-attachment-url", "uri"], found: ["aps"], right: []),
-        ],
-        .android: [
-            Misplacement(
-                keys: [
-                    "title", "body", "category", "media-attachment-url", "sound", "uri", "badge",
-                ], found: [], right: ["data"])
-        ],
-    ]
+    private static func misplacements(_ subject: PayloadSubject) -> [Misplacement] {
+        let scope = subject.place.path
+        switch subject.platform {
+        case .ios:
+            return [
+                Misplacement(
+                    keys: [
+                        "alert", "badge", "sound", "category", "content-available",
+                        "mutable-content",
+                    ], found: scope, right: scope + ["aps"]),
+                Misplacement(
+                    keys: ["title", "body"], found: scope, right: scope + ["aps", "alert"]),
+                Misplacement(
+                    keys: ["title", "body"], found: scope + ["aps"],
+                    right: scope + ["aps", "alert"]),
+                Misplacement(
+                    keys: ["media-attachment-url", "uri"], found: scope + ["aps"], right: scope),
+            ]
+        case .android:
+            guard subject.place != .topLevel else { return [] }
+            return [
+                Misplacement(
+                    keys: [
+                        "title", "body", "category", "media-attachment-url", "sound", "uri",
+                        "badge",
+                    ], found: [], right: scope)
+            ]
+        }
+    }
 
     /// Ids, flag and content keys that stand where no client looks for them (D1, D13, D31, D32).
     func misplacedFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
@@ -47,7 +59,7 @@ extension PayloadInspector {
                 findings.add(
                     isMissing ? damage : .note, Self.joined(path + [key]),
                     "`\(key)` is \(place): \(value.excerpt). The client reads it only "
-                        + "\(subject.scopeName); \(fix)")
+                        + "\(subject.place.name); \(fix)")
             }
         }
         return findings.list
@@ -55,7 +67,7 @@ extension PayloadInspector {
 
     private func misplacedContentFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
         var findings: [PayloadFinding] = []
-        for place in Self.misplacements[subject.platform] ?? [] {
+        for place in Self.misplacements(subject) {
             let found = Self.members(of: subject.root, at: place.found)
             let right = Self.members(of: subject.root, at: place.right)
             for key in place.keys where right[key] == nil {

@@ -10,14 +10,15 @@ extension PayloadInspector {
 
     /// Findings on `action`, `broadlogId`, `deliveryId` and `messageId` (D8, D9, D13, D14).
     func trackActionFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
-        let isPayload = subject.root["aps"] != nil || subject.root["data"] != nil
+        let isPayload =
+            ["aps", "data", "message"].contains { subject.root[$0] != nil } || !subject.hasNoID
         let variables = subject.rootMembers.filter { Self.variable(near: $0.key) != nil }
         guard isPayload || (variables.isEmpty && subject.root["action"] == nil) else {
             return self.explainedTrackAction(subject, variables: variables)
         }
         var places = [("", subject.rootMembers, subject.root["action"])]
-        if subject.platform == .android {
-            places.append(("data.", subject.scopeMembers, subject.scope["action"]))
+        if subject.place != .topLevel {
+            places.append((subject.prefix, subject.scopeMembers, subject.scope["action"]))
         }
         return places.flatMap { path, members, action in
             self.payloadFindings(members, action: action, path: path, in: subject)
@@ -43,7 +44,7 @@ extension PayloadInspector {
             findings.add(
                 isMissing ? .error : .note, path + name,
                 "`\(name)` is \(value.excerpt). In a payload the client reads this id only as "
-                    + "`\(variable.id.rawValue)`, \(subject.scopeName); "
+                    + "`\(variable.id.rawValue)`, \(subject.place.name); "
                     + (isMissing ? "rename it." : "this one is a custom field."))
         }
         // Any other action in a payload is a custom field like all else.

@@ -10,25 +10,24 @@ package struct PayloadInspector: Sendable {
     /// An inspector.
     package init() {}
 
-    /// Inspects one payload: on Android the JSON that FCM takes, whose `data` alone the app sees;
-    /// on iOS the JSON that APNs takes. `byteCount` is the size of the JSON as it would be sent.
-    package func inspect(
-        _ payload: JSONValue, byteCount: Int, platform: Platform
-    ) -> PayloadInspection {
-        guard let root = payload.objectValue else {
+    /// Inspects one payload: on Android a message that FCM takes, whose `data` alone the app sees, or
+    /// that data as the app's code gets it; on iOS the JSON that APNs takes. Of either, also an FCM
+    /// v1 message.
+    package func inspect(_ payload: PayloadDocument, platform: Platform) -> PayloadInspection {
+        guard let root = payload.value.objectValue else {
             let finding = PayloadFinding(
                 .error, "",
-                "The payload is \(payload.described). A payload is a JSON "
+                "The payload is \(payload.value.described). A payload is a JSON "
                     + "object; give the whole object that the push service takes.")
             return PayloadInspection([finding])
         }
-        let subject = PayloadSubject(root: root, platform: platform)
-        var findings = self.formFindings(subject)
+        let subject = PayloadSubject(payload, root: root, platform: platform)
+        var findings = self.formFindings(subject) + self.conflictFindings(subject)
         findings += PayloadID.allCases.compactMap {
             PayloadIDReading(of: $0, in: subject).finding(in: subject)
         }
         if let flag = PayloadFlagReading(of: subject).finding(in: subject) { findings.append(flag) }
-        findings += self.sizeFindings(byteCount)
+        findings += self.sizeFindings(payload.byteCount)
         findings += self.misplacedFindings(subject)
         findings += self.nearMissFindings(subject)
         findings += self.trackActionFindings(subject)
@@ -47,12 +46,51 @@ package struct PayloadInspector: Sendable {
         ]
     }
 
+    /// Keys with two values, of which no client is known to take the right one.
+    private func conflictFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
+        subject.conflicts.map { path in
+            PayloadFinding(
+                .error, path,
+                "`\(path)` is there with two different values, and what is sent as a raw payload "
+                    + "with them is rejected. Keep the one that names the push.")
+        }
+    }
+
     /// What the payload as a whole looks like: the right kind for its platform, or another's.
     private func formFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
-        switch subject.platform {
-        case .android: self.androidFormFindings(subject.root)
-        case .ios: self.iosFormFindings(subject.root)
+        var findings: [PayloadFinding] = []
+        switch (subject.platform, subject.place) {
+        case (_, .messageData), (_, .androidData), (_, .apnsPayload):
+            findings = self.wrapperFindings(subject)
+        case (.android, .topLevel) where !subject.hasNoID:
+            findings = [
+                PayloadFinding(
+                    .note, "",
+                    "The payload has no `data`: it is taken for the map of strings that code on "
+                        + "Android gets. Without the ids in `data`, FCM's message could not bring "
+                        + "them to the app.")
+            ]
+        case (.android, _): findings = self.androidFormFindings(subject.root)
+        case (.ios, _): findings = self.iosFormFindings(subject.root)
         }
+        return findings
+    }
+
+    /// An FCM v1 message, with its data or without.
+    private func wrapperFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
+        guard subject.hasScope else {
+            return [
+                PayloadFinding(
+                    .error, "message.data",
+                    "`message.data` is missing. Of an FCM v1 message the app on Android sees only "
+                        + "what is inside `data`, so the ids have to be there; add it.")
+            ]
+        }
+        return [
+            PayloadFinding(
+                .note, "message",
+                "The payload is an FCM v1 message: the app's keys are \(subject.place.name).")
+        ]
     }
 
     private func androidFormFindings(_ root: [String: JSONValue]) -> [PayloadFinding] {

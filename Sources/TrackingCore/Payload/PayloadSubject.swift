@@ -1,60 +1,106 @@
-// The payload as the inspector's checks see it: where the app's keys are, and where they are not.
+// The payload as rules and inspector see it: where the app's keys are, and where they are not.
 
-/// A payload under inspection.
+/// A payload that is judged or inspected.
 struct PayloadSubject {
     /// The whole object.
     let root: [String: JSONValue]
     /// Whose payload it is.
     let platform: Platform
-    /// The object in which the vendor's client looks for its keys.
+    /// Where the vendor's client looks for its keys.
+    let place: PayloadPlace
+    /// The object there; empty where there is none.
     let scope: [String: JSONValue]
-    /// The members of the whole object, in the order of their keys.
-    let rootMembers: [(key: String, value: JSONValue)]
-    /// Those of the scope.
-    let scopeMembers: [(key: String, value: JSONValue)]
+    /// Whether there is one.
+    let hasScope: Bool
+    private let contradictions: [String]
 
-    init(root: [String: JSONValue], platform: Platform) {
+    init(_ document: PayloadDocument, root: [String: JSONValue], platform: Platform) {
         self.root = root
         self.platform = platform
-        self.rootMembers = root.inKeyOrder
-        switch platform {
-        case .android:
-            self.scope = root["data"]?.objectValue ?? [:]
-            self.scopeMembers = self.scope.inKeyOrder
-        case .ios:
-            self.scope = root
-            self.scopeMembers = self.rootMembers
-        }
+        self.place = PayloadPlace(in: root, platform: platform)
+        let scope = self.place.members(in: root)
+        self.scope = scope ?? [:]
+        self.hasScope = scope != nil
+        self.contradictions = document.contradictions
     }
+
+    /// The members of the whole object, in the order of their keys.
+    var rootMembers: [(key: String, value: JSONValue)] { self.root.inKeyOrder }
+
+    /// Those of the scope.
+    var scopeMembers: [(key: String, value: JSONValue)] { self.scope.inKeyOrder }
 
     /// The `aps` object, empty where there is none.
-    var aps: [String: JSONValue] {
-        self.root["aps"]?.objectValue ?? [:]
+    var aps: [String: JSONValue] { self.scope["aps"]?.objectValue ?? [:] }
+
+    /// The flag as the vendor's client reads it; nil where it is absent. On iOS what is no string
+    /// counts as absent; on Android it is neither on nor off (D5).
+    var flag: String? {
+        guard let value = self.scope[PayloadFlagReading.key] else { return nil }
+        return value.stringValue ?? (self.platform == .android ? value.text : nil)
     }
 
-    /// Where the client looks, in words.
-    var scopeName: String {
-        switch self.platform {
-        case .android: "inside `data`"
-        case .ios: "at the top level"
-        }
-    }
+    /// Whether neither id is in the scope.
+    var hasNoID: Bool { PayloadID.allCases.allSatisfy { self.scope[$0.rawValue] == nil } }
 
     /// The path of a key in the scope.
-    func path(_ key: String) -> String {
+    func path(_ key: String) -> String { self.prefix + JSONValue.keyName(key) }
+
+    /// The beginning of the paths of the scope's keys.
+    var prefix: String { self.place.path.map { $0 + "." }.joined() }
+
+    /// Whether an object is at this path.
+    func has(_ path: [String]) -> Bool {
+        var value: JSONValue? = .object(self.root)
+        for key in path { value = value?.objectValue?[key] }
+        return value != nil
+    }
+
+    // MARK: What contradicts itself
+
+    /// Paths of keys with two different values, of which no client knows the right one: a key that
+    /// is read and stands twice, or an id in two of the places that a payload may have.
+    var conflicts: [String] {
+        var paths: [String] = []
+        for path in self.contradictions where !paths.contains(path) { paths.append(path) }
+        for id in PayloadID.allCases {
+            let values = Set(
+                PayloadPlace.allCases.compactMap { place in
+                    place.members(in: self.root)?[id.rawValue]?.stringValue
+                }
+            ).subtracting([""])
+            if values.count > 1, !paths.contains(id.rawValue) { paths.append(id.rawValue) }
+        }
+        return paths
+    }
+
+    /// Why the payload is the other platform's (D39); nil where it may be this one's.
+    var platformConflict: String? {
+        guard self.hasNoID || !self.hasScope else { return nil }
         switch self.platform {
-        case .android: "data." + JSONValue.keyName(key)
-        case .ios: JSONValue.keyName(key)
+        case .android:
+            guard self.root["aps"]?.objectValue != nil, !self.hasScope else { return nil }
+            return "PLATFORM_ANDROID contradicts the raw payload, which has `aps`: send the "
+                + "payload's own platform"
+        case .ios:
+            let isOther = [.data, .messageData, .androidData].contains { (place: PayloadPlace) in
+                let members = place.members(in: self.root) ?? [:]
+                return PayloadID.allCases.contains { members[$0.rawValue] != nil }
+            }
+            guard isOther, self.root["aps"] == nil else { return nil }
+            return "PLATFORM_IOS contradicts the raw payload, which has its ids in `data`: send "
+                + "the payload's own platform"
         }
     }
+
+    // MARK: Everywhere else
 
     /// Every object below the root that people put keys into, with its path, the scope left out.
     /// Arrays are not searched; depth is bounded by `maximumSearchDepth`.
     var otherObjects: [(path: [String], members: [String: JSONValue])] {
         var found: [(path: [String], members: [String: JSONValue])] = []
         self.search(self.root, path: [], into: &found)
-        let scopePath: [String] = self.platform == .android ? ["data"] : []
-        return found.filter { $0.path != scopePath }
+        return found.filter { $0.path != self.place.path }
     }
 
     /// Deep enough for every wrapper that push services know ("message.apns.payload.aps.alert").

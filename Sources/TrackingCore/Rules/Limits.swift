@@ -8,6 +8,10 @@ package struct Limits: KeyedConfiguration, Equatable {
     package var requestEvents = 2000
     /// The maximum bytes of an event.
     package var eventBytes = 16 * 1024
+    /// The maximum bytes of a raw payload; twice what the push services take.
+    package var rawPayloadBytes = 8 * 1024
+    /// The levels of objects and arrays that a raw payload may nest.
+    package var rawPayloadDepth = 32
 
     /// Bytes of event_id, delivery_id and broadlog_id. Fixed by D42.
     package static let idBytes = 64
@@ -29,5 +33,11 @@ package struct Limits: KeyedConfiguration, Equatable {
         .number("limits.request_bytes", \.requestBytes, 1...(900 << 10), "bytes of a request"),
         .number("limits.request_events", \.requestEvents, 1...100_000, "events in a request"),
         .number("limits.event_bytes", \.eventBytes, 1...(512 << 10), "bytes of an event"),
+        .number(
+            "limits.raw_payload_bytes", \.rawPayloadBytes, 1...(64 << 10),
+            "bytes of a raw payload's JSON"),
+        .number(
+            "limits.raw_payload_depth", \.rawPayloadDepth, 1...100,
+            "levels that a raw payload's JSON nests"),
     ]
 }

@@ -1,7 +1,7 @@
 // Form rules: required fields and size limits (D39, D41…D43, D50). Reports every violation.
 
 extension RuleSet {
-    func formViolations(of event: EventView) -> [Violation] {
+    func formViolations(of event: EventView, _ raw: RawPayload?) -> [Violation] {
         var violations: [Violation] = []
         if event.bytes.count > self.limits.eventBytes {
             violations.tooLarge("event", event.bytes.count, limit: self.limits.eventBytes)
@@ -20,7 +20,7 @@ extension RuleSet {
         case .none:
             violations.require(
                 "interaction", "push, track_action or in_app says what happened: set one of them")
-        case .push(let push): self.addViolations(of: push, in: event, to: &violations)
+        case .push(let push): self.addViolations(of: push, raw, in: event, to: &violations)
         case .trackAction(let action): self.addViolations(of: action, to: &violations)
         case .inApp(let message): self.addViolations(of: message, in: event, to: &violations)
         }
@@ -28,11 +28,12 @@ extension RuleSet {
     }
 
     private func addViolations(
-        of push: PushView, in event: EventView, to violations: inout [Violation]
+        of push: PushView, _ raw: RawPayload?, in event: EventView, to violations: inout [Violation]
     ) {
         switch push.payload {
         case .none:
-            violations.require("push.payload", "apns or fcm holds the payload: set one of them")
+            violations.require(
+                "push.payload", "apns, fcm or raw holds the payload: set one of them")
         case .fcm(let payload):
             if let payload {
                 violations.limit(
@@ -43,9 +44,12 @@ extension RuleSet {
             if Platform(number: event.platform) == .ios { violations.conflict("fcm", "IOS") }
         case .apns(let payload):
             violations.limit("push.apns.custom_fields", payload.customFields, of: event.bytes)
+            violations.limit(
+                "push.apns.aps.other_fields", payload.otherFields, of: event.bytes, .otherFields)
             if Platform(number: event.platform) == .android {
                 violations.conflict("apns", "ANDROID")
             }
+        case .raw: violations += raw?.violations ?? []
         }
         if push.kind == 0 {
             violations.require("push.kind", "RECEIVED, DISMISSED or OPENED: say what happened")
@@ -117,9 +121,11 @@ extension [Violation] {
         if value.count > limit { self.tooLarge(field, value.count, limit: limit) }
     }
 
-    fileprivate mutating func limit(_ field: String, _ measure: MapMeasure, of event: Bytes) {
+    fileprivate mutating func limit(
+        _ field: String, _ measure: MapMeasure, of event: Bytes, _ map: EventMap = .customFields
+    ) {
         guard measure.isOverLimit else { return }
-        let exact = MapMeasure.exact(of: event)
+        let exact = MapMeasure.exact(of: event, map)
         if exact.count > Limits.mapEntries {
             self.append(
                 Violation(

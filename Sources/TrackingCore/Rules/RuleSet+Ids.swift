@@ -5,6 +5,8 @@ extension RuleSet {
     struct IDPaths {
         let delivery: String
         let broadlog: String
+        /// How an absent id is told; one that is no string counts as absent in JSON.
+        var absence = "missing"
 
         static let apns = IDPaths(
             delivery: "push.apns.delivery_id", broadlog: "push.apns.message_id")
@@ -23,7 +25,8 @@ extension RuleSet {
             if id.isEmpty {
                 return Violation(
                     field, .required,
-                    "missing: without both ids nothing can be counted; send the payload's own")
+                    "\(paths.absence): without both ids nothing can be counted; send the payload's own"
+                )
             }
             if id.count > Limits.idBytes {
                 return Violation(

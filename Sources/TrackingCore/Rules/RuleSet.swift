@@ -23,17 +23,27 @@ package struct RuleSet: Sendable {
     package func judge(
         _ event: EventView, receiveTime: Int64, steps: inout some Steps
     ) -> Judgement {
-        let violations = self.formViolations(of: event)
+        event.withRawPayload(self.limits) { event, raw in
+            self.judge(event, raw, receiveTime: receiveTime, steps: &steps)
+        }
+    }
+
+    /// Judges an event whose raw payload, if it has one, was read.
+    func judge(
+        _ event: EventView, _ raw: RawPayload?, receiveTime: Int64, steps: inout some Steps
+    ) -> Judgement {
+        let violations = self.formViolations(of: event, raw)
         guard violations.isEmpty else {
             steps.note("form: \(violations.count) violation(s), so it is rejected")
             return .rejected(violations)
         }
         steps.note("form: complete, and within every limit")
+        if let raw { steps.note("payload: raw, its keys are read \(raw.place.name)") }
 
         var judgement: Judgement
         switch event.interaction {
         case .none: return .rejected([])  // The form rules have rejected a missing interaction.
-        case .push(let push): judgement = self.judge(push, of: event, steps: &steps)
+        case .push(let push): judgement = self.judge(push, raw, of: event, steps: &steps)
         case .trackAction(let action): judgement = self.judge(action, of: event, steps: &steps)
         case .inApp(let message): judgement = self.judge(message, of: event, steps: &steps)
         }
@@ -90,12 +100,15 @@ package struct RuleSet: Sendable {
     }
 
     private func judge(
-        _ push: PushView, of event: EventView, steps: inout some Steps
+        _ push: PushView, _ raw: RawPayload?, of event: EventView, steps: inout some Steps
     ) -> Judgement {
         let (payload, paths, platform): (PushView.PayloadView, IDPaths, Platform)
         switch push.payload {
         case .apns(let view): (payload, paths, platform) = (view, .apns, .ios)
         case .fcm(.some(let view)): (payload, paths, platform) = (view, .fcm, .android)
+        case .raw(let view):
+            guard let raw, let target = raw.platform else { return .rejected([]) }
+            (payload, paths, platform) = (view.payload, raw.place.idPaths, target)
         case .none, .fcm(.none): return .rejected([])  // Rejected by the form rules.
         }
         guard let product = Product(number: push.product) else { return .rejected([]) }

@@ -27,9 +27,9 @@ extension PayloadInspector {
                         + "\(JSONValue.maximumByteCount): a push payload has 4096 at most")
             ).status
         }
-        let payload: JSONValue
+        let payload: PayloadDocument
         do {
-            payload = try JSONValue(payload: json)
+            payload = try PayloadDocument(json)
         } catch {
             throw ServiceError.request(
                 Violation(
@@ -38,7 +38,7 @@ extension PayloadInspector {
                         + "shows it")
             ).status
         }
-        let inspection = self.inspect(payload, byteCount: json.count, platform: platform)
+        let inspection = self.inspect(payload, platform: platform)
         return .with { response in
             response.tracked = inspection.tracked
             response.findings = inspection.findings.map(Sightline_V1_PayloadFinding.init)

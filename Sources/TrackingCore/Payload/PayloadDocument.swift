@@ -1,0 +1,58 @@
+// The one way from a payload's bytes to what is read of it: by the rules, and by the inspector.
+
+/// A payload's JSON, read.
+package struct PayloadDocument: Sendable {
+    /// The whole value, or the parts that the rules read.
+    package let value: JSONValue
+    /// The size of the JSON.
+    package let byteCount: Int
+    /// Paths of keys that the rules read and that stand twice, with two values.
+    let contradictions: [String]
+
+    /// Reads a whole payload, bounded in depth by `JSONValue.maximumDepth`.
+    ///
+    /// - Throws: the first fault, with its place.
+    package init(_ bytes: [UInt8]) throws(JSONFault) {
+        self.value = try JSONValue(payload: bytes)
+        self.byteCount = bytes.count
+        self.contradictions = try JSONReader.kept(
+            of: JSONValue.withoutMark(bytes), Self.shape, .payload
+        ).contradictions
+    }
+
+    /// Reads the parts of a payload that the rules read, and checks all of it.
+    ///
+    /// - Throws: the first fault, with its place.
+    init(partsOf bytes: Bytes, maxDepth: Int) throws(JSONFault) {
+        guard bytes.isValidUTF8 else {
+            throw JSONFault(offset: nil, reason: "JSON has strings in UTF-8")
+        }
+        let kept = try JSONReader.kept(
+            of: JSONValue.withoutMark(bytes), Self.shape,
+            JSONRules(maxDepth: maxDepth, maxNumberBytes: 1024, takesRepeatedNames: true))
+        self.value = kept.value
+        self.byteCount = bytes.count
+        self.contradictions = kept.contradictions
+    }
+
+    /// What the rules read, in each place that a payload may have; and the keys that tell the
+    /// places apart.
+    private static let shape: JSONShape = {
+        let tracking: KeyValuePairs<String, JSONShape> = [
+            PayloadID.delivery.rawValue: .value, PayloadID.message.rawValue: .value,
+            PayloadFlagReading.key: .value, "media-attachment-url": .value,
+        ]
+        let data = JSONShape(tracking)
+        let aps = JSONShape(["mutable-content": .value])
+        let message = JSONShape([
+            "data": data, "android": JSONShape(["data": data]),
+            "apns": JSONShape(["payload": JSONShape(tracking, ["aps": aps])]),
+        ])
+        return JSONShape(
+            tracking,
+            [
+                "aps": aps, "data": data, "message": message, "notification": .value,
+                "collapseKey": .value, "priority": .value, "to": .value,
+            ])
+    }()
+}
