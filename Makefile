@@ -3,7 +3,7 @@
 .NOTPARALLEL:
 .PHONY: help bootstrap build smoke release generate check check-generated check-protos check-format \
 	check-scripts check-rules check-docs check-deploy docs format test test-swift test-interop \
-	build-tests clients test-clients test-nats cluster cluster-kafka fuzz fuzz-short fuzz-stack \
+	build-tests clients test-clients test-libraries test-nats cluster cluster-kafka fuzz fuzz-short fuzz-stack \
 	fuzz-stack-short simulate simulate-short verify run demo bench bench-micro clean
 
 SIGHTLINE := .build/debug/sightline
@@ -81,6 +81,10 @@ test-swift: build-tests ## The Swift tests, those of nats, kafka and postgresql 
 test-interop: build-tests ## The Python client and the process tests (a tmpfs needs root, else skipped)
 	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop --numprocesses 3 --dist loadfile
 
+test-libraries: clients ## The client libraries' own tests, and the types of Python's
+	PYTHONPATH=.build/clients/python/site .venv/bin/pytest Clients/python/tests
+	.venv/bin/mypy --config-file Clients/python/pyproject.toml .build/clients/python/site/sightline
+
 test-nats: build-tests ## The NATS sink under faults: kills, cuts, a cluster, a balancer (7 minutes)
 	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop/nats
 
@@ -92,6 +96,7 @@ cluster-kafka: bootstrap ## Try it: a mock cluster of Kafka, two ingest nodes, a
 
 clients: bootstrap ## Build the test clients of other languages (grpc-go and C++)
 	Benchmarks/bootstrap && Scripts/build-clients .build/clients
+	Scripts/build-client-libraries .build/clients python
 
 test-clients: build-tests clients ## Run clients in other languages concurrently for a minute
 	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop/test_clients.py --whole

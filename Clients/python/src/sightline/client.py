@@ -1,0 +1,144 @@
+"""The client, as its users see it."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import threading
+from typing import Callable, Optional, Union
+
+import grpc
+
+from sightline.errors import FlushReport, TooLarge
+from sightline.outbox import REQUEST_OVERHEAD_BYTES, Limits, Outbox
+from sightline.session import Session, Stats
+from sightline.spool import Spool
+from sightline.streams import Server, Streams
+from sightline.ticket import Ticket
+from sightline.v1.event_pb2 import TraceContext, TrackingEvent
+from sightline.v1.verdict_pb2 import EventResult
+
+# The service takes no larger request, whatever its limits are.
+MAX_REQUEST_BYTES = 512 << 10
+# How long a client that is closed waits for the callbacks of its last results.
+CALLBACK_SECONDS = 5.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Tls:
+    """TLS, by the system's roots or these; mTLS with a certificate and its key. All PEM."""
+
+    roots: Optional[bytes] = None
+    certificate: Optional[bytes] = None
+    key: Optional[bytes] = None
+
+
+class Client:
+    """Sends events over one stream after another until each has its final verdict. Any number of
+    threads may use it; it starts its own with the first event. README.md explains the options."""
+
+    def __init__(self, target: str, *, token: Union[str, Callable[[], str], None] = None,
+                 tls: Optional[Tls] = None,
+                 on_result: Optional[Callable[[EventResult], None]] = None,
+                 report_accepted: bool = False, batch: Limits = Limits(), linger: float = 0.005,
+                 max_pending: int = 10_000, max_pending_bytes: int = 8 << 20,
+                 spool: Optional[Spool] = None, keepalive: float = 20.0,
+                 keepalive_timeout: float = 10.0, answer_timeout: float = 120.0,
+                 traceparent: Optional[Callable[[], Optional[str]]] = None):
+        credentials = (grpc.ssl_channel_credentials(tls.roots, tls.key, tls.certificate)
+                       if tls else None)
+        self._session = Session(Outbox(batch, linger, answer_timeout), spool, max_pending,
+                                max_pending_bytes, on_result)
+        self._streams = Streams(self._session, Server(
+            target, token, credentials, keepalive, keepalive_timeout, report_accepted))
+        self._traceparent = traceparent
+        self._threads: list[threading.Thread] = []
+        if self._session.outbox.count:
+            self._start()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def send(self, event: TrackingEvent, timeout: Optional[float] = None) -> Ticket:
+        """Takes an event, and waits while the client is full; with a spool, until it is written.
+        Raises QueueFull if there is no room in time, TooLarge, ClientClosed, ClientFailed."""
+        return self._send(event, timeout)
+
+    def try_send(self, event: TrackingEvent) -> Ticket:
+        """Takes an event, or raises QueueFull at once: for those who rather drop it than wait."""
+        return self._send(event, 0)
+
+    def send_or_call(self, event: TrackingEvent, on_room: Callable[[], object]) -> Ticket:
+        """As try_send, and calls `on_room` once there is room, from any thread."""
+        return self._send(event, 0, on_room)
+
+    def _send(self, event: TrackingEvent, timeout: Optional[float],
+              on_room: Optional[Callable[[], object]] = None) -> Ticket:
+        data = event.SerializeToString()
+        if self._traceparent and not event.HasField("trace_context"):
+            if parent := self._traceparent():
+                # A field is appended, so that the caller's event stays as it is.
+                data += TrackingEvent(
+                    trace_context=TraceContext(traceparent=parent)).SerializeToString()
+        ticket = Ticket(self._session.settled, data)
+        if len(ticket.frame) + REQUEST_OVERHEAD_BYTES > MAX_REQUEST_BYTES:
+            raise TooLarge(f"the event takes {len(data)} bytes, a request {MAX_REQUEST_BYTES}")
+        self._session.take(ticket, timeout, on_room)
+        if not self._threads:
+            self._start()
+        if self._session.spool:
+            self._session.spool.wait_for_sync()
+        return ticket
+
+    def _start(self) -> None:
+        with self._session.lock:
+            if self._threads:
+                return
+            spool = self._session.spool
+            for run in [self._streams.run, *([spool.run] if spool else [])]:
+                self._threads.append(threading.Thread(target=run, daemon=True, name="sightline"))
+            for thread in [*self._threads, self._session.caller]:
+                thread.start()
+
+    def flush(self, timeout: Optional[float] = None) -> FlushReport:
+        """Sends what waits without lingering, and waits until all that was sent before has its
+        verdict. Raises FlushTimeout with the report, ClientFailed, ClientClosed."""
+        return self._session.flush(timeout)
+
+    def unacknowledged(self) -> list[TrackingEvent]:
+        """The events without a final verdict, in order; also after the client's end."""
+        with self._session.lock:
+            return [TrackingEvent.FromString(ticket.data)
+                    for ticket in self._session.outbox.unsettled()]
+
+    def stats(self) -> Stats:
+        """What the client holds, and has done."""
+        session = self._session
+        with session.lock:
+            return dataclasses.replace(
+                session.stats, pending=session.outbox.count, pending_bytes=session.outbox.bytes,
+                resent_requests=session.outbox.resent_requests,
+                retried_events=session.outbox.retried_events,
+                verdicts=copy.copy(session.stats.verdicts))
+
+    def close(self, timeout: Optional[float] = 30.0) -> FlushReport:
+        """Takes no more events, waits for the verdicts on all, half-closes the stream, and reads
+        its end and the last callbacks. What has no verdict in time stays in `unacknowledged`, and
+        in the spool. May be repeated."""
+        session = self._session
+        with session.lock:
+            count, session.is_closing = session.outbox.count, True
+            session.outbox.finish()
+            session.wake()
+            if self._threads:
+                session.settled.wait_for(lambda: session.is_over, timeout)
+            session.fail_rest()
+        # A callback may close its own client.
+        if self._threads and threading.current_thread() is not session.caller:
+            session.caller.join(CALLBACK_SECONDS)
+        if session.spool:
+            session.spool.close()
+        return FlushReport(count - session.outbox.count, session.outbox.count)

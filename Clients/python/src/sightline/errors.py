@@ -1,0 +1,130 @@
+"""What a client raises, and how the end of a stream is classified."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Iterator, Optional
+
+import grpc
+from google.protobuf.any_pb2 import Any as AnyMessage
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.empty_pb2 import Empty
+from google.protobuf.unknown_fields import UnknownFieldSet
+
+from sightline.v1.verdict_pb2 import VERDICT_REJECTED, EventResult
+
+RETRYABLE = {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.ABORTED, grpc.StatusCode.CANCELLED,
+             grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.INTERNAL,
+             grpc.StatusCode.UNKNOWN}
+
+
+class SightlineError(Exception):
+    """The base of all that a client raises."""
+
+
+class QueueFull(SightlineError):
+    """No room for the event now: the client holds as many as it may. Nothing was taken."""
+
+
+class TooLarge(SightlineError):
+    """The event exceeds the largest request. Nothing was taken."""
+
+
+class ClientClosed(SightlineError):
+    """The client was closed before the event had a verdict; `unacknowledged` has it."""
+
+
+class ClientFailed(ClientClosed):
+    """The server refuses this client for good; what it has not acknowledged is kept."""
+
+    def __init__(self, failure: StreamFailure):
+        super().__init__(f"{failure.code}: {failure.reason}")
+        self.code = failure.code
+        self.error_reason = failure.error_reason
+
+
+class FlushTimeout(SightlineError):
+    """Time was up; `report` says what has a verdict and what has none."""
+
+    def __init__(self, report: FlushReport):
+        super().__init__(f"{report.pending} events have no verdict yet")
+        self.report = report
+
+
+class EventRejected(SightlineError):
+    """The event breaks a rule; `result` has its violations."""
+
+    def __init__(self, result: EventResult):
+        rules = "; ".join(f"{v.field}: {v.description}" for v in result.violations)
+        super().__init__(f"event {result.event_id!r}: {rules or 'rejected'}")
+        self.result = result
+
+
+def raise_for_rejection(result: EventResult) -> EventResult:
+    """The result, or EventRejected. Every other verdict is a success, DUPLICATE too: it is what an
+    event gets that was recorded, and sent again because its ack was lost."""
+    if result.verdict == VERDICT_REJECTED:
+        raise EventRejected(result)
+    return result
+
+
+@dataclasses.dataclass(frozen=True)
+class FlushReport:
+    """What became of the events that were sent before a flush."""
+
+    acknowledged: int
+    pending: int
+
+
+@dataclasses.dataclass(frozen=True)
+class StreamFailure:
+    """Why a stream ended before all was settled."""
+
+    code: str
+    reason: str
+    is_retryable: bool = True
+    retry_seconds: float = 0.0
+    error_reason: str = ""
+
+    @classmethod
+    def of(cls, error: grpc.RpcError) -> StreamFailure:
+        """Reads a status with its google.rpc details."""
+        code = error.code()
+        details = dict(error_details(error))
+        delay, info = details.get("RetryInfo"), details.get("ErrorInfo")
+        seconds = duration(delay) if delay is not None else 0.0
+        reason = next((d.decode() for n, d in fields(info) if n == 1), "") if info else ""
+        # Expired credentials may have been renewed meanwhile.
+        retryable = (code in RETRYABLE or reason == "CREDENTIALS_EXPIRED"
+                     or (code == grpc.StatusCode.RESOURCE_EXHAUSTED and delay is not None))
+        return cls(code.name, error.details() or "", retryable, seconds, reason)
+
+
+ENDED = StreamFailure("OK", "the server ended the stream before all was settled")
+
+
+def error_details(error: grpc.RpcError) -> Iterator[tuple[str, bytes]]:
+    """The name and bytes of each google.rpc detail of a status."""
+    metadata: Any = error.trailing_metadata()
+    for key, value in metadata or ():
+        if key != "grpc-status-details-bin":
+            continue
+        for number, data in fields(value):
+            if number == 3:
+                message = AnyMessage.FromString(data)
+                yield message.type_url.rpartition("google.rpc.")[2], message.value
+
+
+def fields(data: Optional[bytes]) -> Iterator[tuple[int, Any]]:
+    """Numbers and values of a message's fields, without its type: google.rpc is a package more."""
+    unknown: Any = UnknownFieldSet(Empty.FromString(data or b""))
+    for field in unknown:
+        yield field.field_number, field.data
+
+
+def duration(retry_info: bytes) -> float:
+    """The delay of a RetryInfo in seconds."""
+    for number, data in fields(retry_info):
+        if number == 1:
+            return Duration.FromString(data).ToTimedelta().total_seconds()
+    return 0.0

@@ -1,0 +1,238 @@
+"""Events on disk until they are settled, so that the sender's end loses none.
+
+A folder of segments, each a magic and then records: the length of an event's bytes and the CRC-32 of
+length and bytes, both 4 bytes little-endian, and the bytes. Go's library reads and writes the same.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pathlib
+import struct
+import threading
+import zlib
+from typing import Iterator, Optional, Union
+
+MAGIC = b"SLSPOOL1"
+HEAD = struct.Struct("<II")
+SUFFIX = ".spool"
+# Appends within this time share a sync.
+SYNC_SECONDS = 0.005
+
+
+class SpoolLocked(OSError):
+    """Another client has the folder open."""
+
+
+def record(data: bytes) -> bytes:
+    """An event's bytes with their length and checksum. The length is summed too: a tail of zeros,
+    as a power cut may leave it, is no record."""
+    length = struct.pack("<I", len(data))
+    return length + struct.pack("<I", zlib.crc32(data, zlib.crc32(length))) + data
+
+
+def records(path: pathlib.Path) -> Iterator[bytes]:
+    """A segment's events, up to its end or its first torn or damaged record."""
+    with path.open("rb") as file:
+        if file.read(len(MAGIC)) != MAGIC:
+            return
+        left = os.fstat(file.fileno()).st_size - len(MAGIC)
+        while len(head := file.read(HEAD.size)) == HEAD.size:
+            length, checksum = HEAD.unpack(head)
+            left -= HEAD.size + length
+            if left < 0:
+                return
+            data = file.read(length)
+            if zlib.crc32(data, zlib.crc32(head[:4])) != checksum:
+                return
+            yield data
+
+
+class Spool:
+    """A folder of segments with one owner. `send` writes through it; what it returned from survives
+    the process. With `sync_sends` it survives a power cut too; else the last few milliseconds may
+    not. `max_bytes` bounds all segments; beyond it `send` waits."""
+
+    def __init__(self, directory: Union[str, pathlib.Path], *, max_bytes: int = 256 << 20,
+                 segment_bytes: int = 4 << 20, sync_sends: bool = False):
+        self.directory = pathlib.Path(directory)
+        self.max_bytes = max_bytes
+        # So that a few events that are sent again cannot hold all of it.
+        self.segment_bytes = min(segment_bytes, max(1, max_bytes // 4))
+        self.sync_sends = sync_sends
+        self.bytes = self._last = self._appended = self._synced = 0
+        self._sizes: dict[int, int] = {}
+        self._unsettled: dict[int, int] = {}
+        self._file: Optional[int] = None
+        self._failure: Optional[OSError] = None
+        self._is_closed = False
+        self._changed = threading.Condition()
+        # Held while a segment is synced: it may not be closed meanwhile.
+        self._syncing = threading.Lock()
+        self._lock = self._take_lock()
+
+    def _take_lock(self) -> int:
+        self.directory.mkdir(parents=True, exist_ok=True)
+        lock = os.open(self.directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(lock)
+            raise SpoolLocked(error.errno, f"{self.directory} belongs to another client; each "
+                                           "needs a folder of its own") from None
+        return lock
+
+    def recover(self) -> Iterator[tuple[int, bytes]]:
+        """What an earlier owner left, in order, each with its segment. To be read once, whole,
+        before the first append. A torn tail was never promised: it is cut with its segment."""
+        for path in sorted(self.directory.glob(f"*{SUFFIX}")):
+            number = int(path.stem, 16)
+            self._last = max(self._last, number)
+            self._sizes[number] = path.stat().st_size
+            self._unsettled[number] = 0
+            self.bytes += self._sizes[number]
+            for data in records(path):
+                self._unsettled[number] += 1
+                yield number, data
+            if not self._unsettled[number]:
+                self._remove(number)
+
+    def has_room(self, size: int) -> bool:
+        """Whether an event of this size fits now; one always does where nothing else is kept."""
+        needed = len(MAGIC) + HEAD.size + size
+        return self.bytes <= len(MAGIC) or self.bytes + needed <= self.max_bytes
+
+    def append(self, data: bytes) -> int:
+        """Writes an event; its segment, to be released there. Raises OSError, and keeps none of
+        it, where the disk fails."""
+        if self._failure:
+            raise self._failure
+        text = record(data)
+        if self._file is None or self._sizes[self._last] >= self.segment_bytes:
+            self._rotate()
+        assert self._file is not None
+        try:
+            write_all(self._file, text)
+        except OSError:
+            # A torn record may only be a segment's last.
+            os.ftruncate(self._file, self._sizes[self._last])
+            os.lseek(self._file, 0, os.SEEK_END)
+            raise
+        self._sizes[self._last] += len(text)
+        self.bytes += len(text)
+        self._unsettled[self._last] += 1
+        with self._changed:
+            self._appended += 1
+            self._changed.notify_all()
+        return self._last
+
+    def release(self, segment: int, count: int = 1) -> None:
+        """Says that events of a segment are settled. It goes with its last one."""
+        self._unsettled[segment] -= count
+        if self._unsettled[segment]:
+            return
+        if segment != self._last or self._file is None:
+            self._remove(segment)
+        else:
+            self._empty()
+
+    def _empty(self) -> None:
+        """Keeps the file that is written to. If a power cut undoes this, its events come back as
+        duplicates."""
+        assert self._file is not None
+        os.ftruncate(self._file, len(MAGIC))
+        os.lseek(self._file, 0, os.SEEK_END)
+        self.bytes -= self._sizes[self._last] - len(MAGIC)
+        self._sizes[self._last] = len(MAGIC)
+
+    def wait_for_sync(self) -> None:
+        """Waits until all that was appended is synced, where sends are to be."""
+        if not self.sync_sends:
+            return
+        with self._changed:
+            mark = self._appended
+            self._changed.wait_for(lambda: self._synced >= mark or self._failure)
+            if self._failure:
+                raise self._failure
+
+    def run(self) -> None:
+        """Syncs what is appended, until the spool is closed; on a thread of its own."""
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._appended > self._synced or self._is_closed)
+                if self._appended == self._synced:
+                    return
+                if not self.sync_sends:
+                    self._changed.wait_for(lambda: self._is_closed, SYNC_SECONDS)
+                mark = self._appended
+            failure = self._sync()
+            with self._changed:
+                self._synced, self._failure = mark, self._failure or failure
+                self._changed.notify_all()
+
+    def _sync(self) -> Optional[OSError]:
+        with self._syncing:
+            try:
+                if self._file is not None:
+                    os.fdatasync(self._file)
+            except OSError as error:
+                return error
+        return None
+
+    def close(self) -> None:
+        """Syncs and closes it. What is not settled stays for the next owner."""
+        with self._changed:
+            if self._is_closed:
+                return
+            self._is_closed = True
+            self._changed.notify_all()
+        try:
+            self._close_segment()
+            if self._unsettled.get(self._last) == 0:
+                self._remove(self._last)
+        finally:
+            os.close(self._lock)
+
+    def _rotate(self) -> None:
+        self._close_segment()
+        path = self.directory / f"{self._last + 1:016x}{SUFFIX}"
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            write_all(file, MAGIC)
+            self._sync_directory()
+        except OSError:
+            os.close(file)
+            path.unlink()
+            raise
+        self._file = file
+        self._last += 1
+        self._sizes[self._last] = len(MAGIC)
+        self._unsettled[self._last] = 0
+        self.bytes += len(MAGIC)
+
+    def _close_segment(self) -> None:
+        with self._syncing:
+            if self._file is None:
+                return
+            file, self._file = self._file, None
+            try:
+                os.fdatasync(file)
+            finally:
+                os.close(file)
+
+    def _remove(self, number: int) -> None:
+        del self._unsettled[number]
+        self.bytes -= self._sizes.pop(number)
+        (self.directory / f"{number:016x}{SUFFIX}").unlink()
+
+    def _sync_directory(self) -> None:
+        folder = os.open(self.directory, os.O_RDONLY)
+        os.fsync(folder)
+        os.close(folder)
+
+
+def write_all(file: int, data: bytes) -> None:
+    """Writes all of it; a full disk may take a part and then fail."""
+    while data:
+        data = data[os.write(file, data):]

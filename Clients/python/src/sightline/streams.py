@@ -1,0 +1,164 @@
+"""The thread that opens one stream after another while there is something to settle."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import threading
+import time
+from typing import Any, Callable, Iterator, Optional, Union
+
+import grpc
+
+from sightline.errors import ENDED, StreamFailure
+from sightline.outbox import NEVER, HalfClose, Request
+from sightline.session import Session, log
+from sightline.ticket import varint
+from sightline.v1.tracking_service_pb2 import (StreamEventsRequest, StreamEventsResponse,
+                                               StreamOptions)
+
+METHOD = "/sightline.v1.TrackingService/StreamEvents"
+REPORT_ACCEPTED = StreamEventsRequest(
+    options=StreamOptions(report_accepted=True)).SerializeToString()
+FIRST_BACKOFF_SECONDS, MAX_BACKOFF_SECONDS = 0.1, 30.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Server:
+    """Where and how to open a stream."""
+
+    target: str
+    token: Union[str, Callable[[], str], None]
+    credentials: Optional[grpc.ChannelCredentials]
+    keepalive: float
+    keepalive_timeout: float
+    report_accepted: bool
+
+    def channel(self) -> grpc.Channel:
+        """A connection of its own for each stream, so that only our backoff applies."""
+        options = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0),
+                   ("grpc.keepalive_time_ms", int(self.keepalive * 1000)),
+                   ("grpc.keepalive_timeout_ms", int(self.keepalive_timeout * 1000)),
+                   ("grpc.http2.max_pings_without_data", 0)]
+        if self.credentials:
+            return grpc.secure_channel(self.target, self.credentials, options)
+        return grpc.insecure_channel(self.target, options)
+
+    def metadata(self) -> list[tuple[str, str]]:
+        """The credential's header; a callable is asked for each stream."""
+        token = self.token() if callable(self.token) else self.token
+        return [("authorization", f"Bearer {token}")] if token else []
+
+
+@dataclasses.dataclass
+class Stream:
+    """What the threads of one stream share."""
+
+    has_ended: bool = False
+    failure: StreamFailure = ENDED
+
+
+class Streams:
+    """Runs until the client is closed and all is settled, or the server refuses it for good."""
+
+    def __init__(self, session: Session, server: Server):
+        self._session = session
+        self._outbox = session.outbox
+        self._server = server
+
+    def run(self) -> None:
+        """The thread's function."""
+        session, tries = self._session, 0
+        while self._has_events():
+            settled_before = session.stats.verdicts.total()
+            try:
+                failure = self._stream()
+            except Exception as error:  # The user's token function, or files of TLS.
+                failure = StreamFailure("UNKNOWN", repr(error))
+            with session.lock:
+                session.failure = failure
+                if not failure.is_retryable or session.is_over or self._outbox.is_done:
+                    break
+                tries = 0 if session.stats.verdicts.total() > settled_before else tries + 1
+                longest = min(MAX_BACKOFF_SECONDS, FIRST_BACKOFF_SECONDS * 2 ** min(tries, 10))
+                delay = min(failure.retry_seconds, MAX_BACKOFF_SECONDS) + random.uniform(0, longest)
+                log.info("the stream ended, again in %.2f s: %s: %s", delay, failure.code,
+                         failure.reason)
+                session.ended.wait_for(lambda: session.is_over, delay)
+        with session.lock:
+            if session.failure and not session.failure.is_retryable:
+                log.error("the server refuses this client: %s: %s", session.failure.code,
+                          session.failure.reason)
+            session.fail_rest()
+
+    def _has_events(self) -> bool:
+        with self._session.lock:
+            self._session.work.wait_for(lambda: self._outbox.count or self._session.is_closing)
+            return self._outbox.count > 0 and not self._session.is_over
+
+    def _stream(self) -> StreamFailure:
+        """Runs one stream; why it ended."""
+        stream, metadata = Stream(), self._server.metadata()
+        with self._server.channel() as channel:
+            with self._session.lock:
+                self._outbox.open_stream()
+                self._session.stats.streams += 1
+            method: Any = channel.stream_stream(
+                METHOD, response_deserializer=StreamEventsResponse.FromString)
+            call = method(self._requests(stream), metadata=metadata)
+            reader = threading.Thread(target=self._read, args=(call, stream), daemon=True)
+            reader.start()
+            self._watch(stream)
+            call.cancel()
+            reader.join()
+        return stream.failure
+
+    def _watch(self, stream: Stream) -> None:
+        """Waits until the stream has ended, is to be given up, or the client closes."""
+        with self._session.lock:
+            while not stream.has_ended and not self._session.is_over:
+                # A deadline that is set meanwhile is seen within a second.
+                left = self._outbox.deadline - time.monotonic()
+                if left <= 0:
+                    return
+                self._session.ended.wait(min(1.0, left))
+
+    def _requests(self, stream: Stream) -> Iterator[bytes]:
+        """Yields requests as they are due, until the stream is half-closed or has ended."""
+        while True:
+            with self._session.lock:
+                if stream.has_ended:
+                    return
+                now = time.monotonic()
+                step = self._outbox.next_step(now)
+                if isinstance(step, HalfClose):
+                    return
+                if isinstance(step, float):
+                    self._session.work.wait(None if step == NEVER else step - now)
+                    continue
+            yield encoded(step, step.is_first and self._server.report_accepted)
+
+    def _read(self, call: Any, stream: Stream) -> None:
+        """Takes answers until the server ends the stream."""
+        session = self._session
+        try:
+            for answer in call:
+                with session.lock:
+                    # Who closed without waiting has been told what is left.
+                    if session.is_over:
+                        return
+                    session.settle(self._outbox.receive(answer, time.monotonic()))
+                    session.work.notify_all()
+        except grpc.RpcError as error:
+            stream.failure = StreamFailure.of(error)
+        finally:
+            with session.lock:
+                stream.has_ended = True
+                session.wake()
+
+
+def encoded(request: Request, reports_accepted: bool) -> bytes:
+    """A request's bytes: a repeated field is its parts, one behind the other."""
+    frames = [ticket.frame for ticket in request.items]
+    return b"".join([b"\x08", varint(request.sequence), *frames,
+                     REPORT_ACCEPTED if reports_accepted else b""])

@@ -1,0 +1,94 @@
+"""What `send` returns: the promise of an event's verdict."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Callable, Generator, Optional
+
+from sightline.v1.event_pb2 import TrackingEvent
+from sightline.v1.verdict_pb2 import VERDICT_ACCEPTED, EventResult
+
+
+def varint(value: int) -> bytes:
+    """A number as protobuf writes it."""
+    if value < 0x80:
+        return bytes((value,))
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+class Ticket:
+    """An event's verdict, once it has one. Also awaitable in asyncio."""
+
+    __slots__ = ("frame", "serial", "segment", "callbacks", "_data_start", "_condition", "_result",
+                 "has_verdict", "_failure")
+
+    def __init__(self, condition: threading.Condition, data: bytes):
+        head = b"\x12" + varint(len(data))
+        self.frame = head + data
+        self.serial = self.segment = 0
+        self.callbacks: tuple[Callable[[Ticket], object], ...] = ()
+        self._data_start = len(head)
+        self._condition = condition
+        self._result: Optional[EventResult] = None
+        self.has_verdict = False
+        self._failure: Optional[Exception] = None
+
+    @property
+    def data(self) -> bytes:
+        """The event's bytes."""
+        return self.frame[self._data_start:]
+
+    def done(self) -> bool:
+        """Whether it has a verdict, or will have none."""
+        return self.has_verdict or self._failure is not None
+
+    def result(self, timeout: Optional[float] = None) -> EventResult:
+        """The verdict with what belongs to it; waits for it. Raises TimeoutError, or ClientClosed
+        where the client ended before."""
+        if not self.done():
+            with self._condition:
+                if not self._condition.wait_for(self.done, timeout):
+                    raise TimeoutError("the event has no verdict yet")
+        if self.has_verdict:
+            return self._result or EventResult(
+                event_id=TrackingEvent.FromString(self.data).event_id, verdict=VERDICT_ACCEPTED)
+        assert self._failure
+        raise self._failure
+
+    def add_done_callback(self, callback: Callable[[Ticket], object]) -> None:
+        """Calls it with this ticket on the client's thread for callbacks, or at once where it is
+        done. It must not wait for other tickets."""
+        with self._condition:
+            if not self.done():
+                self.callbacks += (callback,)
+                return
+        callback(self)
+
+    def settle(self, result: Optional[EventResult]) -> int:
+        """For the client: its verdict; None for one that was accepted without more. Returns it."""
+        self._result = result
+        self.has_verdict = True
+        return result.verdict if result else VERDICT_ACCEPTED
+
+    def fail(self, failure: Exception) -> None:
+        """For the client: there will be no verdict."""
+        self._failure = failure
+
+    def __await__(self) -> Generator[object, None, EventResult]:
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[None] = loop.create_future()
+
+        def tell() -> None:
+            if not future.done():
+                future.set_result(None)
+
+        if not self.done():
+            self.add_done_callback(lambda _: loop.call_soon_threadsafe(tell))
+            yield from future
+        return self.result(0)

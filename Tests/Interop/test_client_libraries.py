@@ -1,0 +1,276 @@
+"""The client libraries of Clients, all by one harness: whatever ends, refuses or slows the server, or
+kills the client, each event is stored exactly once, and the client's memory stays bounded."""
+
+import contextlib
+import dataclasses
+import json
+import os
+import pathlib
+import random
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+
+import pytest
+
+from certificates import CLIENT, Authority
+from protos import ROOT
+from server import MANY_CONNECTIONS, wait_until
+from test_credentials import KeysFile
+
+SAMPLE, WHOLE = 3_000, 200_000
+SAMPLE_KILLS, WHOLE_KILLS = 2, 10
+MISSING = 69
+SECONDS = 240
+# Beyond what a client had when it began: 10,000 pending events, buffers, an allocator's leftovers.
+MOST_BYTES = 96 << 20
+BUILT = ROOT / ".build" / "clients"
+HERE = pathlib.Path(__file__).resolve().parent
+# Each program takes the arguments and prints the lines that clients/library.py describes.
+LIBRARIES = {
+    "python": [sys.executable, HERE / "clients" / "library.py"],
+}
+ACCEPTED, DUPLICATE = "1", "7"
+
+
+@pytest.fixture(scope="module", params=LIBRARIES)
+def library(request) -> str:
+    build = subprocess.run([ROOT / "Scripts" / "build-client-libraries", BUILT, request.param],
+                           capture_output=True, text=True)
+    if build.returncode == MISSING:
+        pytest.skip(build.stderr.strip())
+    assert build.returncode == 0, build.stderr
+    return request.param
+
+
+def environment() -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": str(BUILT / "python" / "site")}
+
+
+class Sender:
+    """A running program of one library, and what it has said."""
+
+    def __init__(self, library: str, target: str, *arguments: str):
+        self.process = subprocess.Popen([*LIBRARIES[library], target, *arguments],
+                                        env=environment(), stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
+        self.taken = self.settled = 0
+        self.end: dict = {}
+        self.most_bytes = self.first_bytes = 0
+        self.errors = ""
+        self._threads = [threading.Thread(target=read, daemon=True)
+                         for read in (self._read, self._read_errors)]
+        for thread in self._threads:
+            thread.start()
+
+    def _read(self) -> None:
+        for line in self.process.stdout:
+            said = json.loads(line)
+            self.taken = said.get("taken", self.taken)
+            self.settled = said.get("settled", self.settled)
+            self.end = said.get("end", self.end)
+            self._watch()
+
+    def _read_errors(self) -> None:
+        self.errors = self.process.stderr.read()
+
+    def _watch(self) -> None:
+        try:
+            pages = int(pathlib.Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
+        except (OSError, IndexError):
+            return
+        size = pages * os.sysconf("SC_PAGE_SIZE")
+        self.first_bytes = self.first_bytes or size
+        self.most_bytes = max(self.most_bytes, size)
+
+    def wait_for(self, what: str, count: int) -> None:
+        wait_until(lambda: getattr(self, what) >= count or self.process.poll() is not None,
+                   f"{count} events {what}, {getattr(self, what)} so far", SECONDS, every=0.005)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self._join()
+
+    def wait(self) -> dict:
+        """The last line of one that ends by itself, with all events settled."""
+        code = self.process.wait(SECONDS)
+        self._join()
+        assert code == 0 and self.end["pending"] == 0, f"{code} {self.end}\n{self.errors}"
+        assert set(self.end["verdicts"]) <= {ACCEPTED, DUPLICATE}, self.end
+        grown = self.most_bytes - self.first_bytes
+        assert grown < MOST_BYTES, f"the client has grown by {grown} bytes"
+        return self.end
+
+    def _join(self) -> None:
+        self.process.wait(SECONDS)
+        for thread in self._threads:
+            thread.join(SECONDS)
+
+
+def check(server, space: str, events: int) -> None:
+    """Each event of a space is in hits.db exactly once."""
+    server.wait_for_hits(events, SECONDS)
+    assert server.terminate() == 0, server.log()
+    rows = server.query("SELECT count(*), count(DISTINCT broadlog_id), min(broadlog_id),"
+                        " max(broadlog_id) FROM hits")
+    assert tuple(rows[0]) == (events, events, f"h{space}{0:08x}", f"h{space}{events - 1:08x}")
+
+
+def rate(events: int) -> int:
+    """Events in a second: a run takes two, or ten with --whole."""
+    return events // (2 if events < WHOLE else 10)
+
+
+def on_one_port(server):
+    """The same address for all its processes, so that clients find it again."""
+    server.start()
+    server.listen = server.target
+    return server
+
+
+@dataclasses.dataclass
+class Fault:
+    """What the server is told, and what happens while events come."""
+
+    settings: dict
+    act: object = None
+    # What the client must have counted, so that the test has met what it is about.
+    met: str = "streams"
+    at_least: int = 2
+
+
+def kill(server, sender, events, kills, dice) -> None:
+    for number in range(kills):
+        sender.wait_for("settled", events * (number + 1) // (kills + 2))
+        threading.Event().wait(dice.uniform(0, 0.1))
+        assert sender.process.poll() is None, f"it ended before kill {number}\n{sender.errors}"
+        server.kill()
+        server.start()
+
+
+def drain(server, sender, events, kills, dice) -> None:
+    for number in range(max(1, kills // 5)):
+        sender.wait_for("settled", events * (number + 1) // (kills + 2))
+        assert server.terminate() == 0, server.log()
+        server.start()
+
+
+def fill(server, sender, events, kills, dice) -> None:
+    """Holds the sink's database until the journal in front of it is full."""
+    sender.wait_for("settled", 100)
+    database = sqlite3.connect(server.directory / "hits.db", timeout=10, isolation_level=None)
+    database.execute("BEGIN IMMEDIATE")
+    with contextlib.closing(database):
+        wait_until(lambda: refused(server) > 0, "a full journal")
+
+
+def refused(server) -> int:
+    with urllib.request.urlopen(f"{server.admin}stats.json", timeout=10) as answer:
+        return json.load(answer)["events"]["retry_later"]
+
+
+FAULTS = {
+    "kills": Fault({}, kill, at_least=3),
+    "a drain": Fault({}, drain),
+    # Ages are in seconds: the quota makes it last longer than that.
+    "connections that age": Fault({"connections.max_age_seconds": 1,
+                                   "connections.age_jitter_percent": 0,
+                                   "quotas.events_per_second": 1500}),
+    "a quota": Fault({"quotas.events_per_second": 1500, "quotas.stream_wait_seconds": 1},
+                     at_least=1),
+    "a full journal": Fault({"journal.max_bytes": 131072}, fill, "retried_events", 1),
+}
+
+
+def test_the_first_program_of_its_page_runs(library, running, tmp_path):
+    """Of Clients/LANGUAGE/README.md, against a server of this test's own address."""
+    page = (ROOT / "Clients" / library / "README.md").read_text()
+    program = page.split(f"```{library}\n")[1].split("```")[0]
+    assert program.count("\n") <= 15
+    done = run_program(library, program.replace("127.0.0.1:50051", running.target), tmp_path)
+    assert done.returncode == 0 and "1000" in done.stdout, done
+
+
+def run_program(library: str, program: str, folder: pathlib.Path) -> subprocess.CompletedProcess:
+    """Runs a program's text with a library."""
+    path = folder / "main.py"
+    path.write_text(program)
+    return subprocess.run([sys.executable, path], env=environment(), capture_output=True, text=True,
+                          timeout=SECONDS)
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("name", FAULTS)
+def test_each_event_is_stored_exactly_once(library, make_server, figure, amount, seed, name):
+    """D17: by the client, whatever happens to the server."""
+    fault, events = FAULTS[name], amount(SAMPLE, WHOLE)
+    kills = SAMPLE_KILLS if events < WHOLE else WHOLE_KILLS
+    server = on_one_port(make_server(
+        MANY_CONNECTIONS, *(f"--set={key}={value}" for key, value in fault.settings.items())))
+    space = f"{seed:08x}"
+    started = time.monotonic()
+    # At a rate, so that the fault meets a client which still has events to send.
+    sender = Sender(library, server.target, "--space", space, "--events", str(events),
+                    "--rate", str(rate(events)))
+    if fault.act:
+        fault.act(server, sender, events, kills, random.Random(seed))
+    end = sender.wait()
+    figure(f"{library}, {name}: {events:,} events in {time.monotonic() - started:.1f} s, {end},"
+           f" grown by {(sender.most_bytes - sender.first_bytes) >> 20} MiB")
+    assert end[fault.met] >= fault.at_least, end
+    check(server, space, events)
+
+
+@pytest.mark.timeout(1800)
+def test_with_tls_and_a_key_each_event_is_stored_once(library, make_server, figure, amount, seed,
+                                                      tmp_path):
+    """mTLS and an API key at once; and the tenant is the key's."""
+    events, authority = amount(SAMPLE, WHOLE), Authority()
+    certificate, key = authority.issue().write(tmp_path, "server")
+    own, own_key = authority.issue("shop", usage=CLIENT).write(tmp_path, "client")
+    (tmp_path / "roots.pem").write_bytes(authority.pem)
+    (tmp_path / "token").write_text(KeysFile(tmp_path / "keys.jsonl").new("shop"))
+    server = on_one_port(make_server(*(f"--set={name}={value}" for name, value in {
+        "tls.mode": "mtls", "tls.certificate": certificate, "tls.key": key,
+        "tls.client_roots": tmp_path / "roots.pem", "auth.mode": "keys",
+        "auth.keys_file": tmp_path / "keys.jsonl"}.items())))
+    space = f"{seed:08x}"
+    sender = Sender(library, server.target, "--space", space, "--events", str(events),
+                    "--tls-roots", str(tmp_path / "roots.pem"), "--tls-certificate", own,
+                    "--tls-key", own_key, "--token-file", str(tmp_path / "token"))
+    figure(f"{library}, TLS: {sender.wait()}")
+    check(server, space, events)
+    assert [row[0] for row in server.query("SELECT DISTINCT tenant FROM hits")] == ["shop"]
+
+
+@pytest.mark.timeout(1800)
+def test_with_a_spool_not_even_the_clients_end_loses_an_event(library, make_server, figure, amount,
+                                                              seed, tmp_path):
+    """kill -9 of client and server in turn. What `send` had returned for is never sent again by
+    the program: only the spool has it."""
+    events, dice = amount(SAMPLE, WHOLE), random.Random(seed)
+    kills = SAMPLE_KILLS if events < WHOLE else WHOLE_KILLS
+    server = on_one_port(make_server(MANY_CONNECTIONS))
+    space, first, held = f"{seed:08x}", 0, 0
+    arguments = ["--space", space, "--events", str(events), "--spool", str(tmp_path / "spool"),
+                 "--rate", str(rate(events))]
+    for number in range(kills):
+        sender = Sender(library, server.target, *arguments, "--first", str(first))
+        sender.wait_for("taken", events * (number + 1) // (kills + 2))
+        if number % 2:
+            server.kill()
+        threading.Event().wait(dice.uniform(0, 0.1))
+        assert sender.process.poll() is None, f"it ended before kill {number}\n{sender.errors}"
+        sender.kill()
+        first = sender.taken
+        held += any((tmp_path / "spool").glob("*.spool"))
+        if number % 2:
+            server.start()
+    end = Sender(library, server.target, *arguments, "--first", str(first)).wait()
+    figure(f"{library}, spool: {events:,} events, {kills} kills, {end}")
+    assert held, "no kill met events in the spool"
+    check(server, space, events)
+    assert not list((tmp_path / "spool").glob("*.spool"))
