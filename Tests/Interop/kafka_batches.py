@@ -52,10 +52,11 @@ def fetch(
 
 def batches(connection, topic: str, partition: int, wait: int = 0):
     """Of each batch: its first offset, how many messages it has, and its number. None at all where
-    this broker is not the partition's leader."""
+    this broker is not the partition's leader. Up to an empty answer, whatever end the broker tells:
+    Tansu's lags behind what it has confirmed."""
     offset = 0
     while True:
-        error, end, data = fetch(connection, topic, partition, offset, wait)
+        error, _, data = fetch(connection, topic, partition, offset, wait)
         if error == NOT_LEADER:
             return
         assert error == NO_ERROR, f"error {error} of partition {partition}"
@@ -67,7 +68,7 @@ def batches(connection, topic: str, partition: int, wait: int = 0):
             yield first, count, (producer, epoch, sequence)
             offset = first + count
             place += 12 + length
-        if offset >= end:
+        if place == 0:
             return
 
 
@@ -87,6 +88,17 @@ def ends(bootstrap: str, topic: str, partitions: int) -> dict[int, int]:
             error, end, _ = fetch(connection, topic, partition, 0)
             if error != NOT_LEADER:
                 result[partition] = end
+    return result
+
+
+def last_offsets(bootstrap: str, topic: str, partitions: int, wait: int) -> dict[int, int]:
+    """The end of each partition by its batches."""
+    result = {}
+    for connection in connections(bootstrap):
+        for partition in range(partitions):
+            result[partition] = 0
+            for first, count, _ in batches(connection, topic, partition, wait):
+                result[partition] = first + count
     return result
 
 

