@@ -11,7 +11,5 @@ package struct ConfigurationSetting: Sendable {
     package let origin: ConfigurationOrigin
 
     /// The value as it may be printed.
-    package var shownText: String {
-        self.key.isSecret && !self.text.isEmpty ? "•••" : self.text
-    }
+    package var shownText: String { self.key.shown(self.text) }
 }

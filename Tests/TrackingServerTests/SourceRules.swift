@@ -115,7 +115,7 @@ enum SourceRules {
         ]),
         "ServerConfiguration": Self.system.union([
             "AdminServer", "ConfigurationKeys", "Credentials", "HTTP2Edge", "Logging", "NIOCore",
-            "ServiceLifecycle", "SinkConfiguration", "Telemetry", "TrackingCore",
+            "RegexBuilder", "ServiceLifecycle", "SinkConfiguration", "Telemetry", "TrackingCore",
             "TrackingJournal", "TrackingSinks", "UnixSignals", "Yams",
         ]),
         "TrackingServer": Self.system.union(Self.grpc).union(Self.tracing).union([

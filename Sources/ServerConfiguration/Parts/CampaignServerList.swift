@@ -76,8 +76,9 @@ struct CampaignServerList {
         guard let node = mapping[key] else { return nil }
         let text = node.scalar?.string ?? "?"
         if let url = Self.url(text) { return url }
+        let shown = ShownValue.withoutUserInfo(text)
         self.problems.append(
-            "\(place): \(key) is \"\(text)\", and has to be https:// and a host, with a port "
+            "\(place): \(key) is \"\(shown)\", and has to be https:// and a host, with a port "
                 + "where it is not 443, and without a path (campaign.path); http is taken on "
                 + "loopback alone, since the requests name people")
         return nil

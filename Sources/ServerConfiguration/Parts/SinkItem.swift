@@ -108,7 +108,7 @@ struct SinkItem {
             if key.takes(text) {
                 settings[key.name] = text
             } else {
-                self.refuse(name, text, key.rule)
+                self.refuse(name, key.shown(text), key.rule)
             }
         }
         return settings

@@ -102,7 +102,7 @@ struct OpenTelemetryVariables {
                 self.values[row.key] = (value, variable)
                 return
             }
-            let shown = key.isSecret ? "•••" : text
+            let shown = key.isSecret ? ShownValue.mask : text
             self.warn(variable, shown, "cannot be taken as \(row.key)")
         }
     }
@@ -171,6 +171,7 @@ struct OpenTelemetryVariables {
     }
 
     private mutating func warn(_ variable: String, _ text: String, _ problem: String) {
-        self.warnings.append("\(variable) is \"\(text.prefix(64))\", but \(problem): passed over")
+        let shown = ShownValue.withoutUserInfo(text).prefix(64)
+        self.warnings.append("\(variable) is \"\(shown)\", but \(problem): passed over")
     }
 }
