@@ -108,7 +108,8 @@ let targets: [Target] = [
                 "CoreMetrics", "Instrumentation", "Logging", "ServiceContextModule",
                 "ServiceLifecycle", "SwiftProtobuf", "Tracing") + sqlite),
     module("SQLiteSink", sink + ["TrackingJournal"] + libraries("Logging") + sqlite),
-    module("CampaignSink", sink + libraries("AsyncHTTPClient", "NIOCore", "NIOHTTP1")),
+    module(
+        "CampaignSink", sink + libraries("AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOSSL")),
     module("GRPCSink", sink + ["CCRC32C", "SightlineProtos"] + grpc),
     module(
         "WebhookSink",

@@ -39,7 +39,7 @@ extension CampaignSink {
                 .failed(
                     "TLS", "\(host): \(error)",
                     fix: "the certificate has to be valid for \(host) and of an authority in the "
-                        + "system's CAs (ca-certificates)"))
+                        + "system's CAs (ca-certificates), or in campaign.tls.roots"))
         case .failure(let error):
             steps.append(
                 .failed(

@@ -3,6 +3,7 @@ internal import AsyncHTTPClient
 internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
+internal import NIOSSL
 internal import SinkConfiguration
 internal import TrackingSinks
 
@@ -17,6 +18,12 @@ final class PostbackClient: Sendable {
     /// A client that connects with its first request.
     init(_ configuration: CampaignConfiguration) {
         var settings = HTTPClient.Configuration()
+        if !configuration.tlsRoots.isEmpty {
+            // Read when a connection is made: a file that is gone by then makes it fail.
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.trustRoots = .file(configuration.tlsRoots)
+            settings.tlsConfiguration = tls
+        }
         settings.redirectConfiguration = .disallow
         settings.httpVersion = .http1Only
         let longest = max(configuration.standardTimeout, configuration.classicTimeout)

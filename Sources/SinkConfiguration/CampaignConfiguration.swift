@@ -19,6 +19,8 @@ package struct CampaignServers: Sendable, Equatable {
 package struct CampaignConfiguration: KeyedConfiguration, Equatable {
     /// Servers by the tenant's name.
     package var servers: [String: CampaignServers] = [:]
+    /// The path of a PEM file with the accepted CAs; empty for the system's.
+    package var tlsRoots = ""
     /// The path of every request.
     package var path = "/r/"
     /// How long a request to Campaign Standard may take.
@@ -36,6 +38,9 @@ package struct CampaignConfiguration: KeyedConfiguration, Equatable {
     /// The keys `campaign.*` that hold one value.
     package static let keys: [Key] = [
         .text("campaign.path", \.path, "path of every request to Campaign", unit: "path"),
+        .text(
+            "campaign.tls.roots", \.tlsRoots, "authorities of the servers' certificates",
+            unit: "PEM file"),
         .duration(
             "campaign.standard_timeout_seconds", \.standardTimeout, 1...300,
             "seconds that a request to Campaign Standard may take"),

@@ -14,11 +14,13 @@ import pytest
 
 import test_crash
 from campaign import WORSE, CampaignFacts, Receiver, classic_id, postback, refusal
+from certificates import Authority
 from drained import wait_until_drained
 from facts import CANARY
 from server import query as rows
 from server import wait_until
 from test_sinks_killed import product
+from tls_front import TlsFront
 
 ROUNDS, WHOLE = 4, 50
 REQUESTS = 10
@@ -141,6 +143,27 @@ def test_each_hit_is_counted_once(campaign_server, receiver, figure, seed):
     assert len(sent) > 1000 and sum(receiver.failures.values()) > 20
     assert collections.Counter(receiver.counted) == sent
     check_order(receiver)
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_requests_go_over_tls_to_a_known_server(make_server, receiver, folder, seed, is_known):
+    """By a CA of the test's own; with another one, nothing is sent and everything waits."""
+    authority = Authority()
+    (folder / "roots.pem").write_bytes((authority if is_known else Authority("another")).pem)
+    with TlsFront(*authority.issue(hosts=("localhost",)).write(folder, "server")) as front:
+        front.before(f"127.0.0.1:{receiver.server_port}")
+        server = campaign(make_server, f"https://localhost:{front.port}",
+                          f"--set=campaign.tls.roots={folder}/roots.pem").start()
+        client = Client(0, seed)
+        client.send(server)
+        if is_known:
+            wait_until_drained(server, receiver)
+        else:
+            wait_until(lambda: "the sink is unavailable" in server.log_path.read_text(), "a reason")
+        assert server.terminate() == 0, server.log()
+    wanted = client.wanted(client.owed)
+    sent = collections.Counter({query: n for query, n in wanted.items() if not refusal(query)})
+    assert collections.Counter(receiver.counted) == (sent if is_known else {}) and sent
 
 
 @pytest.mark.timeout(3600)

@@ -150,13 +150,24 @@ def test_campaign_is_asked_and_sent_nothing(tmp_path, status, outcome):
     assert server.asked == ["/r/"]
 
 
-def test_a_certificate_that_nobody_knows_fails_in_tls(tmp_path):
-    identity = Authority().issue().write(tmp_path, "server")
+@pytest.mark.parametrize("roots", [None, "ca.pem", "other.pem"])
+def test_campaigns_certificate_has_to_be_of_a_known_authority(tmp_path, roots):
+    """Of the system's, or of those in the file that is named; not of another one."""
+    authority = Authority()
+    identity = authority.issue().write(tmp_path, "server")
+    (tmp_path / "ca.pem").write_bytes(authority.pem)
+    (tmp_path / "other.pem").write_bytes(Authority("another").pem)
+    named = [f"--set=campaign.tls.roots={tmp_path / roots}"] if roots else []
     with campaign(identity=identity) as server:
-        code, told = steps("campaign", *server.options, "--data-dir", str(tmp_path))
+        code, told = steps("campaign", *server.options, *named, "--data-dir", str(tmp_path))
+    if roots == "ca.pem":
+        assert code == 0 and server.asked == ["/r/"], told
+        assert outcomes(told) == {"name": "worked", "connection": "worked", "TLS": "worked",
+                                  "request": "worked", "write": "skipped"}
+        return
     assert code == FAILED and told["TLS"]["outcome"] == "failed"
     assert "CERTIFICATE_VERIFY_FAILED" in told["TLS"]["text"]
-    assert "ca-certificates" in told["TLS"]["fix"] and server.asked == []
+    assert "campaign.tls.roots" in told["TLS"]["fix"] and server.asked == []
 
 
 def test_a_server_that_says_nothing_fails_in_time(tmp_path):

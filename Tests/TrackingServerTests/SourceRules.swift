@@ -70,7 +70,7 @@ enum SourceRules {
             "GRDBSQLite", "Logging", "ServiceLifecycle", "CoreMetrics",
         ]).union(Self.tracing),
         "SQLiteSink": Self.sink.union(["GRDB", "GRDBSQLite", "Logging", "TrackingJournal"]),
-        "CampaignSink": Self.sink.union(["AsyncHTTPClient", "NIOCore", "NIOHTTP1"]),
+        "CampaignSink": Self.sink.union(["AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOSSL"]),
         "GRPCSink": Self.sink.union(Self.grpc).union([
             "CCRC32C", "SightlineProtos", "SwiftProtobuf",
         ]),
