@@ -25,10 +25,10 @@ extension History {
             self.disk.faults.isOutOfDescriptors = self.dice.chance(0.5)
         case 10...11:
             guard let sinks = self.process?.sinks else { return }
-            let state = self.dice.pick(sinks).state
-            self.disk.onTrace?("\(state.name) is \(state.isPaused ? "resumed" : "paused")")
-            if state.isPaused { state.resume() } else { state.pause() }
-            self.report.pauses += state.isPaused ? 1 : 0
+            let sink = self.dice.pick(sinks)
+            self.disk.onTrace?("\(sink.name) is \(sink.state.isPaused ? "resumed" : "paused")")
+            if sink.state.isPaused { sink.resume() } else { sink.state.pause() }
+            self.report.pauses += sink.state.isPaused ? 1 : 0
         case 4...6 where !self.isCalm && self.disk.callsUntilEnd == nil:
             self.disk.endSoon(maxCalls: 60)
         default: break

@@ -161,6 +161,7 @@ final class History: @unchecked Sendable {
         for sink in self.sinks {
             sink.processEnded(self.process?.journal, isOff: self.plan.mode == .off)
         }
+        self.report.gone += self.process?.sinks.reduce(0) { $0 + $1.remote.goneCount } ?? 0
         self.process?.tearDown(self.scheduler)
         self.process = nil
         if self.replay != nil { self.report.interruptedReplays += 1 }
@@ -216,7 +217,7 @@ final class History: @unchecked Sendable {
         for _ in 0..<self.dice.number(0...100) where self.scheduler.step() {}
         for isLast in self.dice.chance(0.5) ? [true] : [false, true] {
             if isLast { self.addRemoved() }
-            for sink in self.process?.sinks ?? [] { sink.state.resume() }
+            for sink in self.process?.sinks ?? [] { sink.resume() }
             try self.drain()
         }
         try self.replayRest()

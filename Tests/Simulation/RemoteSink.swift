@@ -1,4 +1,5 @@
-// A sink whose backend outlives the process. It may be slow, unavailable, or answer too late.
+// A sink whose backend outlives the process. It may be slow, unavailable, want no more, or answer
+// too late.
 internal import TrackingCore
 internal import TrackingSinks
 
@@ -11,6 +12,10 @@ final class RemoteSink: Sink, @unchecked Sendable {
     /// The replay that is under way.
     private let replay: @Sendable () -> ReplayRun?
     private var isBusy = false
+    /// Whether it wants no more, until an operator resumes it.
+    private(set) var isGone = false
+    /// How often it said so to its forwarder.
+    private(set) var goneCount = 0
 
     init(
         of history: SinkHistory, dice: Dice, clock: SimulatedClock,
@@ -36,7 +41,14 @@ final class RemoteSink: Sink, @unchecked Sendable {
             hits: self.dice.pick([0, 5, 20, 1000]), bytes: self.dice.pick([0, 500, 2000, 100_000]))
     }
 
+    /// An operator resumes it.
+    func resume() { self.isGone = false }
+
     func deliver(_ hits: HitBatch) async -> SinkAnswer {
+        // A replay is asked for by an operator, and not held by a pause.
+        if self.isGone, !hits.isReplay {
+            self.remote.disorder = "wants no more, is not resumed, and is given a batch"
+        }
         if self.history.newest !== self {
             self.remote.disorder = "was removed and added again, and the removed one is used"
         }
@@ -56,6 +68,13 @@ final class RemoteSink: Sink, @unchecked Sendable {
         if self.isCalm() { return self.take(hits, replay) }
         if !self.remote.isUp || self.dice.chance(0.1) {
             return .unavailable(reason: "it is away")
+        }
+        if self.dice.chance(0.03) {
+            if replay == nil {
+                self.isGone = true
+                self.goneCount += 1
+            }
+            return .gone(reason: "it wants no more")
         }
         if self.dice.chance(0.3) {
             // Stopping does not undo what was sent.

@@ -55,6 +55,7 @@ struct Simulate {
                 + "\(report.faults) failed calls of \(report.calls), "
                 + "\(report.media) damaged files, "
                 + "\(report.gaps) gaps, \(report.pauses) pauses, "
+                + "\(report.gone) times that a backend wanted no more, "
                 + "\(report.replays) replays (\(report.interruptedReplays) interrupted), "
                 + "\(report.added) sinks added, \(report.removed) removed, "
                 + "\(report.forgotten) forgotten, \(report.acks) acks, "

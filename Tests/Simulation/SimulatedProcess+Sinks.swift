@@ -6,6 +6,7 @@ internal import TrackingSinks
 final class RunningRemote: @unchecked Sendable {
     let name: String
     let sink: SharedSink
+    let remote: RemoteSink
     /// Whether it is paused.
     let state: SinkState
     /// Its forwarder; nil until that begins.
@@ -14,10 +15,17 @@ final class RunningRemote: @unchecked Sendable {
     init(_ journalSink: JournalSink, _ remote: RemoteSink) {
         self.name = journalSink.name
         self.sink = SharedSink(remote)
+        self.remote = remote
         self.state = SinkState(
             journalSink.name, isRequired: journalSink.isRequired,
             isPaused: remote.dice.chance(0.1))
         remote.history.newest = remote
+    }
+
+    /// An operator resumes it.
+    func resume() {
+        self.remote.resume()
+        self.state.resume()
     }
 }
 

@@ -16,6 +16,8 @@ struct HistoryReport {
     var calls = 0
     var gaps = 0
     var pauses = 0
+    /// How often backends wanted no more.
+    var gone = 0
     var replays = 0
     var interruptedReplays = 0
     /// Sinks that were added while a process ran, removed, and forgotten.
@@ -29,7 +31,7 @@ struct HistoryReport {
             faults: left.faults + right.faults, media: left.media + right.media,
             acks: left.acks + right.acks, calls: left.calls + right.calls,
             gaps: left.gaps + right.gaps,
-            pauses: left.pauses + right.pauses,
+            pauses: left.pauses + right.pauses, gone: left.gone + right.gone,
             replays: left.replays + right.replays,
             interruptedReplays: left.interruptedReplays + right.interruptedReplays,
             added: left.added + right.added, removed: left.removed + right.removed,
