@@ -27,6 +27,8 @@ final class KafkaDelivery {
     private(set) var failure: String?
     /// Whether the producer has to be replaced, since the last try began.
     private(set) var needsNewProducer = false
+    /// Whether a hit needs one more topic than the producer may have, since the last try began.
+    private(set) var lacksTopic = false
     /// Hits that brokers found too large together, since the last try began.
     private(set) var tooLargeCount = 0
 
@@ -46,7 +48,7 @@ final class KafkaDelivery {
 
     /// Whether the rest need not be sent before something else happens.
     var hasFailed: Bool {
-        self.failure != nil || self.tooLargeCount > 0 || self.needsNewProducer
+        self.failure != nil || self.tooLargeCount > 0 || self.needsNewProducer || self.lacksTopic
     }
 
     /// Such as "12 of 40 hits are delivered".
@@ -55,7 +57,11 @@ final class KafkaDelivery {
     /// Begins a try.
     func begin() {
         (self.failure, self.tooLargeCount, self.needsNewProducer) = (nil, 0, false)
+        self.lacksTopic = false
     }
+
+    /// The next hit needs a producer with room for its topic.
+    func waitForTopic() { self.lacksTopic = true }
 
     func isWaiting(_ position: Int) -> Bool { self.states[position] == .waiting }
 

@@ -30,7 +30,7 @@ extension KafkaProducer {
     ///
     /// - Throws: `KafkaFailure` if none answers in time.
     func metadata(ofTopic name: String, milliseconds: Int32) throws -> KafkaMetadata {
-        guard let topic = self.handle(ofTopic: name) else {
+        guard case .handle(let topic) = self.topic(named: name) else {
             throw KafkaFailure(rd_kafka_last_error().text)
         }
         var answer: UnsafePointer<rd_kafka_metadata>?

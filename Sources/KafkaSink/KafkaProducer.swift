@@ -46,7 +46,7 @@ final class KafkaProducer {
         }
         self.handle = handle
         self.events = events
-        self.topics = KafkaTopics(handle, template)
+        self.topics = KafkaTopics(handle, template, maxCount: configuration.maxTopics)
     }
 
     deinit {
@@ -63,12 +63,20 @@ final class KafkaProducer {
 
     /// Hands over a message with a tag that its report will have. The headers belong to this
     /// method.
+    ///
+    /// - Returns: nil if the message needs a topic for which this producer has no room.
     func produce(
         _ hit: Hit, key: Bytes, value: Bytes, headers: OpaquePointer, tag: UInt
-    ) -> rd_kafka_resp_err_t {
-        guard let topic = self.topics.topic(of: hit) else {
+    ) -> rd_kafka_resp_err_t? {
+        let topic: OpaquePointer
+        switch self.topics.topic(of: hit) {
+        case .handle(let handle): topic = handle
+        case .refused:
             rd_kafka_headers_destroy(headers)
             return rd_kafka_last_error()
+        case .full:
+            rd_kafka_headers_destroy(headers)
+            return nil
         }
         let error = sightline_kafka_produce(
             self.handle, topic, key.baseAddress, key.count, value.baseAddress, value.count,
@@ -78,8 +86,8 @@ final class KafkaProducer {
         return error
     }
 
-    /// The handle of a topic by its name; nil if the library does not take the name.
-    func handle(ofTopic name: String) -> OpaquePointer? { self.topics.handle(named: name) }
+    /// The topic with a name.
+    func topic(named name: String) -> KafkaTopics.Found { self.topics.topic(named: name) }
 
     /// Asks any broker for the cluster and a topic; the answer is the caller's to destroy.
     func ask(

@@ -18,6 +18,8 @@ extension KafkaSink {
         if let failure = delivery.failure {
             throw KafkaFailure("\(failure); \(delivery.progress)")
         }
+        // Nothing has failed: all that was sent is confirmed, and the rest needs other topics.
+        if delivery.lacksTopic, producer.fatality == nil { return }
         fatalities += 1
         guard fatalities >= Self.maxFatalities else { return }
         let fatality = producer.fatality

@@ -175,13 +175,17 @@ package final class KafkaSink: Sink, @unchecked Sendable {
         _ hit: Hit, _ position: Int, over producer: KafkaProducer
     ) throws -> Sent {
         let tag = self.delivery?.tag(of: position) ?? 0
-        let error: rd_kafka_resp_err_t
+        let error: rd_kafka_resp_err_t?
         do {
             error = try self.messages.withMessage(of: hit) { key, value, headers in
                 producer.produce(hit, key: key, value: value, headers: headers, tag: tag)
             }
         } catch let error where !(error is KafkaFailure) {
             self.delivery?.refuse(position, "no record: \(error)")
+            return .done
+        }
+        guard let error else {
+            self.delivery?.waitForTopic()
             return .done
         }
         switch error {

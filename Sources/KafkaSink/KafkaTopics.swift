@@ -4,39 +4,54 @@ internal import SinkConfiguration
 internal import TrackingCore
 internal import TrackingSinks
 
-/// A producer's topics. There are as many as the operator's tenants and the kinds of hits make.
+/// A producer's topics. None is given back while it lives: one that is asked for again would begin
+/// with numbers of messages that brokers know, and they would drop what it is sent.
 final class KafkaTopics {
+    /// What came of asking for a topic.
+    enum Found {
+        case handle(OpaquePointer)
+        /// The library does not take the name.
+        case refused
+        /// There is no room for one more.
+        case full
+    }
+
     private let producer: OpaquePointer
     private let template: KafkaTopicTemplate
+    private let maxCount: Int
     private var handles: [String: OpaquePointer] = [:]
     /// The topic of the last hit: the next one mostly has the same.
     private var last: (tenant: [UInt8], kind: HitKind, handle: OpaquePointer)?
 
-    init(_ producer: OpaquePointer, _ template: KafkaTopicTemplate) {
+    init(_ producer: OpaquePointer, _ template: KafkaTopicTemplate, maxCount: Int) {
         self.producer = producer
         self.template = template
+        self.maxCount = maxCount
     }
 
-    /// The topic of a hit; nil if the library does not take its name.
-    func topic(of hit: Hit) -> OpaquePointer? {
+    /// The topic of a hit.
+    func topic(of hit: Hit) -> Found {
         if let last {
-            if self.template.isFixed { return last.handle }
+            if self.template.isFixed { return .handle(last.handle) }
             if last.kind == hit.kind, last.tenant.elementsEqual(hit.origin.tenant) {
-                return last.handle
+                return .handle(last.handle)
             }
         }
         let name = self.template.name(tenant: hit.origin.tenant.text, kind: "\(hit.kind.name)")
-        guard let handle = self.handle(named: name) else { return nil }
-        self.last = ([UInt8](hit.origin.tenant), hit.kind, handle)
-        return handle
+        let found = self.topic(named: name)
+        if case .handle(let handle) = found {
+            self.last = ([UInt8](hit.origin.tenant), hit.kind, handle)
+        }
+        return found
     }
 
-    /// The topic with a name; nil if the library does not take it.
-    func handle(named name: String) -> OpaquePointer? {
-        if let handle = self.handles[name] { return handle }
-        let handle = rd_kafka_topic_new(self.producer, name, nil)
+    /// The topic with a name.
+    func topic(named name: String) -> Found {
+        if let handle = self.handles[name] { return .handle(handle) }
+        if self.handles.count >= self.maxCount { return .full }
+        guard let handle = rd_kafka_topic_new(self.producer, name, nil) else { return .refused }
         self.handles[name] = handle
-        return handle
+        return .handle(handle)
     }
 
     /// Gives the handles back, before the producer ends.

@@ -51,6 +51,8 @@ package struct KafkaConfiguration: KeyedConfiguration, Equatable {
     package var maxMessageBytes = 1_000_000
     /// The maximum number of requests that a broker has not answered.
     package var maxInFlight = 5
+    /// The maximum number of topics that one producer has.
+    package var maxTopics = 1000
     /// The maximum number of hits in the library's queue.
     package var maxQueuedHits = 50_000
     /// The maximum bytes of messages in the library's queue.
@@ -127,6 +129,10 @@ package struct KafkaConfiguration: KeyedConfiguration, Equatable {
         .number(
             "kafka.max_in_flight", \.maxInFlight, 1...5,
             "requests that a broker may have to answer; it knows so many again", unit: "requests"),
+        .number(
+            "kafka.max_topics", \.maxTopics, 1...100_000,
+            "topics of one producer; for one more it is replaced, once what it has sent is "
+                + "confirmed", unit: "topics"),
         .number(
             "kafka.max_queued_hits", \.maxQueuedHits, 1...10_000_000,
             "hits in the library's queue, and in a delivery", unit: "hits"),

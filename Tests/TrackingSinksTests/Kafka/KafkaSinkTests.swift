@@ -114,16 +114,20 @@ struct KafkaSinkTests {
         }
     }
 
-    @Test("each tenant and kind may have a topic of its own")
-    func topics() async throws {
+    @Test(
+        "tenant and kind may have a topic of their own, if need be of another producer, but once",
+        arguments: [(4, 1), (3, 2), (1, 6)])
+    func topics(maxTopics: Int, producers: Int) async throws {
         var configuration = self.configuration
         configuration.topic = "{tenant}.{kind}"
+        configuration.maxTopics = maxTopics
         let sink = try KafkaSink(configuration)
         for tenant in ["a", "b", "a"] {
             let request = try TestHits.request([TestEvents.push(.opened, id: 1)], tenant: tenant)
             let batch = HitBatch(request)
             #expect(await sink.deliver(batch) == .delivered)
         }
+        #expect(sink.producerCount == producers)
         for (name, count) in [("a.click", 2), ("a.open", 2), ("b.click", 1), ("b.open", 1)] {
             let topic = TestTopic(brokers: self.cluster.brokers, name: name, partitions: 4)
             #expect(try topic.messages().count == count)
