@@ -137,14 +137,18 @@ def tiny_events(tag: bytes) -> bytes:
 
 
 def large_events(tag: bytes, body: bytes) -> bytes:
-    """As many events of nearly 16 KiB as fit."""
-    return 31 * (tag + _varint(len(body)) + body)
+    """As many events of this size as fit."""
+    return (500 << 10) // len(body) * (tag + _varint(len(body)) + body)
 
 
 # Custom fields, as many as fit; and the same embedded messages again and again.
 FAT = e.TrackingEvent()
 FAT.push.fcm.data.custom_fields.update({f"{number:x}": "" for number in range(1800)})
 MERGED = b"\x52\x04\x12\x02\x22\x00" * 2700
+# Names that have to be unescaped before they are known to be none of those that are read.
+RAW = e.TrackingEvent(platform=e.PLATFORM_IOS)
+RAW.push.kind = e.PUSH_INTERACTION_KIND_OPENED
+RAW.push.raw.json = b'{"_dId":"56c4","_mId":"h138a"' + b',"\\u005fdIe":0' * 580 + b"}"
 
 
 def _varint(value: int) -> bytes:
@@ -236,6 +240,7 @@ for _name, _path, _tag in (("StreamEvents", STREAM, b"\x12"), ("RecordEvents", R
     for _what, _body in {
             "empty events": tiny_events(_tag), "merged events": large_events(_tag, MERGED),
             "fat events": large_events(_tag, FAT.SerializeToString()), "zeros": zeros(520_000),
+            "raw payloads": large_events(_tag, RAW.SerializeToString()),
     }.items():
         for _packed in (False, True):
             _run = (stream(_path, sequenced(_body, _packed), *[GZIP] * _packed)

@@ -48,6 +48,13 @@ struct EventComparison {
             self.same("media", payload.hasMedia, !expected.mediaAttachmentURL.isEmpty)
             self.same("mutable", payload.mutableContent, expected.aps.mutableContent)
             self.sameMap(payload.customFields, expected.customFields, in: view)
+            self.sameMap(payload.otherFields, expected.aps.otherFields, in: view, .otherFields)
+        case (.raw(let payload), .raw(let expected)):
+            self.same("json", [UInt8](payload.json), [UInt8](expected.json))
+            self.same("_dId", payload.payload.deliveryID, expected.deliveryID)
+            self.same("_mId", payload.payload.messageID, expected.messageID)
+            self.sameMap(nil, [:], in: view)
+            self.sameMap(nil, [:], in: view, .otherFields)
         case (.fcm(nil), .fcm(let expected)):
             self.same("fcm.data", false, expected.hasData)
             self.sameMap(nil, [:], in: view)
@@ -109,9 +116,10 @@ struct EventComparison {
     /// The exact measure equals the decoded map's, and the one in passing is never below it (or a
     /// limit would be missed).
     private mutating func sameMap(
-        _ passing: MapMeasure?, _ map: [String: String], in view: EventView
+        _ passing: MapMeasure?, _ map: [String: String], in view: EventView,
+        _ part: EventMap = .customFields
     ) {
-        let exact = MapMeasure.exact(of: view.bytes)
+        let exact = MapMeasure.exact(of: view.bytes, part)
         self.same("entries", exact.count, map.count)
         self.same("longest key", exact.longestKey, map.keys.map(\.utf8.count).max() ?? 0)
         self.same("longest value", exact.longestValue, map.values.map(\.utf8.count).max() ?? 0)

@@ -43,7 +43,7 @@ struct LimitRulesTests {
         #expect(try row.event(text + "x").judged().line == "rejected: \(row.field) too_large")
     }
 
-    /// The three maps, filled.
+    /// The maps, filled.
     private static let mapFields: [(String, @Sendable ([String: String]) -> TestEvent)] = [
         (
             "push.apns.custom_fields",
@@ -53,10 +53,14 @@ struct LimitRulesTests {
             "push.fcm.data.custom_fields",
             { map in .fcm(.opened) { $0.push.fcm.data.customFields = map } }
         ),
+        (
+            "push.apns.aps.other_fields",
+            { map in .apns(.opened) { $0.push.apns.aps.otherFields = map } }
+        ),
         ("in_app.app_data", { map in .inApp { $0.inApp.appData = map } }),
     ]
 
-    @Test("D42: maps are limited in entries, keys and values", arguments: 0..<3)
+    @Test("D42: maps are limited in entries, keys and values", arguments: 0..<4)
     func maps(index: Int) throws {
         let (field, event) = Self.mapFields[index]
         let entries = { (count: Int) in

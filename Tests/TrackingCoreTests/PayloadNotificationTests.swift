@@ -85,6 +85,18 @@ struct PayloadNotificationTests {
             "urgent",
             tracked: true),
         PayloadRow(
+            .android, #"{"notification":{},"data":{\#(PayloadRow.ids)}}"#, .warning,
+            "notification", "skip the app's code", "Send `data` alone", tracked: true),
+        PayloadRow(
+            .android, #"{"message":{"android":{"notification":{}},"data":{\#(PayloadRow.ids)}}}"#,
+            .warning, "message.android.notification", "skip", tracked: true),
+        PayloadRow(
+            .android, #"{"message":{"token":"t","data":{"badge":true,\#(PayloadRow.ids)}}}"#,
+            .warning, "message.data.badge", "a boolean", tracked: true),
+        PayloadRow(
+            .android, #"{"message":{"token":"t","data":{\#(PayloadRow.ids)}}}"#, .note,
+            "message.token", "tester", tracked: true),
+        PayloadRow(
             .android, #"{"to":"token","data":{\#(PayloadRow.ids)}}"#, .note, "to", "tester",
             tracked: true),
         PayloadRow(.ios, "[1]", .error, "", "an array", tracked: false),

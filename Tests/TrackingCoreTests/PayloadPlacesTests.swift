@@ -25,8 +25,21 @@ struct PayloadPlacesTests {
         PayloadRow(.android, PayloadRow.soundIOS, .warning, "aps", "inspect", tracked: false),
         PayloadRow(.android, PayloadRow.soundIOS, .error, "_dId", "inside `data`", tracked: false),
         PayloadRow(
-            .android, #"{"message":{"data":{\#(PayloadRow.ids)}}}"#, .error, "message.data._mId",
+            .android, #"{"message":{"data":{\#(PayloadRow.ids)}}}"#, .note, "message",
+            "FCM v1", "inside `message.data`", tracked: true),
+        PayloadRow(
+            .android, #"{"message":{"data":{},\#(PayloadRow.ids)}}"#, .error, "message._mId",
+            "inside `message.data`", tracked: false),
+        PayloadRow(
+            .android, #"{"message":{"token":"t"}}"#, .error, "message.data", "missing",
             tracked: false),
+        PayloadRow(
+            .ios, #"{"message":{"apns":{"payload":{"aps":{"alert":{"_mId":"h1"}},"_dId":"a"}}}}"#,
+            .error, "message.apns.payload.aps.alert._mId", tracked: false),
+        PayloadRow(.android, "{\(PayloadRow.ids)}", .note, "", "map of strings", tracked: true),
+        PayloadRow(
+            .android, #"{"data":{\#(PayloadRow.ids)},"_mId":"h2"}"#, .error, "_mId",
+            "two different values", tracked: false),
         PayloadRow(
             .ios, #"{"aps":{"_acsDeliveryTracking":"off"},"_dId":"a","_mId":"h1"}"#, .warning,
             "aps._acsDeliveryTracking", "off", tracked: true),

@@ -1,5 +1,6 @@
 // Events for the tables: sound ones, which a test changes in the one point that it is about.
 
+internal import Foundation
 internal import SightlineProtos
 internal import SwiftProtobuf
 @testable internal import TrackingCore
@@ -34,6 +35,18 @@ extension Sightline_V1_TrackingEvent {
         event.push.fcm.data.deliveryID = "56c4"
         event.push.fcm.data.messageID = "h138a"
         event.push.fcm.data.acsDeliveryTracking = "on"
+        change(&event)
+        return event
+    }
+
+    /// A push that was opened, with its payload in JSON.
+    static func raw(
+        _ json: String, _ platform: Sightline_V1_Platform, _ change: Change = { _ in }
+    ) -> Self {
+        var event = Self.base
+        event.platform = platform
+        event.push.kind = .opened
+        event.push.raw.json = Data(json.utf8)
         change(&event)
         return event
     }

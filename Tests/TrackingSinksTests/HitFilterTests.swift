@@ -130,7 +130,7 @@ extension Sightline_V1_TrackingRecord {
         switch self.event.push.payload {
         case .apns: return "ios"
         case .fcm: return "android"
-        case nil: break
+        case .raw, nil: break
         }
         switch self.event.platform {
         case .ios: return "ios"

@@ -252,7 +252,7 @@ package nonisolated struct Sightline_V1_FcmData: Sendable {
 /// ApnsPayload and FcmPayload. Everything else is stored and delivered as it is.
 ///
 /// The event is rejected: without a platform (REQUIRED); if this is no JSON object (MALFORMED); with
-/// more than 8 KiB or 32 levels (TOO_LARGE; `limits.raw_payload_bytes`, `limits.raw_payload_depth`);
+/// more than 8 KiB or 32 levels (TOO_LARGE; `limits.raw_payload_bytes`, `limits.raw_payload_levels`);
 /// if it holds two different values of an id or of the flag (CONFLICT).
 package nonisolated struct Sightline_V1_RawPayload: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the

@@ -15,8 +15,14 @@ struct JSONShape: Sendable {
     /// kept, and an object or array as an empty one.
     let members: [Member]
 
+    /// Whether two values of it contradict each other.
+    let isCompared: Bool
+
     /// A value without members.
     static let value = JSONShape([:])
+
+    /// A value of which it is enough to know that it is there.
+    static let presence = JSONShape(members: [], isCompared: false)
 
     /// An object with these members.
     init(
@@ -25,10 +31,13 @@ struct JSONShape: Sendable {
         self.init(
             members: (Array(members) + Array(more)).map { name, shape in
                 Member(path: name, name: name, shape: shape.moved(below: name + "."))
-            })
+            }, isCompared: true)
     }
 
-    private init(members: [Member]) { self.members = members }
+    private init(members: [Member], isCompared: Bool) {
+        self.members = members
+        self.isCompared = isCompared
+    }
 
     private func moved(below path: String) -> JSONShape {
         JSONShape(
@@ -36,7 +45,7 @@ struct JSONShape: Sendable {
                 Member(
                     path: path + member.path, name: member.name,
                     shape: member.shape.moved(below: path))
-            })
+            }, isCompared: self.isCompared)
     }
 }
 
@@ -75,7 +84,7 @@ extension JSONReader {
             let value = try reader.keep(kept.shape, depth: depth)
             if members[kept.name] == nil {
                 members[kept.name] = value
-            } else if members[kept.name] != value {
+            } else if kept.shape.isCompared, members[kept.name] != value {
                 reader.contradictions.append(kept.path)
             }
         }

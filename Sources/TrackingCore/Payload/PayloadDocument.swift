@@ -35,6 +35,16 @@ package struct PayloadDocument: Sendable {
         self.contradictions = kept.contradictions
     }
 
+    /// Whether a typed payload has this form: userInfo on iOS, an FCM message with `data` on
+    /// Android, and nothing that contradicts itself.
+    package func isTyped(_ platform: Platform) -> Bool {
+        guard let root = self.value.objectValue else { return false }
+        let subject = PayloadSubject(self, root: root, platform: platform)
+        let usual: PayloadPlace = platform == .ios ? .topLevel : .data
+        return subject.place == usual && subject.conflicts.isEmpty
+            && subject.platformConflict == nil
+    }
+
     /// What the rules read, in each place that a payload may have; and the keys that tell the
     /// places apart.
     private static let shape: JSONShape = {
@@ -51,8 +61,8 @@ package struct PayloadDocument: Sendable {
         return JSONShape(
             tracking,
             [
-                "aps": aps, "data": data, "message": message, "notification": .value,
-                "collapseKey": .value, "priority": .value, "to": .value,
+                "aps": aps, "data": data, "message": message, "notification": .presence,
+                "collapseKey": .presence, "priority": .presence, "to": .presence,
             ])
     }()
 }

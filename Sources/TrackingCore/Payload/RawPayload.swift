@@ -36,7 +36,7 @@ struct RawPayload {
             return
         }
         do throws(JSONFault) {
-            let document = try PayloadDocument(partsOf: json, maxDepth: limits.rawPayloadDepth)
+            let document = try PayloadDocument(partsOf: json, maxDepth: limits.rawPayloadLevels)
             self.read(document)
         } catch {
             self.refuse(

@@ -11,7 +11,7 @@ package struct Limits: KeyedConfiguration, Equatable {
     /// The maximum bytes of a raw payload; twice what the push services take.
     package var rawPayloadBytes = 8 * 1024
     /// The levels of objects and arrays that a raw payload may nest.
-    package var rawPayloadDepth = 32
+    package var rawPayloadLevels = 32
 
     /// Bytes of event_id, delivery_id and broadlog_id. Fixed by D42.
     package static let idBytes = 64
@@ -35,9 +35,9 @@ package struct Limits: KeyedConfiguration, Equatable {
         .number("limits.event_bytes", \.eventBytes, 1...(512 << 10), "bytes of an event"),
         .number(
             "limits.raw_payload_bytes", \.rawPayloadBytes, 1...(64 << 10),
-            "bytes of a raw payload's JSON"),
+            "bytes of a raw payload"),
         .number(
-            "limits.raw_payload_depth", \.rawPayloadDepth, 1...100,
-            "levels that a raw payload's JSON nests"),
+            "limits.raw_payload_levels", \.rawPayloadLevels, 1...100,
+            "levels of objects and arrays in a raw payload"),
     ]
 }

@@ -1,5 +1,6 @@
 // Events as SwiftProtobuf itself writes them.
 
+internal import Foundation
 internal import SightlineProtos
 internal import SwiftProtobuf
 
@@ -53,6 +54,11 @@ extension EventGenerator {
             push.apns.aps.mutableContent = Int32(self.dice.below(2))
             push.apns.mediaAttachmentURL = self.text()
             push.apns.customFields = self.map()
+            push.apns.aps.otherFields = self.map()
+        } else if self.dice.chance(50) {
+            let flag = self.dice.pick(["on", "off", "ON", "\\u006fn"])
+            let json = #"{"_dId":"56c4","_mId":"h138a","_acsDeliveryTracking":"\#(flag)"}"#
+            push.raw.json = Data((self.dice.chance(80) ? json : self.text()).utf8)
         }
         return push
     }

@@ -37,6 +37,8 @@ package enum EventSchema {
         SchemaField(1, .message(apns)), SchemaField(1, .message(apns)),
         SchemaField(2, .message(fcm)), SchemaField(2, .message(fcm)), SchemaField(3, .number),
         SchemaField(4, .string), SchemaField(5, .number), SchemaField(6, .number),
+        SchemaField(7, .message([SchemaField(1, .string), SchemaField(2, .string)])),
+        SchemaField(7, .message([SchemaField(1, .string), SchemaField(3, .string)])),
     ]
 
     private static let apns: [SchemaField] = [
@@ -49,6 +51,7 @@ package enum EventSchema {
         SchemaField(1, .message([SchemaField(1, .string), SchemaField(2, .string)])),
         SchemaField(2, .number), SchemaField(3, .string), SchemaField(4, .string),
         SchemaField(5, .number), SchemaField(6, .number), SchemaField(6, .number),
+        SchemaField(7, .map), SchemaField(7, .map),
     ]
 
     private static let fcm: [SchemaField] = [

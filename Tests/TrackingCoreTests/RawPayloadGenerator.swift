@@ -1,0 +1,231 @@
+// One push twice: as a typed payload, and as the same payload in JSON.
+
+internal import Foundation
+internal import SightlineProtos
+internal import TestSupport
+@testable internal import TrackingCore
+
+/// An event with a typed payload, and the same fact with a raw one.
+struct PayloadPair {
+    var typed = Sightline_V1_TrackingEvent()
+    var raw = Sightline_V1_TrackingEvent()
+    /// Where the raw payload's keys are.
+    var place = PayloadPlace.topLevel
+    var platform = Platform.ios
+}
+
+/// Makes pairs: the payload's form, the order of its keys, spaces, escapes, and what no rule reads
+/// are drawn anew for each.
+struct RawPayloadGenerator {
+    private var dice: Dice
+
+    init(seed: UInt64) { self.dice = Dice(seed: seed) }
+
+    /// What the rules read of a payload.
+    private struct Facts {
+        var delivery: String?
+        var message: String?
+        var flag: String?
+        var media: String?
+        var mutable: Int32?
+    }
+
+    /// A value written as JSON in one of many ways.
+    private indirect enum Value {
+        case string(String)
+        case text(String)
+        case object([(String, Value)])
+    }
+
+    mutating func pair() -> PayloadPair {
+        let facts = self.facts()
+        var pair = PayloadPair()
+        pair.typed = self.event()
+        pair.raw = pair.typed
+        let isIOS = self.dice.chance(50)
+        (pair.platform, pair.typed.platform) = isIOS ? (.ios, .ios) : (.android, .android)
+        pair.raw.platform = pair.typed.platform
+        pair.place = self.dice.pick(
+            isIOS
+                ? [.topLevel, .topLevel, .apnsPayload]
+                : [.topLevel, .data, .data, .messageData, .androidData])
+        if isIOS {
+            pair.typed.push.apns = self.apns(facts)
+        } else {
+            pair.typed.push.fcm.data = self.data(facts)
+        }
+        let hasData = isIOS || pair.place == .topLevel || !self.dice.chance(2)
+        if !hasData { pair.typed.push.fcm.clearData() }
+        let members = hasData ? self.members(facts, isIOS: isIOS) : nil
+        let json = self.wrapped(members, pair.place)
+        pair.raw.push.raw.json = Data(self.spelled(json).utf8)
+        if self.dice.chance(5) { pair.raw.push.raw.deliveryID = "client" }
+        return pair
+    }
+
+    // MARK: Typed
+
+    private mutating func event() -> Sightline_V1_TrackingEvent {
+        var event = Sightline_V1_TrackingEvent()
+        event.eventID = "e"
+        event.appID = self.dice.pick(["", "app", "com.example.app"])
+        event.subjectID = self.dice.pick(["", "subject"])
+        event.consent = .init(rawValue: self.dice.pick([0, 1, 1, 1, 2, 3, 4])) ?? .unspecified
+        event.push.kind = .init(rawValue: self.dice.pick([0, 1, 2, 3, 3, 4])) ?? .unspecified
+        event.push.product = .init(rawValue: self.dice.pick([0, 1, 2, 2, 3])) ?? .unspecified
+        event.push.actionIdentifier = self.dice.pick(["", "", "button"])
+        return event
+    }
+
+    private mutating func facts() -> Facts {
+        let long = String(repeating: "a", count: 64)
+        let ids: [String?] = [
+            "56c4", "D57fd6", "a", "h138a", "h1685a5", "x.y-z_9", long, long + "b", "", nil, "a b",
+            "ä", "\"", "\\", "a/b", "\u{0}", "123", "3f0c9a4e-0000-4000-8000-000000000000",
+        ]
+        return Facts(
+            delivery: self.dice.chance(70) ? "56c4" : self.dice.pick(ids),
+            message: self.dice.chance(70) ? "h138a" : self.dice.pick(ids),
+            flag: self.dice.chance(60)
+                ? self.dice.pick(["on", nil])
+                : self.dice.pick(["on", "off", "ON", "Off", "", " on ", "true", "1", "ｏｎ"]),
+            media: self.dice.pick([nil, "", "https://example.com/a.png"]),
+            mutable: self.dice.pick([nil, 0, 1, 1, 2]))
+    }
+
+    private func apns(_ facts: Facts) -> Sightline_V1_ApnsPayload {
+        var payload = Sightline_V1_ApnsPayload()
+        payload.deliveryID = facts.delivery ?? ""
+        payload.messageID = facts.message ?? ""
+        if let flag = facts.flag { payload.acsDeliveryTracking = flag }
+        payload.mediaAttachmentURL = facts.media ?? ""
+        payload.aps.mutableContent = facts.mutable ?? 0
+        return payload
+    }
+
+    private func data(_ facts: Facts) -> Sightline_V1_FcmData {
+        var data = Sightline_V1_FcmData()
+        data.deliveryID = facts.delivery ?? ""
+        data.messageID = facts.message ?? ""
+        if let flag = facts.flag { data.acsDeliveryTracking = flag }
+        data.mediaAttachmentURL = facts.media ?? ""
+        return data
+    }
+
+    // MARK: Raw
+
+    private mutating func members(_ facts: Facts, isIOS: Bool) -> [(String, Value)] {
+        var members: [(String, Value)] = []
+        let texts = [
+            ("_dId", facts.delivery), ("_mId", facts.message),
+            ("_acsDeliveryTracking", facts.flag), ("media-attachment-url", facts.media),
+        ]
+        for (name, text) in texts {
+            guard let text else { continue }
+            members.append((name, .string(text)))
+            // The same value again is no contradiction.
+            if self.dice.chance(3) { members.append((name, .string(text))) }
+        }
+        if isIOS, facts.mutable != nil || self.dice.chance(80) {
+            var aps = self.others()
+            if let mutable = facts.mutable {
+                aps.append(
+                    ("mutable-content", .text(self.dice.chance(90) ? "\(mutable)" : "\(mutable).0"))
+                )
+            }
+            members.append(("aps", .object(self.shuffled(aps))))
+        }
+        members += self.others()
+        return self.shuffled(members)
+    }
+
+    /// Members that no rule reads.
+    private mutating func others(depth: Int = 0) -> [(String, Value)] {
+        (0..<self.dice.below(depth == 0 ? 6 : 3)).map { _ in
+            let name = self.dice.pick([
+                "title", "body", "custom key 1", "", "é", "_mid", "_dID", "thread-id", "sound",
+                "relevance-score", "alert", "\u{1}", "\"", "_d", "_acsdeliverytracking", "badge",
+            ])
+            return (name, self.value(depth: depth))
+        }
+    }
+
+    private mutating func value(depth: Int) -> Value {
+        switch self.dice.below(depth < 4 ? 6 : 3) {
+        case 0: .text(self.dice.pick(["null", "true", "false", "[]", "{}", "[1, 2.5e-3,-0]"]))
+        case 1: .text(self.dice.pick(["0", "-1", "1e400", "9223372036854775808", "0.1"]))
+        case 2: .string(self.dice.pick(["", "off", "56c5", "a \u{1F600} b", "\n\"\\/", "é"]))
+        case 3, 4: .object(self.others(depth: depth + 1))
+        default:
+            .object([
+                ("_dId", .string(self.dice.pick(["x", "y"]))), ("_dId", .text("5")),
+                ("subtitle", self.value(depth: depth + 1)),
+            ])
+        }
+    }
+
+    /// The payload of a form; nil where its data is absent.
+    private mutating func wrapped(_ members: [(String, Value)]?, _ place: PayloadPlace) -> Value {
+        let inner = members.map { Value.object($0) }
+        func member(_ name: String) -> [(String, Value)] { inner.map { [(name, $0)] } ?? [] }
+        switch place {
+        case .topLevel: return inner ?? .object([])
+        case .data:
+            return .object(
+                self.shuffled(
+                    member("data") + [("collapseKey", .string("1")), ("priority", .string("high"))])
+            )
+        case .messageData:
+            return .object([
+                ("message", .object(self.shuffled(member("data") + [("token", .string("t"))])))
+            ])
+        case .androidData:
+            let android = Value.object(member("data") + [("ttl", .string("5s"))])
+            return .object([("message", .object(self.shuffled([("android", android)])))])
+        case .apnsPayload:
+            let apns = Value.object(member("payload") + [("headers", .object([]))])
+            return .object([("message", .object(self.shuffled([("apns", apns)])))])
+        }
+    }
+
+    private mutating func shuffled(_ members: [(String, Value)]) -> [(String, Value)] {
+        members.shuffled(using: &self.dice)
+    }
+
+    // MARK: JSON
+
+    private mutating func spelled(_ value: Value) -> String {
+        switch value {
+        case .text(let text): return text
+        case .string(let text): return self.quoted(text)
+        case .object(let members):
+            var parts: [String] = []
+            for (name, value) in members {
+                parts.append(
+                    self.space() + self.quoted(name) + self.space() + ":" + self.space()
+                        + self.spelled(value) + self.space())
+            }
+            return "{" + parts.joined(separator: ",") + self.space() + "}"
+        }
+    }
+
+    private mutating func space() -> String {
+        self.dice.chance(80) ? "" : self.dice.pick([" ", "\n", "\t \r\n"])
+    }
+
+    private mutating func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            let mustEscape = scalar.value < 0x20 || scalar == "\"" || scalar == "\\"
+            if mustEscape || self.dice.chance(4) {
+                for unit in String(scalar).utf16 {
+                    let digits = String(unit, radix: 16, uppercase: self.dice.chance(50))
+                    quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                }
+            } else {
+                quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+}
