@@ -65,6 +65,7 @@ struct ProtoDescriptors {
         switch field.type {
         case .string: return .string
         case .bool: return .bool
+        case .bytes: return .bytes
         case .int32: return .int32
         case .enum: return self.names(ofEnum: type).map { .enumeration($0) } ?? .other
         case .message where type == ".google.protobuf.Timestamp": return .timestamp

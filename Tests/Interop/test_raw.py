@@ -92,8 +92,9 @@ def test_the_samples_go_in_as_they_are(running, payloads, method, name, platform
             identity), f"{kind} of {name}")
         assert row[:3] == (*ids, "ios" if platform == IOS else "android")
         assert bytes(row["event"]).startswith(event.SerializeToString())
-        stored = e.TrackingEvent.FromString(bytes(row["event"])).push.raw
-        assert (stored.json, stored.delivery_id, stored.message_id) == (sample, *ids)
+        stored = e.TrackingEvent.FromString(bytes(row["event"]))
+        assert stored.push.raw.json == sample
+        assert (stored.raw_ids.delivery_id, stored.raw_ids.message_id) == ids
 
 
 def test_a_fact_counts_once_raw_or_typed(running):
@@ -156,7 +157,8 @@ def test_a_person_who_said_no_is_in_no_answer(running):
         event.consent = e.CONSENT_OPTED_OUT
     results = recorded(running, events)
     assert "5ec8" not in str(results)
-    verdicts = [v.VERDICT_SUPPRESSED_CONSENT, v.VERDICT_REJECTED] * 2
+    suppressed, rejected = v.VERDICT_SUPPRESSED_CONSENT, v.VERDICT_REJECTED
+    verdicts = [suppressed, rejected, rejected, suppressed]
     assert [result.verdict for result in results] == verdicts
 
 
@@ -177,9 +179,8 @@ def test_they_survive_a_kill_and_reach_the_jsonl_sink(make_server, payloads):
         return found if len({line["hitId"] for line in found}) == len(events) else []
 
     for line in wait_until(lines, "all hits in the file"):
-        payload = line["event"]["push"]["raw"]
-        assert base64.b64decode(payload["json"]) == sample
-        assert (payload["_dId"], payload["_mId"]) == ("56c4", "h138a")
+        assert base64.b64decode(line["event"]["push"]["raw"]["json"]) == sample
+        assert line["event"]["rawIds"] == {"_dId": "56c4", "_mId": "h138a"}
         assert (line["deliveryId"], line["broadlogId"]) == ("56c4", "h138a")
 
 

@@ -59,7 +59,7 @@ struct RawPayloadGenerator {
         let members = hasData ? self.members(facts, isIOS: isIOS) : nil
         let json = self.wrapped(members, pair.place)
         pair.raw.push.raw.json = Data(self.spelled(json).utf8)
-        if self.dice.chance(5) { pair.raw.push.raw.deliveryID = "client" }
+        if self.dice.chance(5) { pair.raw.rawIds.deliveryID = "client" }
         return pair
     }
 

@@ -210,8 +210,8 @@ struct RawPayloadTests {
         for (delivery, message) in [("56c4", "h138a"), (long, long)] {
             let json = #"{"_dId":"\#(delivery)","_mId":"\#(message)","\u00e9":[1.50]}"#
             let event = TestEvent.raw(json, .android) {
-                $0.push.raw.deliveryID = "other"
-                $0.push.raw.messageID = "h2"
+                $0.rawIds.deliveryID = "other"
+                $0.rawIds.messageID = "h2"
             }
             let admitted = try AdmittedRequest.of([event])
             let claim = try #require(admitted.claims.first)
@@ -221,8 +221,8 @@ struct RawPayloadTests {
                 #expect(stored.starts(with: sent))
                 let proto = try Sightline_V1_TrackingEvent(serializedBytes: [UInt8](stored))
                 #expect(proto.push.raw.json == Data(json.utf8))
-                #expect(proto.push.raw.deliveryID == delivery)
-                #expect(proto.push.raw.messageID == message)
+                #expect(proto.rawIds.deliveryID == delivery)
+                #expect(proto.rawIds.messageID == message)
                 let view = try EventView(stored)
                 #expect(view.deliveryID.text == delivery && view.broadlogID.text == message)
                 #expect(view.effectivePlatform == .android && view.product == .standard)

@@ -539,6 +539,17 @@ package nonisolated struct Sightline_V1_TrackingEvent: @unchecked Sendable {
     set {_uniqueStorage()._interaction = .inApp(newValue)}
   }
 
+  /// The ids of a raw payload, written by the server behind the event that it stores and delivers.
+  /// A client leaves it out; what it sends here is replaced.
+  package var rawIds: Sightline_V1_PayloadIds {
+    get {_storage._rawIds ?? Sightline_V1_PayloadIds()}
+    set {_uniqueStorage()._rawIds = newValue}
+  }
+  /// Returns true if `rawIds` has been explicitly set.
+  package var hasRawIds: Bool {_storage._rawIds != nil}
+  /// Clears the value of `rawIds`. Subsequent reads from it will return its default value.
+  package mutating func clearRawIds() {_uniqueStorage()._rawIds = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// What happened. Required.
@@ -881,7 +892,7 @@ nonisolated extension Sightline_V1_InAppRenderErrorReason: SwiftProtobuf._ProtoN
 
 nonisolated extension Sightline_V1_TrackingEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".TrackingEvent"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}event_id\0\u{3}occur_time\0\u{3}app_id\0\u{1}platform\0\u{3}subject_id\0\u{1}consent\0\u{3}trace_context\0\u{2}\u{3}push\0\u{3}track_action\0\u{3}in_app\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}event_id\0\u{3}occur_time\0\u{3}app_id\0\u{1}platform\0\u{3}subject_id\0\u{1}consent\0\u{3}trace_context\0\u{2}\u{3}push\0\u{3}track_action\0\u{3}in_app\0\u{3}raw_ids\0")
 
   fileprivate class _StorageClass {
     var _eventID: String = String()
@@ -892,6 +903,7 @@ nonisolated extension Sightline_V1_TrackingEvent: SwiftProtobuf.Message, SwiftPr
     var _consent: Sightline_V1_Consent = .unspecified
     var _traceContext: Sightline_V1_TraceContext? = nil
     var _interaction: Sightline_V1_TrackingEvent.OneOf_Interaction?
+    var _rawIds: Sightline_V1_PayloadIds? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -910,6 +922,7 @@ nonisolated extension Sightline_V1_TrackingEvent: SwiftProtobuf.Message, SwiftPr
       _consent = source._consent
       _traceContext = source._traceContext
       _interaction = source._interaction
+      _rawIds = source._rawIds
     }
   }
 
@@ -974,6 +987,7 @@ nonisolated extension Sightline_V1_TrackingEvent: SwiftProtobuf.Message, SwiftPr
             _storage._interaction = .inApp(v)
           }
         }()
+        case 13: try { try decoder.decodeSingularMessageField(value: &_storage._rawIds) }()
         default: break
         }
       }
@@ -1022,6 +1036,9 @@ nonisolated extension Sightline_V1_TrackingEvent: SwiftProtobuf.Message, SwiftPr
       }()
       case nil: break
       }
+      try { if let v = _storage._rawIds {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -1039,6 +1056,7 @@ nonisolated extension Sightline_V1_TrackingEvent: SwiftProtobuf.Message, SwiftPr
         if _storage._consent != rhs_storage._consent {return false}
         if _storage._traceContext != rhs_storage._traceContext {return false}
         if _storage._interaction != rhs_storage._interaction {return false}
+        if _storage._rawIds != rhs_storage._rawIds {return false}
         return true
       }
       if !storagesAreEqual {return false}

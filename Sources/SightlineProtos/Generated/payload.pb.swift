@@ -262,10 +262,21 @@ package nonisolated struct Sightline_V1_RawPayload: Sendable {
   /// The JSON object in UTF-8.
   package var json: Data = Data()
 
-  /// deliveryId as the server has read it. Present in what is delivered to a sink; leave it out.
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// The ids of a raw payload, as the server has read them.
+package nonisolated struct Sightline_V1_PayloadIds: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// deliveryId.
   package var deliveryID: String = String()
 
-  /// broadlogId as the server has read it. Present in what is delivered to a sink; leave it out.
+  /// broadlogId.
   package var messageID: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -575,7 +586,7 @@ nonisolated extension Sightline_V1_FcmData: SwiftProtobuf.Message, SwiftProtobuf
 
 nonisolated extension Sightline_V1_RawPayload: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".RawPayload"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}json\0\u{5}delivery_id\0_dId\0\u{5}message_id\0_mId\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}json\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -584,8 +595,6 @@ nonisolated extension Sightline_V1_RawPayload: SwiftProtobuf.Message, SwiftProto
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularBytesField(value: &self.json) }()
-      case 2: try { try decoder.decodeSingularStringField(value: &self.deliveryID) }()
-      case 3: try { try decoder.decodeSingularStringField(value: &self.messageID) }()
       default: break
       }
     }
@@ -595,17 +604,44 @@ nonisolated extension Sightline_V1_RawPayload: SwiftProtobuf.Message, SwiftProto
     if !self.json.isEmpty {
       try visitor.visitSingularBytesField(value: self.json, fieldNumber: 1)
     }
-    if !self.deliveryID.isEmpty {
-      try visitor.visitSingularStringField(value: self.deliveryID, fieldNumber: 2)
-    }
-    if !self.messageID.isEmpty {
-      try visitor.visitSingularStringField(value: self.messageID, fieldNumber: 3)
-    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Sightline_V1_RawPayload, rhs: Sightline_V1_RawPayload) -> Bool {
     if lhs.json != rhs.json {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sightline_V1_PayloadIds: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".PayloadIds"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{5}delivery_id\0_dId\0\u{5}message_id\0_mId\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.deliveryID) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.messageID) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.deliveryID.isEmpty {
+      try visitor.visitSingularStringField(value: self.deliveryID, fieldNumber: 1)
+    }
+    if !self.messageID.isEmpty {
+      try visitor.visitSingularStringField(value: self.messageID, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sightline_V1_PayloadIds, rhs: Sightline_V1_PayloadIds) -> Bool {
     if lhs.deliveryID != rhs.deliveryID {return false}
     if lhs.messageID != rhs.messageID {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}

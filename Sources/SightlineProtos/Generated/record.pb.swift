@@ -75,7 +75,7 @@ package nonisolated struct Sightline_V1_TrackingRecord: Sendable {
   package var warnings: [Sightline_V1_Warning] = []
 
   /// The event, byte for byte as the client sent it. Behind one with a raw payload the server adds
-  /// the ids that it has read (RawPayload.delivery_id and message_id).
+  /// the ids that it has read (TrackingEvent.raw_ids).
   package var event: Sightline_V1_TrackingEvent {
     get {_event ?? Sightline_V1_TrackingEvent()}
     set {_event = newValue}

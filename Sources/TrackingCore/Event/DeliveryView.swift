@@ -50,6 +50,8 @@ package struct DeliveryView {
             case 12 << 3 | 2:
                 self.begin(.inApp)
                 try self.readIDs(1, broadlog: nil, try reader.message())
+            case 13 << 3 | 2 where self.payload == .raw:
+                try self.readIDs(1, broadlog: 2, try reader.message())
             default: try reader.skip(tag)
             }
         }
@@ -81,7 +83,7 @@ package struct DeliveryView {
                 try self.readData(try reader.message())
             case 7 << 3 | 2:
                 self.begin(.raw)
-                try self.readIDs(2, broadlog: 3, try reader.message())
+                try reader.skip(tag)
             default: try reader.skip(tag)
             }
         }

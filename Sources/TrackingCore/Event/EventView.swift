@@ -72,6 +72,7 @@ package struct EventView {
             case 10 << 3 | 2: try self.mergePush(try reader.message())
             case 11 << 3 | 2: try self.mergeTrackAction(try reader.message())
             case 12 << 3 | 2: try self.mergeInApp(try reader.message())
+            case 13 << 3 | 2: try self.mergeRawIDs(try reader.message())
             default: try reader.skip(tag)
             }
         }

@@ -2,16 +2,13 @@
 package struct RawPayloadView {
     /// The payload as JSON.
     package var json = Bytes.none
-    /// What the rules read of it. The ids alone in an event that the journal holds, which has them
-    /// behind what the client sent; a client's own are replaced.
+    /// What the rules read of it: the ids alone in an event that the journal holds.
     package var payload = PushView.PayloadView()
 
     mutating func merge(_ reader: consuming WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
             case 1 << 3 | 2: self.json = try reader.slice()
-            case 2 << 3 | 2: self.payload.deliveryID = try reader.string()
-            case 3 << 3 | 2: self.payload.messageID = try reader.string()
             default: try reader.skip(tag)
             }
         }
@@ -19,6 +16,26 @@ package struct RawPayloadView {
 }
 
 extension EventView {
+    /// Reads the ids that admission has written behind an event with a raw payload. A client's own
+    /// are before them, or in an event that is not admitted yet, whose ids are read from its JSON.
+    mutating func mergeRawIDs(_ reader: consuming WireReader) throws(WireError) {
+        var ids: (delivery: Bytes?, message: Bytes?) = (nil, nil)
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 1 << 3 | 2: ids.delivery = try reader.string()
+            case 2 << 3 | 2: ids.message = try reader.string()
+            default: try reader.skip(tag)
+            }
+        }
+        guard case .push(var push) = self.interaction, case .raw(var raw) = push.payload else {
+            return
+        }
+        raw.payload.deliveryID = ids.delivery ?? raw.payload.deliveryID
+        raw.payload.messageID = ids.message ?? raw.payload.messageID
+        push.payload = .raw(raw)
+        self.interaction = .push(push)
+    }
+
     /// Whether the event's payload is raw, so that its facts have to be read from JSON.
     var hasRawPayload: Bool {
         guard case .push(let push) = self.interaction, case .raw = push.payload else {
@@ -45,19 +62,15 @@ extension EventView {
         }
     }
 
-    /// The bytes of a RawPayload with the event's ids. Behind the event they are merged into it,
-    /// so that who reads it later needs no JSON. Each id has at most 64 bytes.
+    /// The event's ids in the field `raw_ids`. Behind the event they are a part of it, so that who
+    /// reads it later needs no JSON. Each id has at most 64 bytes.
     var rawIDs: [UInt8] {
-        let (delivery, message) = (self.deliveryID, self.broadlogID)
-        var payload: [UInt8] = []
-        payload.appendField(2, delivery)
-        payload.appendField(3, message)
-        for field: UInt8 in [7, 10] {
-            let inner = payload
-            payload = []
-            inner.withUnsafeBytes { payload.appendField(field, $0) }
-        }
-        return payload
+        var ids: [UInt8] = []
+        ids.appendField(1, self.deliveryID)
+        ids.appendField(2, self.broadlogID)
+        var field: [UInt8] = []
+        ids.withUnsafeBytes { field.appendField(13, $0) }
+        return field
     }
 }
 

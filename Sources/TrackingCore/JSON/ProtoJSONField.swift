@@ -24,6 +24,8 @@ package struct ProtoJSONField: Sendable {
         case timestamp
         /// map<string, string>.
         case stringMap
+        /// Bytes, which JSON has in base64.
+        case bytes
         /// Anything else. A message that has such a field is not written.
         case other
     }

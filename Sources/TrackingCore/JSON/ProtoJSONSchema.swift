@@ -46,6 +46,7 @@ package struct ProtoJSONSchema: Sendable {
         case message
         case timestamp
         case stringMap
+        case bytes
         case other
     }
 
@@ -86,6 +87,7 @@ package struct ProtoJSONSchema: Sendable {
         case .int32: kind = .int32
         case .timestamp: kind = .timestamp
         case .stringMap: kind = .stringMap
+        case .bytes: kind = .bytes
         case .other: kind = .other
         case .message(let index): (kind, target) = (.message, index)
         case .enumeration(let names):

@@ -108,6 +108,13 @@ package struct ProtoJSONWriter: ~Copyable {
             try self.readEntries(&reader, tag)
             self.append(lead: field, isFirst)
             try self.writeEntries()
+        case .bytes:
+            let value = try reader.slice()
+            guard field.hasPresence || !value.isEmpty else { return false }
+            self.append(lead: field, isFirst)
+            self.text.append(UInt8(ascii: "\""))
+            self.text.append(base64: value)
+            self.text.append(UInt8(ascii: "\""))
         case .unknown, .other: throw Unwritten.unusual
         }
         return true

@@ -10,9 +10,9 @@ package struct PayloadInspector: Sendable {
     /// An inspector.
     package init() {}
 
-    /// Inspects one payload: on Android a message that FCM takes, whose `data` alone the app sees, or
-    /// that data as the app's code gets it; on iOS the JSON that APNs takes. Of either, also an FCM
-    /// v1 message.
+    /// Inspects one payload: on Android a message that FCM takes, whose `data` alone the app sees,
+    /// or that data as the app's code gets it; on iOS the JSON that APNs takes. Of either, also an
+    /// FCM v1 message.
     package func inspect(_ payload: PayloadDocument, platform: Platform) -> PayloadInspection {
         guard let root = payload.value.objectValue else {
             let finding = PayloadFinding(

@@ -25,7 +25,8 @@ extension RuleSet {
             if id.isEmpty {
                 return Violation(
                     field, .required,
-                    "\(paths.absence): without both ids nothing can be counted; send the payload's own"
+                    "\(paths.absence): without both ids nothing can be counted; send the "
+                        + "payload's own"
                 )
             }
             if id.count > Limits.idBytes {

@@ -28,6 +28,7 @@ package enum EventSchema {
         SchemaField(7, .message(trace)), SchemaField(10, .message(push)),
         SchemaField(10, .message(push)), SchemaField(11, .message(action)),
         SchemaField(12, .message(inApp)), SchemaField(12, .message(inApp)),
+        SchemaField(13, .message([SchemaField(1, .string), SchemaField(2, .string)])),
     ]
 
     private static let timestamp = [SchemaField(1, .number), SchemaField(2, .number)]
@@ -37,8 +38,8 @@ package enum EventSchema {
         SchemaField(1, .message(apns)), SchemaField(1, .message(apns)),
         SchemaField(2, .message(fcm)), SchemaField(2, .message(fcm)), SchemaField(3, .number),
         SchemaField(4, .string), SchemaField(5, .number), SchemaField(6, .number),
-        SchemaField(7, .message([SchemaField(1, .string), SchemaField(2, .string)])),
-        SchemaField(7, .message([SchemaField(1, .string), SchemaField(3, .string)])),
+        SchemaField(7, .message([SchemaField(1, .string)])),
+        SchemaField(7, .message([SchemaField(1, .string)])),
     ]
 
     private static let apns: [SchemaField] = [
