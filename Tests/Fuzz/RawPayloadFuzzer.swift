@@ -71,12 +71,14 @@ private struct RawPayloadFuzzer {
         event.withRawPayload(self.limits) { event, _ in
             require(
                 event.deliveryID.isSafeID && event.broadlogID.isSafeID, "an unsafe id is accepted")
-            event.rawIDs.withUnsafeBytes { stored in
+            // Behind an event whose payload is raw and empty.
+            let event = (ids: event, bytes: [0x52, 2, 0x3a, 0] + event.rawIDs)
+            event.bytes.withUnsafeBytes { stored in
                 do throws(WireError) {
                     let view = try EventView(stored)
                     require(
-                        view.deliveryID.elementsEqual(event.deliveryID)
-                            && view.broadlogID.elementsEqual(event.broadlogID),
+                        view.deliveryID.elementsEqual(event.ids.deliveryID)
+                            && view.broadlogID.elementsEqual(event.ids.broadlogID),
                         "other ids are stored")
                 } catch {
                     fatalError("the ids are no protobuf message: \(error)")

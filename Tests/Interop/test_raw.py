@@ -71,7 +71,8 @@ def nested(levels: int) -> str:
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name, platform, ids", [
     ("apns-alert", IOS, ("56c4", "h138a")), ("apns-tester", IOS, None),
-    ("fcm-sent", ANDROID, ("d57fd6", "h1685a5")), ("fcm-tester", ANDROID, ("d57fd6", "h1685a5"))])
+    ("fcm-sent", ANDROID, ("d57fd6", "h1685a5")), ("fcm-tester", ANDROID, ("d57fd6", "h1685a5")),
+    ("fcm-map", ANDROID, ("d57fd6", "h1685a5"))])
 def test_the_samples_go_in_as_they_are(running, payloads, method, name, platform, ids):
     """D31, D32, D35: one verdict in each method; stored byte for byte, under the documented id."""
     sample = (payloads / f"{name}.json").read_bytes()
