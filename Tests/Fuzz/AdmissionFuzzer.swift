@@ -138,6 +138,12 @@ private struct AdmissionFuzzer {
         require(refusals.isEmpty && claims.isEmpty, "verdicts of events that do not exist")
     }
 
+    /// Whether a stored event is the one that was sent; behind a raw payload's are its ids.
+    private static func isStored(_ stored: Bytes, of sent: Bytes) -> Bool {
+        guard stored.starts(with: sent), let view = try? EventView(sent) else { return false }
+        return view.hasRawPayload ? stored.count > sent.count : stored.count == sent.count
+    }
+
     /// The accepted events are encoded for the journal byte for byte, with all their hits.
     private func checkJournal(_ admitted: AdmittedRequest, _ reader: RequestReader) {
         var payload = HitBlock.header(
@@ -160,7 +166,7 @@ private struct AdmissionFuzzer {
                     require(
                         hit.kind.rawValue == kind && hit.key == claim.key
                             && hit.warnings == claim.warnings
-                            && hit.event.elementsEqual(reader.events[Int(claim.index)]),
+                            && Self.isStored(hit.event, of: reader.events[Int(claim.index)]),
                         "the journal has another hit")
                 }
             } catch {
