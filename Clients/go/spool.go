@@ -1,0 +1,349 @@
+package sightline
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	spoolMagic  = "SLSPOOL1"
+	spoolSuffix = ".spool"
+	recordHead  = 8
+	// Appends within this time share a sync.
+	syncTime = 5 * time.Millisecond
+)
+
+// ErrSpoolLocked says that another client has the folder open.
+var ErrSpoolLocked = errors.New("sightline: the spool belongs to another client; each needs a folder of its own")
+
+// SpoolOptions are the limits of a spool; 0 is the default.
+type SpoolOptions struct {
+	MaxBytes     int64 // Of all files: 256 MiB. Beyond them Send waits.
+	SegmentBytes int64 // Of a file: 4 MiB. A file goes with its last event.
+	SyncSends    bool  // Whether Send waits for fdatasync; else a power cut may take the last milliseconds.
+}
+
+// Spool keeps events on disk until they are settled, so that not even the end of the process loses
+// one. It is a folder of segments, each a magic and then records: the length of an event's bytes and
+// the CRC-32 of length and bytes, both 4 bytes little-endian, and the bytes. Python's library reads
+// and writes the same.
+type Spool struct {
+	folder    string
+	options   SpoolOptions
+	bytes     int64
+	sizes     map[uint64]int64
+	unsettled map[uint64]int
+	last      uint64
+	lock      *os.File
+
+	syncing sync.Mutex // Guards file, and is held while it is synced.
+	file    *os.File
+
+	state    sync.Mutex // Guards what follows.
+	changed  *sync.Cond
+	appended uint64
+	synced   uint64
+	failure  error
+	isClosed bool
+}
+
+// OpenSpool makes or opens a folder, and locks it until it is closed.
+func OpenSpool(folder string, options SpoolOptions) (*Spool, error) {
+	if options.MaxBytes == 0 {
+		options.MaxBytes = 256 << 20
+	}
+	if options.SegmentBytes == 0 {
+		options.SegmentBytes = 4 << 20
+	}
+	// So that a few events that are sent again cannot hold all of it.
+	if quarter := options.MaxBytes / 4; options.SegmentBytes > quarter {
+		options.SegmentBytes = quarter
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return nil, err
+	}
+	lock, err := os.OpenFile(filepath.Join(folder, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		lock.Close()
+		return nil, fmt.Errorf("%w: %s", ErrSpoolLocked, folder)
+	}
+	spool := &Spool{folder: folder, options: options, lock: lock, sizes: map[uint64]int64{},
+		unsettled: map[uint64]int{}}
+	spool.changed = sync.NewCond(&spool.state)
+	return spool, nil
+}
+
+func record(data []byte) []byte {
+	text := make([]byte, recordHead+len(data))
+	binary.LittleEndian.PutUint32(text, uint32(len(data)))
+	copy(text[recordHead:], data)
+	binary.LittleEndian.PutUint32(text[4:], checksum(text[:4], data))
+	return text
+}
+
+// checksum covers the length too: a tail of zeros, as a power cut may leave it, is no record.
+func checksum(length, data []byte) uint32 {
+	return crc32.Update(crc32.ChecksumIEEE(length), crc32.IEEETable, data)
+}
+
+// recover gives what an earlier owner left, in order, each with its segment. A torn tail was never
+// promised: it is cut with its segment.
+func (s *Spool) recover(take func(segment uint64, data []byte)) error {
+	paths, err := filepath.Glob(filepath.Join(s.folder, "*"+spoolSuffix))
+	if err != nil {
+		return err
+	}
+	sort.Strings(paths)
+	for _, path := range paths {
+		name := strings.TrimSuffix(filepath.Base(path), spoolSuffix)
+		number, err := strconv.ParseUint(name, 16, 64)
+		if err != nil {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if number > s.last {
+			s.last = number
+		}
+		s.sizes[number] = int64(len(text))
+		s.bytes += int64(len(text))
+		s.unsettled[number] = 0
+		for _, data := range records(text) {
+			s.unsettled[number]++
+			take(number, data)
+		}
+		if s.unsettled[number] == 0 {
+			if err := s.remove(number); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// records are a segment's events, up to its end or its first torn or damaged record.
+func records(text []byte) (found [][]byte) {
+	if !strings.HasPrefix(string(text), spoolMagic) {
+		return nil
+	}
+	for text = text[len(spoolMagic):]; len(text) >= recordHead; {
+		length := uint64(binary.LittleEndian.Uint32(text))
+		if length > uint64(len(text)-recordHead) {
+			break
+		}
+		data := text[recordHead : recordHead+length]
+		if checksum(text[:4], data) != binary.LittleEndian.Uint32(text[4:]) {
+			break
+		}
+		found = append(found, data)
+		text = text[recordHead+length:]
+	}
+	return found
+}
+
+// hasRoom is true of an event that fits now; one always does where nothing else is kept.
+func (s *Spool) hasRoom(size int) bool {
+	needed := int64(len(spoolMagic) + recordHead + size)
+	return s.bytes <= int64(len(spoolMagic)) || s.bytes+needed <= s.options.MaxBytes
+}
+
+// append writes an event; returns its segment, to be released there. Keeps none of it where the disk
+// fails.
+func (s *Spool) append(data []byte) (uint64, error) {
+	s.state.Lock()
+	failure := s.failure
+	s.state.Unlock()
+	if failure != nil {
+		return 0, failure
+	}
+	if s.file == nil || s.sizes[s.last] >= s.options.SegmentBytes {
+		if err := s.rotate(); err != nil {
+			return 0, err
+		}
+	}
+	text := record(data)
+	if _, err := s.file.Write(text); err != nil {
+		// A torn record may only be a segment's last.
+		return 0, firstError(err, s.cut(s.sizes[s.last]))
+	}
+	s.sizes[s.last] += int64(len(text))
+	s.bytes += int64(len(text))
+	s.unsettled[s.last]++
+	s.state.Lock()
+	s.appended++
+	s.state.Unlock()
+	s.changed.Broadcast()
+	return s.last, nil
+}
+
+func (s *Spool) cut(size int64) error {
+	err := s.file.Truncate(size)
+	_, seekErr := s.file.Seek(size, io.SeekStart)
+	return firstError(err, seekErr)
+}
+
+// release says that an event of a segment is settled. A segment goes with its last one, and the file
+// that is written to is emptied: if a power cut undoes that, its events come back as duplicates.
+func (s *Spool) release(segment uint64) error {
+	s.unsettled[segment]--
+	if s.unsettled[segment] > 0 {
+		return nil
+	}
+	if segment != s.last || s.file == nil {
+		return s.remove(segment)
+	}
+	s.bytes -= s.sizes[segment] - int64(len(spoolMagic))
+	s.sizes[segment] = int64(len(spoolMagic))
+	return s.cut(s.sizes[segment])
+}
+
+// fail keeps the first error, for the next append.
+func (s *Spool) fail(err error) {
+	s.state.Lock()
+	s.failure = firstError(s.failure, err)
+	s.state.Unlock()
+}
+
+// waitForSync waits until all that was appended is synced, where sends are to be.
+func (s *Spool) waitForSync() error {
+	if !s.options.SyncSends {
+		return nil
+	}
+	s.state.Lock()
+	defer s.state.Unlock()
+	for mark := s.appended; s.synced < mark && s.failure == nil; {
+		s.changed.Wait()
+	}
+	return s.failure
+}
+
+// run syncs what is appended, until the spool is closed.
+func (s *Spool) run() {
+	for {
+		s.state.Lock()
+		for s.appended == s.synced && !s.isClosed {
+			s.changed.Wait()
+		}
+		if s.appended == s.synced {
+			s.state.Unlock()
+			return
+		}
+		s.state.Unlock()
+		if !s.options.SyncSends {
+			time.Sleep(syncTime)
+		}
+		s.state.Lock()
+		mark := s.appended
+		s.state.Unlock()
+		err := s.sync()
+		s.state.Lock()
+		s.synced, s.failure = mark, firstError(s.failure, err)
+		s.state.Unlock()
+		s.changed.Broadcast()
+	}
+}
+
+func (s *Spool) sync() error {
+	s.syncing.Lock()
+	defer s.syncing.Unlock()
+	if s.file == nil {
+		return nil
+	}
+	return syscall.Fdatasync(int(s.file.Fd()))
+}
+
+// Close syncs and closes it. What is not settled stays for the next owner. A client closes its own.
+func (s *Spool) Close() error {
+	s.state.Lock()
+	wasClosed := s.isClosed
+	s.isClosed = true
+	s.state.Unlock()
+	s.changed.Broadcast()
+	if wasClosed {
+		return nil
+	}
+	err := s.closeSegment()
+	if count, is := s.unsettled[s.last]; is && count == 0 {
+		err = firstError(err, s.remove(s.last))
+	}
+	return firstError(err, s.lock.Close())
+}
+
+func (s *Spool) rotate() error {
+	if err := s.closeSegment(); err != nil {
+		return err
+	}
+	path := s.path(s.last + 1)
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(spoolMagic)
+	if err = firstError(err, s.syncFolder()); err != nil {
+		file.Close()
+		os.Remove(path)
+		return err
+	}
+	s.syncing.Lock()
+	s.file = file
+	s.syncing.Unlock()
+	s.last++
+	s.sizes[s.last], s.unsettled[s.last] = int64(len(spoolMagic)), 0
+	s.bytes += int64(len(spoolMagic))
+	return nil
+}
+
+func (s *Spool) closeSegment() error {
+	s.syncing.Lock()
+	defer s.syncing.Unlock()
+	if s.file == nil {
+		return nil
+	}
+	err := firstError(syscall.Fdatasync(int(s.file.Fd())), s.file.Close())
+	s.file = nil
+	return err
+}
+
+func (s *Spool) remove(number uint64) error {
+	s.bytes -= s.sizes[number]
+	delete(s.sizes, number)
+	delete(s.unsettled, number)
+	return os.Remove(s.path(number))
+}
+
+func (s *Spool) path(number uint64) string {
+	return filepath.Join(s.folder, fmt.Sprintf("%016x%s", number, spoolSuffix))
+}
+
+func (s *Spool) syncFolder() error {
+	folder, err := os.Open(s.folder)
+	if err != nil {
+		return err
+	}
+	return firstError(folder.Sync(), folder.Close())
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
