@@ -11,11 +11,14 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/runtime/protoiface"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	pb "github.com/sightline/sightline/Clients/go/sightline/v1"
 )
@@ -339,5 +342,37 @@ func TestWhatAClientHadSpooledAnotherOneSends(t *testing.T) {
 	}
 	if files := segmentFiles(t, folder); len(files) != 0 {
 		t.Fatal(files)
+	}
+}
+
+// As docs/errors.md says of each reason.
+func TestAStatusIsTriedAgainOrEndsTheClient(t *testing.T) {
+	retry := &errdetails.RetryInfo{RetryDelay: durationpb.New(50 * time.Millisecond)}
+	expired := &errdetails.ErrorInfo{Reason: "CREDENTIALS_EXPIRED", Domain: "sightline.v1"}
+	for _, row := range []struct {
+		code         codes.Code
+		detail       protoiface.MessageV1
+		isTriedAgain bool
+	}{
+		{codes.Unavailable, retry, true}, {codes.ResourceExhausted, retry, true},
+		{codes.ResourceExhausted, nil, false}, {codes.Unauthenticated, expired, true},
+		{codes.Unauthenticated, nil, false}, {codes.PermissionDenied, nil, false},
+		{codes.InvalidArgument, nil, false}, {codes.Internal, nil, true},
+	} {
+		f := newFake(t)
+		f.open()
+		refusal := status.New(row.code, "no")
+		if row.detail != nil {
+			var err error
+			if refusal, err = refusal.WithDetails(row.detail); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f.refusals = []error{refusal.Err()}
+		_, err := send(t, dial(t, f), named("e")).Result(brief(t, testTime))
+		var refused *RefusedError
+		if (err == nil) != row.isTriedAgain || (err != nil && !errors.As(err, &refused)) {
+			t.Errorf("%s with %v: %v", row.code, row.detail, err)
+		}
 	}
 }

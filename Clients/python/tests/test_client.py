@@ -6,6 +6,9 @@ import threading
 
 import grpc
 import pytest
+from google.protobuf import duration_pb2
+from google.rpc import error_details_pb2, status_pb2
+from grpc_status import rpc_status
 
 import sightline
 from sightline.client import MAX_REQUEST_BYTES
@@ -41,7 +44,7 @@ class Fake(grpc.GenericRpcHandler):
 
     def stream(self, requests, context):
         if self.refusal:
-            context.abort(*self.refusal.pop())
+            context.abort_with_status(self.refusal.pop())
         yield self.first
         for request in requests:
             while not self.open.wait(0.02):
@@ -174,7 +177,7 @@ def test_batches_are_as_large_as_the_strictest_limit(fake, connect):
 
 
 def test_a_refused_client_ends_and_keeps_its_events(fake, connect):
-    fake.refusal = [(grpc.StatusCode.UNAUTHENTICATED, "who are you")]
+    fake.refusal = [rpc_status.to_status(status_pb2.Status(code=16, message="who are you"))]
     client = connect()
     ticket = client.send(event("kept"))
     with pytest.raises(sightline.ClientFailed, match="UNAUTHENTICATED: who are you"):
@@ -185,7 +188,7 @@ def test_a_refused_client_ends_and_keeps_its_events(fake, connect):
 
 
 def test_a_server_that_is_away_is_tried_again(fake, connect):
-    fake.refusal = [(grpc.StatusCode.UNAVAILABLE, "later")] * 2
+    fake.refusal = [rpc_status.to_status(status_pb2.Status(code=14, message="later"))] * 2
     client = connect()
     assert client.send(event()).result(SECONDS).verdict == VERDICT_ACCEPTED
     assert client.stats().streams == 3
@@ -236,3 +239,31 @@ def test_asyncio_waits_for_room_and_for_verdicts(fake):
             fake.open.set()
 
     asyncio.run(run())
+
+
+RETRY_INFO = error_details_pb2.RetryInfo(retry_delay=duration_pb2.Duration(nanos=50_000_000))
+EXPIRED = error_details_pb2.ErrorInfo(reason="CREDENTIALS_EXPIRED", domain="sightline.v1")
+
+
+@pytest.mark.parametrize("code, detail, is_tried_again", [
+    (grpc.StatusCode.UNAVAILABLE, RETRY_INFO, True),
+    (grpc.StatusCode.RESOURCE_EXHAUSTED, RETRY_INFO, True),
+    (grpc.StatusCode.RESOURCE_EXHAUSTED, None, False),
+    (grpc.StatusCode.UNAUTHENTICATED, EXPIRED, True),
+    (grpc.StatusCode.UNAUTHENTICATED, None, False),
+    (grpc.StatusCode.PERMISSION_DENIED, None, False),
+    (grpc.StatusCode.INVALID_ARGUMENT, None, False),
+    (grpc.StatusCode.INTERNAL, None, True),
+])
+def test_a_status_is_tried_again_or_ends_the_client(fake, connect, code, detail, is_tried_again):
+    """As docs/errors.md says of each reason."""
+    status = status_pb2.Status(code=code.value[0], message="no")
+    if detail:
+        status.details.add().Pack(detail)
+    fake.refusal = [rpc_status.to_status(status)]
+    ticket = connect().send(event())
+    if is_tried_again:
+        assert ticket.result(SECONDS).verdict == VERDICT_ACCEPTED
+    else:
+        with pytest.raises(sightline.ClientFailed, match=code.name):
+            ticket.result(SECONDS)

@@ -39,6 +39,8 @@ class Server:
         options = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0),
                    ("grpc.keepalive_time_ms", int(self.keepalive * 1000)),
                    ("grpc.keepalive_timeout_ms", int(self.keepalive_timeout * 1000)),
+                   # A PING without an answer has a timeout of its own, a minute by default.
+                   ("grpc.http2.ping_timeout_ms", int(self.keepalive_timeout * 1000)),
                    ("grpc.http2.max_pings_without_data", 0)]
         if self.credentials:
             return grpc.secure_channel(self.target, self.credentials, options)
