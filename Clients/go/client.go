@@ -86,6 +86,13 @@ func Dial(target string, opts ...Option) (*Client, error) {
 	}
 	client.told = sync.NewCond(&client.mutex)
 	o := &client.options
+	if l := o.limits; l.Events < 1 || l.RequestBytes < 1 || l.Requests < 1 || o.maxPending < 1 {
+		return nil, fmt.Errorf("sightline: a limit below 1: %+v, %d pending", l, o.maxPending)
+	}
+	if o.limits.RequestBytes > maxRequestBytes {
+		return nil, fmt.Errorf("sightline: requests of %d bytes: the service takes %d",
+			o.limits.RequestBytes, maxRequestBytes)
+	}
 	client.outbox = newOutbox(o.limits, o.linger, o.answerTime, rand.Float64)
 	if o.spool != nil {
 		err := o.spool.recover(func(segment uint64, data []byte) {

@@ -376,3 +376,29 @@ func TestAStatusIsTriedAgainOrEndsTheClient(t *testing.T) {
 		}
 	}
 }
+
+func TestALimitThatLetsNothingGoIsRefused(t *testing.T) {
+	for _, row := range []struct {
+		option  Option
+		isTaken bool
+	}{
+		{WithBatch(Limits{1, 1, 1}), true}, {WithBatch(Limits{0, 1, 1}), false},
+		{WithBatch(Limits{1, 0, 1}), false}, {WithBatch(Limits{1, 1, 0}), false},
+		{WithMaxPending(1, 1), true}, {WithMaxPending(0, 1), false},
+		{WithBatch(Limits{1, maxRequestBytes, 1}), true},
+		{WithBatch(Limits{1, maxRequestBytes + 1, 1}), false},
+	} {
+		f := newFake(t)
+		f.open()
+		client, err := Dial(f.target, row.option)
+		if (err == nil) != row.isTaken {
+			t.Error(err)
+		}
+		if err == nil {
+			send(t, client, named("e"))
+			if _, err := client.Close(brief(t, testTime)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}

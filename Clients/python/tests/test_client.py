@@ -2,6 +2,7 @@
 
 import asyncio
 import concurrent.futures
+import os
 import threading
 
 import grpc
@@ -267,3 +268,40 @@ def test_a_status_is_tried_again_or_ends_the_client(fake, connect, code, detail,
     else:
         with pytest.raises(sightline.ClientFailed, match=code.name):
             ticket.result(SECONDS)
+
+
+@pytest.mark.parametrize("options, is_taken", [
+    ({"batch": sightline.Limits(1, 1, 1)}, True),
+    ({"batch": sightline.Limits(0, 1, 1)}, False),
+    ({"batch": sightline.Limits(1, 0, 1)}, False),
+    ({"batch": sightline.Limits(1, 1, 0)}, False),
+    ({"max_pending": 1, "max_pending_bytes": 1}, True),
+    ({"max_pending": 0}, False),
+    ({"batch": sightline.Limits(request_bytes=MAX_REQUEST_BYTES)}, True),
+    ({"batch": sightline.Limits(request_bytes=MAX_REQUEST_BYTES + 1)}, False),
+])
+def test_a_limit_that_lets_nothing_go_is_refused(connect, options, is_taken):
+    if not is_taken:
+        with pytest.raises(ValueError):
+            connect(**options)
+    else:
+        assert connect(**options).send(event()).result(SECONDS)
+
+
+def test_after_a_fork_the_events_stay_the_parents(fake, connect):
+    """Whatever the child calls, at once: the threads and locks are the parent's."""
+    fake.open.clear()
+    client = connect()
+    ticket = client.send(event())
+    child = os.fork()
+    if child == 0:
+        refused = 0
+        for call in (lambda: client.send(event()), client.flush, client.close):
+            try:
+                call()
+            except sightline.ClientClosed:
+                refused += 1
+        os._exit(refused)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+    fake.open.set()
+    assert ticket.result(SECONDS) and len(fake.events) == 1

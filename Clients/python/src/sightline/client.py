@@ -47,6 +47,11 @@ class Client:
                  traceparent: Optional[Callable[[], Optional[str]]] = None):
         credentials = (grpc.ssl_channel_credentials(tls.roots, tls.key, tls.certificate)
                        if tls else None)
+        if min(batch.events, batch.request_bytes, batch.requests, max_pending) < 1:
+            raise ValueError(f"a limit below 1: {batch}, max_pending={max_pending}")
+        if batch.request_bytes > MAX_REQUEST_BYTES:
+            raise ValueError(f"request_bytes is {batch.request_bytes}, the service takes "
+                             f"{MAX_REQUEST_BYTES}")
         self._session = Session(Outbox(batch, linger, answer_timeout), spool, max_pending,
                                 max_pending_bytes, on_result)
         self._streams = Streams(self._session, Server(
@@ -129,6 +134,7 @@ class Client:
         its end and the last callbacks. What has no verdict in time stays in `unacknowledged`, and
         in the spool. May be repeated."""
         session = self._session
+        session.check_process()
         with session.lock:
             count, session.is_closing = session.outbox.count, True
             session.outbox.finish()

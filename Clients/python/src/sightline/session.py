@@ -78,6 +78,7 @@ class Session:
              on_room: Optional[Callable[[], object]] = None) -> None:
         """Takes an event; waits for room. Where there is none in time, raises QueueFull, and calls
         `on_room` once there is. A callback never waits: it is what makes room."""
+        self.check_process()
         with self.lock:
             self._check_open()
             if not self._has_room(ticket):
@@ -107,6 +108,9 @@ class Session:
     def _check_open(self) -> None:
         if self.is_closing or self.is_over:
             raise self.end()
+
+    def check_process(self) -> None:
+        """Before the lock, which a thread of the parent may have held when it forked."""
         if os.getpid() != self._process:
             raise ClientClosed("the client belongs to another process: make one after the fork")
 
@@ -118,6 +122,7 @@ class Session:
 
     def flush(self, timeout: Optional[float]) -> FlushReport:
         """Waits until all that was taken before has its verdict."""
+        self.check_process()
         with self.lock:
             count = self.outbox.count
             flush = Flush(self._serial, count)
