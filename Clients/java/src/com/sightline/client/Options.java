@@ -1,0 +1,97 @@
+package com.sightline.client;
+
+import com.sightline.v1.EventResult;
+import io.grpc.ManagedChannelBuilder;
+import java.time.Duration;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/** The settings of a client; the defaults are those of a service with a steady flow of events. */
+public final class Options {
+    final ManagedChannelBuilder<?> channel;
+    Supplier<String> token = () -> "";
+    Consumer<EventResult> onResult = result -> { };
+    boolean reportAccepted;
+    int batchEvents = 100;
+    int batchBytes = 64 << 10;
+    int requestsUnderWay = 16;
+    Duration linger = Duration.ofMillis(5);
+    int maxPending = 10_000;
+    long maxPendingBytes = 8 << 20;
+    Duration closeTimeout = Duration.ofSeconds(30);
+
+    Options(ManagedChannelBuilder<?> channel) {
+        this.channel = channel;
+    }
+
+    /** No TLS: for a server on this machine, or behind a proxy that has it. */
+    public Options plaintext() {
+        channel.usePlaintext();
+        return this;
+    }
+
+    /** An API key or a JWT, asked for each stream, so that it may change. */
+    public Options token(Supplier<String> token) {
+        this.token = token;
+        return this;
+    }
+
+    /**
+     * Is called with each final result, in order, on a thread of its own. It should not block; what
+     * it throws is dropped. A `send` from it never waits: it throws while the client is full.
+     */
+    public Options onResult(Consumer<EventResult> onResult) {
+        this.onResult = onResult;
+        return this;
+    }
+
+    /** Whether accepted events have their hits and warnings in their result; false by default. */
+    public Options reportAccepted(boolean value) {
+        this.reportAccepted = value;
+        return this;
+    }
+
+    /** Events and bytes of a request, 100 and 64 KiB; the server's limits tighten them. */
+    public Options batch(int events, int bytes) {
+        this.batchEvents = positive(events, "batch events");
+        this.batchBytes = positive(bytes, "batch bytes");
+        return this;
+    }
+
+    /** Requests of a stream that may be under way, 16; the server's limit tightens it. */
+    public Options requestsUnderWay(int value) {
+        this.requestsUnderWay = positive(value, "requests under way");
+        return this;
+    }
+
+    /** How long an event may wait for others to fill a request, 5 ms. */
+    public Options linger(Duration value) {
+        this.linger = value;
+        return this;
+    }
+
+    /** Events and bytes that the client holds, 10,000 and 8 MiB; beyond them `send` waits. */
+    public Options maxPending(int events, long bytes) {
+        this.maxPending = positive(events, "pending events");
+        this.maxPendingBytes = bytes;
+        return this;
+    }
+
+    /** How long `close` waits for what is pending, 30 s. */
+    public Options closeTimeout(Duration value) {
+        this.closeTimeout = value;
+        return this;
+    }
+
+    /** A client, which connects at once. */
+    public SightlineClient build() {
+        return new SightlineClient(this);
+    }
+
+    private static int positive(int value, String name) {
+        if (value < 1) {
+            throw new IllegalArgumentException(name + ": " + value + ", must be at least 1");
+        }
+        return value;
+    }
+}

@@ -1,0 +1,325 @@
+package com.sightline.client;
+
+import com.sightline.v1.EventResult;
+import com.sightline.v1.StreamEventsRequest;
+import com.sightline.v1.StreamEventsResponse;
+import com.sightline.v1.TrackingEvent;
+import io.grpc.ManagedChannel;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+
+/** Opens streams and sends, on a thread of its own. One lock guards all of its state. */
+final class Sender {
+    /** How long the end of a stream, and the last callbacks, are waited for. */
+    private static final Duration END = Duration.ofSeconds(5);
+
+    private final Options options;
+    private final Outbox outbox;
+    private final ManagedChannel channel;
+    private final ReentrantLock lock = new ReentrantLock();
+    /** There may be something to send, or to open. */
+    private final Condition work = lock.newCondition();
+    /** There may be room, a verdict, or an end. */
+    private final Condition progress = lock.newCondition();
+    private final ExecutorService results;
+    private final Thread thread = daemon(this::run, "sightline-sender");
+    private Thread resultThread;
+    private EventStream stream;
+    private long nextStream = System.nanoTime();
+    private int failures;
+    private int flushes;
+    private boolean isClosing;
+    private ClientException failure;
+    /** Events with a verdict that no callback has taken yet, and their bytes. */
+    private int undelivered;
+    private long undeliveredBytes;
+    private long settled;
+    private long streams;
+    private long sentAgain;
+
+    Sender(Options options) {
+        this.options = options;
+        this.outbox = new Outbox(options);
+        // The server allows 100 PINGs in 30 s. Without any, a dead link would never be noticed.
+        this.channel = options.channel.keepAliveTime(20, TimeUnit.SECONDS)
+                .keepAliveTimeout(10, TimeUnit.SECONDS).disableRetry().build();
+        this.results = Executors.newSingleThreadExecutor(
+                task -> resultThread = daemon(task, "sightline-results"));
+    }
+
+    private static Thread daemon(Runnable task, String name) {
+        Thread thread = new Thread(task, name);
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    // What callers use.
+
+    Optional<CompletableFuture<EventResult>> add(TrackingEvent event, boolean waits)
+            throws InterruptedException {
+        int bytes = event.getSerializedSize();
+        lock.lockInterruptibly();
+        try {
+            while (!isEnded() && !hasRoom(bytes)) {
+                if (!waits) {
+                    return Optional.empty();
+                }
+                if (Thread.currentThread() == resultThread) {
+                    throw new ClientException("full: no wait on the thread of results", null);
+                }
+                progress.await();
+            }
+            if (isEnded()) {
+                throw failure != null ? failure : new ClientException("closed", null);
+            }
+            CompletableFuture<EventResult> ticket = outbox.add(event, System.nanoTime()).ticket();
+            if (outbox.isFirst() || outbox.isFull()) {
+                work.signal();
+            }
+            return Optional.of(ticket);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean isEnded() {
+        return isClosing || failure != null;
+    }
+
+    /** Results that no callback has taken count too: a slow one slows the callers down. */
+    private boolean hasRoom(int bytes) {
+        return outbox.hasRoom(bytes) && undelivered + outbox.pending() < options.maxPending
+                && undeliveredBytes + outbox.pendingBytes() < options.maxPendingBytes;
+    }
+
+    boolean flush(Duration timeout) throws InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            flushes++;
+            work.signal();
+            List<Outbox.Entry> before = outbox.entries();
+            long left = timeout.toNanos();
+            while (left > 0 && failure == null && !areDone(before)) {
+                left = progress.awaitNanos(left);
+            }
+            return failure == null && areDone(before);
+        } finally {
+            flushes--;
+            lock.unlock();
+        }
+    }
+
+    private static boolean areDone(List<Outbox.Entry> entries) {
+        return entries.stream().allMatch(entry -> entry.ticket().isDone());
+    }
+
+    List<Outbox.Entry> entries() {
+        lock.lock();
+        try {
+            return outbox.entries();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    Stats stats() {
+        lock.lock();
+        try {
+            return new Stats(outbox.pending(), outbox.pendingBytes(), settled, streams, sentAgain);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void close() {
+        lock.lock();
+        try {
+            isClosing = true;
+            work.signal();
+            awaitUntil(() -> outbox.pending() == 0 || failure != null, options.closeTimeout);
+            if (stream != null) {
+                stream.halfClose();
+                awaitUntil(() -> stream == null, outbox.pending() == 0 ? END : Duration.ZERO);
+            }
+            fail(new ClientException("closed", null));
+        } finally {
+            lock.unlock();
+        }
+        channel.shutdownNow();
+        results.shutdown();
+        try {
+            if (Thread.currentThread() != resultThread) {
+                results.awaitTermination(END.toSeconds(), TimeUnit.SECONDS);
+            }
+        } catch (InterruptedException interruption) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void awaitUntil(BooleanSupplier isMet, Duration timeout) {
+        try {
+            for (long left = timeout.toNanos(); left > 0 && !isMet.getAsBoolean();) {
+                left = progress.awaitNanos(left);
+            }
+        } catch (InterruptedException interruption) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    // The thread.
+
+    private void run() {
+        lock.lock();
+        try {
+            while (failure == null) {
+                if (stream == null) {
+                    openStream();
+                } else {
+                    sendRequest();
+                }
+            }
+        } catch (InterruptedException interruption) {
+            fail(new ClientException("interrupted", interruption));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void openStream() throws InterruptedException {
+        long wait = nextStream - System.nanoTime();
+        if (isClosing && outbox.pending() == 0) {
+            work.await();
+        } else if (wait > 0) {
+            work.awaitNanos(wait);
+        } else {
+            // The caller's own code, which may take its time.
+            lock.unlock();
+            String token;
+            try {
+                token = options.token.get();
+            } finally {
+                lock.lock();
+            }
+            streams++;
+            stream = new EventStream(this);
+            stream.open(channel, token);
+        }
+    }
+
+    private void sendRequest() throws InterruptedException {
+        long now = System.nanoTime();
+        StreamEventsRequest request =
+                stream.isOpen() ? outbox.next(now, isClosing || flushes > 0) : null;
+        if (request != null) {
+            stream.send(request);
+            return;
+        }
+        long nanos = stream.isOpen() ? outbox.nanosUntilNext(now) : Long.MAX_VALUE;
+        if (nanos == Long.MAX_VALUE) {
+            work.await();
+        } else {
+            work.awaitNanos(nanos);
+        }
+    }
+
+    // What the stream tells.
+
+    void answered(EventStream from, StreamEventsResponse answer) {
+        lock.lock();
+        try {
+            if (from != stream) {
+                return;
+            }
+            if (answer.hasLimits()) {
+                outbox.take(answer.getLimits());
+            }
+            List<Outbox.Verdicted> verdicts = outbox.settle(answer, System.nanoTime());
+            if (!verdicts.isEmpty()) {
+                failures = 0;
+                settled += verdicts.size();
+                deliver(verdicts);
+            }
+            if (answer.hasClosing()) {
+                failures = 0;
+                stream.halfClose();
+            }
+            signal();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void ended(EventStream from, Throwable error) {
+        lock.lock();
+        try {
+            if (from != stream) {
+                return;
+            }
+            stream = null;
+            sentAgain += outbox.streamEnded();
+            Ending ending = new Ending(error);
+            if (ending.isFinal()) {
+                fail(ending.exception());
+            } else {
+                nextStream = System.nanoTime() + ending.nanosUntilNextStream(failures++);
+            }
+            signal();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void signal() {
+        work.signal();
+        progress.signalAll();
+    }
+
+    /** Nothing more is sent: whoever waits is told, and the events stay in the outbox. */
+    private void fail(ClientException cause) {
+        if (failure == null) {
+            failure = cause;
+            List<Outbox.Entry> left = outbox.entries();
+            results.execute(() -> left.forEach(
+                    entry -> entry.ticket().completeExceptionally(cause)));
+        }
+        signal();
+    }
+
+    private void deliver(List<Outbox.Verdicted> verdicts) {
+        int bytes = verdicts.stream().mapToInt(verdicted -> verdicted.entry().bytes()).sum();
+        undelivered += verdicts.size();
+        undeliveredBytes += bytes;
+        results.execute(() -> {
+            verdicts.forEach(this::tell);
+            lock.lock();
+            try {
+                undelivered -= verdicts.size();
+                undeliveredBytes -= bytes;
+                progress.signalAll();
+            } finally {
+                lock.unlock();
+            }
+        });
+    }
+
+    private void tell(Outbox.Verdicted verdicted) {
+        verdicted.entry().ticket().complete(verdicted.result());
+        try {
+            options.onResult.accept(verdicted.result());
+        } catch (RuntimeException dropped) {
+            // A callback's failure is its own: the next one gets its result.
+        }
+    }
+}

@@ -1,0 +1,96 @@
+package com.sightline.client;
+
+import com.sightline.v1.EventResult;
+import com.sightline.v1.TrackingEvent;
+import io.grpc.ManagedChannelBuilder;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+
+/**
+ * Sends tracking events, and keeps each until the server has given its final verdict: through
+ * restarts, drains and cut connections. Safe to use from many threads.
+ */
+public final class SightlineClient implements AutoCloseable {
+    /** The most bytes that an event may have, by the server's default. */
+    public static final int MAX_EVENT_BYTES = 16 << 10;
+
+    private final Sender sender;
+
+    SightlineClient(Options options) {
+        this.sender = new Sender(options);
+        sender.start();
+    }
+
+    /** Settings of a client of a server, such as `sightline.example:443`, with TLS. */
+    public static Options builder(String target) {
+        return builder(ManagedChannelBuilder.forTarget(target));
+    }
+
+    /** The same with a channel of the caller's own making: its roots, certificate, proxy. */
+    public static Options builder(ManagedChannelBuilder<?> channel) {
+        return new Options(channel);
+    }
+
+    /**
+     * Takes an event, and waits while the client is full.
+     *
+     * @return the final result: accepted, suppressed, duplicate or rejected. It fails with
+     *     ClientException if the client ends before; {@link #unacknowledged} has the event then.
+     * @throws IllegalArgumentException if the event exceeds {@link #MAX_EVENT_BYTES}
+     * @throws ClientException if the client is closed or has failed, or, on the thread of results,
+     *     while it is full
+     */
+    public CompletableFuture<EventResult> send(TrackingEvent event) throws InterruptedException {
+        check(event);
+        return sender.add(event, true).orElseThrow();
+    }
+
+    /** The same, or nothing while the client is full. */
+    public Optional<CompletableFuture<EventResult>> trySend(TrackingEvent event) {
+        check(event);
+        try {
+            return sender.add(event, false);
+        } catch (InterruptedException impossible) {
+            throw new AssertionError(impossible);
+        }
+    }
+
+    private static void check(TrackingEvent event) {
+        int bytes = event.getSerializedSize();
+        if (bytes > MAX_EVENT_BYTES) {
+            throw new IllegalArgumentException(
+                    "event: " + bytes + " bytes, the limit is " + MAX_EVENT_BYTES);
+        }
+    }
+
+    /**
+     * Sends what waits, and waits until all that was sent before has its final verdict.
+     *
+     * @return whether that was so in time; what is pending is sent on in either case
+     */
+    public boolean flush(Duration timeout) throws InterruptedException {
+        return sender.flush(timeout);
+    }
+
+    /** The events without a final verdict, in the order of sending; after close too. */
+    public List<TrackingEvent> unacknowledged() {
+        return sender.entries().stream().map(Outbox.Entry::event).collect(Collectors.toList());
+    }
+
+    /** What the client has done, and holds now. */
+    public Stats stats() {
+        return sender.stats();
+    }
+
+    /**
+     * Takes no more, flushes for at most `closeTimeout`, half-closes the stream and reads its end.
+     * May be called again.
+     */
+    @Override
+    public void close() {
+        sender.close();
+    }
+}
