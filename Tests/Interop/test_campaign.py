@@ -157,7 +157,7 @@ def test_requests_go_over_tls_to_a_known_server(make_server, receiver, folder, s
         client = Client(0, seed)
         client.send(server)
         if is_known:
-            wait_until_drained(server, receiver)
+            wait_until_counted(server, receiver)
         else:
             wait_until(lambda: "the sink is unavailable" in server.log_path.read_text(), "a reason")
         assert server.terminate() == 0, server.log()
