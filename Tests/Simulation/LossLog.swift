@@ -7,8 +7,8 @@ final class LossLog: @unchecked Sendable {
     /// The lost events by sequence; nil if their number is unknown.
     private let losses = Mutex<[String: Int?]>([:])
     /// By sink and first sequence: a gap that was told, and not yet noted as such when the process
-    /// ended, is told again with what has joined it, or up to a group that is still there this time.
-    /// The longest counts, for a backend that was past it does not take that group again.
+    /// ended, is told again with what has joined it, or up to a group that is still there this
+    /// time. The longest counts, for a backend that was past it does not take that group again.
     private let missed = Mutex<[String: [Int64: MissedGroups]]>([:])
 
     /// The gaps that a sink was told of.

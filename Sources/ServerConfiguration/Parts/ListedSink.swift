@@ -48,8 +48,8 @@ package struct ListedSink: Sendable, Equatable {
         self.name == self.kind.rawValue ? "hits" : "hits-\(self.name)"
     }
 
-    /// The sink as the journal knows it, with what its backend may lose: a stream, or a standby that
-    /// takes over.
+    /// The sink as the journal knows it: with a retention where its backend may lose what it took,
+    /// as a stream may, or a standby that takes over.
     func journalSink(in whole: ServerConfiguration) -> JournalSink {
         var sink = self.journalSink
         switch self.kind {
