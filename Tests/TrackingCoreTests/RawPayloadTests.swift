@@ -152,7 +152,7 @@ struct RawPayloadTests {
         #expect(try TestEvent.raw(json, platform).judged().line == Self.opened)
     }
 
-    @Test("A raw payload is taken at its limits, and is too large one beyond")
+    @Test("a raw payload is taken at its limits, and is too large one beyond")
     func limits() throws {
         let nested = { (levels: Int) in
             #"{"a":"# + String(repeating: "[", count: levels - 1)
