@@ -126,8 +126,12 @@ extension KafkaSink {
             return .failed(
                 "brokers", "\(failure)", fix: "check that Kafka brokers listen at kafka.brokers")
         }
-        // A listener without TLS just ends the connection.
-        if trouble.error == RD_KAFKA_RESP_ERR__SSL || trouble.reason.contains("SSL handshake") {
+        // A listener without TLS just ends the connection. Whether librdkafka then calls it a failed
+        // handshake or a lost connection depends on which of the two it notices first.
+        let isOfTLS =
+            trouble.error == RD_KAFKA_RESP_ERR__SSL
+            || ["SSL handshake", "state SSL_HANDSHAKE"].contains { trouble.reason.contains($0) }
+        if isOfTLS {
             return .failed(
                 "TLS", trouble.reason,
                 fix: "check that the listener takes TLS, and kafka.tls.roots; the certificate has "
