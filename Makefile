@@ -97,7 +97,7 @@ cluster-kafka: bootstrap ## Try it: a mock cluster of Kafka, two ingest nodes, a
 
 clients: bootstrap ## Build the test clients of other languages (grpc-go and C++)
 	Benchmarks/bootstrap && Scripts/build-clients .build/clients
-	Scripts/build-client-libraries .build/clients python go
+	Scripts/build-client-libraries .build/clients python go java
 
 test-clients: build-tests clients ## Run clients in other languages concurrently for a minute
 	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop/test_clients.py --whole

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import socket
 import sqlite3
 import subprocess
@@ -34,7 +35,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 LIBRARIES = {
     "python": [sys.executable, HERE / "clients" / "library.py"],
     "go": [BUILT / "go" / "program"],
+    "java": ["java", "-cp", f"{BUILT / 'java'}/*", "Program"],
 }
+# Clients/java/README.md says why the others are not.
+WITH_SPOOL = {"python", "go"}
+WITH_TLS = {"python", "go"}
 ACCEPTED, DUPLICATE = "1", "7"
 
 
@@ -51,6 +56,11 @@ def built(name: str) -> str:
 @pytest.fixture(scope="module", params=LIBRARIES)
 def library(request) -> str:
     return built(request.param)
+
+
+def only_of(libraries: set[str], library: str) -> None:
+    if library not in libraries:
+        pytest.skip(f"Clients/{library}/README.md says why there is none")
 
 
 def environment() -> dict[str, str]:
@@ -152,6 +162,8 @@ class Fault:
     # What takes the longer the more events there are.
     most_events: int = WHOLE
     rate: int | None = None
+    # What takes its time, whether or not there are events.
+    slower: int = 1
 
 
 def kill(server, sender, events, kills, dice) -> None:
@@ -188,7 +200,7 @@ FAULTS = {
     "kills": Fault({}, kill, at_least=3),
     "a drain": Fault({}, drain),
     "connections that age": Fault({"connections.max_age_seconds": 1,
-                                   "connections.age_jitter_percent": 0}),
+                                   "connections.age_jitter_percent": 0}, slower=3),
     # A request uses up more than a second of it, which ends its stream.
     "a quota": Fault({"quotas.events_per_second": 80, "quotas.stream_wait_seconds": 1},
                      most_events=300, rate=0),
@@ -201,15 +213,19 @@ def test_the_first_program_of_its_page_runs(library, running, tmp_path):
     page = (ROOT / "Clients" / library / "README.md").read_text()
     program = page.split(f"```{library}\n")[1].split("```")[0]
     # Go's package and imports are what an editor writes.
-    assert program[max(0, program.find("func main")):].count("\n") <= 15
+    start = max(0, program.find("func main"), program.find("public class"))
+    assert program[start:].count("\n") <= 15
     done = run_program(library, program.replace("127.0.0.1:50051", running.target), tmp_path)
-    assert done.returncode == 0 and "1000" in done.stdout, done
+    assert done.returncode == 0 and {"1000", "VERDICT_ACCEPTED"} & set(
+        re.findall(r"\w+", done.stdout)), done
 
 
 def run_program(library: str, program: str, folder: pathlib.Path) -> subprocess.CompletedProcess:
     """Runs a program's text with a library."""
     path, command = {"python": (folder / "main.py", [sys.executable]),
-                     "go": (folder / "main.go", ["go", "run"])}[library]
+                     "go": (folder / "main.go", ["go", "run"]),
+                     "java": (folder / "First.java", ["java", "-cp", f"{BUILT / 'java'}/*"]),
+                     }[library]
     path.write_text(program)
     return subprocess.run([*command, path], env=environment(), capture_output=True, text=True,
                           timeout=SECONDS)
@@ -232,7 +248,8 @@ def test_each_event_is_stored_exactly_once(library, make_server, figure, amount,
     started = time.monotonic()
     # At a rate, so that the fault meets a client which still has events to send.
     sender = Sender(library, server.target, "--space", space, "--events", str(events),
-                    "--rate", str(rate(events) if fault.rate is None else fault.rate))
+                    "--rate", str(rate(events) // fault.slower if fault.rate is None
+                                  else fault.rate))
     if fault.act:
         fault.act(server, sender, events, kills, random.Random(seed))
     end = sender.wait()
@@ -246,6 +263,7 @@ def test_each_event_is_stored_exactly_once(library, make_server, figure, amount,
 def test_with_tls_and_a_key_each_event_is_stored_once(library, make_server, figure, amount, seed,
                                                       tmp_path):
     """mTLS and an API key at once; and the tenant is the key's."""
+    only_of(WITH_TLS, library)
     events, authority = amount(SAMPLE, WHOLE), Authority()
     certificate, key = authority.issue().write(tmp_path, "server")
     own, own_key = authority.issue("shop", usage=CLIENT).write(tmp_path, "client")
@@ -269,6 +287,7 @@ def test_with_a_spool_not_even_the_clients_end_loses_an_event(library, make_serv
                                                               seed, tmp_path):
     """kill -9 of client and server in turn. What `send` had returned for is never sent again by
     the program: only the spool has it."""
+    only_of(WITH_SPOOL, library)
     events, dice = amount(SAMPLE, WHOLE), random.Random(seed)
     kills = SAMPLE_KILLS if events < WHOLE else WHOLE_KILLS
     server = on_one_port(make_server(MANY_CONNECTIONS))
@@ -296,7 +315,8 @@ def test_with_a_spool_not_even_the_clients_end_loses_an_event(library, make_serv
 
 def test_what_one_library_has_spooled_another_one_sends(library, make_server, tmp_path, seed):
     """Its files are the same in all; here the sender's server is away all its life."""
-    names = list(LIBRARIES)
+    only_of(WITH_SPOOL, library)
+    names = sorted(WITH_SPOOL)
     other = names[names.index(library) - 1]
     built(other)
     space, arguments = f"{seed:08x}", ["--events", "500", "--spool", str(tmp_path / "spool")]
@@ -351,8 +371,8 @@ class Link:
 
 def test_a_dead_link_is_noticed(library, make_server, request, seed, figure):
     """By PINGs: nothing else tells a client that its bytes arrive nowhere."""
-    if library == "go" and not request.config.getoption("--whole"):
-        pytest.skip("grpc-go takes no less than 10 s of silence: see --whole")
+    if library != "python" and not request.config.getoption("--whole"):
+        pytest.skip("grpc-go and grpc-java take no less than 10 s of silence: see --whole")
     server, events, space = on_one_port(make_server()), 1_000, f"{seed:08x}"
     with contextlib.closing(Link(server.target)) as link:
         sender = Sender(library, link.target, "--space", space, "--events", str(events),

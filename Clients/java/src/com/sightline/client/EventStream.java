@@ -49,6 +49,12 @@ final class EventStream implements ClientResponseObserver<StreamEventsRequest,
         }
     }
 
+    void cancel() {
+        if (requests != null) {
+            requests.cancel("given up", null);
+        }
+    }
+
     @Override
     public void beforeStart(ClientCallStreamObserver<StreamEventsRequest> call) {
         requests = call;

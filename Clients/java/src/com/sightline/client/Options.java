@@ -19,6 +19,9 @@ public final class Options {
     int maxPending = 10_000;
     long maxPendingBytes = 8 << 20;
     Duration closeTimeout = Duration.ofSeconds(30);
+    Duration silence = Duration.ofSeconds(20);
+    Duration keepaliveTimeout = Duration.ofSeconds(10);
+    Duration answerTimeout = Duration.ofMinutes(2);
 
     Options(ManagedChannelBuilder<?> channel) {
         this.channel = channel;
@@ -80,6 +83,19 @@ public final class Options {
     /** How long `close` waits for what is pending, 30 s. */
     public Options closeTimeout(Duration value) {
         this.closeTimeout = value;
+        return this;
+    }
+
+    /** How long a link may be silent before a PING, 20 s, and how long its answer may take, 10 s. */
+    public Options keepalive(Duration silence, Duration timeout) {
+        this.silence = silence;
+        this.keepaliveTimeout = timeout;
+        return this;
+    }
+
+    /** How long requests may be under way without an answer before the stream is given up, 2 min. */
+    public Options answerTimeout(Duration value) {
+        this.answerTimeout = value;
         return this;
     }
 

@@ -1,5 +1,6 @@
 package com.sightline.client;
 
+import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.Duration;
 import com.sightline.v1.EventResult;
 import com.sightline.v1.StreamEventsRequest;
@@ -13,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * The events that have no final verdict yet, as requests and as what waits to be in one. A value
@@ -28,9 +30,16 @@ final class Outbox {
 
     private record Request(StreamEventsRequest message, List<Entry> entries) { }
 
+    /** The bytes of a request apart from its events: sequence (11) and options (4). */
+    private static final int REQUEST_OVERHEAD = 16;
+    /** However little the server asks for, and however much. */
+    private static final long MIN_RETRY = 100_000_000L;
+    private static final long MAX_RETRY = 30_000_000_000L;
+
     private final Options options;
     private int maxEvents;
     private int maxBytes;
+    /** None before the stream's first answer, which has the server's limits. */
     private int window;
     /** Requests of an earlier stream that this one has not sent yet, before those that it has. */
     private final ArrayDeque<Request> again = new ArrayDeque<>();
@@ -42,12 +51,21 @@ final class Outbox {
     private int pending;
     private long lastSequence;
     private long pauseEnd = Long.MIN_VALUE;
+    private long resentRequests;
+    private long retriedEvents;
 
     Outbox(Options options) {
         this.options = options;
         this.maxEvents = options.batchEvents;
         this.maxBytes = options.batchBytes;
-        this.window = options.requestsUnderWay;
+    }
+
+    long resentRequests() {
+        return resentRequests;
+    }
+
+    long retriedEvents() {
+        return retriedEvents;
     }
 
     int pending() {
@@ -65,7 +83,7 @@ final class Outbox {
     }
 
     Entry add(TrackingEvent event, long now) {
-        Entry entry = new Entry(event, event.getSerializedSize(), now, new CompletableFuture<>());
+        Entry entry = new Entry(event, size(event), now, new CompletableFuture<>());
         waiting.addLast(entry);
         waitingBytes += entry.bytes();
         pendingBytes += entry.bytes();
@@ -73,12 +91,40 @@ final class Outbox {
         return entry;
     }
 
-    /** What the server allows tightens what the options say. */
-    void take(StreamLimits limits) {
-        maxEvents = Math.min(options.batchEvents, limits.getMaxEvents());
-        // A request has its sequence and a few bytes for each event besides.
-        maxBytes = Math.min(options.batchBytes, limits.getMaxRequestBytes() * 7 / 8);
-        window = Math.min(options.requestsUnderWay, limits.getMaxUnacknowledgedRequests());
+    /** The bytes that an event adds to a request: itself, its tag and its length. */
+    static int size(TrackingEvent event) {
+        return CodedOutputStream.computeMessageSize(
+                StreamEventsRequest.EVENTS_FIELD_NUMBER, event);
+    }
+
+    /** A stream's first answer: what the server allows tightens what the options say. */
+    void streamBegan(StreamLimits limits) {
+        maxEvents = stricter(options.batchEvents, limits.getMaxEvents());
+        maxBytes = stricter(options.batchBytes, limits.getMaxRequestBytes());
+        window = stricter(options.requestsUnderWay, limits.getMaxUnacknowledgedRequests());
+        if (again.stream().anyMatch(this::exceeds)) {
+            // Made under wider limits: their events go in smaller requests, in the same order.
+            while (!again.isEmpty()) {
+                putBack(again.removeLast().entries());
+            }
+        }
+    }
+
+    /** The smaller number; 0 says nothing. */
+    private static int stricter(int own, int told) {
+        return told == 0 || Integer.compareUnsigned(told, own) > 0 ? own : told;
+    }
+
+    private boolean exceeds(Request request) {
+        return request.entries().size() > 1 && (request.entries().size() > maxEvents
+                || request.message().getSerializedSize() > maxBytes);
+    }
+
+    private void putBack(List<Entry> entries) {
+        for (int index = entries.size() - 1; index >= 0; index--) {
+            waiting.addFirst(entries.get(index));
+            waitingBytes += entries.get(index).bytes();
+        }
     }
 
     /** The next request to send now, or null. */
@@ -86,12 +132,22 @@ final class Outbox {
         if (underWay.size() >= window) {
             return null;
         }
-        Request request = again.isEmpty() ? batch(now, isFlushing) : again.removeFirst();
+        Request request;
+        if (again.isEmpty()) {
+            request = batch(now, isFlushing);
+        } else {
+            request = again.removeFirst();
+            resentRequests++;
+        }
         if (request == null) {
             return null;
         }
         underWay.addLast(request);
         return request.message();
+    }
+
+    boolean isUnderWay() {
+        return !underWay.isEmpty();
     }
 
     /** Whether one event waits, the first of a request. */
@@ -101,7 +157,7 @@ final class Outbox {
 
     /** Whether what waits fills a request, so that it need not linger. */
     boolean isFull() {
-        return waiting.size() >= maxEvents || waitingBytes >= maxBytes;
+        return waiting.size() >= maxEvents || waitingBytes >= maxBytes - REQUEST_OVERHEAD;
     }
 
     /** Nanoseconds until `next` may have one without anything else happening. */
@@ -125,8 +181,9 @@ final class Outbox {
         List<Entry> entries = new ArrayList<>();
         StreamEventsRequest.Builder message = StreamEventsRequest.newBuilder();
         long bytes = 0;
+        int room = maxBytes - REQUEST_OVERHEAD;
         while (!waiting.isEmpty() && entries.size() < maxEvents
-                && (entries.isEmpty() || bytes + waiting.peekFirst().bytes() <= maxBytes)) {
+                && (entries.isEmpty() || bytes + waiting.peekFirst().bytes() <= room)) {
             Entry entry = waiting.removeFirst();
             bytes += entry.bytes();
             entries.add(entry);
@@ -142,7 +199,10 @@ final class Outbox {
     /** Takes an answer; returns the events that have their final verdict by it. */
     List<Verdicted> settle(StreamEventsResponse answer, long now) {
         for (EventResult result : answer.getResultsList()) {
-            results.computeIfAbsent(result.getSequence(), key -> new ArrayList<>()).add(result);
+            if (isUnderWay(result.getSequence())) {
+                results.computeIfAbsent(result.getSequence(), key -> new ArrayList<>())
+                        .add(result);
+            }
         }
         List<Verdicted> settled = new ArrayList<>();
         List<Entry> later = new ArrayList<>();
@@ -151,17 +211,26 @@ final class Outbox {
             settle(underWay.removeFirst(), settled, later);
         }
         if (!later.isEmpty()) {
-            pauseEnd = now + nanos(answer.getRetryDelay());
-            for (int index = later.size() - 1; index >= 0; index--) {
-                waiting.addFirst(later.get(index));
-                waitingBytes += later.get(index).bytes();
-            }
+            long delay = Math.max(MIN_RETRY, Math.min(MAX_RETRY, nanos(answer.getRetryDelay())));
+            // Up to half as long again, so that senders do not come back together.
+            pauseEnd = now + delay + ThreadLocalRandom.current().nextLong(delay / 2);
+            retriedEvents += later.size();
+            putBack(later);
         }
         for (Verdicted verdicted : settled) {
             pendingBytes -= verdicted.entry().bytes();
             pending--;
         }
         return settled;
+    }
+
+    /** What is kept of an answer is bounded by what was sent. */
+    private boolean isUnderWay(long sequence) {
+        return !underWay.isEmpty()
+                && Long.compareUnsigned(
+                        underWay.peekFirst().message().getSequence(), sequence) <= 0
+                && Long.compareUnsigned(
+                        underWay.peekLast().message().getSequence(), sequence) >= 0;
     }
 
     private void settle(Request request, List<Verdicted> settled, List<Entry> later) {
@@ -201,13 +270,12 @@ final class Outbox {
     }
 
     /** The stream has ended: what it did not acknowledge goes first into the next one. */
-    int streamEnded() {
-        int count = underWay.size();
+    void streamEnded() {
         while (!underWay.isEmpty()) {
             again.addFirst(underWay.removeLast());
         }
         results.clear();
-        return count;
+        window = 0;
     }
 
     /** All entries without a final verdict, in the order in which they were added. */

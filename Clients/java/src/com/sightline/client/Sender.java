@@ -4,9 +4,13 @@ import com.sightline.v1.EventResult;
 import com.sightline.v1.StreamEventsRequest;
 import com.sightline.v1.StreamEventsResponse;
 import com.sightline.v1.TrackingEvent;
+import com.sightline.v1.Verdict;
 import io.grpc.ManagedChannel;
+import io.grpc.Status;
 import java.time.Duration;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -41,16 +45,19 @@ final class Sender {
     /** Events with a verdict that no callback has taken yet, and their bytes. */
     private int undelivered;
     private long undeliveredBytes;
-    private long settled;
+    private final Map<Verdict, Long> verdicts = new EnumMap<>(Verdict.class);
     private long streams;
-    private long sentAgain;
+    /** When the stream is given up unless something is heard of it, in nanoseconds; or null. */
+    private Long deadline;
 
     Sender(Options options) {
         this.options = options;
         this.outbox = new Outbox(options);
         // The server allows 100 PINGs in 30 s. Without any, a dead link would never be noticed.
-        this.channel = options.channel.keepAliveTime(20, TimeUnit.SECONDS)
-                .keepAliveTimeout(10, TimeUnit.SECONDS).disableRetry().build();
+        this.channel = options.channel
+                .keepAliveTime(options.silence.toNanos(), TimeUnit.NANOSECONDS)
+                .keepAliveTimeout(options.keepaliveTimeout.toNanos(), TimeUnit.NANOSECONDS)
+                .disableRetry().build();
         this.results = Executors.newSingleThreadExecutor(
                 task -> resultThread = daemon(task, "sightline-results"));
     }
@@ -69,7 +76,7 @@ final class Sender {
 
     Optional<CompletableFuture<EventResult>> add(TrackingEvent event, boolean waits)
             throws InterruptedException {
-        int bytes = event.getSerializedSize();
+        int bytes = Outbox.size(event);
         lock.lockInterruptibly();
         try {
             while (!isEnded() && !hasRoom(bytes)) {
@@ -137,7 +144,8 @@ final class Sender {
     Stats stats() {
         lock.lock();
         try {
-            return new Stats(outbox.pending(), outbox.pendingBytes(), settled, streams, sentAgain);
+            return new Stats(outbox.pending(), outbox.pendingBytes(), new EnumMap<>(verdicts),
+                    streams, outbox.resentRequests(), outbox.retriedEvents());
         } finally {
             lock.unlock();
         }
@@ -213,6 +221,7 @@ final class Sender {
                 lock.lock();
             }
             streams++;
+            deadline = System.nanoTime() + options.answerTimeout.toNanos();
             stream = new EventStream(this);
             stream.open(channel, token);
         }
@@ -223,10 +232,21 @@ final class Sender {
         StreamEventsRequest request =
                 stream.isOpen() ? outbox.next(now, isClosing || flushes > 0) : null;
         if (request != null) {
+            if (deadline == null) {
+                deadline = now + options.answerTimeout.toNanos();
+            }
             stream.send(request);
             return;
         }
         long nanos = stream.isOpen() ? outbox.nanosUntilNext(now) : Long.MAX_VALUE;
+        if (deadline != null) {
+            if (deadline - now <= 0) {
+                stream.cancel();
+                ended(stream, Status.UNAVAILABLE.withDescription("no answer").asException());
+                return;
+            }
+            nanos = Math.min(nanos, deadline - now);
+        }
         if (nanos == Long.MAX_VALUE) {
             work.await();
         } else {
@@ -243,17 +263,21 @@ final class Sender {
                 return;
             }
             if (answer.hasLimits()) {
-                outbox.take(answer.getLimits());
+                outbox.streamBegan(answer.getLimits());
             }
-            List<Outbox.Verdicted> verdicts = outbox.settle(answer, System.nanoTime());
-            if (!verdicts.isEmpty()) {
+            long now = System.nanoTime();
+            List<Outbox.Verdicted> settled = outbox.settle(answer, now);
+            if (!settled.isEmpty()) {
                 failures = 0;
-                settled += verdicts.size();
-                deliver(verdicts);
+                settled.forEach(one -> verdicts.merge(one.result().getVerdict(), 1L, Long::sum));
+                deliver(settled);
             }
             if (answer.hasClosing()) {
                 failures = 0;
                 stream.halfClose();
+                deadline = now + Outbox.nanos(answer.getClosing().getGrace()) + END.toNanos();
+            } else if (stream.isOpen()) {
+                deadline = outbox.isUnderWay() ? now + options.answerTimeout.toNanos() : null;
             }
             signal();
         } finally {
@@ -268,7 +292,7 @@ final class Sender {
                 return;
             }
             stream = null;
-            sentAgain += outbox.streamEnded();
+            outbox.streamEnded();
             Ending ending = new Ending(error);
             if (ending.isFinal()) {
                 fail(ending.exception());

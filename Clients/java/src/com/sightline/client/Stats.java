@@ -1,12 +1,17 @@
 package com.sightline.client;
 
+import com.sightline.v1.Verdict;
+import java.util.Map;
+
 /**
  * What a client has done, and holds now.
  *
  * @param pending events without a final verdict
- * @param pendingBytes their bytes
- * @param settled events with a final verdict
+ * @param pendingBytes their bytes in requests
+ * @param verdicts final verdicts, counted
  * @param streams streams that were opened
- * @param sentAgain requests that went into one more stream
+ * @param resentRequests requests that went into one more stream
+ * @param retriedEvents events that the server told to send later, as often as it did
  */
-public record Stats(int pending, long pendingBytes, long settled, long streams, long sentAgain) { }
+public record Stats(int pending, long pendingBytes, Map<Verdict, Long> verdicts, long streams,
+        long resentRequests, long retriedEvents) { }
