@@ -220,6 +220,83 @@ def test_the_first_program_of_its_page_runs(library, running, tmp_path):
         re.findall(r"\w+", done.stdout)), done
 
 
+# What a service has around the lines of its page: a client, and a payload that it was given.
+FRAMES = {
+    "python": """
+import pathlib
+from sightline import Client
+from sightline.v1.event_pb2 import (
+    Platform, PushInteraction, PUSH_INTERACTION_KIND_OPENED as OPENED, TrackingEvent)
+from sightline.v1.payload_pb2 import RawPayload
+from sightline.v1.verdict_pb2 import Verdict
+payload = pathlib.Path("{path}").read_bytes()
+with Client("{target}") as client:
+    {lines}
+for verdict, count in client.stats().verdicts.items():
+    print(Verdict.Name(verdict), count)
+""",
+    "go": """
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	sightline "github.com/sightline/sightline/Clients/go"
+	pb "github.com/sightline/sightline/Clients/go/sightline/v1"
+)
+
+const opened = pb.PushInteractionKind_PUSH_INTERACTION_KIND_OPENED
+
+func main() {{
+	ctx := context.Background()
+	payload, _ := os.ReadFile("{path}")
+	client, _ := sightline.Dial("{target}")
+	{lines}
+	client.Close(ctx)
+	fmt.Println(client.Stats().Verdicts)
+}}
+""",
+    "java": """
+import static com.sightline.v1.Platform.*;
+import static com.sightline.v1.PushInteractionKind.*;
+import com.google.protobuf.ByteString;
+import com.sightline.client.SightlineClient;
+import com.sightline.v1.*;
+import java.nio.file.*;
+
+public class First {{
+    public static void main(String[] arguments) throws Exception {{
+        var payload = Files.readAllBytes(Path.of("{path}"));
+        var client = SightlineClient.builder("{target}").plaintext().build();
+        {lines}
+        client.close();
+        System.out.println(client.stats().verdicts());
+    }}
+}}
+""",
+}
+
+
+@pytest.mark.parametrize("sample, platform, verdict", [
+    ("apns-alert", "IOS", "ACCEPTED"), ("apns-tester", "IOS", "REJECTED"),
+    ("fcm-sent", "ANDROID", "ACCEPTED"), ("fcm-tester", "ANDROID", "ACCEPTED"),
+    ("fcm-map", "ANDROID", "ACCEPTED")])
+def test_a_vendors_sample_goes_in_with_three_lines(library, make_server, payloads, tmp_path,
+                                                   sample, platform, verdict):
+    """D31, D32: those of its page. The tester's has no ids, and is refused for it (D2)."""
+    page = (ROOT / "Clients" / library / "README.md").read_text()
+    lines = page.split(f"```{library}\n")[2].split("```")[0].strip().split("\n")
+    assert len(lines) == 3
+    program = FRAMES[library].format(
+        path=payloads / f"{sample}.json", target=make_server().start().target,
+        lines="\n    ".join(lines).replace("PLATFORM_ANDROID", f"PLATFORM_{platform}"))
+    done = run_program(library, program, tmp_path)
+    assert done.returncode == 0, done
+    assert re.findall(r"VERDICT_(\w+)\W+1\b", done.stdout) == [verdict], done
+
+
 def run_program(library: str, program: str, folder: pathlib.Path) -> subprocess.CompletedProcess:
     """Runs a program's text with a library."""
     path, command = {"python": (folder / "main.py", [sys.executable]),
