@@ -35,7 +35,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 LIBRARIES = {
     "python": [sys.executable, HERE / "clients" / "library.py"],
     "go": [BUILT / "go" / "program"],
-    "java": ["java", "-cp", f"{BUILT / 'java'}/*", "Program"],
+    # A heap takes what it may before it is looked through: with this bound, more would be an error.
+    "java": ["java", "-Xmx64m", "-cp", f"{BUILT / 'java'}/*", "Program"],
 }
 # Clients/java/README.md says why the others are not.
 WITH_SPOOL = {"python", "go"}
