@@ -128,6 +128,7 @@ let targets: [Target] = [
         ["SightlineClient", "SightlineProtos", "TerminalText", "TrackingCore"]
             + libraries("SwiftProtobuf")),
     module("SightlineBench", ["SightlineClient", "SightlineProtos", "TrackingCore"] + grpc),
+    module("ClientConformance", ["SightlineProtos"] + libraries("NIOCore") + grpc),
     module(
         "Telemetry",
         ["ConfigurationKeys", "SightlineProtos", "TrackingCore"]
@@ -188,7 +189,8 @@ let targets: [Target] = [
     .executableTarget(
         name: "sightline",
         dependencies: [
-            "AdminServer", "CMalloc", "ConfigurationKeys", "Credentials", "EventFiles",
+            "AdminServer", "CMalloc", "ClientConformance", "ConfigurationKeys", "Credentials",
+            "EventFiles",
             "GRPCSink", "HTTP2Edge", "SQLiteSink", "ServerConfiguration", "SightlineBench",
             "SightlineClient", "SightlineProtos", "SinkConfiguration", "Telemetry", "TerminalText",
             "TrackingCore",
@@ -261,6 +263,7 @@ let targets: [Target] = [
     tests(
         "SightlineBenchTests",
         ["SightlineBench", "SightlineClient", "SightlineProtos", "TrackingCore"] + grpc),
+    tests("ClientConformanceTests", ["ClientConformance", "SightlineProtos"]),
     tests(
         "TelemetryTests",
         ["SightlineProtos", "Telemetry", "TrackingCore"]

@@ -11,7 +11,7 @@ struct Sightline: AsyncParsableCommand {
             ServeCommand.self, SendCommand.self, TailCommand.self, TopCommand.self,
             ExplainCommand.self, InspectCommand.self, ReportCommand.self, ReplayCommand.self,
             SinksCommand.self,
-            BenchCommand.self,
+            BenchCommand.self, ConformanceCommand.self,
             ValidateCommand.self, ConfigCommand.self, DevCertsCommand.self,
             KeysCommand.self, HealthCommand.self,
             VersionCommand.self,

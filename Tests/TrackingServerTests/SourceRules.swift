@@ -98,6 +98,9 @@ enum SourceRules {
         "SightlineBench": Self.system.union(Self.grpc).union([
             "NIOCore", "SightlineClient", "SightlineProtos", "SwiftProtobuf", "TrackingCore",
         ]),
+        "ClientConformance": Self.system.union(Self.grpc).union([
+            "NIOCore", "SightlineProtos", "SwiftProtobuf",
+        ]),
         "TrackingReport": Self.system.union([
             "GRDB", "GRDBSQLite", "TerminalText", "TrackingCore",
         ]),
@@ -127,7 +130,8 @@ enum SourceRules {
             "UnixSignals", "WebhookSink", "X509",
         ]),
         "sightline": Self.system.union(Self.grpc).union(Self.tracing).union([
-            "AdminServer", "ArgumentParser", "AsyncHTTPClient", "CMalloc", "ConfigurationKeys",
+            "AdminServer", "ArgumentParser", "AsyncHTTPClient", "CMalloc", "ClientConformance",
+            "ConfigurationKeys",
             "Credentials", "Crypto", "EventFiles", "GRDB", "GRPCSink", "Histogram", "Logging",
             "NIOCore", "NIOHTTP1", "SQLiteSink", "ServerConfiguration", "ServiceLifecycle",
             "SightlineBench", "SightlineClient", "SightlineProtos", "SinkConfiguration",

@@ -1,0 +1,1 @@
+import com.google.protobuf.TextFormat;
