@@ -84,14 +84,21 @@ func (t *Ticket) verdict() pb.Verdict {
 	return t.result.Verdict
 }
 
+// eventResult is the server's result, with the event's id where the server has not named it: it names
+// neither accepted events nor those of a request that it refused as a whole.
 func (t *Ticket) eventResult() *pb.EventResult {
-	if t.result != nil {
+	if t.result != nil && t.result.Index != nil {
 		return t.result
+	}
+	result := &pb.EventResult{Verdict: pb.Verdict_VERDICT_ACCEPTED}
+	if t.result != nil {
+		result = proto.Clone(t.result).(*pb.EventResult)
 	}
 	event := new(pb.TrackingEvent)
 	// They are the bytes of an event: they were encoded here.
 	_ = proto.Unmarshal(t.data(), event)
-	return &pb.EventResult{EventId: event.EventId, Verdict: pb.Verdict_VERDICT_ACCEPTED}
+	result.EventId = event.EventId
+	return result
 }
 
 // finish tells who waits. Called under the mutex.

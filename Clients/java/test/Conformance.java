@@ -1,1 +1,62 @@
-import com.google.protobuf.TextFormat;
+import com.sightline.client.ClientException;
+import com.sightline.client.SightlineClient;
+import com.sightline.v1.Action;
+import com.sightline.v1.TrackAction;
+import com.sightline.v1.TrackingEvent;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/** For `sightline conformance`: docs/clients/conformance.md says what a program for it does. */
+public final class Conformance {
+    public static void main(String[] arguments) throws Exception {
+        SightlineClient client = SightlineClient.builder(System.getenv("SIGHTLINE_TARGET"))
+                .plaintext().token(() -> System.getenv("SIGHTLINE_TOKEN"))
+                .onResult(result -> System.out.printf("{\"event_id\": \"%s\", \"verdict\": %d}%n",
+                        result.getEventId(), result.getVerdictValue()))
+                .closeTimeout(Duration.ofMinutes(10)).build();
+        List<TrackingEvent> left = new ArrayList<>();
+        BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
+        for (String line; (line = input.readLine()) != null; ) {
+            TrackingEvent event = event(line);
+            try {
+                client.send(event);
+            } catch (ClientException refused) {
+                left.add(event);
+            }
+        }
+        client.close();
+        left.addAll(client.unacknowledged());
+        if (!left.isEmpty()) {
+            System.out.println(left.stream().map(event -> "\"" + event.getEventId() + "\"")
+                    .collect(Collectors.joining(", ", "{\"unacknowledged\": [", "]}")));
+            System.exit(1);
+        }
+    }
+
+    /** The kit's events have these fields; Debian has no parser of JSON for protobuf. */
+    private static TrackingEvent event(String line) {
+        return TrackingEvent.newBuilder()
+                .setEventId(value(line, "eventId"))
+                .setAppId(value(line, "appId"))
+                .setSubjectId(value(line, "subjectId"))
+                .setTrackAction(TrackAction.newBuilder()
+                        .setBroadlogId(value(line, "broadlogId"))
+                        .setDeliveryId(value(line, "deliveryId"))
+                        .setAction(Action.valueOf(value(line, "action"))))
+                .build();
+    }
+
+    private static String value(String line, String name) {
+        Matcher matcher = Pattern.compile("\"" + name + "\":\\s*\"([^\"]*)\"").matcher(line);
+        if (!matcher.find()) {
+            throw new IllegalArgumentException("no " + name + " in " + line);
+        }
+        return matcher.group(1);
+    }
+}

@@ -56,10 +56,20 @@ class Ticket:
                 if not self._condition.wait_for(self.done, timeout):
                     raise TimeoutError("the event has no verdict yet")
         if self.has_verdict:
-            return self._result or EventResult(
-                event_id=TrackingEvent.FromString(self.data).event_id, verdict=VERDICT_ACCEPTED)
+            return self._own_result()
         assert self._failure
         raise self._failure
+
+    def _own_result(self) -> EventResult:
+        """The server's result, with the event's id where the server has not named it: it names
+        neither accepted events nor those of a request that it refused as a whole."""
+        if self._result and self._result.HasField("index"):
+            return self._result
+        result = EventResult(verdict=VERDICT_ACCEPTED)
+        if self._result:
+            result.CopyFrom(self._result)
+        result.event_id = TrackingEvent.FromString(self.data).event_id
+        return result
 
     def add_done_callback(self, callback: Callable[[Ticket], object]) -> None:
         """Calls it with this ticket on the client's thread for callbacks, or at once where it is

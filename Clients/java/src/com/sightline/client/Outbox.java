@@ -247,8 +247,11 @@ final class Outbox {
         }
         for (int index = 0; index < own.length; index++) {
             Entry entry = request.entries().get(index);
-            EventResult result = own[index] == null ? whole : own[index];
-            if (result == null) {
+            EventResult result = own[index];
+            if (result == null && whole != null) {
+                // It names no event, as it is for all of them.
+                result = whole.toBuilder().setEventId(entry.event().getEventId()).build();
+            } else if (result == null) {
                 result = accepted(entry, sequence, index);
             }
             if (result.getVerdict() == Verdict.VERDICT_RETRY_LATER) {
