@@ -1,12 +1,15 @@
 internal import Foundation
+internal import Synchronization
 
 /// Runs a client of anybody's against servers that keep the contract and make it hard, and says in
 /// sentences what the client does wrong.
 package struct ConformanceKit: Sendable {
     /// How many events a scenario may have: what the client's standard input holds.
-    package static let eventCounts = 30...200
+    package static let eventCounts = 40...200
     /// How many scenarios may run at a time.
     package static let jobCounts = 1...32
+    /// How long the first event's verdict may take, beyond every scenario's absence.
+    private static let firstVerdictTime = Duration.seconds(4)
     /// What the client under test has as SIGHTLINE_TOKEN.
     private static let key = "conformance-key"
 
@@ -93,29 +96,35 @@ package struct ConformanceKit: Sendable {
     private func drive(
         _ client: ClientProcess, _ scenario: Scenario, _ server: ScenarioServer, _ count: Int
     ) async throws -> Int32? {
-        var rest = try (0..<count).map(TestEvent.line)[...]
+        let lines = try (0..<count).map(TestEvent.line)
+        let first = scenario.waitsForFirst ? lines.prefix(1) : lines[...]
+        let rest = Mutex(Optional(lines.dropFirst(first.count)))
+        // Once: `Optional.take` leaves nothing.
+        let sendRest: @Sendable () -> Void = {
+            guard let lines = rest.withLock({ $0.take() }) else { return }
+            client.send(Array(lines))
+            client.endInput()
+        }
         try client.start()
-        async let exit = client.end(within: self.timeout)
-        if scenario.waitsForFirst, count > 0 {
-            client.send(Array(rest.prefix(1)))
-            rest = rest.dropFirst()
-        } else {
-            client.send(Array(rest))
-            client.endInput()
-            rest = []
+        client.send(Array(first))
+        return await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                // A client that says nothing of the first event gets the others all the same; the
+                // sleep fails where all is over before.
+                if (try? await Task.sleep(for: Self.firstVerdictTime)) != nil { sendRest() }
+            }
+            async let exit = client.end(within: self.timeout)
+            if !scenario.waitsForFirst || count == 0 { sendRest() }
+            for await line in client.lines {
+                let heard = ClientLine(line)
+                server.hear(heard)
+                if case .verdict = heard { sendRest() }
+            }
+            let code = await exit
+            group.cancelAll()
+            server.noteExit(code)
+            return code
         }
-        for await line in client.lines {
-            let heard = ClientLine(line)
-            server.hear(heard)
-            guard case .verdict = heard, !rest.isEmpty else { continue }
-            client.send(Array(rest))
-            client.endInput()
-            rest = []
-        }
-        client.endInput()
-        let code = await exit
-        server.noteExit(code)
-        return code
     }
 }
 

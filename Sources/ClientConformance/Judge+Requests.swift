@@ -29,44 +29,25 @@ extension Judge {
     /// On each stream: what streams that had ended before left without an answer comes first, and in
     /// its order.
     var wrongOrder: [String] {
-        var order: [String] = []
-        var isUnanswered: Set<String> = []
-        var streamOf: [String: Int] = [:]
-        var ended: Set<Int> = []
-        var owed: [Int: [String]] = [:]
+        var order = SendingOrder()
         var faults: [String] = []
         for entry in self.transcript.entries {
             switch entry.event {
-            case .opened(let stream, _):
-                owed[stream] = order.filter {
-                    isUnanswered.contains($0) && ended.contains(streamOf[$0] ?? -1)
-                }
+            case .opened(let stream, _): order.open(stream)
             case .received(let stream, let request):
                 for id in request.ids {
-                    if let place = owed[stream]?.firstIndex(of: id) {
-                        if place > 0 { faults.append(self.disorder(id, owed[stream], stream)) }
-                        owed[stream]?.remove(at: place)
-                    } else if streamOf[id] == nil {
-                        order.append(id)
-                        if owed[stream]?.isEmpty == false {
-                            faults.append(self.disorder(id, owed[stream], stream))
-                            owed[stream] = []
-                        }
-                    }
-                    streamOf[id] = stream
-                    isUnanswered.insert(id)
+                    guard let first = order.receive(id, on: stream) else { continue }
+                    faults.append(
+                        "On \(name(stream)) \(id) came before \(first), which an earlier stream "
+                            + "had left without an answer: the order has changed")
                 }
-            case .answered(_, let answer): isUnanswered.subtract(answer.told.map(\.id))
-            case .ended(let stream, _): ended.insert(stream)
+            case .answered(_, let answer):
+                for told in answer.told { order.settle(told) }
+            case .ended(let stream, _): order.end(stream)
             case .connected, .halfClosed, .said, .exited: break
             }
         }
         return faults
-    }
-
-    private func disorder(_ id: String, _ owed: [String]?, _ stream: Int) -> String {
-        "On \(self.name(stream)) \(id) came before \(owed?.first ?? ""), which had been sent "
-            + "earlier and was not acknowledged: the order has changed"
     }
 
     /// Events that come twice on a stream, or on a later one although their verdict was told.

@@ -59,19 +59,24 @@ extension Judge {
         var faults: [String] = []
         var said: Set<String> = []
         var kept: Set<String> = []
-        var came: Set<String> = []
+        var came: [String: Int] = [:]
+        var open: Set<Int> = []
         for entry in self.transcript.entries {
             switch entry.event {
             case .said(.verdict(let id, _)): said.insert(id)
             case .said(.unacknowledged(let ids)): kept.formUnion(ids)
-            case .received(_, let request): came.formUnion(request.ids)
-            case .said, .connected, .opened, .answered, .halfClosed, .ended, .exited: break
+            case .received(let stream, let request):
+                for id in request.ids { came[id] = stream }
+            case .opened(let stream, _): open.insert(stream)
+            case .ended(let stream, .cut), .ended(let stream, .status): open.remove(stream)
+            case .said, .connected, .answered, .halfClosed, .ended, .exited: break
             }
         }
         let silent = self.ids.filter { !said.contains($0) && !kept.contains($0) }
         if !silent.isEmpty {
             faults.append(
-                "It told no verdict on \(words(silent)), and did not list them as unacknowledged")
+                "It told no verdict on \(words(silent)), and did not list them as unacknowledged"
+                    + self.notSentAgain(silent.filter { came[$0].map(open.contains) == false }))
         }
         let told = self.toldInAll
         let final = self.ids.filter { id in
@@ -82,9 +87,13 @@ extension Judge {
                 "It listed \(words(final)) as unacknowledged, and the server had said "
                     + verdict.word)
         }
-        let never = self.ids.filter { said.contains($0) && !came.contains($0) }
+        let never = self.ids.filter { said.contains($0) && came[$0] == nil }
         if !never.isEmpty { faults.append("It told verdicts on \(words(never)) that never came") }
         return faults
+    }
+
+    private func notSentAgain(_ ids: [String]) -> String {
+        ids.isEmpty ? "" : "; after a stream's end it had not sent \(self.words(ids)) again"
     }
 
     /// An exit code that does not say what has happened.

@@ -95,8 +95,9 @@ struct StreamState: Sendable {
                 self.closingEnd = now + grace
                 return .announceClosing(grace: grace)
             }
-            return now >= closingEnd && self.halfCloseTime == nil
-                ? self.end(.status(.closing)) : nil
+            // Answers wait for the half-close, so that a client which goes on cannot get by.
+            guard self.halfCloseTime == nil else { return nil }
+            return now >= closingEnd ? self.end(.status(.closing)) : .nothing
         }
         if let goAwayTime {
             return now - goAwayTime >= Self.patience ? self.end(.cut) : .nothing

@@ -3,9 +3,9 @@ internal import SightlineProtos
 /// Which verdict an event gets that is no duplicate.
 enum VerdictRule: Sendable {
     case accepted
-    /// Of each five events one gets the next of these.
+    /// One of each seven events gets the next of these; a request has another number of events.
     case some([Sightline_V1_Verdict])
-    /// The first `times` attempts of each five events' last are told to come again.
+    /// One of each seven events is told to come again, so often.
     case later(times: Int)
     /// Nothing is taken until an event comes for the `times`th time.
     case full(times: Int)
@@ -19,9 +19,9 @@ enum VerdictRule: Sendable {
         switch self {
         case .accepted: return .accepted
         case .some(let verdicts):
-            return number % 5 == 3 ? verdicts[number / 5 % verdicts.count] : .accepted
+            return number % 7 == 3 ? verdicts[number / 7 % verdicts.count] : .accepted
         case .later(let times):
-            return number % 5 == 4 && refusals < times ? .retryLater : .accepted
+            return number % 7 == 4 && refusals < times ? .retryLater : .accepted
         case .full(let times): return refusals < times ? .retryLater : .accepted
         }
     }
