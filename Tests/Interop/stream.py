@@ -37,6 +37,41 @@ def varint(value: int) -> bytes:
     return bytes(out)
 
 
+def fields(data: bytes):
+    """The top-level fields of a message, each with its number and all its bytes; ends at what is
+    none."""
+    at = 0
+    while at < len(data):
+        start = at
+        try:
+            tag, at = read_varint(data, at)
+            if tag & 7 == 2:
+                size, at = read_varint(data, at)
+                at += size
+            elif tag & 7 == 0:
+                _, at = read_varint(data, at)
+        except IndexError:
+            return
+        if at > len(data):
+            return
+        yield tag >> 3, data[start:at]
+
+
+def read_varint(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        value |= (data[at] & 0x7F) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 0x80:
+            return value, at
+
+
+def count_events(request: bytes) -> int:
+    """The events of a request of a stream, whatever they hold."""
+    return sum(number == 2 and part[0] == 0x12 for number, part in fields(request))
+
+
 class Stream:
     """One stream. `pending` outlives it: what it has not seen acked goes into the next one."""
 

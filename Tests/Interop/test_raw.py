@@ -11,7 +11,7 @@ from protos import event as e
 from protos import service as s
 from protos import verdict as v
 from server import wait_until
-from stream import METHOD
+from stream import METHOD, total
 
 SECONDS = 30
 SPACES = itertools.count(1)
@@ -40,8 +40,9 @@ def streamed(running, events: list) -> list[v.EventResult]:
     with running.channel() as channel:
         call = channel.stream_stream(METHOD, s.StreamEventsRequest.SerializeToString,
                                      s.StreamEventsResponse.FromString)
-        return [result for answer in call(iter([request]), timeout=SECONDS)
-                for result in answer.results]
+        answers = list(call(iter([request]), timeout=SECONDS))
+    assert sum(total(answers).values()) == len(events), answers
+    return [result for answer in answers for result in answer.results]
 
 
 def explained(running, events: list) -> list[v.EventResult]:

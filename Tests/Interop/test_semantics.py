@@ -12,7 +12,7 @@ from facts import Facts, verdict_name
 from protos import event as e
 from protos import service as s
 from protos import verdict as v
-from stream import METHOD, Batch, Stream
+from stream import METHOD, Batch, Stream, count_events, total
 
 SECONDS = 30
 SPACES = itertools.count(1000)
@@ -40,7 +40,15 @@ def codes(result: v.EventResult) -> list[tuple[str, str]]:
 
 
 def exchange(running, *requests: bytes) -> list[s.StreamEventsResponse]:
-    """Sends raw requests on one stream, ends it, and reads all answers."""
+    """Sends raw requests on one stream, ends it, and reads all answers, whose tallies are the
+    events sent."""
+    answers = answers_to(running, *requests)
+    assert sum(total(answers).values()) == sum(map(count_events, requests)), answers
+    return answers
+
+
+def answers_to(running, *requests: bytes) -> list[s.StreamEventsResponse]:
+    """The same for requests that cannot be parsed though they begin with events."""
     with running.channel() as channel:
         call = channel.stream_stream(METHOD, request_serializer=None, response_deserializer=None)
         return [s.StreamEventsResponse.FromString(answer)

@@ -14,7 +14,7 @@ from facts import Facts
 from peer import Peer
 from protos import service as s
 from protos import verdict as v
-from stream import METHOD, field
+from stream import METHOD, field, total
 
 KIB, MIB = 1 << 10, 1 << 20
 RECORD = "/sightline.v1.TrackingService/RecordEvents"
@@ -81,6 +81,8 @@ def test_a_stream_outlives_a_request_up_to_1_mib(running, size):
         call = channel.stream_stream(METHOD, request_serializer=None,
                                      response_deserializer=s.StreamEventsResponse.FromString)
         answers = list(call(iter(requests), timeout=SECONDS))
+    sums = total(answers)
+    assert (sums["accepted"], sums["rejected"], sum(sums.values())) == (1, 1, 2)
     refused = [r for a in answers for r in a.results if r.verdict == v.VERDICT_REJECTED]
     assert [(r.sequence, r.HasField("index")) for r in refused] == [(1, False)]
     assert [violation.code for violation in refused[0].violations] == [
