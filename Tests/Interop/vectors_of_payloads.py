@@ -1,0 +1,115 @@
+"""Raw payloads, and what docs/payloads.md says of each. The expectations are written by hand."""
+
+import base64
+import json
+
+from protos import event as e
+from protos import verdict as v
+
+IOS, ANDROID = e.PLATFORM_IOS, e.PLATFORM_ANDROID
+IDS = {"_dId": "56c4", "_mId": "h138a"}
+TRACKED = {**IDS, "_acsDeliveryTracking": "on"}
+OTHER = {"_dId": "b", "_mId": "h138a"}
+OPENED = [v.HIT_KIND_CLICK, v.HIT_KIND_OPEN]
+
+# Where a platform's ids are read.
+FORMS = [
+    ("userInfo", IOS, lambda ids: {"aps": {"alert": "a"}, **ids}),
+    ("userInfo without aps", IOS, lambda ids: ids),
+    ("an FCM v1 message", IOS, lambda ids: {"message": {"apns": {"payload": {"aps": {}, **ids}}}}),
+    ("a custom key `message`", IOS, lambda ids: {"message": "hello", **ids}),
+    ("a custom key `data`", IOS, lambda ids: {"data": {"a": "b"}, **ids}),
+    ("the map", ANDROID, lambda ids: ids),
+    ("an FCM message", ANDROID, lambda ids: {"priority": "high", "data": ids}),
+    ("with a notification", ANDROID, lambda ids: {"notification": {"title": "t"}, "data": ids}),
+    ("an FCM v1 message", ANDROID, lambda ids: {"message": {"data": ids, "token": "t"}}),
+    ("message.android.data", ANDROID,
+     lambda ids: {"message": {"android": {"data": ids}, "data": {"a": "b"}}}),
+    ("a custom key `data` that is text", ANDROID, lambda ids: {"data": "text", **ids}),
+]
+MALFORMED = [("push.raw.json", "MALFORMED")]
+CONFLICT = [("push.raw.json", "CONFLICT")]
+TOO_LARGE = [("push.raw.json", "TOO_LARGE")]
+# Name, platform, payload, violations.
+REFUSED = [
+    ("no platform", 0, TRACKED, [("platform", "REQUIRED")]),
+    ("nothing", IOS, "", MALFORMED), ("a list", IOS, "[1]", MALFORMED),
+    ("a text", ANDROID, '"a"', MALFORMED), ("cut off", IOS, '{"_dId":"a","_mId":"h1"', MALFORMED),
+    ("a comma too many", IOS, '{"_dId":"a",}', MALFORMED),
+    ("two objects", ANDROID, "{}{}", MALFORMED),
+    ("a lone surrogate", IOS, '{"a":"\\ud800"}', MALFORMED),
+    ("not UTF-8", IOS, b'{"a":"\xff"}', MALFORMED),
+    ("an id twice", IOS, '{"_dId":"56c4","_mId":"h1","_dId":"b"}', CONFLICT),
+    ("an id twice, once escaped", IOS, '{"_dId":"56c4","_mId":"h1","_\\u0064Id":"b"}', CONFLICT),
+    ("ids in two places", ANDROID, {"data": IDS, **OTHER}, CONFLICT),
+    ("ids in both data", ANDROID, {"message": {"data": IDS, "android": {"data": OTHER}}}, CONFLICT),
+    ("the flag twice", IOS,
+     '{"_dId":"a","_mId":"h1","_acsDeliveryTracking":"on","_acsDeliveryTracking":"off"}', CONFLICT),
+    ("aps on Android", ANDROID, {"aps": {}, **IDS}, [("platform", "CONFLICT")]),
+    ("ids in data alone on iOS", IOS, {"data": IDS}, [("platform", "CONFLICT")]),
+    ("no data", ANDROID, {"notification": {}, **IDS}, [("push.raw.json.data", "REQUIRED")]),
+    ("a v1 message without data", ANDROID, {"message": {}},
+     [("push.raw.json.message.data", "REQUIRED")]),
+    ("no ids", IOS, {}, [("push.raw.json._dId", "REQUIRED"), ("push.raw.json._mId", "REQUIRED")]),
+    ("ids inside aps", IOS, {"aps": IDS},
+     [("push.raw.json._dId", "REQUIRED"), ("push.raw.json._mId", "REQUIRED")]),
+    ("an id that is a number", IOS, {"_dId": 5, "_mId": "h1"}, [("push.raw.json._dId", "REQUIRED")]),
+    ("an id with a space", ANDROID, {"data": {"_dId": "a b", "_mId": "h1"}},
+     [("push.raw.json.data._dId", "FORMAT")]),
+    ("an id of 65 bytes", IOS, {"_dId": "a" * 65, "_mId": "h1"},
+     [("push.raw.json._dId", "TOO_LARGE")]),
+    ("33 levels", IOS, '{"a":' + "[" * 32 + "]" * 32 + "}", TOO_LARGE),
+    ("8,193 bytes", IOS, '{"a":"' + "x" * (8193 - 8) + '"}', TOO_LARGE),
+]
+# Name, platform, payload, warnings.
+TAKEN = [
+    ("the same id twice", IOS, '{"_dId":"56c4","_dId":"56c4","_mId":"h138a",'
+     '"_acsDeliveryTracking":"on"}', []),
+    ("32 levels", IOS, '{"a":' + "[" * 31 + "]" * 31 + "," + json.dumps(TRACKED)[1:], []),
+    ("without the flag", IOS, IDS, ["FLAG_ASSUMED_ON"]),
+    ("a flag that is no string, on iOS", IOS, {**IDS, "_acsDeliveryTracking": True},
+     ["FLAG_ASSUMED_ON"]),
+    ("media without mutable-content", IOS,
+     {**TRACKED, "aps": {}, "media-attachment-url": "https://example.com/a.png"},
+     ["MEDIA_WITHOUT_MUTABLE_CONTENT"]),
+    ("media with it", IOS, {**TRACKED, "aps": {"mutable-content": 1},
+                            "media-attachment-url": "https://example.com/a.png"}, []),
+    ("media on Android", ANDROID, {**TRACKED, "media-attachment-url": "u"}, []),
+]
+SUPPRESSED = [
+    ("off", IOS, "off", "FLAG_OFF"), ("OFF", IOS, "OFF", "FLAG_OFF"),
+    ("off", ANDROID, "off", "FLAG_OFF"), ("OFF", ANDROID, "OFF", "FLAG_UNKNOWN"),
+    ("true", ANDROID, True, "FLAG_UNKNOWN"), ("yes", IOS, "yes", "FLAG_UNKNOWN"),
+]
+
+
+def raw_rows(row) -> list[dict]:
+    """The rows; `row` makes one of an event and what is expected."""
+    rows = [row(f"{system(platform)}: {name}", event(platform, form(TRACKED)), hits=OPENED,
+                ids=("56c4", "h138a")) for name, platform, form in FORMS]
+    rows += [row(f"{system(platform)}: {name}", event(platform, payload), "REJECTED",
+                 violations=violations) for name, platform, payload, violations in REFUSED]
+    rows += [row(f"{system(platform)}: {name}", event(platform, payload), hits=OPENED,
+                 warnings=warnings, ids=("56c4", "h138a"))
+             for name, platform, payload, warnings in TAKEN]
+    rows += [row(f"{system(platform)}: the flag {name}",
+                 event(platform, {**IDS, "_acsDeliveryTracking": flag}), f"SUPPRESSED_{verdict}")
+             for name, platform, flag, verdict in SUPPRESSED]
+    for line in rows:
+        # As text too, where it is text: people read it.
+        data = base64.b64decode(line["event"]["push"].get("raw", {}).get("json", ""))
+        line["json"] = data.decode(errors="replace")
+    return rows
+
+
+def system(platform: int) -> str:
+    return {IOS: "iOS", ANDROID: "Android"}.get(platform, "unspecified")
+
+
+def event(platform: int, payload: dict | str | bytes) -> e.TrackingEvent:
+    made = e.TrackingEvent(event_id="e1", app_id="com.example.shop", platform=platform,
+                           subject_id="s1", consent=e.CONSENT_OPTED_IN)
+    made.push.kind = e.PUSH_INTERACTION_KIND_OPENED
+    text = json.dumps(payload) if isinstance(payload, dict) else payload
+    made.push.raw.json = text.encode() if isinstance(text, str) else text
+    return made
