@@ -77,7 +77,7 @@ final class ClientProcess: Sendable {
         try? self.input.fileHandleForWriting.close()
     }
 
-    /// Its exit code, once it has ended; nil after `timeout`, when it was killed. Its lines end then.
+    /// Its exit code, once it has ended; nil after `timeout`, when it was killed. Its lines end.
     func end(within timeout: Duration) async -> Int32? {
         defer { self.continuation.finish() }
         guard await self.wait(until: { !self.process.isRunning }, within: timeout) else {

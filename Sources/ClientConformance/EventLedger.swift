@@ -1,7 +1,7 @@
 internal import SightlineProtos
 
-/// What the server has recorded, and what it says of each event: as the real one does, a fact counts
-/// once.
+/// What the server has recorded, and what it says of each event. A fact counts once, as with the
+/// real server.
 struct EventLedger: Sendable {
     private let rule: VerdictRule
     private var recorded: Set<Int> = []

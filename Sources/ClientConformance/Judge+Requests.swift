@@ -26,8 +26,7 @@ extension Judge {
         }
     }
 
-    /// On each stream: what streams that had ended before left without an answer comes first, and in
-    /// its order.
+    /// On each stream: what streams before it left without an answer comes first, in its order.
     var wrongOrder: [String] {
         var order = SendingOrder()
         var faults: [String] = []

@@ -2,8 +2,8 @@
 internal import SightlineProtos
 
 extension Judge {
-    /// Connections that may come in a second in which nobody listens: a wait that begins with 100 ms
-    /// and grows makes fewer.
+    /// Connections that may come in a second in which nobody listens. A wait that begins with
+    /// 100 ms and grows makes fewer.
     static let connectionsPerSecond = 10
 
     /// Streams that the client has broken off, or not half-closed in time.

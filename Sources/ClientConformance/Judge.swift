@@ -73,6 +73,9 @@ struct Judge: Sendable {
             faults: { $0.missingKeys }),
     ]
 
+    /// The sections of docs/clients.md that findings name.
+    static var sections: Set<String> { Set(Self.rules.map(\.section)) }
+
     // MARK: What the rules read
 
     func requests(of stream: Int) -> [ReceivedRequest] {

@@ -85,7 +85,7 @@ extension Scenario {
             ]
         },
         Scenario("closing", "the server announces that it will end the stream").with {
-            let end = PlannedEnd(answers: 2, manner: .closing(grace: .seconds(2)))
+            let end = PlannedEnd(answers: 2, manner: .closing(grace: .seconds(3)))
             $0.streams = [
                 StreamPlan(answerDelay: .milliseconds(100), end: end), StreamPlan(),
             ]

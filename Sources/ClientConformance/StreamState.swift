@@ -51,10 +51,8 @@ struct StreamState: Sendable {
     }
 
     mutating func receive(_ request: ReceivedRequest, numbers: [Int?], at now: Duration) {
-        guard request.sequence > self.lastSequence else {
-            self.hasWrongSequence = true
-            return
-        }
+        self.hasWrongSequence = self.hasWrongSequence || request.sequence <= self.lastSequence
+        if self.hasWrongSequence { return }
         self.lastSequence = request.sequence
         self.received += 1
         self.pending.append(

@@ -14,7 +14,7 @@ from logs import scan
 from protos import ROOT, record
 from server import STOP_SECONDS, binary, wait_until
 
-PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("docs/sinks/*.md")),
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("docs/*/*.md")),
          ROOT / "Deploy/README.md", ROOT / "Benchmarks/README.md"]
 PROGRAMS = ("sightline", "sqlite3", ".venv/bin/buf", "cat", "zstd", "(umask 077;")
 # Commands by how they begin, and why no test runs them.
