@@ -43,6 +43,10 @@ check-protos: bootstrap ## Lint the protos and compare them with the newest land
 docs: build ## Generate docs/configuration.md from the program's keys
 	@mkdir -p docs && $(SIGHTLINE) config print --markdown > docs/configuration.md
 
+.PHONY: vectors
+vectors: bootstrap ## Make docs/vectors by the tests' oracles
+	.venv/bin/python Tests/Interop/vectors.py
+
 .PHONY: check-api docs-api
 docs-api: bootstrap ## Generate docs/api.md from Protos
 	.venv/bin/python Scripts/api-docs > docs/api.md

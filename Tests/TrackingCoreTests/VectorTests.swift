@@ -54,14 +54,16 @@ struct VectorTests {
                     }
                 }
                 return kinds.map { kind in
-                    Hit(kind: "HIT_KIND_\("\(kind.name)".uppercased())", hit_id: key.hitID(kind).hex)
+                    Hit(
+                        kind: "HIT_KIND_" + "\(kind.name)".uppercased(),
+                        hit_id: key.hitID(kind).hex)
                 }
             }
         }
     }
 
     @Test(
-        "D1 to D55: each published event has its verdict, hits, warnings and violations",
+        "each published event has its verdict, hits, warnings and violations",
         arguments: [("flag-table", 160), ("verdicts", 80), ("raw-payloads", 45)])
     func verdicts(file: String, count: Int) throws {
         let rows = try Row.all(file)
