@@ -8,8 +8,6 @@ package struct ConformanceKit: Sendable {
     package static let eventCounts = 40...200
     /// How many scenarios may run at a time.
     package static let jobCounts = 1...32
-    /// How long the first event's verdict may take, beyond every scenario's absence.
-    private static let firstVerdictTime = Duration.seconds(4)
     /// What the client under test has as SIGHTLINE_TOKEN.
     private static let key = "conformance-key"
 
@@ -111,7 +109,7 @@ package struct ConformanceKit: Sendable {
             group.addTask {
                 // A client that says nothing of the first event gets the others all the same; the
                 // sleep fails where all is over before.
-                if (try? await Task.sleep(for: Self.firstVerdictTime)) != nil { sendRest() }
+                if (try? await Task.sleep(for: self.timeout / 2)) != nil { sendRest() }
             }
             async let exit = client.end(within: self.timeout)
             if !scenario.waitsForFirst || count == 0 { sendRest() }

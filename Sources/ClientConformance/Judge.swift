@@ -65,8 +65,7 @@ struct Judge: Sendable {
             faults: { $0.hammering }),
         Rule(
             section: "Errors",
-            contract:
-                "a client that is refused for good ends, keeps its events, and tells a person",
+            contract: "a client ends once all is settled, or is refused for good, and says which",
             faults: { $0.wrongExit }),
         Rule(
             section: "Credentials", contract: "a key is sent as authorization: Bearer KEY",

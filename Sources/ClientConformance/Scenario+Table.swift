@@ -95,7 +95,7 @@ extension Scenario {
                 StreamPlan(end: PlannedEnd(answers: 2, manner: .goAway)), StreamPlan(),
             ]
         },
-        Scenario("away-at-start", "nobody listens for 1.2 s after the start").with {
+        Scenario("away-at-start", "nobody listens for 1.2 s at the start").with {
             $0.absence = .milliseconds(1200)
         },
         Scenario("away", "the server goes away for 1.2 s").with {

@@ -9,7 +9,7 @@ package struct Scenario: Sendable {
     var verdicts = VerdictRule.accepted
     /// RETRY_LATER's delay.
     var retryDelay = Duration.milliseconds(400)
-    /// How long nobody listens after the client was started.
+    /// How long nobody listens, from the client's first connection on.
     var absence = Duration.zero
     /// Whether the client gets one event first, and the others once it has told that one's verdict:
     /// so that it knows the limits.

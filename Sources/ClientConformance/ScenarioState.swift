@@ -8,13 +8,14 @@ struct ScenarioState: Sendable {
     private var ledger: EventLedger
     private var streams: [StreamState] = []
     private var reportsAccepted: Set<Int> = []
-    private var absenceEnd: Duration
+    /// When somebody listens again; nil while an absence waits for its first connection.
+    private var absenceEnd: Duration?
 
     init(_ scenario: Scenario, eventCount: Int) {
         self.scenario = scenario
         self.eventCount = eventCount
         self.ledger = EventLedger(scenario.verdicts)
-        self.absenceEnd = scenario.absence
+        self.absenceEnd = scenario.absence > .zero ? nil : .zero
     }
 
     /// What is to be done with a stream.
@@ -29,7 +30,9 @@ struct ScenarioState: Sendable {
     ///
     /// - Returns: whether anybody listens.
     mutating func connect(at now: Duration) -> Bool {
-        let isAway = now < self.absenceEnd
+        let absenceEnd = self.absenceEnd ?? now + self.scenario.absence
+        self.absenceEnd = absenceEnd
+        let isAway = now < absenceEnd
         self.transcript.note(.connected(isAway: isAway), at: now)
         return !isAway
     }

@@ -30,7 +30,7 @@ struct ConformanceCommand: AsyncParsableCommand {
     var jobs = 8
 
     @Option(help: "Seconds that a client may take for a scenario, \(Self.timeouts.words).")
-    var timeout = 20
+    var timeout = 60
 
     @Flag(help: "List the scenarios.")
     var list = false

@@ -94,7 +94,7 @@ def test_each_planted_fault_is_found():
 
     def missed(fault: str) -> str:
         scenario, section, words = FOUND[fault]
-        found = findings(conformance(f"{FAULTY} --fault {fault}", "--json", "--timeout=8",
+        found = findings(conformance(f"{FAULTY} --fault {fault}", "--json", "--timeout=12",
                                      f"--scenario={scenario}"))
         told = [text for _, its_section, text in found if its_section == section]
         return "" if any(words in text for text in told) else f"{fault}: {found}"
