@@ -8,59 +8,59 @@
 // For information on using the generated types, please see the documentation:
 //   https://github.com/grpc/grpc-swift
 
-package import GRPCCore
+public import GRPCCore
 internal import GRPCProtobuf
 
 // MARK: - grpc.health.v1.Health
 
 /// Namespace containing generated types for the "grpc.health.v1.Health" service.
 @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
-package enum Grpc_Health_V1_Health: Sendable {
+public enum Grpc_Health_V1_Health: Sendable {
     /// Service descriptor for the "grpc.health.v1.Health" service.
-    package static let descriptor = GRPCCore.ServiceDescriptor(fullyQualifiedService: "grpc.health.v1.Health")
+    public static let descriptor = GRPCCore.ServiceDescriptor(fullyQualifiedService: "grpc.health.v1.Health")
     /// Namespace for method metadata.
-    package enum Method: Sendable {
+    public enum Method: Sendable {
         /// Namespace for "Check" metadata.
-        package enum Check: Sendable {
+        public enum Check: Sendable {
             /// Request type for "Check".
-            package typealias Input = Grpc_Health_V1_HealthCheckRequest
+            public typealias Input = Grpc_Health_V1_HealthCheckRequest
             /// Response type for "Check".
-            package typealias Output = Grpc_Health_V1_HealthCheckResponse
+            public typealias Output = Grpc_Health_V1_HealthCheckResponse
             /// Descriptor for "Check".
-            package static let descriptor = GRPCCore.MethodDescriptor(
+            public static let descriptor = GRPCCore.MethodDescriptor(
                 service: GRPCCore.ServiceDescriptor(fullyQualifiedService: "grpc.health.v1.Health"),
                 method: "Check",
                 type: .unary
             )
         }
         /// Namespace for "List" metadata.
-        package enum List: Sendable {
+        public enum List: Sendable {
             /// Request type for "List".
-            package typealias Input = Grpc_Health_V1_HealthListRequest
+            public typealias Input = Grpc_Health_V1_HealthListRequest
             /// Response type for "List".
-            package typealias Output = Grpc_Health_V1_HealthListResponse
+            public typealias Output = Grpc_Health_V1_HealthListResponse
             /// Descriptor for "List".
-            package static let descriptor = GRPCCore.MethodDescriptor(
+            public static let descriptor = GRPCCore.MethodDescriptor(
                 service: GRPCCore.ServiceDescriptor(fullyQualifiedService: "grpc.health.v1.Health"),
                 method: "List",
                 type: .unary
             )
         }
         /// Namespace for "Watch" metadata.
-        package enum Watch: Sendable {
+        public enum Watch: Sendable {
             /// Request type for "Watch".
-            package typealias Input = Grpc_Health_V1_HealthCheckRequest
+            public typealias Input = Grpc_Health_V1_HealthCheckRequest
             /// Response type for "Watch".
-            package typealias Output = Grpc_Health_V1_HealthCheckResponse
+            public typealias Output = Grpc_Health_V1_HealthCheckResponse
             /// Descriptor for "Watch".
-            package static let descriptor = GRPCCore.MethodDescriptor(
+            public static let descriptor = GRPCCore.MethodDescriptor(
                 service: GRPCCore.ServiceDescriptor(fullyQualifiedService: "grpc.health.v1.Health"),
                 method: "Watch",
                 type: .serverStreaming
             )
         }
         /// Descriptors for all methods in the "grpc.health.v1.Health" service.
-        package static let descriptors: [GRPCCore.MethodDescriptor] = [
+        public static let descriptors: [GRPCCore.MethodDescriptor] = [
             Check.descriptor,
             List.descriptor,
             Watch.descriptor
@@ -71,7 +71,7 @@ package enum Grpc_Health_V1_Health: Sendable {
 @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
 extension GRPCCore.ServiceDescriptor {
     /// Service descriptor for the "grpc.health.v1.Health" service.
-    package static let grpc_health_v1_Health = GRPCCore.ServiceDescriptor(fullyQualifiedService: "grpc.health.v1.Health")
+    public static let grpc_health_v1_Health = GRPCCore.ServiceDescriptor(fullyQualifiedService: "grpc.health.v1.Health")
 }
 
 // MARK: grpc.health.v1.Health (server)
@@ -93,7 +93,7 @@ extension Grpc_Health_V1_Health {
     /// > Source IDL Documentation:
     /// >
     /// > Says whether the server and its services can be called.
-    package protocol StreamingServiceProtocol: GRPCCore.RegistrableRPCService {
+    public protocol StreamingServiceProtocol: GRPCCore.RegistrableRPCService {
         /// Handle the "Check" method.
         ///
         /// > Source IDL Documentation:
@@ -160,7 +160,7 @@ extension Grpc_Health_V1_Health {
     /// > Source IDL Documentation:
     /// >
     /// > Says whether the server and its services can be called.
-    package protocol ServiceProtocol: Grpc_Health_V1_Health.StreamingServiceProtocol {
+    public protocol ServiceProtocol: Grpc_Health_V1_Health.StreamingServiceProtocol {
         /// Handle the "Check" method.
         ///
         /// > Source IDL Documentation:
@@ -225,7 +225,7 @@ extension Grpc_Health_V1_Health {
     /// > Source IDL Documentation:
     /// >
     /// > Says whether the server and its services can be called.
-    package protocol SimpleServiceProtocol: Grpc_Health_V1_Health.ServiceProtocol {
+    public protocol SimpleServiceProtocol: Grpc_Health_V1_Health.ServiceProtocol {
         /// Handle the "Check" method.
         ///
         /// > Source IDL Documentation:
@@ -286,7 +286,7 @@ extension Grpc_Health_V1_Health {
 // Default implementation of 'registerMethods(with:)'.
 @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
 extension Grpc_Health_V1_Health.StreamingServiceProtocol {
-    package func registerMethods<Transport>(with router: inout GRPCCore.RPCRouter<Transport>) where Transport: GRPCCore.ServerTransport {
+    public func registerMethods<Transport>(with router: inout GRPCCore.RPCRouter<Transport>) where Transport: GRPCCore.ServerTransport {
         router.registerHandler(
             forMethod: Grpc_Health_V1_Health.Method.Check.descriptor,
             deserializer: GRPCProtobuf.ProtobufDeserializer<Grpc_Health_V1_HealthCheckRequest>(),
@@ -326,7 +326,7 @@ extension Grpc_Health_V1_Health.StreamingServiceProtocol {
 // Default implementation of streaming methods from 'StreamingServiceProtocol'.
 @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
 extension Grpc_Health_V1_Health.ServiceProtocol {
-    package func check(
+    public func check(
         request: GRPCCore.StreamingServerRequest<Grpc_Health_V1_HealthCheckRequest>,
         context: GRPCCore.ServerContext
     ) async throws -> GRPCCore.StreamingServerResponse<Grpc_Health_V1_HealthCheckResponse> {
@@ -337,7 +337,7 @@ extension Grpc_Health_V1_Health.ServiceProtocol {
         return GRPCCore.StreamingServerResponse(single: response)
     }
 
-    package func list(
+    public func list(
         request: GRPCCore.StreamingServerRequest<Grpc_Health_V1_HealthListRequest>,
         context: GRPCCore.ServerContext
     ) async throws -> GRPCCore.StreamingServerResponse<Grpc_Health_V1_HealthListResponse> {
@@ -348,7 +348,7 @@ extension Grpc_Health_V1_Health.ServiceProtocol {
         return GRPCCore.StreamingServerResponse(single: response)
     }
 
-    package func watch(
+    public func watch(
         request: GRPCCore.StreamingServerRequest<Grpc_Health_V1_HealthCheckRequest>,
         context: GRPCCore.ServerContext
     ) async throws -> GRPCCore.StreamingServerResponse<Grpc_Health_V1_HealthCheckResponse> {
@@ -363,7 +363,7 @@ extension Grpc_Health_V1_Health.ServiceProtocol {
 // Default implementation of methods from 'ServiceProtocol'.
 @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
 extension Grpc_Health_V1_Health.SimpleServiceProtocol {
-    package func check(
+    public func check(
         request: GRPCCore.ServerRequest<Grpc_Health_V1_HealthCheckRequest>,
         context: GRPCCore.ServerContext
     ) async throws -> GRPCCore.ServerResponse<Grpc_Health_V1_HealthCheckResponse> {
@@ -376,7 +376,7 @@ extension Grpc_Health_V1_Health.SimpleServiceProtocol {
         )
     }
 
-    package func list(
+    public func list(
         request: GRPCCore.ServerRequest<Grpc_Health_V1_HealthListRequest>,
         context: GRPCCore.ServerContext
     ) async throws -> GRPCCore.ServerResponse<Grpc_Health_V1_HealthListResponse> {
@@ -389,7 +389,7 @@ extension Grpc_Health_V1_Health.SimpleServiceProtocol {
         )
     }
 
-    package func watch(
+    public func watch(
         request: GRPCCore.ServerRequest<Grpc_Health_V1_HealthCheckRequest>,
         context: GRPCCore.ServerContext
     ) async throws -> GRPCCore.StreamingServerResponse<Grpc_Health_V1_HealthCheckResponse> {
@@ -419,7 +419,7 @@ extension Grpc_Health_V1_Health {
     /// > Source IDL Documentation:
     /// >
     /// > Says whether the server and its services can be called.
-    package protocol ClientProtocol: Sendable {
+    public protocol ClientProtocol: Sendable {
         /// Call the "Check" method.
         ///
         /// > Source IDL Documentation:
@@ -499,14 +499,14 @@ extension Grpc_Health_V1_Health {
     /// > Source IDL Documentation:
     /// >
     /// > Says whether the server and its services can be called.
-    package struct Client<Transport>: ClientProtocol where Transport: GRPCCore.ClientTransport {
+    public struct Client<Transport>: ClientProtocol where Transport: GRPCCore.ClientTransport {
         private let client: GRPCCore.GRPCClient<Transport>
 
         /// Creates a new client wrapping the provided `GRPCCore.GRPCClient`.
         ///
         /// - Parameters:
         ///   - client: A `GRPCCore.GRPCClient` providing a communication channel to the service.
-        package init(wrapping client: GRPCCore.GRPCClient<Transport>) {
+        public init(wrapping client: GRPCCore.GRPCClient<Transport>) {
             self.client = client
         }
 
@@ -525,7 +525,7 @@ extension Grpc_Health_V1_Health {
         ///       the caller. Returning from the closure will cancel the RPC if it hasn't
         ///       already finished.
         /// - Returns: The result of `handleResponse`.
-        package func check<Result>(
+        public func check<Result>(
             request: GRPCCore.ClientRequest<Grpc_Health_V1_HealthCheckRequest>,
             serializer: some GRPCCore.MessageSerializer<Grpc_Health_V1_HealthCheckRequest>,
             deserializer: some GRPCCore.MessageDeserializer<Grpc_Health_V1_HealthCheckResponse>,
@@ -559,7 +559,7 @@ extension Grpc_Health_V1_Health {
         ///       the caller. Returning from the closure will cancel the RPC if it hasn't
         ///       already finished.
         /// - Returns: The result of `handleResponse`.
-        package func list<Result>(
+        public func list<Result>(
             request: GRPCCore.ClientRequest<Grpc_Health_V1_HealthListRequest>,
             serializer: some GRPCCore.MessageSerializer<Grpc_Health_V1_HealthListRequest>,
             deserializer: some GRPCCore.MessageDeserializer<Grpc_Health_V1_HealthListResponse>,
@@ -593,7 +593,7 @@ extension Grpc_Health_V1_Health {
         ///       the caller. Returning from the closure will cancel the RPC if it hasn't
         ///       already finished.
         /// - Returns: The result of `handleResponse`.
-        package func watch<Result>(
+        public func watch<Result>(
             request: GRPCCore.ClientRequest<Grpc_Health_V1_HealthCheckRequest>,
             serializer: some GRPCCore.MessageSerializer<Grpc_Health_V1_HealthCheckRequest>,
             deserializer: some GRPCCore.MessageDeserializer<Grpc_Health_V1_HealthCheckResponse>,
@@ -628,7 +628,7 @@ extension Grpc_Health_V1_Health.ClientProtocol {
     ///       the caller. Returning from the closure will cancel the RPC if it hasn't
     ///       already finished.
     /// - Returns: The result of `handleResponse`.
-    package func check<Result>(
+    public func check<Result>(
         request: GRPCCore.ClientRequest<Grpc_Health_V1_HealthCheckRequest>,
         options: GRPCCore.CallOptions = .defaults,
         onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Grpc_Health_V1_HealthCheckResponse>) async throws -> Result = { response in
@@ -657,7 +657,7 @@ extension Grpc_Health_V1_Health.ClientProtocol {
     ///       the caller. Returning from the closure will cancel the RPC if it hasn't
     ///       already finished.
     /// - Returns: The result of `handleResponse`.
-    package func list<Result>(
+    public func list<Result>(
         request: GRPCCore.ClientRequest<Grpc_Health_V1_HealthListRequest>,
         options: GRPCCore.CallOptions = .defaults,
         onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Grpc_Health_V1_HealthListResponse>) async throws -> Result = { response in
@@ -686,7 +686,7 @@ extension Grpc_Health_V1_Health.ClientProtocol {
     ///       the caller. Returning from the closure will cancel the RPC if it hasn't
     ///       already finished.
     /// - Returns: The result of `handleResponse`.
-    package func watch<Result>(
+    public func watch<Result>(
         request: GRPCCore.ClientRequest<Grpc_Health_V1_HealthCheckRequest>,
         options: GRPCCore.CallOptions = .defaults,
         onResponse handleResponse: @Sendable @escaping (GRPCCore.StreamingClientResponse<Grpc_Health_V1_HealthCheckResponse>) async throws -> Result
@@ -718,7 +718,7 @@ extension Grpc_Health_V1_Health.ClientProtocol {
     ///       the caller. Returning from the closure will cancel the RPC if it hasn't
     ///       already finished.
     /// - Returns: The result of `handleResponse`.
-    package func check<Result>(
+    public func check<Result>(
         _ message: Grpc_Health_V1_HealthCheckRequest,
         metadata: GRPCCore.Metadata = [:],
         options: GRPCCore.CallOptions = .defaults,
@@ -751,7 +751,7 @@ extension Grpc_Health_V1_Health.ClientProtocol {
     ///       the caller. Returning from the closure will cancel the RPC if it hasn't
     ///       already finished.
     /// - Returns: The result of `handleResponse`.
-    package func list<Result>(
+    public func list<Result>(
         _ message: Grpc_Health_V1_HealthListRequest,
         metadata: GRPCCore.Metadata = [:],
         options: GRPCCore.CallOptions = .defaults,
@@ -784,7 +784,7 @@ extension Grpc_Health_V1_Health.ClientProtocol {
     ///       the caller. Returning from the closure will cancel the RPC if it hasn't
     ///       already finished.
     /// - Returns: The result of `handleResponse`.
-    package func watch<Result>(
+    public func watch<Result>(
         _ message: Grpc_Health_V1_HealthCheckRequest,
         metadata: GRPCCore.Metadata = [:],
         options: GRPCCore.CallOptions = .defaults,

@@ -8,33 +8,33 @@
 // For information on using the generated types, please see the documentation:
 //   https://github.com/grpc/grpc-swift
 
-package import GRPCCore
+public import GRPCCore
 internal import GRPCProtobuf
 
 // MARK: - grpc.reflection.v1.ServerReflection
 
 /// Namespace containing generated types for the "grpc.reflection.v1.ServerReflection" service.
 @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
-package enum Grpc_Reflection_V1_ServerReflection: Sendable {
+public enum Grpc_Reflection_V1_ServerReflection: Sendable {
     /// Service descriptor for the "grpc.reflection.v1.ServerReflection" service.
-    package static let descriptor = GRPCCore.ServiceDescriptor(fullyQualifiedService: "grpc.reflection.v1.ServerReflection")
+    public static let descriptor = GRPCCore.ServiceDescriptor(fullyQualifiedService: "grpc.reflection.v1.ServerReflection")
     /// Namespace for method metadata.
-    package enum Method: Sendable {
+    public enum Method: Sendable {
         /// Namespace for "ServerReflectionInfo" metadata.
-        package enum ServerReflectionInfo: Sendable {
+        public enum ServerReflectionInfo: Sendable {
             /// Request type for "ServerReflectionInfo".
-            package typealias Input = Grpc_Reflection_V1_ServerReflectionRequest
+            public typealias Input = Grpc_Reflection_V1_ServerReflectionRequest
             /// Response type for "ServerReflectionInfo".
-            package typealias Output = Grpc_Reflection_V1_ServerReflectionResponse
+            public typealias Output = Grpc_Reflection_V1_ServerReflectionResponse
             /// Descriptor for "ServerReflectionInfo".
-            package static let descriptor = GRPCCore.MethodDescriptor(
+            public static let descriptor = GRPCCore.MethodDescriptor(
                 service: GRPCCore.ServiceDescriptor(fullyQualifiedService: "grpc.reflection.v1.ServerReflection"),
                 method: "ServerReflectionInfo",
                 type: .bidirectionalStreaming
             )
         }
         /// Descriptors for all methods in the "grpc.reflection.v1.ServerReflection" service.
-        package static let descriptors: [GRPCCore.MethodDescriptor] = [
+        public static let descriptors: [GRPCCore.MethodDescriptor] = [
             ServerReflectionInfo.descriptor
         ]
     }
@@ -43,7 +43,7 @@ package enum Grpc_Reflection_V1_ServerReflection: Sendable {
 @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
 extension GRPCCore.ServiceDescriptor {
     /// Service descriptor for the "grpc.reflection.v1.ServerReflection" service.
-    package static let grpc_reflection_v1_ServerReflection = GRPCCore.ServiceDescriptor(fullyQualifiedService: "grpc.reflection.v1.ServerReflection")
+    public static let grpc_reflection_v1_ServerReflection = GRPCCore.ServiceDescriptor(fullyQualifiedService: "grpc.reflection.v1.ServerReflection")
 }
 
 // MARK: grpc.reflection.v1.ServerReflection (server)
@@ -65,7 +65,7 @@ extension Grpc_Reflection_V1_ServerReflection {
     /// > Source IDL Documentation:
     /// >
     /// > Tells clients what the server's services and messages look like.
-    package protocol StreamingServiceProtocol: GRPCCore.RegistrableRPCService {
+    public protocol StreamingServiceProtocol: GRPCCore.RegistrableRPCService {
         /// Handle the "ServerReflectionInfo" method.
         ///
         /// > Source IDL Documentation:
@@ -96,7 +96,7 @@ extension Grpc_Reflection_V1_ServerReflection {
     /// > Source IDL Documentation:
     /// >
     /// > Tells clients what the server's services and messages look like.
-    package protocol ServiceProtocol: Grpc_Reflection_V1_ServerReflection.StreamingServiceProtocol {
+    public protocol ServiceProtocol: Grpc_Reflection_V1_ServerReflection.StreamingServiceProtocol {
         /// Handle the "ServerReflectionInfo" method.
         ///
         /// > Source IDL Documentation:
@@ -125,7 +125,7 @@ extension Grpc_Reflection_V1_ServerReflection {
     /// > Source IDL Documentation:
     /// >
     /// > Tells clients what the server's services and messages look like.
-    package protocol SimpleServiceProtocol: Grpc_Reflection_V1_ServerReflection.ServiceProtocol {
+    public protocol SimpleServiceProtocol: Grpc_Reflection_V1_ServerReflection.ServiceProtocol {
         /// Handle the "ServerReflectionInfo" method.
         ///
         /// > Source IDL Documentation:
@@ -150,7 +150,7 @@ extension Grpc_Reflection_V1_ServerReflection {
 // Default implementation of 'registerMethods(with:)'.
 @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
 extension Grpc_Reflection_V1_ServerReflection.StreamingServiceProtocol {
-    package func registerMethods<Transport>(with router: inout GRPCCore.RPCRouter<Transport>) where Transport: GRPCCore.ServerTransport {
+    public func registerMethods<Transport>(with router: inout GRPCCore.RPCRouter<Transport>) where Transport: GRPCCore.ServerTransport {
         router.registerHandler(
             forMethod: Grpc_Reflection_V1_ServerReflection.Method.ServerReflectionInfo.descriptor,
             deserializer: GRPCProtobuf.ProtobufDeserializer<Grpc_Reflection_V1_ServerReflectionRequest>(),
@@ -173,7 +173,7 @@ extension Grpc_Reflection_V1_ServerReflection.ServiceProtocol {
 // Default implementation of methods from 'ServiceProtocol'.
 @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
 extension Grpc_Reflection_V1_ServerReflection.SimpleServiceProtocol {
-    package func serverReflectionInfo(
+    public func serverReflectionInfo(
         request: GRPCCore.StreamingServerRequest<Grpc_Reflection_V1_ServerReflectionRequest>,
         context: GRPCCore.ServerContext
     ) async throws -> GRPCCore.StreamingServerResponse<Grpc_Reflection_V1_ServerReflectionResponse> {
@@ -203,7 +203,7 @@ extension Grpc_Reflection_V1_ServerReflection {
     /// > Source IDL Documentation:
     /// >
     /// > Tells clients what the server's services and messages look like.
-    package protocol ClientProtocol: Sendable {
+    public protocol ClientProtocol: Sendable {
         /// Call the "ServerReflectionInfo" method.
         ///
         /// > Source IDL Documentation:
@@ -237,14 +237,14 @@ extension Grpc_Reflection_V1_ServerReflection {
     /// > Source IDL Documentation:
     /// >
     /// > Tells clients what the server's services and messages look like.
-    package struct Client<Transport>: ClientProtocol where Transport: GRPCCore.ClientTransport {
+    public struct Client<Transport>: ClientProtocol where Transport: GRPCCore.ClientTransport {
         private let client: GRPCCore.GRPCClient<Transport>
 
         /// Creates a new client wrapping the provided `GRPCCore.GRPCClient`.
         ///
         /// - Parameters:
         ///   - client: A `GRPCCore.GRPCClient` providing a communication channel to the service.
-        package init(wrapping client: GRPCCore.GRPCClient<Transport>) {
+        public init(wrapping client: GRPCCore.GRPCClient<Transport>) {
             self.client = client
         }
 
@@ -263,7 +263,7 @@ extension Grpc_Reflection_V1_ServerReflection {
         ///       the caller. Returning from the closure will cancel the RPC if it hasn't
         ///       already finished.
         /// - Returns: The result of `handleResponse`.
-        package func serverReflectionInfo<Result>(
+        public func serverReflectionInfo<Result>(
             request: GRPCCore.StreamingClientRequest<Grpc_Reflection_V1_ServerReflectionRequest>,
             serializer: some GRPCCore.MessageSerializer<Grpc_Reflection_V1_ServerReflectionRequest>,
             deserializer: some GRPCCore.MessageDeserializer<Grpc_Reflection_V1_ServerReflectionResponse>,
@@ -298,7 +298,7 @@ extension Grpc_Reflection_V1_ServerReflection.ClientProtocol {
     ///       the caller. Returning from the closure will cancel the RPC if it hasn't
     ///       already finished.
     /// - Returns: The result of `handleResponse`.
-    package func serverReflectionInfo<Result>(
+    public func serverReflectionInfo<Result>(
         request: GRPCCore.StreamingClientRequest<Grpc_Reflection_V1_ServerReflectionRequest>,
         options: GRPCCore.CallOptions = .defaults,
         onResponse handleResponse: @Sendable @escaping (GRPCCore.StreamingClientResponse<Grpc_Reflection_V1_ServerReflectionResponse>) async throws -> Result
@@ -331,7 +331,7 @@ extension Grpc_Reflection_V1_ServerReflection.ClientProtocol {
     ///       the caller. Returning from the closure will cancel the RPC if it hasn't
     ///       already finished.
     /// - Returns: The result of `handleResponse`.
-    package func serverReflectionInfo<Result>(
+    public func serverReflectionInfo<Result>(
         metadata: GRPCCore.Metadata = [:],
         options: GRPCCore.CallOptions = .defaults,
         requestProducer producer: @Sendable @escaping (GRPCCore.RPCWriter<Grpc_Reflection_V1_ServerReflectionRequest>) async throws -> Void,

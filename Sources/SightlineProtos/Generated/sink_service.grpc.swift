@@ -8,33 +8,33 @@
 // For information on using the generated types, please see the documentation:
 //   https://github.com/grpc/grpc-swift
 
-package import GRPCCore
+public import GRPCCore
 internal import GRPCProtobuf
 
 // MARK: - sightline.v1.SinkService
 
 /// Namespace containing generated types for the "sightline.v1.SinkService" service.
 @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
-package enum Sightline_V1_SinkService: Sendable {
+public enum Sightline_V1_SinkService: Sendable {
     /// Service descriptor for the "sightline.v1.SinkService" service.
-    package static let descriptor = GRPCCore.ServiceDescriptor(fullyQualifiedService: "sightline.v1.SinkService")
+    public static let descriptor = GRPCCore.ServiceDescriptor(fullyQualifiedService: "sightline.v1.SinkService")
     /// Namespace for method metadata.
-    package enum Method: Sendable {
+    public enum Method: Sendable {
         /// Namespace for "Deliver" metadata.
-        package enum Deliver: Sendable {
+        public enum Deliver: Sendable {
             /// Request type for "Deliver".
-            package typealias Input = Sightline_V1_DeliverRequest
+            public typealias Input = Sightline_V1_DeliverRequest
             /// Response type for "Deliver".
-            package typealias Output = Sightline_V1_DeliverResponse
+            public typealias Output = Sightline_V1_DeliverResponse
             /// Descriptor for "Deliver".
-            package static let descriptor = GRPCCore.MethodDescriptor(
+            public static let descriptor = GRPCCore.MethodDescriptor(
                 service: GRPCCore.ServiceDescriptor(fullyQualifiedService: "sightline.v1.SinkService"),
                 method: "Deliver",
                 type: .bidirectionalStreaming
             )
         }
         /// Descriptors for all methods in the "sightline.v1.SinkService" service.
-        package static let descriptors: [GRPCCore.MethodDescriptor] = [
+        public static let descriptors: [GRPCCore.MethodDescriptor] = [
             Deliver.descriptor
         ]
     }
@@ -43,7 +43,7 @@ package enum Sightline_V1_SinkService: Sendable {
 @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
 extension GRPCCore.ServiceDescriptor {
     /// Service descriptor for the "sightline.v1.SinkService" service.
-    package static let sightline_v1_SinkService = GRPCCore.ServiceDescriptor(fullyQualifiedService: "sightline.v1.SinkService")
+    public static let sightline_v1_SinkService = GRPCCore.ServiceDescriptor(fullyQualifiedService: "sightline.v1.SinkService")
 }
 
 // MARK: sightline.v1.SinkService (server)
@@ -72,7 +72,7 @@ extension Sightline_V1_SinkService {
     /// > 
     /// > A backend that stores a batch's records and its end in one transaction, and tells that end in the
     /// > next Welcome, has each hit once.
-    package protocol StreamingServiceProtocol: GRPCCore.RegistrableRPCService {
+    public protocol StreamingServiceProtocol: GRPCCore.RegistrableRPCService {
         /// Handle the "Deliver" method.
         ///
         /// > Source IDL Documentation:
@@ -112,7 +112,7 @@ extension Sightline_V1_SinkService {
     /// > 
     /// > A backend that stores a batch's records and its end in one transaction, and tells that end in the
     /// > next Welcome, has each hit once.
-    package protocol ServiceProtocol: Sightline_V1_SinkService.StreamingServiceProtocol {
+    public protocol ServiceProtocol: Sightline_V1_SinkService.StreamingServiceProtocol {
         /// Handle the "Deliver" method.
         ///
         /// > Source IDL Documentation:
@@ -150,7 +150,7 @@ extension Sightline_V1_SinkService {
     /// > 
     /// > A backend that stores a batch's records and its end in one transaction, and tells that end in the
     /// > next Welcome, has each hit once.
-    package protocol SimpleServiceProtocol: Sightline_V1_SinkService.ServiceProtocol {
+    public protocol SimpleServiceProtocol: Sightline_V1_SinkService.ServiceProtocol {
         /// Handle the "Deliver" method.
         ///
         /// > Source IDL Documentation:
@@ -177,7 +177,7 @@ extension Sightline_V1_SinkService {
 // Default implementation of 'registerMethods(with:)'.
 @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
 extension Sightline_V1_SinkService.StreamingServiceProtocol {
-    package func registerMethods<Transport>(with router: inout GRPCCore.RPCRouter<Transport>) where Transport: GRPCCore.ServerTransport {
+    public func registerMethods<Transport>(with router: inout GRPCCore.RPCRouter<Transport>) where Transport: GRPCCore.ServerTransport {
         router.registerHandler(
             forMethod: Sightline_V1_SinkService.Method.Deliver.descriptor,
             deserializer: GRPCProtobuf.ProtobufDeserializer<Sightline_V1_DeliverRequest>(),
@@ -200,7 +200,7 @@ extension Sightline_V1_SinkService.ServiceProtocol {
 // Default implementation of methods from 'ServiceProtocol'.
 @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
 extension Sightline_V1_SinkService.SimpleServiceProtocol {
-    package func deliver(
+    public func deliver(
         request: GRPCCore.StreamingServerRequest<Sightline_V1_DeliverRequest>,
         context: GRPCCore.ServerContext
     ) async throws -> GRPCCore.StreamingServerResponse<Sightline_V1_DeliverResponse> {
@@ -237,7 +237,7 @@ extension Sightline_V1_SinkService {
     /// > 
     /// > A backend that stores a batch's records and its end in one transaction, and tells that end in the
     /// > next Welcome, has each hit once.
-    package protocol ClientProtocol: Sendable {
+    public protocol ClientProtocol: Sendable {
         /// Call the "Deliver" method.
         ///
         /// > Source IDL Documentation:
@@ -280,14 +280,14 @@ extension Sightline_V1_SinkService {
     /// > 
     /// > A backend that stores a batch's records and its end in one transaction, and tells that end in the
     /// > next Welcome, has each hit once.
-    package struct Client<Transport>: ClientProtocol where Transport: GRPCCore.ClientTransport {
+    public struct Client<Transport>: ClientProtocol where Transport: GRPCCore.ClientTransport {
         private let client: GRPCCore.GRPCClient<Transport>
 
         /// Creates a new client wrapping the provided `GRPCCore.GRPCClient`.
         ///
         /// - Parameters:
         ///   - client: A `GRPCCore.GRPCClient` providing a communication channel to the service.
-        package init(wrapping client: GRPCCore.GRPCClient<Transport>) {
+        public init(wrapping client: GRPCCore.GRPCClient<Transport>) {
             self.client = client
         }
 
@@ -308,7 +308,7 @@ extension Sightline_V1_SinkService {
         ///       the caller. Returning from the closure will cancel the RPC if it hasn't
         ///       already finished.
         /// - Returns: The result of `handleResponse`.
-        package func deliver<Result>(
+        public func deliver<Result>(
             request: GRPCCore.StreamingClientRequest<Sightline_V1_DeliverRequest>,
             serializer: some GRPCCore.MessageSerializer<Sightline_V1_DeliverRequest>,
             deserializer: some GRPCCore.MessageDeserializer<Sightline_V1_DeliverResponse>,
@@ -345,7 +345,7 @@ extension Sightline_V1_SinkService.ClientProtocol {
     ///       the caller. Returning from the closure will cancel the RPC if it hasn't
     ///       already finished.
     /// - Returns: The result of `handleResponse`.
-    package func deliver<Result>(
+    public func deliver<Result>(
         request: GRPCCore.StreamingClientRequest<Sightline_V1_DeliverRequest>,
         options: GRPCCore.CallOptions = .defaults,
         onResponse handleResponse: @Sendable @escaping (GRPCCore.StreamingClientResponse<Sightline_V1_DeliverResponse>) async throws -> Result
@@ -380,7 +380,7 @@ extension Sightline_V1_SinkService.ClientProtocol {
     ///       the caller. Returning from the closure will cancel the RPC if it hasn't
     ///       already finished.
     /// - Returns: The result of `handleResponse`.
-    package func deliver<Result>(
+    public func deliver<Result>(
         metadata: GRPCCore.Metadata = [:],
         options: GRPCCore.CallOptions = .defaults,
         requestProducer producer: @Sendable @escaping (GRPCCore.RPCWriter<Sightline_V1_DeliverRequest>) async throws -> Void,

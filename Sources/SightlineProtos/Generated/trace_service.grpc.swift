@@ -8,33 +8,33 @@
 // For information on using the generated types, please see the documentation:
 //   https://github.com/grpc/grpc-swift
 
-package import GRPCCore
+public import GRPCCore
 internal import GRPCProtobuf
 
 // MARK: - opentelemetry.proto.collector.trace.v1.TraceService
 
 /// Namespace containing generated types for the "opentelemetry.proto.collector.trace.v1.TraceService" service.
 @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
-package enum Opentelemetry_Proto_Collector_Trace_V1_TraceService: Sendable {
+public enum Opentelemetry_Proto_Collector_Trace_V1_TraceService: Sendable {
     /// Service descriptor for the "opentelemetry.proto.collector.trace.v1.TraceService" service.
-    package static let descriptor = GRPCCore.ServiceDescriptor(fullyQualifiedService: "opentelemetry.proto.collector.trace.v1.TraceService")
+    public static let descriptor = GRPCCore.ServiceDescriptor(fullyQualifiedService: "opentelemetry.proto.collector.trace.v1.TraceService")
     /// Namespace for method metadata.
-    package enum Method: Sendable {
+    public enum Method: Sendable {
         /// Namespace for "Export" metadata.
-        package enum Export: Sendable {
+        public enum Export: Sendable {
             /// Request type for "Export".
-            package typealias Input = Opentelemetry_Proto_Collector_Trace_V1_ExportTraceServiceRequest
+            public typealias Input = Opentelemetry_Proto_Collector_Trace_V1_ExportTraceServiceRequest
             /// Response type for "Export".
-            package typealias Output = Opentelemetry_Proto_Collector_Trace_V1_ExportTraceServiceResponse
+            public typealias Output = Opentelemetry_Proto_Collector_Trace_V1_ExportTraceServiceResponse
             /// Descriptor for "Export".
-            package static let descriptor = GRPCCore.MethodDescriptor(
+            public static let descriptor = GRPCCore.MethodDescriptor(
                 service: GRPCCore.ServiceDescriptor(fullyQualifiedService: "opentelemetry.proto.collector.trace.v1.TraceService"),
                 method: "Export",
                 type: .unary
             )
         }
         /// Descriptors for all methods in the "opentelemetry.proto.collector.trace.v1.TraceService" service.
-        package static let descriptors: [GRPCCore.MethodDescriptor] = [
+        public static let descriptors: [GRPCCore.MethodDescriptor] = [
             Export.descriptor
         ]
     }
@@ -43,7 +43,7 @@ package enum Opentelemetry_Proto_Collector_Trace_V1_TraceService: Sendable {
 @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
 extension GRPCCore.ServiceDescriptor {
     /// Service descriptor for the "opentelemetry.proto.collector.trace.v1.TraceService" service.
-    package static let opentelemetry_proto_collector_trace_v1_TraceService = GRPCCore.ServiceDescriptor(fullyQualifiedService: "opentelemetry.proto.collector.trace.v1.TraceService")
+    public static let opentelemetry_proto_collector_trace_v1_TraceService = GRPCCore.ServiceDescriptor(fullyQualifiedService: "opentelemetry.proto.collector.trace.v1.TraceService")
 }
 
 // MARK: opentelemetry.proto.collector.trace.v1.TraceService (server)
@@ -65,7 +65,7 @@ extension Opentelemetry_Proto_Collector_Trace_V1_TraceService {
     /// > Source IDL Documentation:
     /// >
     /// > Takes spans.
-    package protocol StreamingServiceProtocol: GRPCCore.RegistrableRPCService {
+    public protocol StreamingServiceProtocol: GRPCCore.RegistrableRPCService {
         /// Handle the "Export" method.
         ///
         /// > Source IDL Documentation:
@@ -96,7 +96,7 @@ extension Opentelemetry_Proto_Collector_Trace_V1_TraceService {
     /// > Source IDL Documentation:
     /// >
     /// > Takes spans.
-    package protocol ServiceProtocol: Opentelemetry_Proto_Collector_Trace_V1_TraceService.StreamingServiceProtocol {
+    public protocol ServiceProtocol: Opentelemetry_Proto_Collector_Trace_V1_TraceService.StreamingServiceProtocol {
         /// Handle the "Export" method.
         ///
         /// > Source IDL Documentation:
@@ -125,7 +125,7 @@ extension Opentelemetry_Proto_Collector_Trace_V1_TraceService {
     /// > Source IDL Documentation:
     /// >
     /// > Takes spans.
-    package protocol SimpleServiceProtocol: Opentelemetry_Proto_Collector_Trace_V1_TraceService.ServiceProtocol {
+    public protocol SimpleServiceProtocol: Opentelemetry_Proto_Collector_Trace_V1_TraceService.ServiceProtocol {
         /// Handle the "Export" method.
         ///
         /// > Source IDL Documentation:
@@ -149,7 +149,7 @@ extension Opentelemetry_Proto_Collector_Trace_V1_TraceService {
 // Default implementation of 'registerMethods(with:)'.
 @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
 extension Opentelemetry_Proto_Collector_Trace_V1_TraceService.StreamingServiceProtocol {
-    package func registerMethods<Transport>(with router: inout GRPCCore.RPCRouter<Transport>) where Transport: GRPCCore.ServerTransport {
+    public func registerMethods<Transport>(with router: inout GRPCCore.RPCRouter<Transport>) where Transport: GRPCCore.ServerTransport {
         router.registerHandler(
             forMethod: Opentelemetry_Proto_Collector_Trace_V1_TraceService.Method.Export.descriptor,
             deserializer: GRPCProtobuf.ProtobufDeserializer<Opentelemetry_Proto_Collector_Trace_V1_ExportTraceServiceRequest>(),
@@ -167,7 +167,7 @@ extension Opentelemetry_Proto_Collector_Trace_V1_TraceService.StreamingServicePr
 // Default implementation of streaming methods from 'StreamingServiceProtocol'.
 @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
 extension Opentelemetry_Proto_Collector_Trace_V1_TraceService.ServiceProtocol {
-    package func export(
+    public func export(
         request: GRPCCore.StreamingServerRequest<Opentelemetry_Proto_Collector_Trace_V1_ExportTraceServiceRequest>,
         context: GRPCCore.ServerContext
     ) async throws -> GRPCCore.StreamingServerResponse<Opentelemetry_Proto_Collector_Trace_V1_ExportTraceServiceResponse> {
@@ -182,7 +182,7 @@ extension Opentelemetry_Proto_Collector_Trace_V1_TraceService.ServiceProtocol {
 // Default implementation of methods from 'ServiceProtocol'.
 @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
 extension Opentelemetry_Proto_Collector_Trace_V1_TraceService.SimpleServiceProtocol {
-    package func export(
+    public func export(
         request: GRPCCore.ServerRequest<Opentelemetry_Proto_Collector_Trace_V1_ExportTraceServiceRequest>,
         context: GRPCCore.ServerContext
     ) async throws -> GRPCCore.ServerResponse<Opentelemetry_Proto_Collector_Trace_V1_ExportTraceServiceResponse> {
@@ -208,7 +208,7 @@ extension Opentelemetry_Proto_Collector_Trace_V1_TraceService {
     /// > Source IDL Documentation:
     /// >
     /// > Takes spans.
-    package protocol ClientProtocol: Sendable {
+    public protocol ClientProtocol: Sendable {
         /// Call the "Export" method.
         ///
         /// > Source IDL Documentation:
@@ -242,14 +242,14 @@ extension Opentelemetry_Proto_Collector_Trace_V1_TraceService {
     /// > Source IDL Documentation:
     /// >
     /// > Takes spans.
-    package struct Client<Transport>: ClientProtocol where Transport: GRPCCore.ClientTransport {
+    public struct Client<Transport>: ClientProtocol where Transport: GRPCCore.ClientTransport {
         private let client: GRPCCore.GRPCClient<Transport>
 
         /// Creates a new client wrapping the provided `GRPCCore.GRPCClient`.
         ///
         /// - Parameters:
         ///   - client: A `GRPCCore.GRPCClient` providing a communication channel to the service.
-        package init(wrapping client: GRPCCore.GRPCClient<Transport>) {
+        public init(wrapping client: GRPCCore.GRPCClient<Transport>) {
             self.client = client
         }
 
@@ -268,7 +268,7 @@ extension Opentelemetry_Proto_Collector_Trace_V1_TraceService {
         ///       the caller. Returning from the closure will cancel the RPC if it hasn't
         ///       already finished.
         /// - Returns: The result of `handleResponse`.
-        package func export<Result>(
+        public func export<Result>(
             request: GRPCCore.ClientRequest<Opentelemetry_Proto_Collector_Trace_V1_ExportTraceServiceRequest>,
             serializer: some GRPCCore.MessageSerializer<Opentelemetry_Proto_Collector_Trace_V1_ExportTraceServiceRequest>,
             deserializer: some GRPCCore.MessageDeserializer<Opentelemetry_Proto_Collector_Trace_V1_ExportTraceServiceResponse>,
@@ -305,7 +305,7 @@ extension Opentelemetry_Proto_Collector_Trace_V1_TraceService.ClientProtocol {
     ///       the caller. Returning from the closure will cancel the RPC if it hasn't
     ///       already finished.
     /// - Returns: The result of `handleResponse`.
-    package func export<Result>(
+    public func export<Result>(
         request: GRPCCore.ClientRequest<Opentelemetry_Proto_Collector_Trace_V1_ExportTraceServiceRequest>,
         options: GRPCCore.CallOptions = .defaults,
         onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Opentelemetry_Proto_Collector_Trace_V1_ExportTraceServiceResponse>) async throws -> Result = { response in
@@ -339,7 +339,7 @@ extension Opentelemetry_Proto_Collector_Trace_V1_TraceService.ClientProtocol {
     ///       the caller. Returning from the closure will cancel the RPC if it hasn't
     ///       already finished.
     /// - Returns: The result of `handleResponse`.
-    package func export<Result>(
+    public func export<Result>(
         _ message: Opentelemetry_Proto_Collector_Trace_V1_ExportTraceServiceRequest,
         metadata: GRPCCore.Metadata = [:],
         options: GRPCCore.CallOptions = .defaults,

@@ -8,72 +8,72 @@
 // For information on using the generated types, please see the documentation:
 //   https://github.com/grpc/grpc-swift
 
-package import GRPCCore
+public import GRPCCore
 internal import GRPCProtobuf
 
 // MARK: - sightline.v1.TrackingService
 
 /// Namespace containing generated types for the "sightline.v1.TrackingService" service.
 @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
-package enum Sightline_V1_TrackingService: Sendable {
+public enum Sightline_V1_TrackingService: Sendable {
     /// Service descriptor for the "sightline.v1.TrackingService" service.
-    package static let descriptor = GRPCCore.ServiceDescriptor(fullyQualifiedService: "sightline.v1.TrackingService")
+    public static let descriptor = GRPCCore.ServiceDescriptor(fullyQualifiedService: "sightline.v1.TrackingService")
     /// Namespace for method metadata.
-    package enum Method: Sendable {
+    public enum Method: Sendable {
         /// Namespace for "StreamEvents" metadata.
-        package enum StreamEvents: Sendable {
+        public enum StreamEvents: Sendable {
             /// Request type for "StreamEvents".
-            package typealias Input = Sightline_V1_StreamEventsRequest
+            public typealias Input = Sightline_V1_StreamEventsRequest
             /// Response type for "StreamEvents".
-            package typealias Output = Sightline_V1_StreamEventsResponse
+            public typealias Output = Sightline_V1_StreamEventsResponse
             /// Descriptor for "StreamEvents".
-            package static let descriptor = GRPCCore.MethodDescriptor(
+            public static let descriptor = GRPCCore.MethodDescriptor(
                 service: GRPCCore.ServiceDescriptor(fullyQualifiedService: "sightline.v1.TrackingService"),
                 method: "StreamEvents",
                 type: .bidirectionalStreaming
             )
         }
         /// Namespace for "RecordEvents" metadata.
-        package enum RecordEvents: Sendable {
+        public enum RecordEvents: Sendable {
             /// Request type for "RecordEvents".
-            package typealias Input = Sightline_V1_RecordEventsRequest
+            public typealias Input = Sightline_V1_RecordEventsRequest
             /// Response type for "RecordEvents".
-            package typealias Output = Sightline_V1_RecordEventsResponse
+            public typealias Output = Sightline_V1_RecordEventsResponse
             /// Descriptor for "RecordEvents".
-            package static let descriptor = GRPCCore.MethodDescriptor(
+            public static let descriptor = GRPCCore.MethodDescriptor(
                 service: GRPCCore.ServiceDescriptor(fullyQualifiedService: "sightline.v1.TrackingService"),
                 method: "RecordEvents",
                 type: .unary
             )
         }
         /// Namespace for "ExplainEvents" metadata.
-        package enum ExplainEvents: Sendable {
+        public enum ExplainEvents: Sendable {
             /// Request type for "ExplainEvents".
-            package typealias Input = Sightline_V1_ExplainEventsRequest
+            public typealias Input = Sightline_V1_ExplainEventsRequest
             /// Response type for "ExplainEvents".
-            package typealias Output = Sightline_V1_ExplainEventsResponse
+            public typealias Output = Sightline_V1_ExplainEventsResponse
             /// Descriptor for "ExplainEvents".
-            package static let descriptor = GRPCCore.MethodDescriptor(
+            public static let descriptor = GRPCCore.MethodDescriptor(
                 service: GRPCCore.ServiceDescriptor(fullyQualifiedService: "sightline.v1.TrackingService"),
                 method: "ExplainEvents",
                 type: .unary
             )
         }
         /// Namespace for "InspectPayload" metadata.
-        package enum InspectPayload: Sendable {
+        public enum InspectPayload: Sendable {
             /// Request type for "InspectPayload".
-            package typealias Input = Sightline_V1_InspectPayloadRequest
+            public typealias Input = Sightline_V1_InspectPayloadRequest
             /// Response type for "InspectPayload".
-            package typealias Output = Sightline_V1_InspectPayloadResponse
+            public typealias Output = Sightline_V1_InspectPayloadResponse
             /// Descriptor for "InspectPayload".
-            package static let descriptor = GRPCCore.MethodDescriptor(
+            public static let descriptor = GRPCCore.MethodDescriptor(
                 service: GRPCCore.ServiceDescriptor(fullyQualifiedService: "sightline.v1.TrackingService"),
                 method: "InspectPayload",
                 type: .unary
             )
         }
         /// Descriptors for all methods in the "sightline.v1.TrackingService" service.
-        package static let descriptors: [GRPCCore.MethodDescriptor] = [
+        public static let descriptors: [GRPCCore.MethodDescriptor] = [
             StreamEvents.descriptor,
             RecordEvents.descriptor,
             ExplainEvents.descriptor,
@@ -85,7 +85,7 @@ package enum Sightline_V1_TrackingService: Sendable {
 @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
 extension GRPCCore.ServiceDescriptor {
     /// Service descriptor for the "sightline.v1.TrackingService" service.
-    package static let sightline_v1_TrackingService = GRPCCore.ServiceDescriptor(fullyQualifiedService: "sightline.v1.TrackingService")
+    public static let sightline_v1_TrackingService = GRPCCore.ServiceDescriptor(fullyQualifiedService: "sightline.v1.TrackingService")
 }
 
 // MARK: sightline.v1.TrackingService (server)
@@ -112,7 +112,7 @@ extension Sightline_V1_TrackingService {
     /// > A problem of one event is a verdict in the answer. A call that ends without its answer has a
     /// > status with google.rpc details, among them an ErrorInfo of the domain "sightline.v1" with a
     /// > reason, such as QUOTA_EXCEEDED; docs/errors.md lists them.
-    package protocol StreamingServiceProtocol: GRPCCore.RegistrableRPCService {
+    public protocol StreamingServiceProtocol: GRPCCore.RegistrableRPCService {
         /// Handle the "StreamEvents" method.
         ///
         /// > Source IDL Documentation:
@@ -208,7 +208,7 @@ extension Sightline_V1_TrackingService {
     /// > A problem of one event is a verdict in the answer. A call that ends without its answer has a
     /// > status with google.rpc details, among them an ErrorInfo of the domain "sightline.v1" with a
     /// > reason, such as QUOTA_EXCEEDED; docs/errors.md lists them.
-    package protocol ServiceProtocol: Sightline_V1_TrackingService.StreamingServiceProtocol {
+    public protocol ServiceProtocol: Sightline_V1_TrackingService.StreamingServiceProtocol {
         /// Handle the "StreamEvents" method.
         ///
         /// > Source IDL Documentation:
@@ -302,7 +302,7 @@ extension Sightline_V1_TrackingService {
     /// > A problem of one event is a verdict in the answer. A call that ends without its answer has a
     /// > status with google.rpc details, among them an ErrorInfo of the domain "sightline.v1" with a
     /// > reason, such as QUOTA_EXCEEDED; docs/errors.md lists them.
-    package protocol SimpleServiceProtocol: Sightline_V1_TrackingService.ServiceProtocol {
+    public protocol SimpleServiceProtocol: Sightline_V1_TrackingService.ServiceProtocol {
         /// Handle the "StreamEvents" method.
         ///
         /// > Source IDL Documentation:
@@ -387,7 +387,7 @@ extension Sightline_V1_TrackingService {
 // Default implementation of 'registerMethods(with:)'.
 @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
 extension Sightline_V1_TrackingService.StreamingServiceProtocol {
-    package func registerMethods<Transport>(with router: inout GRPCCore.RPCRouter<Transport>) where Transport: GRPCCore.ServerTransport {
+    public func registerMethods<Transport>(with router: inout GRPCCore.RPCRouter<Transport>) where Transport: GRPCCore.ServerTransport {
         router.registerHandler(
             forMethod: Sightline_V1_TrackingService.Method.StreamEvents.descriptor,
             deserializer: GRPCProtobuf.ProtobufDeserializer<Sightline_V1_StreamEventsRequest>(),
@@ -438,7 +438,7 @@ extension Sightline_V1_TrackingService.StreamingServiceProtocol {
 // Default implementation of streaming methods from 'StreamingServiceProtocol'.
 @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
 extension Sightline_V1_TrackingService.ServiceProtocol {
-    package func recordEvents(
+    public func recordEvents(
         request: GRPCCore.StreamingServerRequest<Sightline_V1_RecordEventsRequest>,
         context: GRPCCore.ServerContext
     ) async throws -> GRPCCore.StreamingServerResponse<Sightline_V1_RecordEventsResponse> {
@@ -449,7 +449,7 @@ extension Sightline_V1_TrackingService.ServiceProtocol {
         return GRPCCore.StreamingServerResponse(single: response)
     }
 
-    package func explainEvents(
+    public func explainEvents(
         request: GRPCCore.StreamingServerRequest<Sightline_V1_ExplainEventsRequest>,
         context: GRPCCore.ServerContext
     ) async throws -> GRPCCore.StreamingServerResponse<Sightline_V1_ExplainEventsResponse> {
@@ -460,7 +460,7 @@ extension Sightline_V1_TrackingService.ServiceProtocol {
         return GRPCCore.StreamingServerResponse(single: response)
     }
 
-    package func inspectPayload(
+    public func inspectPayload(
         request: GRPCCore.StreamingServerRequest<Sightline_V1_InspectPayloadRequest>,
         context: GRPCCore.ServerContext
     ) async throws -> GRPCCore.StreamingServerResponse<Sightline_V1_InspectPayloadResponse> {
@@ -475,7 +475,7 @@ extension Sightline_V1_TrackingService.ServiceProtocol {
 // Default implementation of methods from 'ServiceProtocol'.
 @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
 extension Sightline_V1_TrackingService.SimpleServiceProtocol {
-    package func streamEvents(
+    public func streamEvents(
         request: GRPCCore.StreamingServerRequest<Sightline_V1_StreamEventsRequest>,
         context: GRPCCore.ServerContext
     ) async throws -> GRPCCore.StreamingServerResponse<Sightline_V1_StreamEventsResponse> {
@@ -492,7 +492,7 @@ extension Sightline_V1_TrackingService.SimpleServiceProtocol {
         )
     }
 
-    package func recordEvents(
+    public func recordEvents(
         request: GRPCCore.ServerRequest<Sightline_V1_RecordEventsRequest>,
         context: GRPCCore.ServerContext
     ) async throws -> GRPCCore.ServerResponse<Sightline_V1_RecordEventsResponse> {
@@ -505,7 +505,7 @@ extension Sightline_V1_TrackingService.SimpleServiceProtocol {
         )
     }
 
-    package func explainEvents(
+    public func explainEvents(
         request: GRPCCore.ServerRequest<Sightline_V1_ExplainEventsRequest>,
         context: GRPCCore.ServerContext
     ) async throws -> GRPCCore.ServerResponse<Sightline_V1_ExplainEventsResponse> {
@@ -518,7 +518,7 @@ extension Sightline_V1_TrackingService.SimpleServiceProtocol {
         )
     }
 
-    package func inspectPayload(
+    public func inspectPayload(
         request: GRPCCore.ServerRequest<Sightline_V1_InspectPayloadRequest>,
         context: GRPCCore.ServerContext
     ) async throws -> GRPCCore.ServerResponse<Sightline_V1_InspectPayloadResponse> {
@@ -549,7 +549,7 @@ extension Sightline_V1_TrackingService {
     /// > A problem of one event is a verdict in the answer. A call that ends without its answer has a
     /// > status with google.rpc details, among them an ErrorInfo of the domain "sightline.v1" with a
     /// > reason, such as QUOTA_EXCEEDED; docs/errors.md lists them.
-    package protocol ClientProtocol: Sendable {
+    public protocol ClientProtocol: Sendable {
         /// Call the "StreamEvents" method.
         ///
         /// > Source IDL Documentation:
@@ -663,14 +663,14 @@ extension Sightline_V1_TrackingService {
     /// > A problem of one event is a verdict in the answer. A call that ends without its answer has a
     /// > status with google.rpc details, among them an ErrorInfo of the domain "sightline.v1" with a
     /// > reason, such as QUOTA_EXCEEDED; docs/errors.md lists them.
-    package struct Client<Transport>: ClientProtocol where Transport: GRPCCore.ClientTransport {
+    public struct Client<Transport>: ClientProtocol where Transport: GRPCCore.ClientTransport {
         private let client: GRPCCore.GRPCClient<Transport>
 
         /// Creates a new client wrapping the provided `GRPCCore.GRPCClient`.
         ///
         /// - Parameters:
         ///   - client: A `GRPCCore.GRPCClient` providing a communication channel to the service.
-        package init(wrapping client: GRPCCore.GRPCClient<Transport>) {
+        public init(wrapping client: GRPCCore.GRPCClient<Transport>) {
             self.client = client
         }
 
@@ -692,7 +692,7 @@ extension Sightline_V1_TrackingService {
         ///       the caller. Returning from the closure will cancel the RPC if it hasn't
         ///       already finished.
         /// - Returns: The result of `handleResponse`.
-        package func streamEvents<Result>(
+        public func streamEvents<Result>(
             request: GRPCCore.StreamingClientRequest<Sightline_V1_StreamEventsRequest>,
             serializer: some GRPCCore.MessageSerializer<Sightline_V1_StreamEventsRequest>,
             deserializer: some GRPCCore.MessageDeserializer<Sightline_V1_StreamEventsResponse>,
@@ -725,7 +725,7 @@ extension Sightline_V1_TrackingService {
         ///       the caller. Returning from the closure will cancel the RPC if it hasn't
         ///       already finished.
         /// - Returns: The result of `handleResponse`.
-        package func recordEvents<Result>(
+        public func recordEvents<Result>(
             request: GRPCCore.ClientRequest<Sightline_V1_RecordEventsRequest>,
             serializer: some GRPCCore.MessageSerializer<Sightline_V1_RecordEventsRequest>,
             deserializer: some GRPCCore.MessageDeserializer<Sightline_V1_RecordEventsResponse>,
@@ -760,7 +760,7 @@ extension Sightline_V1_TrackingService {
         ///       the caller. Returning from the closure will cancel the RPC if it hasn't
         ///       already finished.
         /// - Returns: The result of `handleResponse`.
-        package func explainEvents<Result>(
+        public func explainEvents<Result>(
             request: GRPCCore.ClientRequest<Sightline_V1_ExplainEventsRequest>,
             serializer: some GRPCCore.MessageSerializer<Sightline_V1_ExplainEventsRequest>,
             deserializer: some GRPCCore.MessageDeserializer<Sightline_V1_ExplainEventsResponse>,
@@ -795,7 +795,7 @@ extension Sightline_V1_TrackingService {
         ///       the caller. Returning from the closure will cancel the RPC if it hasn't
         ///       already finished.
         /// - Returns: The result of `handleResponse`.
-        package func inspectPayload<Result>(
+        public func inspectPayload<Result>(
             request: GRPCCore.ClientRequest<Sightline_V1_InspectPayloadRequest>,
             serializer: some GRPCCore.MessageSerializer<Sightline_V1_InspectPayloadRequest>,
             deserializer: some GRPCCore.MessageDeserializer<Sightline_V1_InspectPayloadResponse>,
@@ -835,7 +835,7 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     ///       the caller. Returning from the closure will cancel the RPC if it hasn't
     ///       already finished.
     /// - Returns: The result of `handleResponse`.
-    package func streamEvents<Result>(
+    public func streamEvents<Result>(
         request: GRPCCore.StreamingClientRequest<Sightline_V1_StreamEventsRequest>,
         options: GRPCCore.CallOptions = .defaults,
         onResponse handleResponse: @Sendable @escaping (GRPCCore.StreamingClientResponse<Sightline_V1_StreamEventsResponse>) async throws -> Result
@@ -863,7 +863,7 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     ///       the caller. Returning from the closure will cancel the RPC if it hasn't
     ///       already finished.
     /// - Returns: The result of `handleResponse`.
-    package func recordEvents<Result>(
+    public func recordEvents<Result>(
         request: GRPCCore.ClientRequest<Sightline_V1_RecordEventsRequest>,
         options: GRPCCore.CallOptions = .defaults,
         onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Sightline_V1_RecordEventsResponse>) async throws -> Result = { response in
@@ -893,7 +893,7 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     ///       the caller. Returning from the closure will cancel the RPC if it hasn't
     ///       already finished.
     /// - Returns: The result of `handleResponse`.
-    package func explainEvents<Result>(
+    public func explainEvents<Result>(
         request: GRPCCore.ClientRequest<Sightline_V1_ExplainEventsRequest>,
         options: GRPCCore.CallOptions = .defaults,
         onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Sightline_V1_ExplainEventsResponse>) async throws -> Result = { response in
@@ -923,7 +923,7 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     ///       the caller. Returning from the closure will cancel the RPC if it hasn't
     ///       already finished.
     /// - Returns: The result of `handleResponse`.
-    package func inspectPayload<Result>(
+    public func inspectPayload<Result>(
         request: GRPCCore.ClientRequest<Sightline_V1_InspectPayloadRequest>,
         options: GRPCCore.CallOptions = .defaults,
         onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Sightline_V1_InspectPayloadResponse>) async throws -> Result = { response in
@@ -961,7 +961,7 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     ///       the caller. Returning from the closure will cancel the RPC if it hasn't
     ///       already finished.
     /// - Returns: The result of `handleResponse`.
-    package func streamEvents<Result>(
+    public func streamEvents<Result>(
         metadata: GRPCCore.Metadata = [:],
         options: GRPCCore.CallOptions = .defaults,
         requestProducer producer: @Sendable @escaping (GRPCCore.RPCWriter<Sightline_V1_StreamEventsRequest>) async throws -> Void,
@@ -993,7 +993,7 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     ///       the caller. Returning from the closure will cancel the RPC if it hasn't
     ///       already finished.
     /// - Returns: The result of `handleResponse`.
-    package func recordEvents<Result>(
+    public func recordEvents<Result>(
         _ message: Sightline_V1_RecordEventsRequest,
         metadata: GRPCCore.Metadata = [:],
         options: GRPCCore.CallOptions = .defaults,
@@ -1027,7 +1027,7 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     ///       the caller. Returning from the closure will cancel the RPC if it hasn't
     ///       already finished.
     /// - Returns: The result of `handleResponse`.
-    package func explainEvents<Result>(
+    public func explainEvents<Result>(
         _ message: Sightline_V1_ExplainEventsRequest,
         metadata: GRPCCore.Metadata = [:],
         options: GRPCCore.CallOptions = .defaults,
@@ -1061,7 +1061,7 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     ///       the caller. Returning from the closure will cancel the RPC if it hasn't
     ///       already finished.
     /// - Returns: The result of `handleResponse`.
-    package func inspectPayload<Result>(
+    public func inspectPayload<Result>(
         _ message: Sightline_V1_InspectPayloadRequest,
         metadata: GRPCCore.Metadata = [:],
         options: GRPCCore.CallOptions = .defaults,
