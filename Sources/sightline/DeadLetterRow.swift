@@ -1,6 +1,6 @@
+internal import EventFiles
 internal import Foundation
 internal import GRDB
-internal import SightlineClient
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TerminalText

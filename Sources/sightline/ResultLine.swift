@@ -1,3 +1,4 @@
+internal import EventFiles
 internal import SightlineClient
 internal import SightlineProtos
 

@@ -1,3 +1,4 @@
+package import SightlineClient
 internal import SightlineProtos
 internal import TerminalText
 

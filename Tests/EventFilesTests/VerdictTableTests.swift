@@ -1,4 +1,5 @@
 // The table at the end of `send`.
+internal import EventFiles
 internal import SightlineClient
 internal import SightlineProtos
 internal import Testing
