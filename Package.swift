@@ -1,10 +1,13 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// For servers with sinks of their own, and for programs that send events: Examples/sink-swift and
+/// client-swift.
+let (sinks, client) = (["SightlineSinks"], ["SightlineClient", "SightlineProtos"])
 let products: [Product] = [
     .executable(name: "sightline", targets: ["sightline"]),
-    // For servers with sinks of their own: Examples/sink-swift.
-    .library(name: "SightlineSinks", targets: ["SightlineSinks"]),
+    .library(name: "SightlineSinks", targets: sinks),
+    .library(name: "SightlineClient", targets: client),
 ]
 
 /// Packages of GitHub, the oldest version of each that serves, and the products that we use.
@@ -73,10 +76,27 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
+/// A program for ourselves, in no product.
+func tool(
+    _ name: String, _ dependencies: [Target.Dependency], path: String, exclude: [String] = []
+) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies, path: path, exclude: exclude, swiftSettings: strict)
+}
+
+/// In no product: a program that uses a product as a package outside of this one does.
+func outside(_ name: String, _ path: String, _ product: [String]) -> Target {
+    .executableTarget(
+        name: name, dependencies: product.map { .byName(name: $0) }, path: path,
+        packageAccess: false)
+}
+
 /// Messages of the protos.
 let protos: [Target.Dependency] = ["SightlineProtos"] + libraries("SwiftProtobuf")
 /// What each sink's module stands on.
 let sink: [Target.Dependency] = ["SinkConfiguration", "TrackingCore", "TrackingSinks"]
+/// Spans.
+let tracing = libraries("Instrumentation", "ServiceContextModule", "Tracing")
 /// Files of SQLite.
 let sqlite = libraries("GRDB", "GRDBSQLite")
 
@@ -104,9 +124,8 @@ let targets: [Target] = [
     module(
         "TrackingSinks",
         ["CZstd", "SightlineProtos", "SinkConfiguration", "TrackingCore", "TrackingJournal"]
-            + libraries(
-                "CoreMetrics", "Instrumentation", "Logging", "ServiceContextModule",
-                "ServiceLifecycle", "SwiftProtobuf", "Tracing") + sqlite),
+            + tracing + sqlite
+            + libraries("CoreMetrics", "Logging", "ServiceLifecycle", "SwiftProtobuf")),
     module("SQLiteSink", sink + ["TrackingJournal"] + libraries("Logging") + sqlite),
     module(
         "CampaignSink", sink + libraries("AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOSSL")),
@@ -122,19 +141,14 @@ let targets: [Target] = [
     module("NATSSink", sink + ["CNats"]),
     module("PostgreSQLSink", sink + ["CLibpq"] + libraries("Logging")),
     module("TerminalText"),
-    module("SightlineClient", ["SightlineProtos", "TerminalText", "TrackingCore"] + grpc),
-    module(
-        "EventFiles",
-        ["SightlineClient", "SightlineProtos", "TerminalText", "TrackingCore"]
-            + libraries("SwiftProtobuf")),
-    module("SightlineBench", ["SightlineClient", "SightlineProtos", "TrackingCore"] + grpc),
-    module("ClientConformance", ["SightlineProtos"] + libraries("NIOCore") + grpc),
+    module("SightlineClient", protos + grpc + tracing + libraries("CoreMetrics", "DequeModule")),
+    module("EventFiles", ["SightlineClient", "TerminalText", "TrackingCore"] + protos + grpc),
+    module("SightlineBench", ["EventFiles", "SightlineClient", "TrackingCore"] + protos + grpc),
+    module("ClientConformance", protos + grpc + libraries("NIOCore")),
     module(
         "Telemetry",
-        ["ConfigurationKeys", "SightlineProtos", "TrackingCore"]
-            + libraries(
-                "CoreMetrics", "Instrumentation", "Logging", "ServiceContextModule",
-                "ServiceLifecycle", "Tracing") + grpc),
+        ["ConfigurationKeys", "SightlineProtos", "TrackingCore"] + grpc + tracing
+            + libraries("CoreMetrics", "Logging", "ServiceLifecycle")),
     module(
         "Credentials",
         ["ConfigurationKeys", "TrackingCore"]
@@ -164,24 +178,22 @@ let targets: [Target] = [
         "ServerConfiguration",
         [
             "AdminServer", "ConfigurationKeys", "Credentials", "HTTP2Edge", "SinkConfiguration",
-            "Telemetry",
-            "TrackingCore", "TrackingJournal", "TrackingSinks",
+            "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks",
         ] + libraries("Logging", "NIOCore", "ServiceLifecycle", "UnixSignals", "Yams")),
     module(
         "TrackingServer",
         [
             "AdminServer", "CampaignSink", "Credentials", "GRPCSink", "HTTP2Edge", "SQLiteSink",
             "ServerConfiguration", "SightlineProtos", "SinkConfiguration", "Telemetry",
-            "TrackingCore",
-            "TrackingJournal", "TrackingSinks", "WebhookSink",
+            "TrackingCore", "TrackingJournal", "TrackingSinks", "WebhookSink",
             .target(name: "KafkaSink", condition: .when(traits: ["Kafka"])),
             .target(name: "NATSSink", condition: .when(traits: ["NATS"])),
             .target(name: "PostgreSQLSink", condition: .when(traits: ["PostgreSQL"])),
         ]
+            + grpc + tracing
             + libraries(
-                "CoreMetrics", "DequeModule", "Instrumentation", "Logging", "NIOCore", "NIOHPACK",
-                "ServiceContextModule", "ServiceLifecycle", "Tracing", "UnixSignals", "X509") + grpc
-    ),
+                "CoreMetrics", "DequeModule", "Logging", "NIOCore", "NIOHPACK", "ServiceLifecycle",
+                "UnixSignals", "X509")),
     module(
         "SightlineSinks",
         ["ServerConfiguration", "Telemetry", "TrackingCore", "TrackingServer", "TrackingSinks"]
@@ -190,11 +202,10 @@ let targets: [Target] = [
         name: "sightline",
         dependencies: [
             "AdminServer", "CMalloc", "ClientConformance", "ConfigurationKeys", "Credentials",
-            "EventFiles",
-            "GRPCSink", "HTTP2Edge", "SQLiteSink", "ServerConfiguration", "SightlineBench",
+            "EventFiles", "GRPCSink", "HTTP2Edge", "SQLiteSink", "ServerConfiguration",
+            "SightlineBench",
             "SightlineClient", "SightlineProtos", "SinkConfiguration", "Telemetry", "TerminalText",
-            "TrackingCore",
-            "TrackingJournal", "TrackingReport", "TrackingServer", "TrackingSinks",
+            "TrackingCore", "TrackingJournal", "TrackingReport", "TrackingServer", "TrackingSinks",
         ]
             + libraries(
                 "ArgumentParser", "AsyncHTTPClient", "Logging", "Crypto", "GRDB", "GRPCCore",
@@ -204,35 +215,26 @@ let targets: [Target] = [
         resources: [.embedInCode("rules.md")],
         swiftSettings: strict),
     // In no product: built where it is named, `swift build --product microbench`.
-    .executableTarget(
-        name: "microbench",
-        dependencies: ["SQLiteSink", "TrackingCore", "TrackingJournal", "TrackingSinks"],
-        path: "Benchmarks/micro",
-        exclude: ["run", "baseline.json"],
-        swiftSettings: strict),
+    tool(
+        "microbench", ["SQLiteSink", "TrackingCore", "TrackingJournal", "TrackingSinks"],
+        path: "Benchmarks/micro", exclude: ["run", "baseline.json"]),
     // In no product either: `make simulate`.
-    .executableTarget(
-        name: "simulate",
-        dependencies: ["TrackingCore", "TrackingJournal", "TrackingSinks"]
+    tool(
+        "simulate",
+        ["TrackingCore", "TrackingJournal", "TrackingSinks"]
             + libraries("CoreMetrics", "Logging") + sqlite,
-        path: "Tests/Simulation",
-        swiftSettings: strict),
-    // In no product: the example is a package of its own, and is compiled here as it would be there.
-    .executableTarget(
-        name: "PrintingServerExample", dependencies: ["SightlineSinks"],
-        path: "Examples/sink-swift/Sources/PrintingServer", packageAccess: false),
+        path: "Tests/Simulation"),
+    outside("PrintingServerExample", "Examples/sink-swift/Sources/PrintingServer", sinks),
+    outside("SendingClientExample", "Examples/client-swift/Sources/SendingClient", client),
+    outside("LibraryClient", "Tests/Interop/clients/library-swift", client),
     // In no product: `swift build --product wholestack`, or Scripts/fuzz with libFuzzer.
-    .executableTarget(
-        name: "wholestack",
-        dependencies: [
-            "HTTP2Edge", "ServerConfiguration", "SightlineProtos", "TrackingCore",
-            "TrackingJournal", "TrackingServer",
-        ]
+    tool(
+        "wholestack",
+        ["HTTP2Edge", "ServerConfiguration", "TrackingCore", "TrackingJournal", "TrackingServer"]
+            + protos
             + libraries(
-                "GRPCCore", "GRPCNIOTransportHTTP2Posix", "Logging", "NIOCore", "NIOEmbedded",
-                "SwiftProtobuf"),
-        path: "Tests/Fuzz/Stack",
-        swiftSettings: strict),
+                "GRPCCore", "GRPCNIOTransportHTTP2Posix", "Logging", "NIOCore", "NIOEmbedded"),
+        path: "Tests/Fuzz/Stack"),
     // What several targets' tests need: chance that can be repeated, events, directories, fixtures.
     .target(
         name: "TestSupport", dependencies: protos, path: "Tests/Support", swiftSettings: strict),
@@ -247,29 +249,27 @@ let targets: [Target] = [
         [
             "CLibpq", "CNats", "CRdKafka", "CZstd", "CampaignSink", "GRPCSink", "KafkaSink",
             "NATSSink", "PostgreSQLSink", "SQLiteSink", "SightlineProtos", "SightlineSinks",
-            "SinkConfiguration",
-            "Telemetry", "TestSupport", "TrackingCore", "TrackingJournal", "TrackingSinks",
-            "WebhookSink",
+            "SinkConfiguration", "Telemetry", "TestSupport", "TrackingCore", "TrackingJournal",
+            "TrackingSinks", "WebhookSink",
         ]
             + libraries(
                 "CoreMetrics", "Crypto", "GRDB", "HTTPTypes", "Hummingbird", "Logging",
                 "MetricsTestKit", "NIOCore", "ServiceLifecycle", "Tracing") + grpc),
     tests(
         "SightlineClientTests",
-        ["SightlineClient", "SightlineProtos", "TerminalText", "TrackingCore"] + grpc),
+        ["EventFiles", "SightlineClient", "TestSupport"] + protos + grpc
+            + libraries("CoreMetrics", "InMemoryTracing", "MetricsTestKit", "Tracing")),
     tests(
         "EventFilesTests",
-        ["EventFiles", "SightlineClient", "TestSupport", "TrackingCore"] + protos),
+        ["EventFiles", "SightlineClient", "TerminalText", "TestSupport", "TrackingCore"] + protos),
     tests(
         "SightlineBenchTests",
         ["SightlineBench", "SightlineClient", "SightlineProtos", "TrackingCore"] + grpc),
     tests("ClientConformanceTests", ["ClientConformance", "SightlineProtos"]),
     tests(
         "TelemetryTests",
-        ["SightlineProtos", "Telemetry", "TrackingCore"]
-            + libraries(
-                "CoreMetrics", "Instrumentation", "Logging", "ServiceContextModule",
-                "ServiceLifecycle", "Tracing") + grpc),
+        ["SightlineProtos", "Telemetry", "TrackingCore"] + grpc + tracing
+            + libraries("CoreMetrics", "Logging", "ServiceLifecycle")),
     tests(
         "TrackingReportTests",
         ["SQLiteSink", "TestSupport", "TrackingCore", "TrackingReport", "TrackingSinks"] + protos
@@ -277,10 +277,10 @@ let targets: [Target] = [
     tests(
         "TrackingServerTests",
         [
-            "AdminServer", "ConfigurationKeys", "Credentials", "HTTP2Edge", "ServerConfiguration",
-            "SightlineClient", "SightlineProtos", "SinkConfiguration", "Telemetry", "TestSupport",
-            "TrackingCore",
-            "TrackingJournal", "TrackingServer", "TrackingSinks",
+            "AdminServer", "ConfigurationKeys", "Credentials", "EventFiles", "HTTP2Edge",
+            "ServerConfiguration", "SightlineClient", "SightlineProtos", "SinkConfiguration",
+            "Telemetry", "TestSupport", "TrackingCore", "TrackingJournal", "TrackingServer",
+            "TrackingSinks",
         ]
             + libraries(
                 "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdTesting", "JWTKit", "CoreMetrics",

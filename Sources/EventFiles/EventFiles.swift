@@ -1,5 +1,4 @@
 internal import Foundation
-package import SightlineClient
 
 /// The events of NDJSON files, in sequence, read on demand. Malformed lines are passed to
 /// `onBadLine` and skipped.
@@ -46,7 +45,7 @@ package struct EventFiles: AsyncSequence, Sendable {
                     let name = self.open?.name ?? "-"
                     switch line {
                     case .event(let event, let number):
-                        return try OutgoingEvent(
+                        return OutgoingEvent(
                             event, origin: EventOrigin(file: name, line: number))
                     case .bad(let bad):
                         self.onBadLine(EventOrigin(file: name, line: bad.line), bad)

@@ -1,4 +1,3 @@
-package import SightlineClient
 internal import SightlineProtos
 internal import TerminalText
 

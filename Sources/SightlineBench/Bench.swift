@@ -1,3 +1,4 @@
+internal import EventFiles
 internal import Foundation
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
@@ -42,7 +43,7 @@ package struct Bench: Sendable {
     /// Runs from the first connection to the last ack. Calls `onAnswer` for every answer on a
     /// stream's task: return at once.
     ///
-    /// - Throws: `BenchPlanError`, `TrackingClientError`.
+    /// - Throws: `BenchPlanError`, `TrackingClientError`, `SightlineClientError`.
     package func run(
         onAnswer: @escaping @Sendable (BenchAnswer) -> Void
     ) async throws -> BenchSummary {
@@ -87,7 +88,7 @@ package struct Bench: Sendable {
         _ onAnswer: @escaping @Sendable (BenchAnswer) -> Void
     ) async throws {
         let target = self.address.description
-        try await withGRPCClient(transport: self.makeTransport()) { client in
+        try await withGRPCClient(transport: self.security.transport(to: self.address)) { client in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<self.plan.streams {
                     let stream = BenchStream(
@@ -110,15 +111,6 @@ package struct Bench: Sendable {
             throw TrackingClientError.gaveUp(
                 target: self.address.description, unsettled: progress.underWay * self.plan.batch,
                 seconds: Self.patience / .seconds(1), lastFailure: nil)
-        }
-    }
-
-    private func makeTransport() throws -> HTTP2ClientTransport.Posix {
-        do {
-            return try HTTP2ClientTransport.Posix(
-                target: self.address.target, transportSecurity: self.security.transportSecurity)
-        } catch {
-            throw TrackingClientError.badSecurity(reason: "\(error)")
         }
     }
 }

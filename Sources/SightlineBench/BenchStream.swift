@@ -1,3 +1,4 @@
+internal import EventFiles
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import GRPCProtobuf

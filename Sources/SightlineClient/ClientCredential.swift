@@ -1,46 +1,67 @@
 internal import Foundation
 package import GRPCCore
 
-/// A file with an API key or a token. It is read for every stream and call, so that it may be
-/// replaced while the client runs. Its contents are never logged.
-package struct ClientCredential: Sendable, Equatable {
+/// An API key or a token, as text or in a file. A file is read for every stream and call, so that it
+/// may be replaced while the client runs. It is never logged.
+public struct ClientCredential: Sendable, Equatable, CustomStringConvertible {
     /// The maximum bytes of a key or token.
-    package static let maxBytes = 16 << 10
+    public static let maxBytes = 16 << 10
 
-    /// The path of the file.
-    package let path: String
+    private enum Source: Sendable, Equatable {
+        case text(String)
+        case file(path: String)
+    }
 
-    /// Creates a reference to the file; reads nothing yet.
-    package init(path: String) { self.path = path }
+    private let source: Source
+
+    /// Uses a key or token.
+    public init(_ text: String) { self.source = .text(text) }
+
+    /// Refers to a file; reads nothing yet.
+    public init(path: String) { self.source = .file(path: path) }
+
+    /// Where it is, without the secret.
+    public var description: String {
+        switch self.source {
+        case .text: return "a key or token"
+        case .file(let path): return path
+        }
+    }
 
     /// The metadata of calls.
     ///
-    /// - Throws: `TrackingClientError.badCredential`.
+    /// - Throws: `SightlineClientError.badCredential`.
     package var metadata: Metadata {
-        get throws(TrackingClientError) {
-            guard let handle = FileHandle(forReadingAtPath: self.path) else {
-                throw .badCredential(path: self.path, reason: "cannot be read")
+        get throws(SightlineClientError) {
+            var text: [UInt8]
+            switch self.source {
+            case .text(let given): text = Array(given.utf8)
+            case .file(let path): text = try Self.contents(of: path)
             }
-            // A failed close of a file that was only read loses nothing.
-            defer { try? handle.close() }
-            let data: Data?
-            do {
-                // One byte more for a newline, and one to detect a file that is too large.
-                data = try handle.read(upToCount: Self.maxBytes + 2)
-            } catch {
-                throw .badCredential(path: self.path, reason: "cannot be read")
-            }
-            var text = Array(data ?? Data())
             if text.last == UInt8(ascii: "\n") { text.removeLast() }
             if text.last == UInt8(ascii: "\r") { text.removeLast() }
             guard (1...Self.maxBytes).contains(text.count), text.allSatisfy({ 0x21...0x7e ~= $0 })
             else {
                 throw .badCredential(
-                    path: self.path,
+                    path: self.description,
                     reason: "has to hold one line with a key or a token, of at most "
                         + "\(Self.maxBytes) characters")
             }
             return ["authorization": "Bearer \(String(decoding: text, as: UTF8.self))"]
+        }
+    }
+
+    private static func contents(of path: String) throws(SightlineClientError) -> [UInt8] {
+        guard let handle = FileHandle(forReadingAtPath: path) else {
+            throw .badCredential(path: path, reason: "cannot be read")
+        }
+        // A failed close of a file that was only read loses nothing.
+        defer { try? handle.close() }
+        do {
+            // One byte more for a newline, and one to detect a file that is too large.
+            return Array(try handle.read(upToCount: Self.maxBytes + 2) ?? Data())
+        } catch {
+            throw .badCredential(path: path, reason: "cannot be read")
         }
     }
 }

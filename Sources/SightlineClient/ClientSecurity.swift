@@ -1,19 +1,31 @@
 package import GRPCNIOTransportHTTP2Posix
 
 /// The TLS settings of connections. The server's certificate is always verified, including its name
-/// or address.
-package struct ClientSecurity: Sendable, Equatable {
+/// or address. The files are read for each connection, so that they may be replaced meanwhile.
+public struct ClientSecurity: Sendable, Equatable {
     /// Whether to use TLS. Default false.
-    package var isEncrypted = false
+    public var isEncrypted = false
     /// The path of a PEM file with the accepted CAs; nil for the system's.
-    package var rootsPath: String?
+    public var rootsPath: String?
     /// The path of the client certificate (PEM); nil for none.
-    package var certificatePath: String?
+    public var certificatePath: String?
     /// The path of the client certificate's key (PEM).
-    package var keyPath: String?
+    public var keyPath: String?
 
     /// Creates settings without TLS.
-    package init() {}
+    public init() {}
+
+    /// TLS, and with a certificate and its key mTLS.
+    public static func tls(
+        rootsPath: String? = nil, certificatePath: String? = nil, keyPath: String? = nil
+    ) -> ClientSecurity {
+        var security = ClientSecurity()
+        security.isEncrypted = true
+        security.rootsPath = rootsPath
+        security.certificatePath = certificatePath
+        security.keyPath = keyPath
+        return security
+    }
 
     /// The settings for the transport.
     package var transportSecurity: HTTP2ClientTransport.Posix.TransportSecurity {
@@ -26,6 +38,20 @@ package struct ClientSecurity: Sendable, Equatable {
                 config.certificateChain = [.file(path: certificatePath, format: .pem)]
                 config.privateKey = .file(path: keyPath, format: .pem)
             }
+        }
+    }
+
+    /// A connection's transport.
+    ///
+    /// - Throws: `SightlineClientError.badSecurity`.
+    package func transport(
+        to address: ServerAddress, config: HTTP2ClientTransport.Posix.Config = .defaults
+    ) throws(SightlineClientError) -> HTTP2ClientTransport.Posix {
+        do {
+            return try HTTP2ClientTransport.Posix(
+                target: address.target, transportSecurity: self.transportSecurity, config: config)
+        } catch {
+            throw .badSecurity(reason: "\(error)")
         }
     }
 }

@@ -1,26 +1,27 @@
 package import SightlineProtos
 
 /// The limits of requests on a stream: the client's own, tightened by the server's.
-package struct RequestLimits: Sendable, Equatable {
-    /// The maximum bytes of a request apart from its events: sequence (11) and options (4).
+public struct RequestLimits: Sendable, Equatable {
+    /// The bytes of a request apart from its events: sequence (11) and options (4).
     package static let requestOverheadByteCount = 16
+    /// The most bytes of a request that the service takes, whatever its limits are.
+    package static let largestRequestByteCount = 512 * 1024
 
-    /// The maximum events in a request, at least 1.
-    package var maxEvents: Int
-    /// The maximum bytes of an encoded request, at least 1.
-    package var maxRequestBytes: Int
-    /// The maximum unacknowledged requests, at least 1.
-    package var maxUnacknowledgedRequests: Int
+    /// The maximum events in a request, at least 1. Default 100.
+    public var maxEvents: Int
+    /// The maximum bytes of an encoded request, 1 to 512 KiB. Default 64 KiB. A larger event
+    /// travels alone.
+    public var maxRequestBytes: Int
+    /// The maximum unacknowledged requests, at least 1. Default 16.
+    public var maxUnacknowledgedRequests: Int
 
-    /// The defaults match the server's. Numbers below 1 count as 1.
-    package init(
-        maxEvents: Int = 100,
-        maxRequestBytes: Int = 512 * 1024,
-        maxUnacknowledgedRequests: Int = 16
+    /// Creates limits.
+    public init(
+        maxEvents: Int = 100, maxRequestBytes: Int = 64 * 1024, maxUnacknowledgedRequests: Int = 16
     ) {
-        self.maxEvents = max(1, maxEvents)
-        self.maxRequestBytes = max(1, maxRequestBytes)
-        self.maxUnacknowledgedRequests = max(1, maxUnacknowledgedRequests)
+        self.maxEvents = maxEvents
+        self.maxRequestBytes = maxRequestBytes
+        self.maxUnacknowledgedRequests = maxUnacknowledgedRequests
     }
 
     /// The stricter of these limits and the server's, in which 0 means unspecified.

@@ -2,32 +2,32 @@ internal import GRPCCore
 package import GRPCNIOTransportHTTP2Posix
 
 /// The host and port of a server.
-package struct ServerAddress: Sendable, Equatable, CustomStringConvertible {
+public struct ServerAddress: Sendable, Equatable, CustomStringConvertible {
     /// A host name, an IPv4 address, or an IPv6 address without brackets.
-    package let host: String
+    public let host: String
     /// 1 to 65535.
-    package let port: Int
+    public let port: Int
 
     /// Parses `host:port` or `[v6]:port`.
     ///
-    /// - Throws: `TrackingClientError.badAddress`.
-    package init(_ text: String) throws {
+    /// - Throws: `SightlineClientError.badAddress`.
+    public init(_ text: String) throws(SightlineClientError) {
         guard let colon = text.lastIndex(of: ":"),
             let port = Int(text[text.index(after: colon)...]), (1...65535).contains(port)
-        else { throw TrackingClientError.badAddress(text) }
+        else { throw .badAddress(text) }
         var host = text[..<colon]
         if host.hasPrefix("["), host.hasSuffix("]") {
             host = host.dropFirst().dropLast()
         } else if host.contains(":") {
-            throw TrackingClientError.badAddress(text)
+            throw .badAddress(text)
         }
-        guard !host.isEmpty else { throw TrackingClientError.badAddress(text) }
+        guard !host.isEmpty else { throw .badAddress(text) }
         self.host = String(host)
         self.port = port
     }
 
     /// `host:port`, with brackets around an IPv6 address.
-    package var description: String {
+    public var description: String {
         self.host.contains(":") ? "[\(self.host)]:\(self.port)" : "\(self.host):\(self.port)"
     }
 

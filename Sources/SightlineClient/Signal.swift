@@ -1,26 +1,54 @@
+internal import Synchronization
+
 /// Wakes a single waiting task. Several signals before a wait count once.
-package struct Signal: Sendable {
-    private let stream: AsyncStream<Void>
-    private let continuation: AsyncStream<Void>.Continuation
+package final class Signal: Sendable {
+    private struct State: Sendable {
+        var isRaised = false
+        var promise: Promise<Void>?
+    }
+
+    private let state = Mutex(State())
 
     /// Creates a signal that nobody has raised.
-    package init() {
-        (self.stream, self.continuation) = AsyncStream.makeStream(
-            of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    }
+    package init() {}
 
     /// Wakes the waiting task, or the next one to wait.
     package func raise() {
-        self.continuation.yield()
+        let promise = self.state.withLock { state -> Promise<Void>? in
+            guard let promise = state.promise else {
+                state.isRaised = true
+                return nil
+            }
+            state.promise = nil
+            return promise
+        }
+        promise?.fulfil(())
     }
 
     /// Waits for a signal since the last wait.
     ///
     /// - Throws: `CancellationError`.
     package func wait() async throws {
-        for await _ in self.stream {
-            return
+        try await self.nextPromise()?.get()
+    }
+
+    /// Waits for a signal since the last wait, or until a time has passed.
+    ///
+    /// - Throws: `CancellationError`.
+    func wait(for timeout: Duration) async throws {
+        try await self.nextPromise()?.wait(for: timeout)
+    }
+
+    /// What the next signal fulfils; nil if there was one.
+    private func nextPromise() -> Promise<Void>? {
+        self.state.withLock { state in
+            if state.isRaised {
+                state.isRaised = false
+                return nil
+            }
+            let promise = Promise<Void>()
+            state.promise = promise
+            return promise
         }
-        try Task.checkCancellation()
     }
 }

@@ -1,6 +1,5 @@
 internal import GRPCCore
 internal import GRPCProtobuf
-internal import TerminalText
 
 /// The error of a stream, classified: retry after a delay, or stop.
 package struct StreamFailure: Sendable {
@@ -10,7 +9,7 @@ package struct StreamFailure: Sendable {
     let retryDelay: Duration?
     /// The status code's name, e.g. `UNAVAILABLE`.
     package let code: String
-    /// The reason as text, with the server's details.
+    /// The reason as text, with the server's details. It may have any character.
     package let reason: String
 
     /// Classifies `error`. What is no `RPCError` may be retried.
@@ -19,7 +18,7 @@ package struct StreamFailure: Sendable {
             self.isRetryable = true
             self.retryDelay = nil
             self.code = "UNKNOWN"
-            self.reason = "\(error)".printable
+            self.reason = "\(error)"
             return
         }
         // Unreadable details are ignored: the status suffices.
@@ -32,7 +31,7 @@ package struct StreamFailure: Sendable {
             isExpired || Self.isRetryable(error.code, hasRetryDelay: delay != nil)
         self.code = Self.name(of: error.code)
         let words = [Self.words(of: error)] + details.flatMap(Self.words)
-        self.reason = words.joined(separator: "; ").printable
+        self.reason = words.joined(separator: "; ")
     }
 
     private static func isRetryable(_ code: RPCError.Code, hasRetryDelay: Bool) -> Bool {

@@ -1,5 +1,4 @@
 internal import EventFiles
-internal import SightlineClient
 internal import Synchronization
 
 /// Prints each malformed line to standard error, and counts them.

@@ -3,6 +3,7 @@ internal import ArgumentParser
 internal import EventFiles
 internal import SightlineBench
 internal import SightlineClient
+internal import TerminalText
 
 extension BenchPlan.Mix: ExpressibleByArgument {}
 
@@ -67,7 +68,7 @@ struct BenchCommand: AsyncParsableCommand {
         do {
             _ = try ServerAddress(self.target)
         } catch {
-            throw ValidationError("--target: \(error)")
+            throw ValidationError("--target: \("\(error)".printable)")
         }
         do {
             try self.plan.validate()
@@ -88,12 +89,8 @@ struct BenchCommand: AsyncParsableCommand {
             summary = try await bench.run { report.take($0) }
         } catch let error as FileReadError {
             throw Console.fail(error, .noInput)
-        } catch let error as TrackingClientError {
-            switch error {
-            case .gaveUp, .unreachable: throw Console.fail(error, .unavailable)
-            case .refused, .badAddress, .badSecurity, .badCredential:
-                throw Console.fail(error, .failure)
-            }
+        } catch {
+            throw Console.fail(client: error)
         }
         let figures = report.figures(summary)
         if self.json {

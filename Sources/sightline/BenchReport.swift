@@ -1,7 +1,6 @@
 internal import Foundation
 internal import Histogram
 internal import SightlineBench
-internal import SightlineClient
 internal import Synchronization
 internal import TrackingCore
 

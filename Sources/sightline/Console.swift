@@ -1,5 +1,8 @@
 internal import ArgumentParser
+internal import EventFiles
 internal import Foundation
+internal import SightlineClient
+internal import TerminalText
 
 /// Writes to standard output and standard error, coloured on terminals only.
 enum Console {
@@ -72,6 +75,23 @@ enum Console {
     static func fail(_ error: any Error, _ code: ExitCode) -> ExitCode {
         Self.error("sightline: \(error)")
         return code
+    }
+
+    /// Prints why the client of a command fails; returns its exit code, or another error unchanged.
+    static func fail(client error: any Error) -> any Error {
+        switch error {
+        case let error as TrackingClientError:
+            switch error {
+            case .gaveUp, .unreachable: return Self.fail(error, .unavailable)
+            case .refused: return Self.fail(error, .failure)
+            }
+        case let error as SightlineClientError:
+            // It may hold text of a user or a server.
+            Self.error("sightline: \("\(error)".printable)")
+            return ExitCode.failure
+        default:
+            return error
+        }
     }
 
     /// Writes all bytes. On an error the rest is dropped, because the reader has gone.

@@ -20,8 +20,15 @@ struct CredentialOptions: ParsableArguments {
     ///
     /// - Throws: `FileReadError` if the file is missing.
     func credential() throws -> ClientCredential? {
+        try self.path().map(ClientCredential.init(path:))
+    }
+
+    /// The credential's file.
+    ///
+    /// - Throws: `FileReadError` if it is missing.
+    func path() throws -> String? {
         guard let path = self.apiKeyFile ?? self.tokenFile else { return nil }
         try InputFile.check([path])
-        return ClientCredential(path: path)
+        return path
     }
 }

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import EventFiles
 internal import Foundation
-internal import SightlineClient
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TerminalText
@@ -110,7 +109,7 @@ struct EventInput: ParsableArguments {
                 }
                 event.eventID = UUID().uuidString.lowercased()
                 event.occurTime = Google_Protobuf_Timestamp(date: Date())
-                return try OutgoingEvent(event, origin: EventOrigin(file: file))
+                return OutgoingEvent(event, origin: EventOrigin(file: file))
             }
         }
     }

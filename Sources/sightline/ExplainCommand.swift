@@ -19,8 +19,6 @@ struct ExplainCommand: AsyncParsableCommand {
             """)
 
     /// The limits of a call, which is one request.
-    private static let limits = RequestLimits()
-
     @OptionGroup var input: EventInput
 
     @OptionGroup(title: "Security") var security: ClientSecurityOptions
@@ -51,7 +49,7 @@ struct ExplainCommand: AsyncParsableCommand {
         do {
             _ = try ServerAddress(target)
         } catch {
-            throw ValidationError("--target: \(error)")
+            throw ValidationError("--target: \("\(error)".printable)")
         }
     }
 
@@ -73,47 +71,40 @@ struct ExplainCommand: AsyncParsableCommand {
             throw Console.fail(error, .noInput)
         } catch let error as InputError {
             throw Console.fail(error, .failure)
-        } catch let error as TrackingClientError {
-            switch error {
-            case .unreachable, .gaveUp: throw Console.fail(error, .unavailable)
-            case .refused, .badAddress, .badSecurity, .badCredential:
-                throw Console.fail(error, .failure)
-            }
+        } catch {
+            throw Console.fail(client: error)
         }
         if badLines.count > 0 { throw ExitCode.failure }
     }
 
     private func explainLines(_ badLines: BadLineCounter) async throws {
-        var batcher = Batcher(limits: Self.limits)
+        var batch = EventBatch()
         for try await event in EventFiles(self.input.files, onBadLine: badLines.report) {
-            batcher.add(event)
-            try await self.explainBatches(of: &batcher, flush: false)
+            try await self.explain(event, after: &batch)
         }
-        try await self.explainBatches(of: &batcher, flush: true)
+        try await self.explain(batch)
     }
 
     private func explain(_ events: [OutgoingEvent]) async throws {
-        var batcher = Batcher(limits: Self.limits)
-        batcher.putBack(events)
-        try await self.explainBatches(of: &batcher, flush: true)
+        var batch = EventBatch()
+        for event in events { try await self.explain(event, after: &batch) }
+        try await self.explain(batch)
     }
 
-    private func explainBatches(of batcher: inout Batcher, flush: Bool) async throws {
-        while true {
-            switch batcher.take(flush: flush) {
-            case .none:
-                return
-            case .tooLarge(let event):
-                throw InputError(
-                    file: event.origin.description,
-                    reason: "the event takes \(event.requestByteCount) bytes, and a request holds "
-                        + "at most \(Self.limits.maxRequestBytes)")
-            case .events(let events):
-                let results = try await self.results(of: events.map(\.event))
-                for (event, result) in zip(events, results) {
-                    try self.print(EventOutcome(origin: event.origin, result: result))
-                }
-            }
+    /// Adds an event to a batch; one that is full is explained first.
+    private func explain(_ event: OutgoingEvent, after batch: inout EventBatch) async throws {
+        if try !batch.add(event) {
+            try await self.explain(batch)
+            batch = EventBatch()
+            _ = try batch.add(event)
+        }
+    }
+
+    private func explain(_ batch: EventBatch) async throws {
+        guard !batch.events.isEmpty else { return }
+        let results = try await self.results(of: batch.events.map(\.event))
+        for (event, result) in zip(batch.events, results) {
+            try self.print(EventOutcome(origin: event.origin, result: result))
         }
     }
 
@@ -124,7 +115,7 @@ struct ExplainCommand: AsyncParsableCommand {
             return try await Explainer().explain(events).results
         }
         let client = TrackingClient(
-            address: try ServerAddress(target), giveUpAfter: .seconds(30),
+            address: try ServerAddress(target), timeout: .seconds(30),
             security: try self.security.security(),
             credential: try self.credentials.credential())
         return try await client.explain(events).results

@@ -3,6 +3,7 @@ internal import ArgumentParser
 internal import EventFiles
 internal import SightlineClient
 internal import SightlineProtos
+internal import TerminalText
 
 /// Checks whether a server accepts events, for scripts and container probes.
 struct HealthCommand: AsyncParsableCommand {
@@ -38,7 +39,7 @@ struct HealthCommand: AsyncParsableCommand {
         do {
             _ = try ServerAddress(admin)
         } catch {
-            throw ValidationError("--admin: \(error)")
+            throw ValidationError("--admin: \("\(error)".printable)")
         }
     }
 
@@ -51,6 +52,9 @@ struct HealthCommand: AsyncParsableCommand {
             throw Console.fail(error, .noInput)
         } catch let error as TrackingClientError {
             throw Console.fail(error, .unavailable)
+        } catch let error as SightlineClientError {
+            _ = Console.fail(client: error)
+            throw ExitCode.unavailable
         } catch let error as ReadinessError {
             throw Console.fail(error, .unavailable)
         }
@@ -62,7 +66,7 @@ struct HealthCommand: AsyncParsableCommand {
                 .isReady(within: Self.timeout)
         }
         let client = TrackingClient(
-            address: try ServerAddress(self.target), giveUpAfter: Self.timeout,
+            address: try ServerAddress(self.target), timeout: Self.timeout,
             security: try self.security.security(),
             credential: try self.credentials.credential())
         return try await client.health(of: self.service) == .serving

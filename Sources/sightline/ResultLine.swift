@@ -1,5 +1,4 @@
 internal import EventFiles
-internal import SightlineClient
 internal import SightlineProtos
 
 /// An event's result as printed with --json; absent parts are omitted.

@@ -2,6 +2,7 @@
 internal import ArgumentParser
 internal import EventFiles
 internal import SightlineClient
+internal import TerminalText
 
 /// Sends payloads or events, and prints their outcomes.
 struct SendCommand: AsyncParsableCommand {
@@ -47,27 +48,23 @@ struct SendCommand: AsyncParsableCommand {
     func run() async throws {
         let report: SendReport
         do {
-            let client = TrackingClient(
-                address: try ServerAddress(self.target),
-                limits: RequestLimits(maxEvents: self.batch),
-                giveUpAfter: .seconds(self.giveUpAfter),
-                security: try self.security.security(),
-                credential: try self.credentials.credential())
+            var configuration = ClientConfiguration(address: try ServerAddress(self.target))
+            configuration.limits = RequestLimits(
+                maxEvents: self.batch, maxRequestBytes: RequestLimits.largestRequestByteCount)
+            configuration.security = try self.security.security()
+            configuration.credential = try self.credentials.credential()
             if let platform = self.input.platform?.platform {
                 let events = try self.input.payloadEvents(platform)
                 report = SendReport(json: self.json, total: events.count, target: self.target)
-                try await self.finish(report) {
-                    try await client.send(events) { report.take($0) }
-                }
+                let source = AsyncStream(events)
+                try await self.finish(report) { try await self.send(source, configuration, report) }
             } else {
                 let files = self.input.files
                 try InputFile.check(files)
                 let total = Console.isErrorTerminal ? InputFile.lineCount(files) : nil
                 report = SendReport(json: self.json, total: total, target: self.target)
-                let events = EventFiles(files) { report.takeBadLine($1, at: $0) }
-                try await self.finish(report) {
-                    try await client.send(events) { report.take($0) }
-                }
+                let source = EventFiles(files) { report.takeBadLine($1, at: $0) }
+                try await self.finish(report) { try await self.send(source, configuration, report) }
             }
         } catch let error as FileReadError {
             throw Console.fail(error, .noInput)
@@ -77,24 +74,26 @@ struct SendCommand: AsyncParsableCommand {
         if report.hasBadLines { throw ExitCode.failure }
     }
 
+    private func send<Events>(
+        _ events: Events, _ configuration: ClientConfiguration, _ report: SendReport
+    ) async throws -> ClientStatistics
+    where Events: AsyncSequence & Sendable, Events.Element == OutgoingEvent {
+        let sender = try EventSender(configuration, giveUpAfter: .seconds(self.giveUpAfter)) {
+            report.take($0)
+        }
+        return try await sender.send(events)
+    }
+
     /// Sends, and prints the table even after an error.
     private func finish(
-        _ report: SendReport, send: () async throws -> SendSummary
+        _ report: SendReport, send: () async throws -> ClientStatistics
     ) async throws {
         do {
-            let summary = try await send()
-            report.printTable(summary)
-        } catch let error as TrackingClientError {
-            report.printTable(nil)
-            switch error {
-            case .gaveUp, .unreachable:
-                throw Console.fail(error, .unavailable)
-            case .refused, .badAddress, .badSecurity, .badCredential:
-                throw Console.fail(error, .failure)
-            }
+            let statistics = try await send()
+            report.printTable(statistics)
         } catch {
             report.printTable(nil)
-            throw error
+            throw Console.fail(client: error)
         }
     }
 
@@ -102,7 +101,17 @@ struct SendCommand: AsyncParsableCommand {
         do {
             _ = try ServerAddress(self.target)
         } catch {
-            throw ValidationError("--target: \(error)")
+            throw ValidationError("--target: \("\(error)".printable)")
+        }
+    }
+}
+
+extension AsyncStream where Element: Sendable {
+    /// The elements of an array.
+    fileprivate init(_ elements: [Element]) {
+        self.init { continuation in
+            for element in elements { continuation.yield(element) }
+            continuation.finish()
         }
     }
 }

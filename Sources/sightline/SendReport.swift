@@ -39,7 +39,7 @@ final class SendReport: Sendable {
                 state.bar.erase()
                 let milliseconds = Int(interruption.delay / .milliseconds(1))
                 Console.error(
-                    "sightline: no stream to \(self.target): \(interruption.reason); "
+                    "sightline: no stream to \(self.target): \(interruption.reason.printable); "
                         + "trying again in \(milliseconds) ms")
             }
             state.bar.draw(settled: progress.settledCount, read: progress.readCount)
@@ -57,7 +57,7 @@ final class SendReport: Sendable {
     }
 
     /// Prints the table, unless --json is set; nil stands for a failed send.
-    func printTable(_ summary: SendSummary?) {
+    func printTable(_ statistics: ClientStatistics?) {
         self.state.withLock { state in
             state.bar.erase()
             if state.badLineCount > Self.maxBadLines {
@@ -67,14 +67,14 @@ final class SendReport: Sendable {
                 Console.error(
                     "\(state.badLineCount) bad lines were not sent; fix them and send only those")
             }
-            guard !self.json, summary != nil || state.table.eventCount > 0 else { return }
+            guard !self.json, statistics != nil || state.table.eventCount > 0 else { return }
             for line in state.table.lines() {
                 Console.out(Self.coloured(line))
             }
-            if let summary, summary.reconnectionCount > 0 {
+            if let statistics, statistics.reconnectionCount > 0 {
                 Console.out(
-                    "connected again \(summary.reconnectionCount) times, sent "
-                        + "\(summary.resentRequestCount) requests again (events of those that the "
+                    "connected again \(statistics.reconnectionCount) times, sent "
+                        + "\(statistics.resentRequestCount) requests again (events of those that the "
                         + "server knew already count as DUPLICATE)")
             }
         }

@@ -52,7 +52,7 @@ struct SinkCheckCommand: AsyncParsableCommand {
         sink.tlsRoots = security.rootsPath ?? ""
         sink.tlsCertificate = security.certificatePath ?? ""
         sink.tlsKey = security.keyPath ?? ""
-        sink.keyFile = try self.credentials.credential()?.path ?? ""
+        sink.keyFile = try self.credentials.path() ?? ""
         return sink
     }
 

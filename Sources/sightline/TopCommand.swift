@@ -3,6 +3,7 @@ internal import AdminServer
 internal import ArgumentParser
 internal import Foundation
 internal import SightlineClient
+internal import TerminalText
 
 /// Shows a server's figures, updated continuously.
 struct TopCommand: AsyncParsableCommand {
@@ -33,7 +34,7 @@ struct TopCommand: AsyncParsableCommand {
         do {
             _ = try ServerAddress(self.admin)
         } catch {
-            throw ValidationError("--admin: \(error)")
+            throw ValidationError("--admin: \("\(error)".printable)")
         }
     }
 

@@ -1,6 +1,5 @@
 internal import AdminServer
 internal import Foundation
-internal import SightlineClient
 internal import TerminalText
 
 /// The contents of the screen that `sightline top` draws.

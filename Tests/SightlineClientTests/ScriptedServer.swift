@@ -4,6 +4,7 @@ internal import GRPCNIOTransportHTTP2Posix
 internal import GRPCProtobuf
 internal import SightlineClient
 internal import SightlineProtos
+internal import SwiftProtobuf
 internal import Synchronization
 
 /// Settles every request, and breaks off where its script says so.
@@ -12,6 +13,10 @@ final class ScriptedServer: Sightline_V1_TrackingService.SimpleServiceProtocol {
     enum Answer: Sendable {
         /// Each event has this verdict, and the request is settled.
         case settle(Sightline_V1_Verdict)
+        /// The request is settled without a word of its events.
+        case accept
+        /// It is settled, and the stream is to be closed.
+        case close
         /// It is taken in, and the stream breaks before the ack.
         case breakOff
         /// The whole call is refused.
@@ -26,10 +31,12 @@ final class ScriptedServer: Sightline_V1_TrackingService.SimpleServiceProtocol {
     }
 
     private let state: Mutex<State>
+    private let rest: Answer
 
-    /// Answers requests by the script, in order, and settles the rest as accepted.
-    init(_ script: [Answer] = []) {
+    /// Answers requests by the script, in order, and the rest of them alike.
+    init(_ script: [Answer] = [], rest: Answer = .settle(.accepted)) {
         self.state = Mutex(State(script: script))
+        self.rest = rest
     }
 
     /// All requests on all streams, in order.
@@ -42,11 +49,17 @@ final class ScriptedServer: Sightline_V1_TrackingService.SimpleServiceProtocol {
         for try await message in request {
             let answer = self.state.withLock { state in
                 state.requests.append(message)
-                return state.script.isEmpty ? .settle(.accepted) : state.script.removeFirst()
+                return state.script.isEmpty ? self.rest : state.script.removeFirst()
             }
             switch answer {
             case .settle(let verdict):
                 try await response.write(self.answer(to: message, verdict))
+            case .accept:
+                try await response.write(TestEvents.ack(message.sequence))
+            case .close:
+                var ack = TestEvents.ack(message.sequence)
+                ack.closing.grace.seconds = 60
+                try await response.write(ack)
             case .breakOff:
                 throw RPCError(code: .unavailable, message: "a break")
             case .refuse:
@@ -71,7 +84,11 @@ final class ScriptedServer: Sightline_V1_TrackingService.SimpleServiceProtocol {
         request: Sightline_V1_ExplainEventsRequest, context: ServerContext
     ) async throws -> Sightline_V1_ExplainEventsResponse {
         var response = Sightline_V1_ExplainEventsResponse()
-        response.results = request.events.map { TestEvents.accepted($0.eventID) }
+        response.results = request.events.map { event in
+            var result = TestEvents.result(0, nil, .accepted)
+            result.eventID = event.eventID
+            return result
+        }
         return response
     }
 
@@ -87,7 +104,7 @@ final class ScriptedServer: Sightline_V1_TrackingService.SimpleServiceProtocol {
     func run(_ body: (ServerAddress) async throws -> Void) async throws {
         let transport = HTTP2ServerTransport.Posix(
             address: .ipv4(host: "127.0.0.1", port: 0), transportSecurity: .plaintext)
-        try await withGRPCServer(transport: transport, services: [self]) { server in
+        try await withGRPCServer(transport: transport, services: [self]) { _ in
             let port = try await transport.listeningAddress.ipv4?.port ?? 0
             try await body(ServerAddress("127.0.0.1:\(port)"))
         }

@@ -1,54 +1,51 @@
-// Events and answers for the client's tests.
+// Events, tickets and answers for the client's tests.
 internal import SightlineClient
 internal import SightlineProtos
 internal import SwiftProtobuf
 
 enum TestEvents {
     /// An event with an id and nothing else.
-    static func event(_ id: String) throws -> OutgoingEvent {
-        var event = Sightline_V1_TrackingEvent()
-        event.eventID = id
-        return try OutgoingEvent(event, origin: EventOrigin(file: "test", line: 1))
+    static func event(_ id: String) -> Sightline_V1_TrackingEvent {
+        .with { $0.eventID = id }
     }
 
-    /// Events e0, e1, …, each of 6 bytes in a request (its own 4, tag and length) up to e9.
-    static func events(_ range: Range<Int>) throws -> [OutgoingEvent] {
-        try range.map { try self.event("e\($0)") }
+    /// A ticket of such an event: of 6 bytes in a request for e0 to e9 (its own 4, tag and length).
+    static func ticket(_ number: Int, segment: UInt64 = 0) throws -> Ticket {
+        Ticket(
+            number: UInt64(number), bytes: try self.event("e\(number)").serializedBytes(),
+            segment: segment)
     }
 
     /// An answer that settles all up to a sequence.
     static func ack(
         _ sequence: UInt64, results: [Sightline_V1_EventResult] = []
     ) -> Sightline_V1_StreamEventsResponse {
-        var response = Sightline_V1_StreamEventsResponse()
-        response.durableSequence = sequence
-        response.results = results
-        return response
+        .with {
+            $0.durableSequence = sequence
+            $0.results = results
+        }
     }
 
-    /// The result of an accepted event.
-    static func accepted(_ id: String) -> Sightline_V1_EventResult {
-        var result = Sightline_V1_EventResult()
-        result.eventID = id
-        result.verdict = .accepted
-        return result
-    }
-
-    /// One event's result.
+    /// One event's result; of a whole request without an index.
     static func result(
         _ sequence: UInt64, _ index: UInt32?, _ verdict: Sightline_V1_Verdict
     ) -> Sightline_V1_EventResult {
-        var result = Sightline_V1_EventResult()
-        result.sequence = sequence
-        if let index { result.index = index }
-        result.verdict = verdict
-        return result
+        .with {
+            $0.sequence = sequence
+            if let index { $0.index = index }
+            $0.verdict = verdict
+        }
     }
 }
 
-extension UnacknowledgedRequests.Step {
+extension Ticket {
+    /// Its event's id.
+    var id: String { self.accepted.eventID }
+}
+
+extension Outbox.Step {
     /// The request that is to be written.
-    var request: Sightline_V1_StreamEventsRequest? {
+    var request: OutboxRequest? {
         if case .write(let request) = self { return request }
         return nil
     }
@@ -59,9 +56,15 @@ extension UnacknowledgedRequests.Step {
         return false
     }
 
+    /// When to look again; nil unless there is such a time.
+    var waitTime: Duration? {
+        if case .wait(until: let time) = self { return time }
+        return nil
+    }
+
     /// Whether the writer is to stop.
-    var isFinish: Bool {
-        if case .finish = self { return true }
+    var isHalfClose: Bool {
+        if case .halfClose = self { return true }
         return false
     }
 }

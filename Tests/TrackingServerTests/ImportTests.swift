@@ -63,6 +63,9 @@ struct TidyTests {
             ("GRPCSink", "internal import SightlineClient"),
             ("SightlineClient", "internal import TrackingJournal"),
             ("SightlineClient", "internal import EventFiles"),
+            ("SightlineClient", "internal import TrackingCore"),
+            ("SightlineClient", "public import SwiftProtobuf"),
+            ("EventFiles", "public import SightlineProtos"),
             ("TrackingReport", "internal import SightlineClient"),
             ("TrackingServer", "internal import SightlineClient"),
             ("TrackingServer", "internal import GRDB"),
@@ -93,6 +96,7 @@ struct TidyTests {
             ("TrackingCore", "let important = 1"),
             ("TrackingJournal", "package import TrackingCore"),
             ("TrackingServer", "internal import TrackingSinks"),
+            ("SightlineClient", "public import SightlineProtos"),
             ("sightline", "internal import TrackingServer"),
         ])
     func goodImport(_ module: String, _ line: String) {

@@ -4,7 +4,6 @@ internal import GRDB
 internal import SightlineClient
 internal import SightlineProtos
 internal import SwiftProtobuf
-internal import Synchronization
 internal import Testing
 
 @Suite(.timeLimit(.minutes(10)))
@@ -24,22 +23,14 @@ struct JourneyTests {
         ]
         try await TestDirectory.with { directory in
             // A server listens, and a client streams events to it…
-            let told = Mutex<[Sightline_V1_EventResult]>([])
-            let summary = try await RunningServer.run(in: directory) { server in
-                let outgoing = try events.map {
-                    try OutgoingEvent($0, origin: EventOrigin(file: "test"))
-                }
-                let client = TrackingClient(address: server.address)
-                return try await client.send(outgoing) { progress in
-                    told.withLock { $0 += progress.outcomes.map(\.result) }
-                }
+            let results = try await RunningServer.run(in: directory) { server in
+                try await SightlineClient.send(events, to: server.address)
             }
             // …each event has its verdict…
             #expect(
-                summary.verdicts == [
-                    .accepted: 2, .suppressedFlagOff: 1, .duplicate: 1, .rejected: 1,
+                results.map(\.verdict) == [
+                    .accepted, .accepted, .suppressedFlagOff, .duplicate, .rejected,
                 ])
-            let results = told.withLock { $0 }
             #expect(results.map(\.eventID) == ["h1", "h2", "h3", "h1", ""])
             #expect(results.first?.hits == [.click, .open])
             // …and after the server's graceful shutdown the sink holds every hit, in order.
@@ -58,10 +49,9 @@ struct JourneyTests {
         try await TestDirectory.with { directory in
             for verdict in [Sightline_V1_Verdict.accepted, .duplicate] {
                 try await RunningServer.run(in: directory) { server in
-                    let event = try OutgoingEvent(
-                        TestEvents.push("h1"), origin: EventOrigin(file: "test"))
-                    let summary = try await TrackingClient(address: server.address).send([event])
-                    #expect(summary.verdicts == [verdict: 1])
+                    let results = try await SightlineClient.send(
+                        [TestEvents.push("h1")], to: server.address)
+                    #expect(results.map(\.verdict) == [verdict])
                 }
             }
             #expect(try Self.hits(directory).count == 2)

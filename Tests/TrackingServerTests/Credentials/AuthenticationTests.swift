@@ -178,14 +178,12 @@ struct AuthenticationTests {
             } _: { server in
                 let text = try #require(keys.keys["tenant-b"]).text + "\n"
                 try Data(text.utf8).write(to: URL(filePath: path))
-                let client = TrackingClient(
-                    address: server.address, credential: ClientCredential(path: path))
-                let event = try OutgoingEvent(
-                    TestEvents.push("h1"), origin: EventOrigin(file: "test"))
-                #expect(try await client.send([event]).verdicts == [.accepted: 1])
-                let nobody = TrackingClient(address: server.address)
-                let error = await #expect(throws: TrackingClientError.self) {
-                    _ = try await nobody.send([event])
+                let results = try await SightlineClient.send(
+                    [TestEvents.push("h1")], to: server.address,
+                    credential: ClientCredential(path: path))
+                #expect(results.map(\.verdict) == [.accepted])
+                let error = await #expect(throws: SightlineClientError.self) {
+                    try await SightlineClient.send([TestEvents.push("h1")], to: server.address)
                 }
                 #expect("\(try #require(error))".contains("UNAUTHENTICATED"))
             }
@@ -204,16 +202,13 @@ struct AuthenticationTests {
         try await TestDirectory.with { directory in
             let path = directory + "/key.txt"
             try Data(text.utf8).write(to: URL(filePath: path))
-            let client = TrackingClient(
-                address: try ServerAddress("127.0.0.1:1"), giveUpAfter: .milliseconds(200),
-                credential: ClientCredential(path: path))
-            let error = await #expect(throws: TrackingClientError.self) {
-                _ = try await client.explain([])
-            }
-            if case .badCredential = error {
-                #expect(!isTaken)
-            } else {
+            var configuration = ClientConfiguration(address: try ServerAddress("127.0.0.1:1"))
+            configuration.credential = ClientCredential(path: path)
+            do {
+                _ = try SightlineClient(configuration)
                 #expect(isTaken)
+            } catch SightlineClientError.badCredential(let named, _) {
+                #expect(!isTaken && named == path)
             }
         }
     }

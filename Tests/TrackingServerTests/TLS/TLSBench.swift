@@ -1,4 +1,5 @@
 // A transport with the server's TLS settings, and a service that records its callers.
+internal import EventFiles
 internal import Foundation
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
@@ -82,7 +83,7 @@ struct TLSBench: Sendable {
                 (security.certificatePath, security.keyPath) = self.files.client(client)
             }
             let client = TrackingClient(
-                address: self.address, giveUpAfter: .seconds(60), security: security)
+                address: self.address, timeout: .seconds(60), security: security)
             _ = try await client.explain([])
             return true
         } catch {

@@ -1,13 +1,7 @@
 internal import TerminalText
 
-/// Why the client failed as a whole; a problem with an event is its verdict.
+/// Why a command's calls failed as a whole; a problem with an event is its verdict.
 package enum TrackingClientError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The address is not HOST:PORT.
-    case badAddress(String)
-    /// The TLS files are unusable.
-    case badSecurity(reason: String)
-    /// The file of an API key or token is unusable.
-    case badCredential(path: String, reason: String)
     /// No event was settled for `seconds`; `unsettled` events have no final verdict.
     case gaveUp(target: String, unsettled: Int, seconds: Double, lastFailure: String?)
     /// The server permanently refuses the call.
@@ -18,25 +12,17 @@ package enum TrackingClientError: Error, Sendable, Equatable, CustomStringConver
     /// What, where, the value seen, and the fix.
     package var description: String {
         switch self {
-        case .badAddress(let value):
-            return "the target \"\(value.printable)\" is no HOST:PORT with a port from 1 to 65535; "
-                + "write for example 127.0.0.1:50051 or [::1]:50051"
-        case .badSecurity(let reason):
-            return "the files for TLS cannot be used: \(reason.printable). See that they are PEM, "
-                + "and that the key belongs to the certificate"
-        case .badCredential(let path, let reason):
-            return "the credential in \(path.printable) \(reason)"
         case .gaveUp(let target, let unsettled, let seconds, let lastFailure):
-            let reason = lastFailure.map { "; the last failure was: \($0)" } ?? ""
+            let reason = lastFailure.map { "; the last failure was: \($0.printable)" } ?? ""
             return "\(unsettled) events have no verdict: \(target) settled none for "
                 + "\(seconds.formattedSeconds) s\(reason). See that the server runs and that the "
                 + "target is right, then send again: what it knows already comes back as DUPLICATE"
         case .refused(let target, let code, let reason, let unsettled):
             let rest = unsettled == 0 ? "" : "; \(unsettled) events have no verdict"
-            return "\(target) refused the call with \(code): \(reason)\(rest)"
+            return "\(target) refused the call with \(code): \(reason.printable)\(rest)"
         case .unreachable(let target, let reason):
-            return "no answer from \(target): \(reason). See that the server runs and that the "
-                + "target is right"
+            return "no answer from \(target): \(reason.printable). See that the server runs and "
+                + "that the target is right"
         }
     }
 }

@@ -1,5 +1,4 @@
 package import SightlineProtos
-internal import SwiftProtobuf
 
 /// Where an event was read, for error messages.
 package struct EventOrigin: Sendable, Equatable, CustomStringConvertible {
@@ -27,27 +26,11 @@ package struct OutgoingEvent: Sendable {
     package let event: Sightline_V1_TrackingEvent
     /// Where it was read.
     package let origin: EventOrigin
-    /// The bytes that it adds to a request: the event, its tag and its length.
-    package let requestByteCount: Int
 
-    /// Measures an event's size.
-    ///
-    /// - Throws: an error if SwiftProtobuf cannot encode it.
-    package init(_ event: Sightline_V1_TrackingEvent, origin: EventOrigin) throws {
-        let bytes: [UInt8] = try event.serializedBytes()
+    /// Joins an event with its origin.
+    package init(_ event: Sightline_V1_TrackingEvent, origin: EventOrigin) {
         self.event = event
         self.origin = origin
-        self.requestByteCount = 1 + Self.varintByteCount(bytes.count) + bytes.count
-    }
-
-    private static func varintByteCount(_ value: Int) -> Int {
-        var rest = value >> 7
-        var count = 1
-        while rest > 0 {
-            rest >>= 7
-            count += 1
-        }
-        return count
     }
 }
 

@@ -1,0 +1,97 @@
+internal import GRPCCore
+internal import GRPCNIOTransportHTTP2Posix
+package import SightlineClient
+package import SightlineProtos
+internal import SwiftProtobuf
+
+/// The single calls of the commands.
+package struct TrackingClient: Sendable {
+    private typealias Service =
+        Sightline_V1_TrackingService.Client<HTTP2ClientTransport.Posix>
+
+    private let address: ServerAddress
+    private let timeout: Duration
+    private let security: ClientSecurity
+    private let credential: ClientCredential?
+
+    /// Creates a client of `address`. Each call has a connection of its own with `security`, the
+    /// `credential`, and the `timeout`.
+    package init(
+        address: ServerAddress, timeout: Duration, security: ClientSecurity = ClientSecurity(),
+        credential: ClientCredential? = nil
+    ) {
+        self.address = address
+        self.timeout = timeout
+        self.security = security
+        self.credential = credential
+    }
+
+    /// Explains events without recording them.
+    ///
+    /// - Throws: `TrackingClientError`, `SightlineClientError`.
+    package func explain(
+        _ events: [Sightline_V1_TrackingEvent]
+    ) async throws -> Sightline_V1_ExplainEventsResponse {
+        let message = Sightline_V1_ExplainEventsRequest.with { $0.events = events }
+        return try await self.call { client, metadata, options in
+            try await Service(wrapping: client).explainEvents(
+                message, metadata: metadata, options: options)
+        }
+    }
+
+    /// Inspects the JSON text of a payload.
+    ///
+    /// - Throws: `TrackingClientError`, `SightlineClientError`.
+    package func inspect(
+        json: String, platform: Sightline_V1_Platform
+    ) async throws -> Sightline_V1_InspectPayloadResponse {
+        let message = Sightline_V1_InspectPayloadRequest.with {
+            $0.json = json
+            $0.platform = platform
+        }
+        return try await self.call { client, metadata, options in
+            try await Service(wrapping: client).inspectPayload(
+                message, metadata: metadata, options: options)
+        }
+    }
+
+    /// The health of a service; the empty name is the whole server.
+    ///
+    /// - Throws: `TrackingClientError`, `refused` for an unknown service; `SightlineClientError`.
+    package func health(
+        of service: String
+    ) async throws -> Grpc_Health_V1_HealthCheckResponse.ServingStatus {
+        let message = Grpc_Health_V1_HealthCheckRequest.with { $0.service = service }
+        return try await self.call { client, metadata, options in
+            let health = Grpc_Health_V1_Health.Client(wrapping: client)
+            return try await health.check(message, metadata: metadata, options: options).status
+        }
+    }
+
+    private func call<Answer: Sendable>(
+        _ body:
+            @Sendable (
+                GRPCClient<HTTP2ClientTransport.Posix>, Metadata, CallOptions
+            ) async throws -> Answer
+    ) async throws -> Answer {
+        var options = CallOptions.defaults
+        options.timeout = self.timeout
+        let transport = try self.security.transport(to: self.address)
+        let metadata = try self.credential?.metadata ?? [:]
+        do {
+            return try await withGRPCClient(transport: transport) { client in
+                try await body(client, metadata, options)
+            }
+        } catch {
+            try Task.checkCancellation()
+            let failure = StreamFailure(error)
+            let target = self.address.description
+            guard failure.isRetryable else {
+                throw TrackingClientError.refused(
+                    target: target, code: failure.code, reason: failure.reason, unsettled: 0)
+            }
+            throw TrackingClientError.unreachable(
+                target: target, reason: "\(failure.code): \(failure.reason)")
+        }
+    }
+}

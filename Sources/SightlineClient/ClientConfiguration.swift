@@ -1,0 +1,75 @@
+/// The settings of a client.
+public struct ClientConfiguration: Sendable {
+    /// The server.
+    public var address: ServerAddress
+    /// The limits of requests. The server's tighten them.
+    public var limits = RequestLimits()
+    /// How long an event may wait for others to fill a request. Default 5 ms.
+    public var linger: Duration = .milliseconds(5)
+    /// The maximum events that the client holds, at least 1. Default 10,000. Beyond them `send`
+    /// waits and `trySend` fails. Events whose results were not read count too.
+    public var maxPendingEvents = 10_000
+    /// The maximum bytes of these events, at least 1. Default 8 MiB. A larger event is taken where
+    /// no other one is held.
+    public var maxPendingBytes = 8 << 20
+    /// Whether `results` has every event's result; whoever sets it has to read them. Default false.
+    public var collectsResults = false
+    /// Whether the results of accepted events have their hits and warnings. Default false.
+    public var reportsAccepted = false
+    /// How long a link may be silent before a PING. Default 20 s.
+    public var keepaliveTime: Duration = .seconds(20)
+    /// How long the PING's answer may take until the link counts as dead. Default 10 s.
+    public var keepaliveTimeout: Duration = .seconds(10)
+    /// How long requests may be under way without an answer until the stream is given up. Default
+    /// 2 minutes.
+    public var answerTimeout: Duration = .seconds(120)
+    /// The TLS settings of connections. Default none.
+    public var security = ClientSecurity()
+    /// An API key or a token. Default none.
+    public var credential: ClientCredential?
+    /// Keeps events on disk until they are settled. Default none.
+    public var spool: SpoolConfiguration?
+    /// Is called when a stream has ended before all was settled. It must not block.
+    public var onInterruption: (@Sendable (Interruption) -> Void)?
+
+    /// Why a stream ended, and when the client connects again.
+    public struct Interruption: Sendable, Equatable {
+        /// The name of the status, e.g. `UNAVAILABLE`.
+        public let code: String
+        /// The reason as text; it may come from the server.
+        public let reason: String
+        /// The delay before the client connects again.
+        public let delay: Duration
+    }
+
+    /// Creates a configuration with the defaults.
+    public init(address: ServerAddress) { self.address = address }
+
+    /// - Throws: `SightlineClientError.badConfiguration`.
+    func validate() throws(SightlineClientError) {
+        let largest = RequestLimits.largestRequestByteCount
+        let numbers = [
+            ("limits.maxEvents", self.limits.maxEvents, Int.max),
+            ("limits.maxRequestBytes", self.limits.maxRequestBytes, largest),
+            ("limits.maxUnacknowledgedRequests", self.limits.maxUnacknowledgedRequests, Int.max),
+            ("maxPendingEvents", self.maxPendingEvents, Int.max),
+            ("maxPendingBytes", self.maxPendingBytes, Int.max),
+            ("spool.maxBytes", self.spool?.maxBytes ?? 1, Int.max),
+            ("spool.segmentBytes", self.spool?.segmentBytes ?? 1, Int.max),
+        ]
+        for (key, value, most) in numbers where !(1...most).contains(value) {
+            let rule = most == Int.max ? "at least 1" : "1 to \(most)"
+            throw .badConfiguration(key: key, value: "\(value)", rule: rule)
+        }
+        // A day is more than any of them needs, and no sum of it overflows.
+        let times = [
+            ("linger", self.linger, Duration.zero),
+            ("keepaliveTime", self.keepaliveTime, .seconds(1)),
+            ("keepaliveTimeout", self.keepaliveTimeout, .milliseconds(1)),
+            ("answerTimeout", self.answerTimeout, .milliseconds(1)),
+        ]
+        for (key, value, least) in times where !(least...(.seconds(86400))).contains(value) {
+            throw .badConfiguration(key: key, value: "\(value)", rule: "\(least) to a day")
+        }
+    }
+}

@@ -1,0 +1,26 @@
+/// The results of all events in the order of their verdicts, up to the client's end. Each is given
+/// once: to whoever iterates.
+public struct ClientResults: AsyncSequence, Sendable {
+    /// An event with its verdict.
+    public typealias Element = SettledEvent
+
+    let client: SightlineClient
+
+    /// Continues where the last iterator has ended.
+    public func makeAsyncIterator() -> Iterator { Iterator(client: self.client) }
+
+    /// Takes the results from the client.
+    public struct Iterator: AsyncIteratorProtocol {
+        let client: SightlineClient
+        private var taken: ArraySlice<Outbox.Settled> = []
+
+        init(client: SightlineClient) { self.client = client }
+
+        /// The next result; nil after the client's end, or where the task is cancelled.
+        public mutating func next() async -> SettledEvent? {
+            if self.taken.isEmpty { self.taken = await self.client.nextResults()[...] }
+            guard let (ticket, result) = self.taken.popFirst() else { return nil }
+            return SettledEvent(number: ticket.number, result: result ?? ticket.accepted)
+        }
+    }
+}

@@ -1,0 +1,220 @@
+internal import SightlineProtos
+
+/// What the calls and the tasks of a client share, under its lock.
+struct ClientState: Sendable {
+    /// A `flush` that waits for the events up to a number.
+    final class Flush: Sendable {
+        let lastNumber: UInt64
+        let done = Promise<Void>()
+
+        init(lastNumber: UInt64) { self.lastNumber = lastNumber }
+    }
+
+    /// What became of an event that was given to `take`.
+    enum Taking: Sendable {
+        /// It was taken; `wakesWriter` where that gave the writer something to do.
+        case taken(Ticket, wakesWriter: Bool)
+        /// There is no room: try again when the promise is fulfilled.
+        case full(Promise<Void>)
+    }
+
+    var outbox: Outbox
+    var spool: SpoolLog?
+    private(set) var statistics = ClientStatistics()
+    /// Settled events whose results were not taken yet.
+    var unread: [Outbox.Settled] = []
+    var reader: Promise<Void>?
+    private(set) var flushes: [(flush: Flush, leftCount: Int)] = []
+    private(set) var isClosing = false
+    /// Whether no stream is opened any more.
+    private(set) var isOver = false
+    var isRunning = false
+    /// What ended the client.
+    private(set) var end = SightlineClientError.closed
+    private var rooms: [Promise<Void>] = []
+    private var readingCount = 0
+    private var takenCount: UInt64 = 0
+    private let maxPendingEvents: Int
+    private let maxPendingBytes: Int
+    private let collectsResults: Bool
+
+    init(_ configuration: ClientConfiguration, outbox: Outbox) {
+        self.outbox = outbox
+        self.maxPendingEvents = configuration.maxPendingEvents
+        self.maxPendingBytes = configuration.maxPendingBytes
+        self.collectsResults = configuration.collectsResults
+    }
+
+    /// What it holds and has done.
+    var currentStatistics: ClientStatistics {
+        var statistics = self.statistics
+        statistics.pendingCount = self.outbox.count
+        statistics.pendingByteCount = self.outbox.byteCount
+        statistics.resentRequestCount = self.outbox.resentRequestCount
+        statistics.retriedEventCount = self.outbox.retriedEventCount
+        return statistics
+    }
+
+    /// Takes an encoded event, into the spool first.
+    ///
+    /// - Throws: `SightlineClientError` after the end, `SpoolError`.
+    mutating func take(_ bytes: [UInt8], now: () -> Duration) throws -> Taking {
+        if self.isClosing || self.isOver { throw self.end }
+        guard self.hasRoom(for: bytes.count) else {
+            let room = Promise<Void>()
+            self.rooms.append(room)
+            return .full(room)
+        }
+        let segment = try self.spool?.append(bytes) ?? 0
+        let (ticket, wakesWriter) = self.add(bytes, segment: segment, now: now)
+        return .taken(ticket, wakesWriter: wakesWriter)
+    }
+
+    /// Takes what an earlier owner of the spool left.
+    mutating func take(_ left: [SpoolLog.Left]) {
+        for event in left {
+            _ = self.add(event.bytes, segment: event.segment, now: { .zero })
+        }
+    }
+
+    private mutating func add(
+        _ bytes: [UInt8], segment: UInt64, now: () -> Duration
+    ) -> (Ticket, wakesWriter: Bool) {
+        self.takenCount += 1
+        let ticket = Ticket(number: self.takenCount, bytes: bytes, segment: segment)
+        return (ticket, self.outbox.add(ticket, now: now()))
+    }
+
+    private func hasRoom(for byteCount: Int) -> Bool {
+        let isFull =
+            self.outbox.count + self.unread.count + self.readingCount >= self.maxPendingEvents
+        let fits =
+            self.outbox.byteCount + byteCount <= self.maxPendingBytes || self.outbox.count == 0
+        return !isFull && fits && self.spool?.hasRoom(for: byteCount) != false
+    }
+
+    /// Forgets one who does not wait for room any more.
+    mutating func leave(_ room: Promise<Void>) {
+        self.rooms.removeAll { $0 === room }
+    }
+
+    /// Counts an event that was not taken.
+    mutating func refuse(_ room: Promise<Void>) {
+        self.leave(room)
+        self.statistics.refusedCount += 1
+    }
+
+    /// Starts a stream.
+    mutating func openStream() {
+        self.outbox.openStream()
+        self.statistics.streamCount += 1
+    }
+
+    /// Processes an answer. Nothing is settled after the end: who closed without waiting was told
+    /// what is left.
+    mutating func receive(
+        _ answer: Sightline_V1_StreamEventsResponse, now: Duration
+    ) -> (settled: [Outbox.Settled], promises: [Promise<Void>]) {
+        if self.isOver { return ([], []) }
+        let settled = self.outbox.receive(answer, now: now)
+        guard !settled.isEmpty else { return ([], []) }
+        self.count(settled)
+        self.release(settled)
+        var promises = self.settleFlushes(settled)
+        if self.collectsResults {
+            self.unread += settled
+            if let reader { promises.append(reader) }
+            self.reader = nil
+        }
+        promises += self.takeRooms()
+        return (settled, promises)
+    }
+
+    /// Takes all results that were not read, and forgets those taken before.
+    mutating func takeResults() -> (results: [Outbox.Settled], rooms: [Promise<Void>]) {
+        let results = self.unread
+        let rooms = self.readingCount > 0 ? self.takeRooms() : []
+        self.unread = []
+        self.readingCount = results.count
+        return (results, rooms)
+    }
+
+    /// Begins a flush of all that was taken.
+    mutating func beginFlush() -> (flush: Flush, count: Int) {
+        let flush = Flush(lastNumber: self.takenCount)
+        self.outbox.hurry()
+        if self.outbox.count == 0 || self.isOver {
+            flush.done.fulfil(())
+        } else {
+            self.flushes.append((flush, self.outbox.count))
+        }
+        return (flush, self.outbox.count)
+    }
+
+    /// Ends a flush; returns the number of its events without a verdict.
+    mutating func endFlush(_ flush: Flush) -> Int {
+        guard let place = self.flushes.firstIndex(where: { $0.flush === flush }) else { return 0 }
+        return self.flushes.remove(at: place).leftCount
+    }
+
+    /// Takes no event any more; returns those who wait for room.
+    mutating func beginClosing() -> [Promise<Void>] {
+        self.isClosing = true
+        self.outbox.finish()
+        return self.takeRooms()
+    }
+
+    /// Ends the client for good. What has no verdict stays in the outbox.
+    mutating func finish(_ end: SightlineClientError) -> (left: [Ticket], promises: [Promise<Void>])
+    {
+        if self.isOver { return ([], []) }
+        self.isOver = true
+        self.end = end
+        var promises = self.takeRooms() + self.flushes.map(\.flush.done)
+        if let reader { promises.append(reader) }
+        self.reader = nil
+        return (self.outbox.unsettled, promises)
+    }
+
+    private mutating func takeRooms() -> [Promise<Void>] {
+        defer { self.rooms = [] }
+        return self.rooms
+    }
+
+    private mutating func count(_ settled: [Outbox.Settled]) {
+        var acceptedCount = 0
+        for (_, result) in settled {
+            if let result {
+                self.statistics.verdicts[result.verdict, default: 0] += 1
+            } else {
+                acceptedCount += 1
+            }
+        }
+        if acceptedCount > 0 { self.statistics.verdicts[.accepted, default: 0] += acceptedCount }
+    }
+
+    /// Releases settled events of the spool, those of one segment together.
+    private mutating func release(_ settled: [Outbox.Settled]) {
+        guard self.spool != nil else { return }
+        var start = 0
+        while start < settled.count {
+            let segment = settled[start].ticket.segment
+            let end = settled[start...].firstIndex { $0.ticket.segment != segment } ?? settled.count
+            self.spool?.release(end - start, of: segment)
+            start = end
+        }
+    }
+
+    private mutating func settleFlushes(_ settled: [Outbox.Settled]) -> [Promise<Void>] {
+        guard !self.flushes.isEmpty else { return [] }
+        var promises: [Promise<Void>] = []
+        for place in self.flushes.indices {
+            let last = self.flushes[place].flush.lastNumber
+            self.flushes[place].leftCount -= settled.count { $0.ticket.number <= last }
+            if self.flushes[place].leftCount == 0 {
+                promises.append(self.flushes[place].flush.done)
+            }
+        }
+        return promises
+    }
+}

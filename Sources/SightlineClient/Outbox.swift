@@ -1,0 +1,260 @@
+internal import DequeModule
+package import SightlineProtos
+internal import SwiftProtobuf
+
+/// The events of a client that have no final verdict: what waits, what is sent, and what is to be
+/// sent again. A pure state machine, without clock, task or connection: it tells the client what to
+/// do. Times count from any moment that the caller keeps.
+package struct Outbox: Sendable {
+    /// What a stream's writer does next.
+    package enum Step: Sendable {
+        /// Write this request.
+        case write(OutboxRequest)
+        /// Half-close the stream.
+        case halfClose
+        /// Wait for an answer or an event, or until the given time.
+        case wait(until: Duration?)
+    }
+
+    /// An event with its final verdict; nil means accepted, without more.
+    package typealias Settled = (ticket: Ticket, result: Sightline_V1_EventResult?)
+
+    /// The bounds of what a server asks for by RETRY_LATER.
+    package static let retryDelays: ClosedRange<Duration> = .milliseconds(100)...(.seconds(30))
+    /// How long a half-closed stream may take to end, beyond the server's grace.
+    package static let endTime: Duration = .seconds(5)
+
+    /// The number of events without a final verdict.
+    package private(set) var count = 0
+    /// Their bytes in requests.
+    package private(set) var byteCount = 0
+    /// The number of requests written on more than one stream.
+    package private(set) var resentRequestCount = 0
+    /// The number of times that the server put an event off by RETRY_LATER.
+    package private(set) var retriedEventCount = 0
+    /// When the stream is given up unless it makes progress; nil for never.
+    package private(set) var deadline: Duration?
+    /// Whether no event comes any more, and each has its final verdict.
+    package var isDone: Bool { self.isFinishing && self.count == 0 }
+    /// All requests before this sequence are settled.
+    package var oldestSequence: UInt64 { self.pending.first?.sequence ?? self.nextSequence }
+
+    private let ownLimits: RequestLimits
+    private var limits: RequestLimits
+    private let linger: Duration
+    private let answerTimeout: Duration
+    /// A random number from 0 to 1.
+    private let jitter: @Sendable () -> Double
+
+    private var waiting: Deque<Ticket> = []
+    private var waitingByteCount = 0
+    /// So many of the waiting, from the front, do not linger.
+    private var hurriedCount = 0
+    private var due: Duration = .zero
+    private var retryTime: Duration?
+    private var pending: Deque<OutboxRequest> = []
+    private var nextSequence: UInt64 = 1
+    private var isFinishing = false
+
+    // The stream: how many of `pending`, from the front, were written on it, and what it has heard.
+    private var writtenCount = 0
+    private var hasWritten = false
+    private var hasAnswer = false
+    private var isClosing = false
+    private var isHalfClosed = false
+
+    /// Creates an empty outbox. The `limits` apply until the server's tighten them; an event waits
+    /// up to `linger` for others; a stream is given up when requests are under way for
+    /// `answerTimeout` without an answer.
+    package init(
+        limits: RequestLimits, linger: Duration, answerTimeout: Duration,
+        jitter: @escaping @Sendable () -> Double
+    ) {
+        self.ownLimits = limits
+        self.limits = limits
+        self.linger = linger
+        self.answerTimeout = answerTimeout
+        self.jitter = jitter
+    }
+
+    /// The events without a final verdict, in the order in which they will be sent.
+    package var unsettled: [Ticket] { self.pending.flatMap(\.tickets) + self.waiting }
+
+    /// Takes an event; returns whether that gave the writer something to do.
+    package mutating func add(_ ticket: Ticket, now: @autoclosure () -> Duration) -> Bool {
+        let isFirst = self.waiting.isEmpty
+        if isFirst { self.due = now() + self.linger }
+        self.waiting.append(ticket)
+        self.waitingByteCount += ticket.requestByteCount
+        self.count += 1
+        self.byteCount += ticket.requestByteCount
+        return isFirst || self.isFull
+    }
+
+    /// Sends what waits now without lingering.
+    package mutating func hurry() { self.hurriedCount = self.waiting.count }
+
+    /// Says that no event comes any more: the stream is half-closed once every one is settled.
+    package mutating func finish() {
+        self.isFinishing = true
+        self.hurry()
+    }
+
+    /// Starts a new stream: all unsettled requests are sent again, in order, with their sequences.
+    package mutating func openStream() {
+        self.writtenCount = 0
+        self.hasWritten = false
+        self.hasAnswer = false
+        self.isClosing = false
+        self.isHalfClosed = false
+        self.deadline = nil
+        self.limits = self.ownLimits
+        for place in self.pending.indices { self.pending[place].forgetResults() }
+    }
+
+    /// Ends the stream: its writer must stop.
+    package mutating func endStream() { self.isClosing = true }
+
+    /// The next action of the stream's writer.
+    package mutating func nextStep(now: Duration) -> Step {
+        if self.isClosing || self.isDone { return self.halfClose(now: now) }
+        // A single request until the first answer tells the server's limits.
+        let window = self.hasAnswer ? self.limits.maxUnacknowledgedRequests : 1
+        guard self.writtenCount < window else { return .wait(until: nil) }
+        if self.writtenCount == self.pending.count {
+            if let wait = self.makeRequest(now: now) { return wait }
+        }
+        return .write(self.writeNext(now: now))
+    }
+
+    private mutating func halfClose(now: Duration) -> Step {
+        if !self.isHalfClosed {
+            self.isHalfClosed = true
+            if !self.isClosing { self.deadline = now + Self.endTime }
+        }
+        return .halfClose
+    }
+
+    /// Adds a request of what waits; or returns that the writer has to wait first.
+    private mutating func makeRequest(now: Duration) -> Step? {
+        if self.waiting.isEmpty { return .wait(until: nil) }
+        if let retryTime, retryTime > now { return .wait(until: retryTime) }
+        let goesNow = self.isFull || self.hurriedCount > 0 || self.isFinishing
+        if !goesNow, self.due > now { return .wait(until: self.due) }
+        self.pending.append(OutboxRequest(sequence: self.nextSequence, tickets: self.takeBatch()))
+        self.nextSequence += 1
+        self.due = now + self.linger
+        return nil
+    }
+
+    private var isFull: Bool {
+        self.waiting.count >= self.limits.maxEvents
+            || self.waitingByteCount + RequestLimits.requestOverheadByteCount
+                >= self.limits.maxRequestBytes
+    }
+
+    /// Removes the events that fit a request; at least one.
+    private mutating func takeBatch() -> [Ticket] {
+        var room = self.limits.maxRequestBytes - RequestLimits.requestOverheadByteCount
+        var batch: [Ticket] = []
+        batch.reserveCapacity(min(self.limits.maxEvents, self.waiting.count))
+        while let ticket = self.waiting.first, batch.count < self.limits.maxEvents {
+            guard batch.isEmpty || ticket.requestByteCount <= room else { break }
+            room -= ticket.requestByteCount
+            self.waitingByteCount -= ticket.requestByteCount
+            batch.append(self.waiting.removeFirst())
+        }
+        self.hurriedCount = max(0, self.hurriedCount - batch.count)
+        return batch
+    }
+
+    private mutating func writeNext(now: Duration) -> OutboxRequest {
+        let place = self.pending.index(self.pending.startIndex, offsetBy: self.writtenCount)
+        if self.writtenCount == 0 { self.deadline = now + self.answerTimeout }
+        if self.pending[place].wasWritten { self.resentRequestCount += 1 }
+        self.pending[place].wasWritten = true
+        self.pending[place].isFirst = !self.hasWritten
+        self.hasWritten = true
+        self.writtenCount += 1
+        return self.pending[place]
+    }
+}
+
+extension Outbox {
+    /// Processes an answer; returns the events that have their final verdict by it.
+    package mutating func receive(
+        _ answer: Sightline_V1_StreamEventsResponse, now: Duration
+    ) -> [Settled] {
+        self.hasAnswer = true
+        if answer.hasLimits { self.limits = self.ownLimits.tightened(by: answer.limits) }
+        var mustWait = answer.hasRetryDelay
+        for result in answer.results {
+            self.keep(result)
+            mustWait = mustWait || result.verdict == .retryLater
+        }
+        let (settled, again) = self.settle(through: answer.durableSequence)
+        self.putBack(again)
+        if mustWait { self.delay(Duration(answer.retryDelay), now: now) }
+        if answer.hasClosing {
+            self.isClosing = true
+            self.deadline = now + Duration(answer.closing.grace) + Self.endTime
+        } else if !self.isHalfClosed {
+            self.deadline = self.writtenCount > 0 ? now + self.answerTimeout : nil
+        }
+        return settled
+    }
+
+    /// Keeps a result until the watermark passes its request. Sequences under way have no gaps:
+    /// requests are added at one end and settled at the other.
+    private mutating func keep(_ result: Sightline_V1_EventResult) {
+        guard let first = self.pending.first?.sequence, result.sequence >= first,
+            result.sequence - first < UInt64(self.writtenCount)
+        else { return }
+        let place = self.pending.startIndex + Int(result.sequence - first)
+        self.pending[place].keep(result)
+    }
+
+    /// Removes requests up to the watermark, if they were written on this stream: a server cannot
+    /// have settled a request that it was not sent.
+    private mutating func settle(
+        through watermark: UInt64
+    ) -> (settled: [Settled], again: [Ticket]) {
+        var settled: [Settled] = []
+        var again: [Ticket] = []
+        while self.writtenCount > 0, let first = self.pending.first, first.sequence <= watermark {
+            let request = self.pending.removeFirst()
+            self.writtenCount -= 1
+            if request.wholeResult?.verdict == .rejected, request.exceeds(self.limits) {
+                again += request.tickets
+                continue
+            }
+            for (index, ticket) in request.tickets.enumerated() {
+                let result = request.result(at: index)
+                if result?.verdict == .retryLater {
+                    again.append(ticket)
+                    self.retriedEventCount += 1
+                } else {
+                    settled.append((ticket, result))
+                    self.byteCount -= ticket.requestByteCount
+                }
+            }
+        }
+        self.count -= settled.count
+        return (settled, again)
+    }
+
+    /// Puts events before all that wait.
+    private mutating func putBack(_ tickets: [Ticket]) {
+        self.waiting.prepend(contentsOf: tickets)
+        self.waitingByteCount += tickets.reduce(0) { $0 + $1.requestByteCount }
+        self.hurriedCount += tickets.count
+    }
+
+    /// Lets no new request go before the server wants it; up to half as long again, so that senders
+    /// do not come back together.
+    private mutating func delay(_ asked: Duration, now: Duration) {
+        let bounded = min(max(asked, Self.retryDelays.lowerBound), Self.retryDelays.upperBound)
+        let time = now + bounded * (1 + self.jitter() / 2)
+        self.retryTime = max(self.retryTime ?? time, time)
+    }
+}

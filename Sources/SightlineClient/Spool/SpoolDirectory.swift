@@ -1,0 +1,115 @@
+internal import Foundation
+
+/// A spool's directory on the system's disk, locked for one owner.
+package final class SpoolDirectory: SpoolDisk {
+    private static let suffix = ".spool"
+
+    private let path: String
+    private let lock: Descriptor
+
+    /// Makes or opens a directory, and locks it until the last reference goes.
+    package init(_ path: String) throws(SpoolError) {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true)
+        } catch {
+            throw .failed(operation: "make", file: path, reason: "\(error.localizedDescription)")
+        }
+        self.path = path
+        self.lock = try Descriptor(path + "/lock", O_RDWR | O_CREAT)
+        guard flock(self.lock.number, LOCK_EX | LOCK_NB) == 0 else {
+            throw .locked(directory: path)
+        }
+    }
+
+    package func segments() throws(SpoolError) -> [UInt64] {
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: self.path)
+        } catch {
+            throw .failed(
+                operation: "list", file: self.path, reason: "\(error.localizedDescription)")
+        }
+        return names.filter { $0.hasSuffix(Self.suffix) }
+            .compactMap { UInt64($0.dropLast(Self.suffix.count), radix: 16) }.sorted()
+    }
+
+    package func contents(of segment: UInt64) throws(SpoolError) -> [UInt8] {
+        let path = self.path(of: segment)
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw .failed(operation: "read", file: path, reason: "it cannot be opened")
+        }
+        return Array(data)
+    }
+
+    package func open(_ segment: UInt64) throws(SpoolError) -> any SpoolFile {
+        try Descriptor(self.path(of: segment), O_WRONLY | O_APPEND)
+    }
+
+    package func create(_ segment: UInt64) throws(SpoolError) -> any SpoolFile {
+        let file = try Descriptor(
+            self.path(of: segment), O_WRONLY | O_APPEND | O_CREAT | O_TRUNC)
+        let directory = try Descriptor(self.path, O_RDONLY | O_DIRECTORY)
+        guard fsync(directory.number) == 0 else { throw .system("sync", self.path) }
+        return file
+    }
+
+    package func remove(_ segment: UInt64) throws(SpoolError) {
+        let path = self.path(of: segment)
+        guard unlink(path) == 0 else { throw .system("remove", path) }
+    }
+
+    package func path(of segment: UInt64) -> String {
+        let number = String(segment, radix: 16)
+        let zeros = String(repeating: "0", count: max(0, 16 - number.count))
+        return "\(self.path)/\(zeros)\(number)\(Self.suffix)"
+    }
+}
+
+/// A file descriptor, closed when the last reference goes.
+private final class Descriptor: SpoolFile {
+    private static let mode: mode_t = 0o600
+
+    let path: String
+    let number: Int32
+
+    init(_ path: String, _ flags: Int32) throws(SpoolError) {
+        self.path = path
+        self.number = Foundation.open(path, flags | O_CLOEXEC, Self.mode)
+        guard self.number >= 0 else { throw .system("open", path) }
+    }
+
+    deinit { if self.number >= 0 { close(self.number) } }
+
+    func append(_ bytes: [UInt8]) throws(SpoolError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(self.number, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw .system("write", self.path) }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    func truncate(to byteCount: Int) throws(SpoolError) {
+        guard ftruncate(self.number, off_t(byteCount)) == 0 else {
+            throw .system("cut", self.path)
+        }
+    }
+
+    func sync() throws(SpoolError) {
+        #if os(Linux)
+            let status = fdatasync(self.number)
+        #else
+            let status = fcntl(self.number, F_FULLFSYNC)
+        #endif
+        guard status == 0 else { throw .system("sync", self.path) }
+    }
+}
+
+extension SpoolError {
+    /// The last call's failure.
+    fileprivate static func system(_ operation: String, _ file: String) -> SpoolError {
+        .failed(operation: operation, file: file, reason: String(cString: strerror(errno)))
+    }
+}

@@ -1,0 +1,199 @@
+/// The segments of a spool: which file an event goes to, when one is synced, and when one goes. It
+/// has no clock, no task and no lock of its own.
+///
+/// A segment only grows, and is synced before the next one begins. So only the last one can be torn
+/// by a power cut, and an earlier one that is not whole is damaged. A segment goes with its last
+/// event: if a power cut brings it back, its events come back as duplicates.
+package struct SpoolLog: Sendable {
+    /// An event that an earlier owner left.
+    package struct Left: Sendable, Equatable {
+        /// The encoded event.
+        package let bytes: [UInt8]
+        /// The segment that it is to be released from.
+        package let segment: UInt64
+    }
+
+    private struct Segment: Sendable {
+        var byteCount: Int
+        var unsettledCount: Int
+    }
+
+    /// The bytes at which the segment that is written to goes with its last event. A smaller one is
+    /// continued, so that a slow sender does not make a file for each event.
+    package static let idleByteCount = 64 << 10
+
+    /// The events appended since it was opened.
+    package private(set) var appendedCount: UInt64 = 0
+    /// So many of them, from the first, are durable.
+    package private(set) var syncedCount: UInt64 = 0
+    /// Why nothing is appended any more.
+    package private(set) var failure: SpoolError?
+    /// The bytes of all files.
+    package private(set) var byteCount = 0
+
+    private let disk: any SpoolDisk
+    private let maxBytes: Int
+    private let segmentBytes: Int
+    private var segments: [UInt64: Segment] = [:]
+    private var unsettledCount = 0
+    private var last: UInt64 = 0
+    /// The last segment's; nil until this owner has begun one.
+    private var file: (any SpoolFile)?
+
+    /// Creates a log without its files: call `recover` next.
+    package init(disk: any SpoolDisk, maxBytes: Int, segmentBytes: Int) {
+        self.disk = disk
+        self.maxBytes = maxBytes
+        // So that a few events that are sent again cannot hold all of it.
+        self.segmentBytes = min(segmentBytes, max(1, maxBytes / 4))
+    }
+
+    /// What an earlier owner left, in order. To be called once, before anything is appended. What
+    /// was found is synced: a power cut must not take it from a segment that is not the last.
+    package mutating func recover() throws(SpoolError) -> [Left] {
+        let numbers = try self.disk.segments()
+        var all: [(number: UInt64, byteCount: Int, found: SpoolRecords.Found)] = []
+        for number in numbers {
+            let bytes = try self.disk.contents(of: number)
+            do {
+                let found = try SpoolRecords.read(bytes, mayBeTorn: number == numbers.last)
+                all.append((number, bytes.count, found))
+            } catch {
+                throw .damaged(file: self.disk.path(of: number), byte: error.byte)
+            }
+        }
+        var left: [Left] = []
+        for (number, byteCount, found) in all {
+            self.last = number
+            guard !found.events.isEmpty else {
+                try self.disk.remove(number)
+                continue
+            }
+            let file = try self.disk.open(number)
+            if found.end < byteCount { try file.truncate(to: found.end) }
+            try file.sync()
+            self.segments[number] = Segment(
+                byteCount: found.end, unsettledCount: found.events.count)
+            self.byteCount += found.end
+            self.unsettledCount += found.events.count
+            left += found.events.map { Left(bytes: $0, segment: number) }
+        }
+        return left
+    }
+
+    /// Whether an event fits now; one always does where nothing else is kept.
+    package func hasRoom(for eventByteCount: Int) -> Bool {
+        self.unsettledCount == 0 || self.byteCount + self.needed(eventByteCount) <= self.maxBytes
+    }
+
+    /// Writes an event; returns the segment that it is to be released from. Keeps nothing of it
+    /// where this throws.
+    package mutating func append(_ event: [UInt8]) throws(SpoolError) -> UInt64 {
+        if let failure { throw failure }
+        let file = try self.fileWithRoom(for: event.count)
+        let record = SpoolRecords.record(of: event)
+        do {
+            try file.append(record)
+        } catch {
+            self.cut(file)
+            throw error
+        }
+        self.segments[self.last]?.byteCount += record.count
+        self.segments[self.last]?.unsettledCount += 1
+        self.byteCount += record.count
+        self.unsettledCount += 1
+        self.appendedCount += 1
+        return self.last
+    }
+
+    /// Forgets settled events of a segment. The segment goes with its last one.
+    package mutating func release(_ count: Int, of number: UInt64) {
+        self.unsettledCount -= count
+        self.segments[number]?.unsettledCount -= count
+        guard let segment = self.segments[number], segment.unsettledCount == 0 else { return }
+        if number == self.last, self.file != nil {
+            guard segment.byteCount >= min(Self.idleByteCount, self.segmentBytes) else { return }
+            self.file = nil
+        }
+        self.remove(number)
+    }
+
+    /// What is to be synced now, and the count to hand to `noteSync` after that; the file is nil
+    /// where all is durable or settled already.
+    package func nextSync() -> (file: (any SpoolFile)?, count: UInt64) {
+        (self.file, self.appendedCount)
+    }
+
+    /// Takes the outcome of a sync. A failed one is the end of the spool: nobody knows what is
+    /// durable after it.
+    package mutating func noteSync(through count: UInt64, failure: SpoolError?) {
+        if let failure {
+            self.failure = self.failure ?? failure
+        } else {
+            self.syncedCount = max(self.syncedCount, count)
+        }
+    }
+
+    /// Syncs and closes it. What is not settled stays for the next owner.
+    package mutating func close() throws(SpoolError) {
+        try self.endSegment()
+        if self.segments[self.last]?.unsettledCount == 0 { self.remove(self.last) }
+        if let failure { throw failure }
+    }
+
+    private func needed(_ eventByteCount: Int) -> Int {
+        SpoolRecords.magic.count + SpoolRecords.headByteCount + eventByteCount
+    }
+
+    /// The file to append to: the last segment's, or that of a new one.
+    private mutating func fileWithRoom(for eventByteCount: Int) throws(SpoolError) -> any SpoolFile
+    {
+        if let file, let segment = self.segments[self.last] {
+            let isIdle = self.unsettledCount == 0
+            let isOver = self.byteCount + self.needed(eventByteCount) > self.maxBytes
+            if segment.byteCount < self.segmentBytes, !(isIdle && isOver) { return file }
+            try self.endSegment()
+            if segment.unsettledCount == 0 { self.remove(self.last) }
+        }
+        let number = self.last + 1
+        let file = try self.disk.create(number)
+        try file.append(SpoolRecords.magic)
+        self.file = file
+        self.last = number
+        self.segments[number] = Segment(
+            byteCount: SpoolRecords.magic.count, unsettledCount: 0)
+        self.byteCount += SpoolRecords.magic.count
+        return file
+    }
+
+    /// Syncs the segment that was written to: an earlier one may not be torn.
+    private mutating func endSegment() throws(SpoolError) {
+        guard let file else { return }
+        self.file = nil
+        do {
+            try file.sync()
+        } catch {
+            self.failure = self.failure ?? error
+            throw error
+        }
+        self.syncedCount = self.appendedCount
+    }
+
+    /// Removes what a failed write has left: a record that is not whole may only be the last.
+    private mutating func cut(_ file: any SpoolFile) {
+        do {
+            try file.truncate(to: self.segments[self.last]?.byteCount ?? 0)
+        } catch {
+            self.failure = self.failure ?? error
+        }
+    }
+
+    private mutating func remove(_ number: UInt64) {
+        self.byteCount -= self.segments.removeValue(forKey: number)?.byteCount ?? 0
+        do {
+            try self.disk.remove(number)
+        } catch {
+            self.failure = self.failure ?? error
+        }
+    }
+}

@@ -1,0 +1,88 @@
+/// The form of a spool's file: a magic and then records, each the length of an event's bytes and the
+/// CRC-32 of length and bytes, both 4 bytes little-endian, and the bytes. The length is summed too:
+/// a tail of zeros, as a power cut may leave it, is no record.
+package enum SpoolRecords {
+    /// What a file begins with.
+    package static let magic = Array("SLSPOOL1".utf8)
+    /// The bytes of a record apart from its event.
+    package static let headByteCount = 8
+
+    /// The events of a file.
+    package struct Found: Sendable, Equatable {
+        /// The bytes of each event, in order.
+        package var events: [[UInt8]] = []
+        /// The end of the last whole record; 0 without a magic.
+        package var end = 0
+    }
+
+    /// An event's record.
+    package static func record(of event: [UInt8]) -> [UInt8] {
+        let length = self.bytes(of: UInt32(event.count))
+        var checksum = CRC32()
+        checksum.update(length)
+        checksum.update(event)
+        return length + self.bytes(of: checksum.value) + event
+    }
+
+    /// Reads a file up to its end, or to its first record that is not whole. Such a one is a torn
+    /// tail where `mayBeTorn` and no whole record follows it: it was never synced.
+    ///
+    /// - Throws: `Damage`.
+    package static func read(_ bytes: [UInt8], mayBeTorn: Bool) throws(Damage) -> Found {
+        var found = Found()
+        guard bytes.starts(with: self.magic) else {
+            let start = zip(bytes, self.magic).prefix { $0 == $1 }.count
+            let isTorn = bytes[start...].allSatisfy { $0 == 0 }
+            guard mayBeTorn, isTorn else { throw Damage(byte: 0) }
+            return found
+        }
+        found.end = self.magic.count
+        while let event = self.event(at: found.end, of: bytes) {
+            found.events.append(Array(event))
+            found.end = event.endIndex
+        }
+        if found.end < bytes.count {
+            guard mayBeTorn, !self.isFollowed(found.end, in: bytes) else {
+                throw Damage(byte: found.end)
+            }
+        }
+        return found
+    }
+
+    /// Where a file is damaged.
+    package struct Damage: Error, Equatable {
+        /// The start of the record that is not whole.
+        package let byte: Int
+
+        /// Creates it.
+        package init(byte: Int) { self.byte = byte }
+    }
+
+    /// Whether a whole record stands behind the one that is not.
+    private static func isFollowed(_ place: Int, in bytes: [UInt8]) -> Bool {
+        guard let length = self.number(at: place, of: bytes) else { return false }
+        return self.event(at: place + self.headByteCount + Int(length), of: bytes) != nil
+    }
+
+    private static func event(at place: Int, of bytes: [UInt8]) -> ArraySlice<UInt8>? {
+        let start = place + self.headByteCount
+        guard let length = self.number(at: place, of: bytes),
+            let expected = self.number(at: place + 4, of: bytes),
+            Int(length) <= bytes.count - start
+        else { return nil }
+        let event = bytes[start..<start + Int(length)]
+        var checksum = CRC32()
+        checksum.update(bytes[place..<place + 4])
+        checksum.update(event)
+        return checksum.value == expected ? event : nil
+    }
+
+    private static func number(at place: Int, of bytes: [UInt8]) -> UInt32? {
+        guard place <= bytes.count - 4 else { return nil }
+        return bytes[place..<place + 4].reversed().reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    private static func bytes(of number: UInt32) -> [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+    }
+}

@@ -1,0 +1,92 @@
+internal import Dispatch
+internal import Synchronization
+
+/// Who waits for a sync of the spool, and whether one is under way. It runs on a queue of its own,
+/// since it blocks.
+final class SpoolSyncing: Sendable {
+    /// Appends within this time share a sync, unless a `send` waits for it.
+    static let delay: DispatchTimeInterval = .milliseconds(5)
+
+    struct State: Sendable {
+        var isScheduled = false
+        var waiting: [(count: UInt64, promise: Promise<SpoolError?>)] = []
+    }
+
+    let state = Mutex(State())
+    let queue = DispatchQueue(label: "sightline.client.spool")
+}
+
+extension SightlineClient {
+    /// Has what was appended synced, and waits for that where sends are to be synced. All that are
+    /// waiting share a sync.
+    ///
+    /// - Throws: `SpoolError`, `CancellationError`.
+    nonisolated(nonsending) func waitForSync() async throws {
+        guard let spool = self.configuration.spool else { return }
+        let appendedCount = self.state.withLock { $0.spool?.appendedCount ?? 0 }
+        let promise = Promise<SpoolError?>()
+        let isScheduled = self.syncing.state.withLock { state in
+            if spool.syncsSends { state.waiting.append((appendedCount, promise)) }
+            defer { state.isScheduled = true }
+            return state.isScheduled
+        }
+        if !isScheduled { self.scheduleSync(spool) }
+        if spool.syncsSends, let failure = try await promise.get() { throw failure }
+    }
+
+    private func scheduleSync(_ spool: SpoolConfiguration) {
+        if spool.syncsSends {
+            self.syncing.queue.async { self.sync(spool) }
+        } else {
+            self.syncing.queue.asyncAfter(deadline: .now() + SpoolSyncing.delay) {
+                self.sync(spool)
+            }
+        }
+    }
+
+    /// Syncs the file outside of the client's lock, so that events are taken meanwhile.
+    private func sync(_ spool: SpoolConfiguration) {
+        let (file, count) = self.state.withLock { $0.spool?.nextSync() ?? (nil, .max) }
+        var failure: SpoolError?
+        do {
+            try file?.sync()
+        } catch {
+            failure = error
+        }
+        let (syncedCount, appendedCount, end) = self.state.withLock { state in
+            state.spool?.noteSync(through: count, failure: failure)
+            guard let log = state.spool else { return (UInt64.max, UInt64.max, failure) }
+            return (log.syncedCount, log.appendedCount, log.failure)
+        }
+        let (promises, goesOn) = self.syncing.state.withLock { state in
+            let promises = state.waiting.filter { $0.count <= syncedCount || end != nil }
+            state.waiting.removeAll { $0.count <= syncedCount || end != nil }
+            state.isScheduled =
+                end == nil && (syncedCount < appendedCount || !state.waiting.isEmpty)
+            return (promises, state.isScheduled)
+        }
+        for (count, promise) in promises { promise.fulfil(count <= syncedCount ? nil : end) }
+        if goesOn { self.scheduleSync(spool) }
+    }
+
+    /// Syncs and closes the spool, and lets go of its directory.
+    ///
+    /// - Throws: `SpoolError`.
+    func closeSpool() async throws {
+        guard self.configuration.spool != nil else { return }
+        let closed = Promise<SpoolError?>()
+        self.syncing.queue.async {
+            closed.fulfil(
+                self.state.withLock { state in
+                    defer { state.spool = nil }
+                    do throws(SpoolError) {
+                        try state.spool?.close()
+                        return nil
+                    } catch {
+                        return error
+                    }
+                })
+        }
+        if let failure = try await closed.get() { throw failure }
+    }
+}

@@ -1,0 +1,95 @@
+public import SightlineProtos
+internal import SwiftProtobuf
+internal import Synchronization
+
+/// An event that a client has taken, and the promise of its verdict.
+public final class Ticket: Sendable {
+    /// How an event ends.
+    package enum End: Sendable {
+        /// It has its verdict; nil means accepted, without more.
+        case settled(Sightline_V1_EventResult?)
+        /// The client ended before.
+        case failed(SightlineClientError)
+    }
+
+    private struct State: Sendable {
+        var end: End?
+        var promise: Promise<Void>?
+    }
+
+    /// The place of the event among those that the client took, from 1; `SettledEvent` has it too.
+    public let number: UInt64
+    /// The encoded event.
+    package let bytes: [UInt8]
+    /// The bytes that it adds to a request: the event, its tag and its length.
+    package let requestByteCount: Int
+    /// Where the spool has it; 0 without one.
+    package let segment: UInt64
+    private let state = Mutex(State())
+
+    /// Creates a ticket for an encoded event.
+    package init(number: UInt64, bytes: [UInt8], segment: UInt64 = 0) {
+        self.number = number
+        self.bytes = bytes
+        self.requestByteCount = 1 + RequestBytes.varintByteCount(bytes.count) + bytes.count
+        self.segment = segment
+    }
+
+    /// Waits for the event's verdict, and gives it with what belongs to it: hits (with
+    /// `reportsAccepted`), warnings, violations.
+    ///
+    /// - Throws: `SightlineClientError` if the client ended before, `CancellationError`.
+    public var result: Sightline_V1_EventResult {
+        get async throws {
+            while true {
+                switch self.next() {
+                case .success(.settled(let result)): return result ?? self.accepted
+                case .success(.failed(let error)): throw error
+                case .failure(let unsettled): try await unsettled.promise.get()
+                }
+            }
+        }
+    }
+
+    /// Waits for the verdict alone. All but `rejected` are success; `duplicate` is what an event
+    /// gets that was recorded, and sent again because its acknowledgement was lost.
+    ///
+    /// - Throws: as `result`.
+    public var verdict: Sightline_V1_Verdict {
+        get async throws { try await self.result.verdict }
+    }
+
+    /// The result of an event of which the server had no more to say.
+    package var accepted: Sightline_V1_EventResult {
+        var result = Sightline_V1_EventResult()
+        result.verdict = .accepted
+        // They were encoded by SwiftProtobuf, or are what a spool's checksum covers.
+        let event = try? Sightline_V1_TrackingEvent(serializedBytes: self.bytes)
+        result.eventID = event?.eventID ?? ""
+        return result
+    }
+
+    /// Tells those who wait. Later ends are ignored.
+    package func finish(_ end: End) {
+        let promise = self.state.withLock { state -> Promise<Void>? in
+            guard state.end == nil else { return nil }
+            state.end = end
+            defer { state.promise = nil }
+            return state.promise
+        }
+        promise?.fulfil(())
+    }
+
+    private struct Unsettled: Error {
+        let promise: Promise<Void>
+    }
+
+    private func next() -> Result<End, Unsettled> {
+        self.state.withLock { state in
+            if let end = state.end { return .success(end) }
+            let promise = state.promise ?? Promise()
+            state.promise = promise
+            return .failure(Unsettled(promise: promise))
+        }
+    }
+}

@@ -1,0 +1,34 @@
+internal import EventFiles
+internal import SightlineClient
+internal import SwiftProtobuf
+
+/// The events of a single request.
+struct EventBatch {
+    private static let maxEvents = 100
+    private static let maxBytes =
+        RequestLimits.largestRequestByteCount - RequestLimits.requestOverheadByteCount
+
+    private(set) var events: [OutgoingEvent] = []
+    private var byteCount = 0
+
+    /// Adds an event; false if the batch is full without it.
+    ///
+    /// - Throws: `InputError` if no request can hold the event.
+    mutating func add(_ event: OutgoingEvent) throws -> Bool {
+        let bytes: [UInt8] = try event.event.serializedBytes()
+        // Its tag and its length of up to 3 bytes.
+        let needed = bytes.count + 4
+        guard needed <= Self.maxBytes else {
+            throw InputError(
+                file: event.origin.description,
+                reason: "the event takes \(bytes.count) bytes, and a request holds at most "
+                    + "\(Self.maxBytes)")
+        }
+        guard self.events.count < Self.maxEvents, needed <= Self.maxBytes - self.byteCount else {
+            return false
+        }
+        self.events.append(event)
+        self.byteCount += needed
+        return true
+    }
+}

@@ -1,0 +1,71 @@
+internal import EventFiles
+internal import SightlineClient
+internal import SightlineProtos
+internal import Synchronization
+
+/// What the tasks of a `send` share: which event of which file is under way, and what was told.
+final class SendRecord: Sendable {
+    private struct State: Sendable {
+        /// Where the events were read that have no verdict yet, by their tickets' numbers.
+        var origins: [UInt64: EventOrigin] = [:]
+        var nextNumber: UInt64 = 1
+        var readCount = 0
+        var settledCount = 0
+        var lastFailure: String?
+    }
+
+    private let state = Mutex(State())
+    private let onProgress: @Sendable (SendProgress) -> Void
+
+    init(onProgress: @escaping @Sendable (SendProgress) -> Void) {
+        self.onProgress = onProgress
+    }
+
+    /// The last broken stream.
+    var lastFailure: String? { self.state.withLock { $0.lastFailure } }
+
+    /// Notes an event before it is sent, as its result may come before `send` returns.
+    func begin(_ origin: EventOrigin) {
+        self.state.withLock { state in
+            state.origins[state.nextNumber] = origin
+            state.nextNumber += 1
+            state.readCount += 1
+        }
+    }
+
+    /// Tells the verdict on the event of a ticket.
+    func settle(_ settled: SettledEvent) {
+        self.tell(settled.number, settled.result)
+    }
+
+    /// Tells that the last event was not taken, and why.
+    func refuse(_ result: Sightline_V1_EventResult) {
+        let number = self.state.withLock { state in
+            state.nextNumber -= 1
+            return state.nextNumber
+        }
+        self.tell(number, result)
+    }
+
+    /// Tells of a broken stream.
+    func interrupt(_ interruption: ClientConfiguration.Interruption) {
+        let progress = self.state.withLock { state in
+            state.lastFailure = "\(interruption.code): \(interruption.reason)"
+            return SendProgress(
+                readCount: state.readCount, settledCount: state.settledCount,
+                interruption: .init(reason: interruption.reason, delay: interruption.delay))
+        }
+        self.onProgress(progress)
+    }
+
+    private func tell(_ number: UInt64, _ result: Sightline_V1_EventResult) {
+        let progress = self.state.withLock { state -> SendProgress? in
+            guard let origin = state.origins.removeValue(forKey: number) else { return nil }
+            state.settledCount += 1
+            return SendProgress(
+                outcomes: [EventOutcome(origin: origin, result: result)],
+                readCount: state.readCount, settledCount: state.settledCount)
+        }
+        if let progress { self.onProgress(progress) }
+    }
+}

@@ -1,0 +1,316 @@
+// The client against a server over loopback: what the pure tests cannot show.
+internal import Foundation
+internal import SightlineClient
+internal import SightlineProtos
+internal import Synchronization
+internal import TestSupport
+internal import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct SightlineClientTests {
+    /// Longer than any test takes; only a failure waits for it.
+    private let patience: Duration = .seconds(60)
+    /// An address where nobody listens.
+    private let nobody: ServerAddress
+
+    init() throws { self.nobody = try ServerAddress("127.0.0.1:1") }
+
+    @Test("each event gets its result, by its ticket and once in the results")
+    func settlesAll() async throws {
+        try await ScriptedServer().run { address in
+            try await RunningClient.with(address) {
+                $0.collectsResults = true
+                $0.reportsAccepted = true
+            } _: { client in
+                async let numbers = client.results.reduce(into: []) { $0.append($1.number) }
+                let tickets = try await client.send(0..<9)
+                #expect(tickets.map(\.number) == Array(1...9))
+                let report = try await client.close(timeout: self.patience)
+                #expect(report.acknowledgedCount == 9 && report.pendingCount == 0)
+                for ticket in tickets { #expect(try await ticket.verdict == .accepted) }
+                #expect(await numbers == Array(1...9))
+                #expect(client.statistics.verdicts == [.accepted: 9])
+                #expect(client.statistics.streamCount == 1)
+                #expect(client.unacknowledged().isEmpty)
+            }
+        }
+    }
+
+    @Test("without a word of the server an event was accepted, and its result has its id")
+    func accepted() async throws {
+        let server = ScriptedServer(rest: .accept)
+        try await server.run { address in
+            try await RunningClient.with(address) { client in
+                let ticket = try await client.send(TestEvents.event("e0"))
+                let result = try await ticket.result
+                #expect(result.eventID == "e0" && result.verdict == .accepted)
+            }
+        }
+        #expect(server.requests.map(\.hasOptions) == [false])
+    }
+
+    @Test("what was not acked goes again on a new stream, with its sequence, and is told of")
+    func resends() async throws {
+        let server = ScriptedServer([.settle(.accepted), .breakOff])
+        let interruptions = Mutex<[String]>([])
+        try await server.run { address in
+            try await RunningClient.with(address) { configuration in
+                configuration.reportsAccepted = true
+                configuration.onInterruption = { told in
+                    interruptions.withLock { $0.append("\(told.code) \(told.reason)") }
+                }
+            } _: { client in
+                _ = try await client.send(0..<4)
+                try await client.close(timeout: self.patience)
+                #expect(client.statistics.reconnectionCount == 1)
+                #expect(client.statistics.resentRequestCount == 1)
+            }
+        }
+        let requests = server.requests
+        #expect(requests.map(\.sequence) == [1, 2, 2])
+        #expect(requests[1].events == requests[2].events)
+        #expect(requests[2].options.reportAccepted)
+        #expect(interruptions.withLock { $0 } == ["UNAVAILABLE a break"])
+    }
+
+    @Test("a server that closes a stream gets the rest on the next one")
+    func closing() async throws {
+        let server = ScriptedServer([.close])
+        try await server.run { address in
+            try await RunningClient.with(address) { client in
+                _ = try await client.send(0..<4)
+                try await client.close(timeout: self.patience)
+                #expect(client.statistics.streamCount == 2)
+                #expect(client.statistics.resentRequestCount == 0)
+            }
+        }
+        #expect(server.requests.flatMap(\.events).map(\.eventID) == ["e0", "e1", "e2", "e3"])
+    }
+
+    @Test("RETRY_LATER goes again with a new sequence")
+    func retriesLater() async throws {
+        let server = ScriptedServer([.settle(.retryLater)])
+        try await server.run { address in
+            try await RunningClient.with(address) { client in
+                _ = try await client.send(0..<2)
+                let report = try await client.flush(timeout: self.patience)
+                #expect(report.acknowledgedCount == 2)
+                #expect(client.statistics.retriedEventCount == 2)
+            }
+        }
+        #expect(server.requests.map(\.sequence) == [1, 2])
+    }
+
+    @Test("a refusal ends the client: tickets, calls and run tell it, and the events are kept")
+    func refusal() async throws {
+        let server = ScriptedServer([.refuse])
+        try await server.run { address in
+            let client = try SightlineClient(RunningClient.configuration(address))
+            let running = Task { try await client.run() }
+            let ticket = try await client.send(TestEvents.event("e0"))
+            let expected = SightlineClientError.refused(
+                target: address.description, code: "INVALID_ARGUMENT",
+                reason: "refused; sequence: it must rise")
+            await #expect(throws: expected) { try await ticket.result }
+            await #expect(throws: expected) { try await running.value }
+            await #expect(throws: expected) { try await client.send(TestEvents.event("e1")) }
+            await #expect(throws: expected) { try await client.flush() }
+            await #expect(throws: expected) { try await client.close() }
+            #expect(client.unacknowledged().map(\.eventID) == ["e0"])
+        }
+        #expect(server.requests.count == 1)
+    }
+
+    @Test("a full client makes trySend fail and send wait for room", arguments: [1, 2])
+    func full(limit: Int) async throws {
+        try await ScriptedServer().run { address in
+            var configuration = RunningClient.configuration(address)
+            configuration.maxPendingEvents = limit
+            let client = try SightlineClient(configuration)
+            // It does not run yet: nothing is settled.
+            _ = try await client.send(0..<limit)
+            await #expect(throws: SightlineClientError.full) {
+                try await client.trySend(TestEvents.event("e"))
+            }
+            #expect(client.statistics.refusedCount == 1)
+            let waiting = Task { try await client.send(TestEvents.event("last")) }
+            async let running: Void = client.run()
+            #expect(try await waiting.value.verdict == .accepted)
+            try await client.close(timeout: self.patience)
+            try await running
+        }
+    }
+
+    @Test("the bytes that it holds are bounded, and a larger event is taken alone")
+    func bytes() async throws {
+        var configuration = RunningClient.configuration(self.nobody)
+        configuration.maxPendingBytes = 12
+        let client = try SightlineClient(configuration)
+        // Each takes 6 bytes in a request, of which 4 are its own.
+        _ = try await client.send(0..<2)
+        await #expect(throws: SightlineClientError.full) {
+            try await client.trySend(TestEvents.event("e2"))
+        }
+        let other = try SightlineClient(configuration)
+        try await other.trySend(TestEvents.event(String(repeating: "x", count: 100)))
+        #expect(other.statistics.pendingCount == 1)
+    }
+
+    @Test("whoever is cancelled while it waits for room has sent nothing")
+    func cancelledSend() async throws {
+        var configuration = RunningClient.configuration(self.nobody)
+        configuration.maxPendingEvents = 1
+        let client = try SightlineClient(configuration)
+        _ = try await client.send(0..<1)
+        let waiting = Task { try await client.send(TestEvents.event("e1")) }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        #expect(client.unacknowledged().map(\.eventID) == ["e0"])
+    }
+
+    @Test("results that nobody reads fill the client")
+    func unreadResults() async throws {
+        try await ScriptedServer().run { address in
+            try await RunningClient.with(address) {
+                $0.collectsResults = true
+                $0.maxPendingEvents = 2
+            } _: { client in
+                for ticket in try await client.send(0..<2) { _ = try await ticket.result }
+                await #expect(throws: SightlineClientError.full) {
+                    try await client.trySend(TestEvents.event("e2"))
+                }
+                var results = client.results.makeAsyncIterator()
+                #expect(await results.next()?.number == 1)
+                #expect(await results.next()?.number == 2)
+                async let third = results.next()
+                #expect(try await client.send(TestEvents.event("e2")).number == 3)
+                #expect(await third?.number == 3)
+            }
+        }
+    }
+
+    @Test("the largest event fits, and one byte more is refused before it is taken")
+    func largest() async throws {
+        let client = try SightlineClient(RunningClient.configuration(self.nobody))
+        let most = RequestLimits.largestRequestByteCount - RequestLimits.requestOverheadByteCount
+        // The event's tag and length take 4 bytes, and so do those of its id.
+        let event = TestEvents.event(String(repeating: "x", count: most - 8))
+        try await client.send(event)
+        #expect(client.statistics.pendingByteCount == most)
+        var larger = event
+        larger.eventID += "x"
+        await #expect(throws: SightlineClientError.tooLarge(byteCount: most - 3)) {
+            try await client.send(larger)
+        }
+    }
+
+    @Test("a flush and a close that take too long say what is left, which is kept")
+    func timeouts() async throws {
+        try await ScriptedServer(rest: .silence).run { address in
+            try await RunningClient.with(address) { client in
+                let tickets = try await client.send(0..<3)
+                let report = FlushReport(acknowledgedCount: 0, pendingCount: 3)
+                await #expect(throws: SightlineClientError.timedOut(report)) {
+                    try await client.flush(timeout: .milliseconds(10))
+                }
+                await #expect(throws: SightlineClientError.timedOut(report)) {
+                    try await client.close(timeout: .milliseconds(10))
+                }
+                await #expect(throws: SightlineClientError.closed) { try await tickets[0].result }
+                #expect(client.unacknowledged().map(\.eventID) == ["e0", "e1", "e2"])
+            }
+        }
+    }
+
+    @Test("a silent server is given up, and the events go again")
+    func answerTimeout() async throws {
+        let server = ScriptedServer([.silence])
+        try await server.run { address in
+            try await RunningClient.with(address) {
+                $0.answerTimeout = .milliseconds(10)
+            } _: { client in
+                let tickets = try await client.send(0..<1)
+                #expect(try await tickets[0].verdict == .accepted)
+                #expect(client.statistics.streamCount == 2)
+            }
+        }
+    }
+
+    @Test("a closed client takes nothing, and may be closed again")
+    func closed() async throws {
+        let client = try SightlineClient(RunningClient.configuration(self.nobody))
+        #expect(try await client.close().pendingCount == 0)
+        #expect(try await client.close().pendingCount == 0)
+        await #expect(throws: SightlineClientError.closed) {
+            try await client.send(TestEvents.event("e0"))
+        }
+        #expect(try await client.flush().pendingCount == 0)
+    }
+
+    @Test("run ends by beginClosing, and by its cancellation; it is called once")
+    func runs() async throws {
+        try await ScriptedServer().run { address in
+            let client = try SightlineClient(RunningClient.configuration(address))
+            _ = try await client.send(0..<3)
+            client.beginClosing()
+            try await client.run()
+            #expect(client.statistics.settledCount == 3)
+            await #expect(throws: SightlineClientError.ran) { try await client.run() }
+        }
+        let client = try SightlineClient(RunningClient.configuration(self.nobody))
+        let ticket = try await client.send(TestEvents.event("e0"))
+        let running = Task { try await client.run() }
+        running.cancel()
+        try await running.value
+        await #expect(throws: SightlineClientError.closed) { try await ticket.result }
+        #expect(client.unacknowledged().count == 1)
+    }
+
+    @Test("with a spool the next client sends what is left", arguments: [false, true])
+    func spool(syncsSends: Bool) async throws {
+        let folder = try TemporaryDirectory()
+        let spool = SpoolConfiguration(directory: folder.path, syncsSends: syncsSends)
+        do {
+            var configuration = RunningClient.configuration(self.nobody)
+            configuration.spool = spool
+            let client = try SightlineClient(configuration)
+            _ = try await client.send(0..<5)
+            await #expect(throws: SightlineClientError.self) {
+                try await client.close(timeout: .zero)
+            }
+        }
+        let server = ScriptedServer()
+        try await server.run { address in
+            try await RunningClient.with(address) {
+                $0.spool = spool
+            } _: { client in
+                #expect(client.statistics.pendingCount == 5)
+                #expect(try await client.send(TestEvents.event("e5")).number == 6)
+                try await client.close(timeout: self.patience)
+            }
+        }
+        #expect(server.requests.flatMap(\.events).map(\.eventID) == (0..<6).map { "e\($0)" })
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["lock"])
+    }
+
+    @Test("many tasks send at once, and share syncs of the spool")
+    func concurrentSends() async throws {
+        let folder = try TemporaryDirectory()
+        try await ScriptedServer().run { address in
+            try await RunningClient.with(address) {
+                $0.spool = SpoolConfiguration(directory: folder.path, syncsSends: true)
+                $0.maxPendingEvents = 7
+            } _: { client in
+                let numbers = try await withThrowingTaskGroup(of: [UInt64].self) { group in
+                    for _ in 0..<8 {
+                        group.addTask { try await client.send(0..<25).map(\.number) }
+                    }
+                    return try await group.reduce(into: []) { $0 += $1 }
+                }
+                #expect(numbers.sorted() == Array(1...200))
+                #expect(try await client.close(timeout: self.patience).pendingCount == 0)
+                #expect(client.statistics.settledCount == 200)
+            }
+        }
+    }
+}
