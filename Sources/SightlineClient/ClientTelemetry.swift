@@ -16,25 +16,32 @@ final class ClientTelemetry: Sendable {
     }
 
     private let address: ServerAddress
+    private let tracer: (any Tracer)?
+    private let metrics: any MetricsFactory
     private let dimensions: [(String, String)]
     private let pendingEvents: Gauge
     private let pendingBytes: Gauge
     private let state = Mutex(State())
 
-    init(address: ServerAddress) {
+    /// Creates it with a tracer; nil for that of the process, which may be set later.
+    init(address: ServerAddress, tracer: (any Tracer)?, metrics: any MetricsFactory) {
         self.address = address
+        self.tracer = tracer
+        self.metrics = metrics
         self.dimensions = [("target", address.description)]
         self.pendingEvents = Gauge(
-            label: "sightline_client_pending_events", dimensions: self.dimensions)
+            label: "sightline_client_pending_events", dimensions: self.dimensions,
+            factory: metrics)
         self.pendingBytes = Gauge(
-            label: "sightline_client_pending_bytes", dimensions: self.dimensions)
+            label: "sightline_client_pending_bytes", dimensions: self.dimensions, factory: metrics)
     }
 
     /// The encoded field of an event that carries the current span on; nil without one.
-    static func traceField() -> [UInt8]? {
+    func traceField() -> [UInt8]? {
         guard let context = ServiceContext.current, !context.isEmpty else { return nil }
         var carrier: [String: String] = [:]
-        InstrumentationSystem.instrument.inject(context, into: &carrier, using: CarrierInjector())
+        let instrument = self.tracer ?? InstrumentationSystem.instrument
+        instrument.inject(context, into: &carrier, using: CarrierInjector())
         guard let traceparent = carrier["traceparent"] else { return nil }
         let event = Sightline_V1_TrackingEvent.with {
             $0.traceContext.traceparent = traceparent
@@ -54,7 +61,7 @@ final class ClientTelemetry: Sendable {
 
     /// Starts the span of a request that is written.
     func begin(_ request: OutboxRequest) {
-        let tracer = InstrumentationSystem.tracer
+        let tracer = self.tracer ?? InstrumentationSystem.tracer
         guard !(tracer is NoOpTracer) else { return }
         let span = tracer.startAnySpan("send sightline.v1", ofKind: .producer)
         span.attributes["messaging.system"] = "sightline"
@@ -117,7 +124,9 @@ final class ClientTelemetry: Sendable {
         let key = name + (verdict ?? "")
         let verdicts = verdict.map { [("verdict", $0)] } ?? []
         let counter =
-            state.counters[key] ?? Counter(label: name, dimensions: self.dimensions + verdicts)
+            state.counters[key]
+            ?? Counter(
+                label: name, dimensions: self.dimensions + verdicts, factory: self.metrics)
         state.counters[key] = counter
         counter.increment(by: count)
     }

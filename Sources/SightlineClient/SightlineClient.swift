@@ -1,6 +1,8 @@
+package import CoreMetrics
 public import SightlineProtos
 internal import SwiftProtobuf
 internal import Synchronization
+package import Tracing
 
 /// Sends tracking events, and keeps each until the server has acknowledged it: through restarts,
 /// drains and cut links, and with a spool through the end of the process.
@@ -23,13 +25,23 @@ public final class SightlineClient: Sendable {
     /// must. With a spool it takes what an earlier owner of the directory left.
     ///
     /// - Throws: `SightlineClientError`, `SpoolError`.
-    public init(_ configuration: ClientConfiguration) throws {
+    public convenience init(_ configuration: ClientConfiguration) throws {
+        try self.init(configuration, tracer: nil, metrics: nil)
+    }
+
+    /// Makes a client with a tracer and a factory of metrics of its own; nil for those of the
+    /// process.
+    package init(
+        _ configuration: ClientConfiguration, tracer: (any Tracer)?, metrics: (any MetricsFactory)?
+    ) throws {
         try configuration.validate()
         // So that wrong files are told of here and not by the first stream.
         _ = try configuration.security.transport(to: configuration.address)
         _ = try configuration.credential?.metadata
         self.configuration = configuration
-        self.telemetry = ClientTelemetry(address: configuration.address)
+        self.telemetry = ClientTelemetry(
+            address: configuration.address, tracer: tracer,
+            metrics: metrics ?? MetricsSystem.factory)
         let outbox = Outbox(
             limits: configuration.limits, linger: configuration.linger,
             answerTimeout: configuration.answerTimeout, jitter: { .random(in: 0...1) })
@@ -142,7 +154,7 @@ public final class SightlineClient: Sendable {
 
     private func encoded(_ event: Sightline_V1_TrackingEvent) throws -> [UInt8] {
         var bytes: [UInt8] = try event.serializedBytes()
-        if !event.hasTraceContext, let field = ClientTelemetry.traceField() { bytes += field }
+        if !event.hasTraceContext, let field = self.telemetry.traceField() { bytes += field }
         // An event's tag and its length of up to 3 bytes.
         guard
             bytes.count + 4 + RequestLimits.requestOverheadByteCount

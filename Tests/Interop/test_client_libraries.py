@@ -20,7 +20,7 @@ import pytest
 
 from certificates import CLIENT, Authority
 from protos import ROOT
-from server import MANY_CONNECTIONS, wait_until
+from server import MANY_CONNECTIONS, binary, wait_until
 from test_credentials import KeysFile
 
 SAMPLE, WHOLE = 3_000, 200_000
@@ -37,15 +37,26 @@ LIBRARIES = {
     "go": [BUILT / "go" / "program"],
     # A heap takes what it may before it is looked through: with this bound, more would be an error.
     "java": ["java", "-Xmx64m", "-cp", f"{BUILT / 'java'}/*", "Program"],
+    # Built with the program under test: a product of the same package.
+    "swift": [binary().with_name("LibraryClient")],
 }
+PAGES = {name: ROOT / "Clients" / name / "README.md" for name in LIBRARIES} | {
+    "swift": ROOT / "docs" / "clients" / "swift.md"}
+EXAMPLE = ROOT / "Examples" / "client-swift" / "Sources" / "SendingClient" / "main.swift"
+PAYLOAD = HERE / "clients" / "library-swift" / "Payload.swift"
 # Clients/java/README.md says why the others are not.
-WITH_SPOOL = {"python", "go"}
-WITH_TLS = {"python", "go"}
+WITH_SPOOL = {"python", "go", "swift"}
+WITH_TLS = {"python", "go", "swift"}
 ACCEPTED, DUPLICATE = "1", "7"
 
 
 def built(name: str) -> str:
     """A library that is there, or no test."""
+    if name == "swift":
+        program = pathlib.Path(LIBRARIES[name][0])
+        if not program.exists():
+            pytest.skip(f"{program} is not built: make build-tests")
+        return name
     build = subprocess.run([ROOT / "Scripts" / "build-client-libraries", BUILT, name],
                            capture_output=True, text=True)
     if build.returncode == MISSING:
@@ -210,13 +221,16 @@ FAULTS = {
 
 
 def test_the_first_program_of_its_page_runs(library, running, tmp_path):
-    """Of Clients/LANGUAGE/README.md, against a server of this test's own address."""
-    page = (ROOT / "Clients" / library / "README.md").read_text()
-    program = page.split(f"```{library}\n")[1].split("```")[0]
+    """Against a server of this test's own address."""
+    program = PAGES[library].read_text().split(f"```{library}\n")[1].split("```")[0]
     # Go's package and imports are what an editor writes.
     start = max(0, program.find("func main"), program.find("public class"))
     assert program[start:].count("\n") <= 15
-    done = run_program(library, program.replace("127.0.0.1:50051", running.target), tmp_path)
+    if library == "swift":
+        done = run_compiled("SendingClientExample", EXAMPLE, [program], running.target)
+    else:
+        program = program.replace("127.0.0.1:50051", running.target)
+        done = run_program(library, program, tmp_path)
     assert done.returncode == 0 and {"1000", "VERDICT_ACCEPTED"} & set(
         re.findall(r"\w+", done.stdout)), done
 
@@ -287,15 +301,26 @@ public class First {{
 def test_a_vendors_sample_goes_in_with_three_lines(library, make_server, payloads, tmp_path,
                                                    sample, platform, verdict):
     """D31, D32: those of its page. The tester's has no ids, and is refused for it (D2)."""
-    page = (ROOT / "Clients" / library / "README.md").read_text()
-    lines = page.split(f"```{library}\n")[2].split("```")[0].strip().split("\n")
-    assert len(lines) == 3
-    program = FRAMES[library].format(
-        path=payloads / f"{sample}.json", target=make_server().start().target,
-        lines="\n    ".join(lines).replace("PLATFORM_ANDROID", f"PLATFORM_{platform}"))
-    done = run_program(library, program, tmp_path)
+    lines = PAGES[library].read_text().split(f"```{library}\n")[2].split("```")[0].strip()
+    assert lines.count("\n") == 2
+    path, target = payloads / f"{sample}.json", make_server().start().target
+    if library == "swift":
+        done = run_compiled("LibraryClient", PAYLOAD, lines.replace(".android", "platform").split(
+            "\n"), target, "--payload", path, "--platform", platform)
+    else:
+        lines = lines.replace("\n", "\n    ").replace("PLATFORM_ANDROID", f"PLATFORM_{platform}")
+        done = run_program(library, FRAMES[library].format(path=path, target=target, lines=lines),
+                           tmp_path)
     assert done.returncode == 0, done
     assert re.findall(r"VERDICT_(\w+)\W+1\b", done.stdout) == [verdict], done
+
+
+def run_compiled(program: str, source: pathlib.Path, parts: list[str],
+                 *arguments: str) -> subprocess.CompletedProcess:
+    """Runs a program in Swift that was compiled with the package, of the text of a page."""
+    assert all(part in source.read_text() for part in parts)
+    return subprocess.run([binary().with_name(program), *arguments], capture_output=True,
+                          text=True, timeout=SECONDS)
 
 
 def run_program(library: str, program: str, folder: pathlib.Path) -> subprocess.CompletedProcess:

@@ -16,7 +16,8 @@ from server import Server, binary, wait_until
 from test_crash import Client
 
 PROGRAM = "PrintingServerExample"
-EXAMPLE = ROOT / "Examples" / "sink-swift"
+# Each is a package with one product of this one.
+EXAMPLES = {"sink-swift": "SightlineSinks", "client-swift": "SightlineClient"}
 
 
 class OwnServer(Server):
@@ -77,11 +78,12 @@ def test_its_wrong_configuration_is_told_of(folder):
     assert answer.returncode != 0 and 'listen is "nowhere"' in answer.stderr, answer
 
 
-def resolve(folder: pathlib.Path, product: str) -> subprocess.CompletedProcess:
-    """Has SwiftPM load the example as the package of somebody else, in a folder outside, which
+def resolve(folder: pathlib.Path, example: str, product: str) -> subprocess.CompletedProcess:
+    """Has SwiftPM load an example as the package of somebody else, in a folder outside, which
     needs a product of this one. The checkouts are those of the build: nothing is fetched."""
-    package, scratch = folder / product / "sink", folder / product / "scratch"
-    shutil.copytree(EXAMPLE, package, ignore=shutil.ignore_patterns(".build"))
+    package, scratch = folder / product / "package", folder / product / "scratch"
+    shutil.copytree(ROOT / "Examples" / example, package,
+                    ignore=shutil.ignore_patterns(".build"))
     shutil.copy(ROOT / "Package.resolved", package)
     scratch.mkdir()
     for name in ("checkouts", "repositories"):
@@ -89,7 +91,7 @@ def resolve(folder: pathlib.Path, product: str) -> subprocess.CompletedProcess:
     shutil.copy(ROOT / ".build" / "workspace-state.json", scratch)
     manifest = (package / "Package.swift").read_text()
     outside = manifest.replace('"../.."', json.dumps(str(ROOT))).replace(
-        '"SightlineSinks"', json.dumps(product))
+        json.dumps(EXAMPLES[example]), json.dumps(product))
     assert outside.count(str(ROOT)) == 1 and outside.count(json.dumps(product)) == 1
     (package / "Package.swift").write_text(outside)
     return subprocess.run(
@@ -98,15 +100,18 @@ def resolve(folder: pathlib.Path, product: str) -> subprocess.CompletedProcess:
         capture_output=True, text=True, timeout=240, stdin=subprocess.DEVNULL, check=False)
 
 
-def test_the_example_is_a_package_outside_of_this_one(folder):
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_example_is_a_package_outside_of_this_one(folder, example):
     """Its manifest finds the product that it names, and no other. That its sources need nothing but
-    what is public is proven by the program above: to compile all of this package once more, below
-    the example, would take seven minutes."""
+    what is public is proven by the build of the same sources, as a target without access to the
+    package: to compile all of this package once more, below the example, would take seven
+    minutes."""
     if not shutil.which("swift") or not (ROOT / ".build" / "workspace-state.json").exists():
         pytest.skip("no build of this package to share the checkouts of")
-    found = resolve(folder, "SightlineSinks")
+    product = EXAMPLES[example]
+    found = resolve(folder, example, product)
     assert found.returncode == 0, found.stderr
     graph = json.loads(found.stdout)
     assert [package["path"] for package in graph["dependencies"]] == [str(ROOT)]
-    wrong = resolve(folder, "SightlineSink")
-    assert wrong.returncode != 0 and "product 'SightlineSink' required" in wrong.stderr, wrong
+    wrong = resolve(folder, example, product[:-1])
+    assert wrong.returncode != 0 and f"product '{product[:-1]}' required" in wrong.stderr, wrong

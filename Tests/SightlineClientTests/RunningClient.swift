@@ -1,7 +1,9 @@
 // A client that runs while a test uses it.
+internal import CoreMetrics
 internal import SightlineClient
 internal import SightlineProtos
 internal import Testing
+internal import Tracing
 
 enum RunningClient {
     /// The settings of most tests: requests of two events, four under way, and no test waits long.
@@ -15,12 +17,14 @@ enum RunningClient {
     /// Makes a client and runs it while `body` runs; then stops it. What `run` throws is told by
     /// the calls of `body` too.
     static func with(
-        _ address: ServerAddress, _ change: (inout ClientConfiguration) -> Void = { _ in },
+        _ address: ServerAddress, tracer: (any Tracer)? = nil,
+        metrics: (any MetricsFactory)? = nil,
+        _ change: (inout ClientConfiguration) -> Void = { _ in },
         _ body: (SightlineClient) async throws -> Void
     ) async throws {
         var configuration = self.configuration(address)
         change(&configuration)
-        let client = try SightlineClient(configuration)
+        let client = try SightlineClient(configuration, tracer: tracer, metrics: metrics)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try? await client.run() }
             defer { group.cancelAll() }

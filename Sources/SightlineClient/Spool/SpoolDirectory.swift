@@ -22,6 +22,7 @@ package final class SpoolDirectory: SpoolDisk {
         }
     }
 
+    /// The numbers of the files, in order.
     package func segments() throws(SpoolError) -> [UInt64] {
         let names: [String]
         do {
@@ -34,6 +35,7 @@ package final class SpoolDirectory: SpoolDisk {
             .compactMap { UInt64($0.dropLast(Self.suffix.count), radix: 16) }.sorted()
     }
 
+    /// What a file holds.
     package func contents(of segment: UInt64) throws(SpoolError) -> [UInt8] {
         let path = self.path(of: segment)
         guard let data = FileManager.default.contents(atPath: path) else {
@@ -42,10 +44,12 @@ package final class SpoolDirectory: SpoolDisk {
         return Array(data)
     }
 
+    /// Opens a file that exists.
     package func open(_ segment: UInt64) throws(SpoolError) -> any SpoolFile {
         try Descriptor(self.path(of: segment), O_WRONLY | O_APPEND)
     }
 
+    /// Makes an empty file, and syncs its name.
     package func create(_ segment: UInt64) throws(SpoolError) -> any SpoolFile {
         let file = try Descriptor(
             self.path(of: segment), O_WRONLY | O_APPEND | O_CREAT | O_TRUNC)
@@ -54,11 +58,13 @@ package final class SpoolDirectory: SpoolDisk {
         return file
     }
 
+    /// Removes a file.
     package func remove(_ segment: UInt64) throws(SpoolError) {
         let path = self.path(of: segment)
         guard unlink(path) == 0 else { throw .system("remove", path) }
     }
 
+    /// The path of a file.
     package func path(of segment: UInt64) -> String {
         let number = String(segment, radix: 16)
         let zeros = String(repeating: "0", count: max(0, 16 - number.count))

@@ -49,7 +49,7 @@ func tell(_ line: [String: Any]) throws {
 /// The seconds that this process has used.
 func processTime() -> Double {
     var usage = rusage()
-    getrusage(RUSAGE_SELF, &usage)
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
     let microseconds = usage.ru_utime.tv_usec + usage.ru_stime.tv_usec
     return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + Double(microseconds) / 1e6
 }
@@ -105,6 +105,12 @@ async let told: Void = {
         if count % toldEvery == 0 { try tell(["settled": count]) }
     }
 }()
+if let path = arguments.text("--payload") {
+    let platform: Sightline_V1_Platform = arguments.text("--platform") == "IOS" ? .ios : .android
+    let payload = try Data(contentsOf: URL(filePath: path))
+    let verdict = try await send(payload, of: platform, by: client).verdict
+    print(Sightline_V1_EventResult.with { $0.verdict = verdict }.textFormatString(), 1)
+}
 try await send(client, arguments, made)
 let report = try await client.close(timeout: closeTime)
 let seconds = (ContinuousClock.now - started) / .seconds(1)
