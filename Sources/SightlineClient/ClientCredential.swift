@@ -1,8 +1,8 @@
 internal import Foundation
 package import GRPCCore
 
-/// An API key or a token, as text or in a file. A file is read for every stream and call, so that it
-/// may be replaced while the client runs. It is never logged.
+/// An API key or a token, as text or in a file. A file is read for every stream and call, so that
+/// it may be replaced while the client runs. It is never logged.
 public struct ClientCredential: Sendable, Equatable, CustomStringConvertible {
     /// The maximum bytes of a key or token.
     public static let maxBytes = 16 << 10

@@ -6,8 +6,8 @@ internal import SwiftProtobuf
 internal import Synchronization
 internal import Tracing
 
-/// Metrics by swift-metrics and spans by swift-distributed-tracing. Without a backend they cost next
-/// to nothing.
+/// Metrics by swift-metrics and spans by swift-distributed-tracing. Without a backend they cost
+/// next to nothing.
 final class ClientTelemetry: Sendable {
     private struct State: Sendable {
         var spans: [UInt64: any Span] = [:]

@@ -74,8 +74,8 @@ final class SendReport: Sendable {
             if let statistics, statistics.reconnectionCount > 0 {
                 Console.out(
                     "connected again \(statistics.reconnectionCount) times, sent "
-                        + "\(statistics.resentRequestCount) requests again (events of those that the "
-                        + "server knew already count as DUPLICATE)")
+                        + "\(statistics.resentRequestCount) requests again (events of those that "
+                        + "the server knew already count as DUPLICATE)")
             }
         }
     }

@@ -3,8 +3,8 @@ internal import SightlineClient
 internal import Synchronization
 internal import TestSupport
 
-/// A crash of the process keeps all; a power cut keeps of each file what was synced, and of what came
-/// after it any beginning, the last write of it torn. Names that were removed may come back, and
+/// A crash of the process keeps all; a power cut keeps of each file what was synced, and of what
+/// came after it any beginning, the last write of it torn. Names that were removed may come back, and
 /// those that were made may go, until names are synced.
 final class ForgetfulDisk: SpoolDisk {
     /// A disk, or its user, with a bug, to see that histories find it.

@@ -1,5 +1,5 @@
-// A model of the server, and random histories of an outbox against it: cuts, refusals, closings, and
-// answers at any time. Its clock is a number.
+// A model of the server, and random histories of an outbox against it: cuts, refusals, closings,
+// and answers at any time. Its clock is a number.
 internal import SightlineClient
 internal import SightlineProtos
 internal import SwiftProtobuf

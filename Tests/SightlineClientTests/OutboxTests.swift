@@ -7,8 +7,8 @@ internal import Testing
 struct OutboxTests {
     private static let linger: Duration = .seconds(1)
 
-    /// An outbox of an open stream, with events e0, e1, …, requests of at most two events, and three
-    /// under way.
+    /// An outbox of an open stream, with events e0, e1, …, requests of at most two events, and
+    /// three under way.
     private func outbox(
         _ count: Int,
         limits: RequestLimits = RequestLimits(maxEvents: 2, maxUnacknowledgedRequests: 3),

@@ -1,5 +1,5 @@
-// Random histories of a spool on a forgetful disk: events come and are settled, the disk is full, the
-// process crashes, the power is cut, and the next owner has to find what was promised.
+// Random histories of a spool on a forgetful disk: events come and are settled, the disk is full,
+// the process crashes, the power is cut, and the next owner has to find what was promised.
 internal import SightlineClient
 internal import TestSupport
 
