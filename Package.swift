@@ -238,9 +238,7 @@ let targets: [Target] = [
     // What several targets' tests need: chance that can be repeated, events, directories, fixtures.
     .target(
         name: "TestSupport", dependencies: protos, path: "Tests/Support", swiftSettings: strict),
-    tests(
-        "TrackingCoreTests",
-        ["SightlineProtos", "TestSupport", "TrackingCore"] + libraries("SwiftProtobuf")),
+    tests("TrackingCoreTests", ["TestSupport", "TrackingCore"] + protos),
     tests(
         "TrackingJournalTests",
         ["CCRC32C", "TestSupport", "TrackingCore", "TrackingJournal"] + libraries("GRDB")),
@@ -264,7 +262,7 @@ let targets: [Target] = [
         ["EventFiles", "SightlineClient", "TerminalText", "TestSupport", "TrackingCore"] + protos),
     tests(
         "SightlineBenchTests",
-        ["SightlineBench", "SightlineClient", "SightlineProtos", "TrackingCore"] + grpc),
+        ["SightlineBench", "SightlineClient", "TrackingCore"] + protos + grpc),
     tests("ClientConformanceTests", ["ClientConformance", "SightlineProtos"]),
     tests(
         "TelemetryTests",
@@ -296,9 +294,7 @@ let package = Package(
         .trait(name: "NATS", description: "The sink for NATS JetStream; links libnats."),
         .trait(name: "PostgreSQL", description: "The sink for PostgreSQL; links libpq."),
     ],
-    dependencies: packages.map {
-        .package(url: "https://github.com/" + $0.path, from: $0.from)
-    },
+    dependencies: packages.map { .package(url: "https://github.com/" + $0.path, from: $0.from) },
     targets: targets,
     swiftLanguageModes: [.v6]
 )
