@@ -21,7 +21,8 @@ CLIENTS_OF = {
     "python": LIBRARY,
     "asyncio": f"{LIBRARY} --asyncio",
     "go": str(BUILT / "go" / "conformance"),
-    "java": f"java -cp '{BUILT}/java/*' Conformance",
+    # Started 29 times: as light as a JVM is.
+    "java": f"java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp '{BUILT}/java/*' Conformance",
 }
 # A fault: the scenario that has to find it, the section of docs/clients.md, and words of the finding.
 FOUND = {
