@@ -99,6 +99,8 @@ let sink: [Target.Dependency] = ["SinkConfiguration", "TrackingCore", "TrackingS
 let tracing = libraries("Instrumentation", "ServiceContextModule", "Tracing")
 /// Files of SQLite.
 let sqlite = libraries("GRDB", "GRDBSQLite")
+/// A client or a server of our services.
+let service = ["SightlineProtos"] + grpc
 
 let targets: [Target] = [
     .target(
@@ -129,7 +131,7 @@ let targets: [Target] = [
     module("SQLiteSink", sink + ["TrackingJournal"] + libraries("Logging") + sqlite),
     module(
         "CampaignSink", sink + libraries("AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOSSL")),
-    module("GRPCSink", sink + ["CCRC32C", "SightlineProtos"] + grpc),
+    module("GRPCSink", sink + ["CCRC32C"] + service),
     module(
         "WebhookSink",
         sink
@@ -141,13 +143,13 @@ let targets: [Target] = [
     module("NATSSink", sink + ["CNats"]),
     module("PostgreSQLSink", sink + ["CLibpq"] + libraries("Logging")),
     module("TerminalText"),
-    module("SightlineClient", protos + grpc + tracing + libraries("CoreMetrics", "DequeModule")),
-    module("EventFiles", ["SightlineClient", "TerminalText", "TrackingCore"] + protos + grpc),
-    module("SightlineBench", ["EventFiles", "SightlineClient", "TrackingCore"] + protos + grpc),
-    module("ClientConformance", protos + grpc + libraries("NIOCore")),
+    module("SightlineClient", service + tracing + libraries("CoreMetrics", "DequeModule")),
+    module("EventFiles", ["SightlineClient", "TerminalText", "TrackingCore"] + service),
+    module("SightlineBench", ["EventFiles", "SightlineClient", "TrackingCore"] + service),
+    module("ClientConformance", service + libraries("NIOCore")),
     module(
         "Telemetry",
-        ["ConfigurationKeys", "SightlineProtos", "TrackingCore"] + grpc + tracing
+        ["ConfigurationKeys", "TrackingCore"] + service + tracing
             + libraries("CoreMetrics", "Logging", "ServiceLifecycle")),
     module(
         "Credentials",
@@ -255,18 +257,16 @@ let targets: [Target] = [
                 "MetricsTestKit", "NIOCore", "ServiceLifecycle", "Tracing") + grpc),
     tests(
         "SightlineClientTests",
-        ["EventFiles", "SightlineClient", "TestSupport"] + protos + grpc
+        ["EventFiles", "SightlineClient", "TestSupport"] + service
             + libraries("CoreMetrics", "InMemoryTracing", "MetricsTestKit", "Tracing")),
     tests(
         "EventFilesTests",
         ["EventFiles", "SightlineClient", "TerminalText", "TestSupport", "TrackingCore"] + protos),
-    tests(
-        "SightlineBenchTests",
-        ["SightlineBench", "SightlineClient", "TrackingCore"] + protos + grpc),
+    tests("SightlineBenchTests", ["SightlineBench", "SightlineClient", "TrackingCore"] + service),
     tests("ClientConformanceTests", ["ClientConformance", "SightlineProtos"]),
     tests(
         "TelemetryTests",
-        ["SightlineProtos", "Telemetry", "TrackingCore"] + grpc + tracing
+        ["Telemetry", "TrackingCore"] + service + tracing
             + libraries("CoreMetrics", "Logging", "ServiceLifecycle")),
     tests(
         "TrackingReportTests",
