@@ -20,7 +20,7 @@ public struct ClientResults: AsyncSequence, Sendable {
         public mutating func next() async -> SettledEvent? {
             if self.taken.isEmpty { self.taken = await self.client.nextResults()[...] }
             guard let (ticket, result) = self.taken.popFirst() else { return nil }
-            return SettledEvent(number: ticket.number, result: result ?? ticket.accepted)
+            return SettledEvent(number: ticket.number, result: ticket.named(result))
         }
     }
 }

@@ -43,7 +43,7 @@ public final class Ticket: Sendable {
         get async throws {
             while true {
                 switch self.next() {
-                case .success(.settled(let result)): return result ?? self.accepted
+                case .success(.settled(let result)): return self.named(result)
                 case .success(.failed(let error)): throw error
                 case .failure(let unsettled): try await unsettled.promise.get()
                 }
@@ -59,14 +59,15 @@ public final class Ticket: Sendable {
         get async throws { try await self.result.verdict }
     }
 
-    /// The result of an event of which the server had no more to say.
-    package var accepted: Sightline_V1_EventResult {
-        var result = Sightline_V1_EventResult()
-        result.verdict = .accepted
+    /// A result with the event's id, which that of a whole request is without; nil means accepted,
+    /// without more.
+    package func named(_ result: Sightline_V1_EventResult?) -> Sightline_V1_EventResult {
+        var named = result ?? .with { $0.verdict = .accepted }
+        guard named.eventID.isEmpty else { return named }
         // They were encoded by SwiftProtobuf, or are what a spool's checksum covers.
         let event = try? Sightline_V1_TrackingEvent(serializedBytes: self.bytes)
-        result.eventID = event?.eventID ?? ""
-        return result
+        named.eventID = event?.eventID ?? ""
+        return named
     }
 
     /// Tells those who wait. Later ends are ignored.

@@ -22,6 +22,7 @@ CLIENTS_OF = {
     "asyncio": f"{LIBRARY} --asyncio",
     "go": str(BUILT / "go" / "conformance"),
     # Started 29 times: as light as a JVM is.
+    "swift": f"{binary().with_name('LibraryClient')} --conformance",
     "java": f"java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp '{BUILT}/java/*' Conformance",
 }
 # A fault: the scenario that has to find it, the section of docs/clients.md, and words of the finding.

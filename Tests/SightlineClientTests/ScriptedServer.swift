@@ -15,6 +15,8 @@ final class ScriptedServer: Sightline_V1_TrackingService.SimpleServiceProtocol {
         case settle(Sightline_V1_Verdict)
         /// The request is settled without a word of its events.
         case accept
+        /// It is rejected as a whole.
+        case reject
         /// It is settled, and the stream is to be closed.
         case close
         /// It is taken in, and the stream breaks before the ack.
@@ -56,6 +58,9 @@ final class ScriptedServer: Sightline_V1_TrackingService.SimpleServiceProtocol {
                 try await response.write(self.answer(to: message, verdict))
             case .accept:
                 try await response.write(TestEvents.ack(message.sequence))
+            case .reject:
+                let result = TestEvents.result(message.sequence, nil, .rejected)
+                try await response.write(TestEvents.ack(message.sequence, results: [result]))
             case .close:
                 var ack = TestEvents.ack(message.sequence)
                 ack.closing.grace.seconds = 60

@@ -49,6 +49,18 @@ struct SightlineClientTests {
         #expect(server.requests.map(\.hasOptions) == [false])
     }
 
+    @Test("each event of a request that was refused as a whole has a result with its own id")
+    func wholeRefusal() async throws {
+        try await ScriptedServer([.reject]).run { address in
+            try await RunningClient.with(address) { client in
+                for (number, ticket) in try await client.send(0..<2).enumerated() {
+                    let result = try await ticket.result
+                    #expect(result.eventID == "e\(number)" && result.verdict == .rejected)
+                }
+            }
+        }
+    }
+
     @Test("what was not acked goes again on a new stream, with its sequence, and is told of")
     func resends() async throws {
         let server = ScriptedServer([.settle(.accepted), .breakOff])

@@ -40,7 +40,7 @@ enum TestEvents {
 
 extension Ticket {
     /// Its event's id.
-    var id: String { self.accepted.eventID }
+    var id: String { self.named(nil).eventID }
 }
 
 extension Outbox.Step {

@@ -88,6 +88,7 @@ func send(_ client: SightlineClient, _ arguments: Arguments, _ made: [Sightline_
     }
 }
 
+if CommandLine.arguments.contains("--conformance") { exit(try await conform()) }
 let arguments = Arguments(Array(CommandLine.arguments.dropFirst()))
 let client = try SightlineClient(try configuration(arguments))
 // Made before the clock starts: an application has its events.
