@@ -126,8 +126,8 @@ extension KafkaSink {
             return .failed(
                 "brokers", "\(failure)", fix: "check that Kafka brokers listen at kafka.brokers")
         }
-        // A listener without TLS just ends the connection. Whether librdkafka then calls it a failed
-        // handshake or a lost connection depends on which of the two it notices first.
+        // A listener without TLS just ends the connection. Whether librdkafka calls it a failed
+        // handshake or a lost connection then depends on which of the two it notices first.
         let isOfTLS =
             trouble.error == RD_KAFKA_RESP_ERR__SSL
             || ["SSL handshake", "state SSL_HANDSHAKE"].contains { trouble.reason.contains($0) }

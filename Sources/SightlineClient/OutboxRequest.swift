@@ -24,9 +24,10 @@ package struct OutboxRequest: Sendable {
         self.tickets.reduce(RequestLimits.requestOverheadByteCount) { $0 + $1.requestByteCount }
     }
 
-    /// Keeps a result until the request is settled.
+    /// Keeps a result until the request is settled; nothing of events that it does not have.
     mutating func keep(_ result: Sightline_V1_EventResult) {
         if result.hasIndex {
+            guard Int(result.index) < self.tickets.count else { return }
             self.results[result.index] = result
         } else {
             self.wholeResult = result

@@ -5,15 +5,6 @@ internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport
 
-/// A rule of clients that a history broke.
-struct BrokenRule: Error, Equatable {
-    let rule: String
-
-    static func require(_ isTrue: Bool, _ rule: String) throws {
-        if !isTrue { throw BrokenRule(rule: rule) }
-    }
-}
-
 /// One random history. The event ids of `recorded` are durable.
 struct OutboxHistory {
     /// A client with a bug, to see that the histories find it.
@@ -299,14 +290,5 @@ struct OutboxHistory {
         default: break
         }
         return answer
-    }
-}
-
-extension Sightline_V1_EventResult {
-    /// The same for the next event.
-    fileprivate var shifted: Sightline_V1_EventResult {
-        var result = self
-        result.index += 1
-        return result
     }
 }

@@ -68,3 +68,12 @@ extension Outbox.Step {
         return false
     }
 }
+
+extension Sightline_V1_EventResult {
+    /// The same for the next event.
+    var shifted: Sightline_V1_EventResult {
+        var result = self
+        result.index += 1
+        return result
+    }
+}
