@@ -32,8 +32,8 @@ extension SightlineClient {
     }
 
     /// Takes no event any more, waits for the verdicts on all, half-closes the stream, and reads
-    /// its end. What has no verdict after `timeout` stays in `unacknowledged`, and in the spool. It may
-    /// be repeated. `run` has to be running.
+    /// its end. What has no verdict after `timeout` stays in `unacknowledged`, and in the spool. It
+    /// may be repeated. `run` has to be running.
     ///
     /// - Throws: `SightlineClientError.timedOut` with the report, or `refused`; `SpoolError` if the
     ///   spool could not be synced.

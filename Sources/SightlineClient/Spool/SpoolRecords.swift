@@ -1,6 +1,6 @@
 /// The form of a spool's file: a magic and then records, each the length of an event's bytes and
-/// the CRC-32 of length and bytes, both 4 bytes little-endian, and the bytes. The length is summed too:
-/// a tail of zeros, as a power cut may leave it, is no record.
+/// the CRC-32 of length and bytes, both 4 bytes little-endian, and the bytes. The length is summed
+/// too: a tail of zeros, as a power cut may leave it, is no record.
 package enum SpoolRecords {
     /// What a file begins with.
     package static let magic = Array("SLSPOOL1".utf8)
