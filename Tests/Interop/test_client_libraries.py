@@ -19,6 +19,7 @@ import urllib.request
 import pytest
 
 from certificates import CLIENT, Authority
+from nats_server import free_port
 from protos import ROOT
 from server import MANY_CONNECTIONS, binary, wait_until
 from test_credentials import KeysFile
@@ -157,9 +158,8 @@ def rate(events: int) -> int:
 
 def on_one_port(server):
     """The same address for all its processes, so that clients find it again."""
-    server.start()
-    server.listen = server.target
-    return server
+    server.listen = f"127.0.0.1:{free_port()}"
+    return server.start()
 
 
 @dataclasses.dataclass
