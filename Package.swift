@@ -164,13 +164,19 @@ let targets: [Target] = [
             + libraries(
                 "GRPCCore", "GRPCNIOTransportHTTP2Posix", "Logging", "NIOCore", "NIOHPACK",
                 "NIOHTTP2", "NIOSSL")),
+    module(
+        "VerdictTap",
+        ["ConfigurationKeys", "TrackingCore"] + protos + libraries("DequeModule")),
     module("TrackingReport", ["TerminalText", "TrackingCore"] + sqlite),
     .target(
         name: "AdminServer",
-        dependencies: ["ConfigurationKeys", "Telemetry", "TrackingCore", "TrackingSinks"]
+        dependencies: [
+            "ConfigurationKeys", "SightlineProtos", "Telemetry", "TrackingCore", "TrackingSinks",
+            "VerdictTap",
+        ]
             + libraries(
                 "DequeModule", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "Crypto",
-                "NIOCore", "NIOHTTPTypes", "ServiceLifecycle"),
+                "NIOCore", "NIOHTTPTypes", "ServiceLifecycle", "SwiftProtobuf"),
         resources: [
             .embedInCode("Page/page.html"), .embedInCode("Page/page.css"),
             .embedInCode("Page/plots.js"), .embedInCode("Page/page.js"),
@@ -180,14 +186,14 @@ let targets: [Target] = [
         "ServerConfiguration",
         [
             "AdminServer", "ConfigurationKeys", "Credentials", "HTTP2Edge", "SinkConfiguration",
-            "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks",
+            "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks", "VerdictTap",
         ] + libraries("Logging", "NIOCore", "ServiceLifecycle", "UnixSignals", "Yams")),
     module(
         "TrackingServer",
         [
             "AdminServer", "CampaignSink", "Credentials", "GRPCSink", "HTTP2Edge", "SQLiteSink",
             "ServerConfiguration", "SightlineProtos", "SinkConfiguration", "Telemetry",
-            "TrackingCore", "TrackingJournal", "TrackingSinks", "WebhookSink",
+            "TrackingCore", "TrackingJournal", "TrackingSinks", "VerdictTap", "WebhookSink",
             .target(name: "KafkaSink", condition: .when(traits: ["Kafka"])),
             .target(name: "NATSSink", condition: .when(traits: ["NATS"])),
             .target(name: "PostgreSQLSink", condition: .when(traits: ["PostgreSQL"])),
@@ -278,7 +284,7 @@ let targets: [Target] = [
             "AdminServer", "ConfigurationKeys", "Credentials", "EventFiles", "HTTP2Edge",
             "ServerConfiguration", "SightlineClient", "SightlineProtos", "SinkConfiguration",
             "Telemetry", "TestSupport", "TrackingCore", "TrackingJournal", "TrackingServer",
-            "TrackingSinks",
+            "TrackingSinks", "VerdictTap",
         ]
             + libraries(
                 "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdTesting", "JWTKit", "CoreMetrics",

@@ -2,6 +2,7 @@ package import Logging
 package import ServiceLifecycle
 package import Telemetry
 package import TrackingSinks
+package import VerdictTap
 
 /// The funnels and rejections that the admin server shows.
 package struct AdminObservations {
@@ -28,11 +29,12 @@ package struct AdminObservations {
     ///   - directory: the data directory, for the admin socket.
     ///   - registry: the server's metrics.
     ///   - sinks: what the socket does with the sinks.
+    ///   - tap: the verdicts that the socket shows.
     ///   - obstacles: the reasons why the server is not ready, for people; empty if it is.
     ///   - onListening: called with the page's URL once the port is bound.
     package func services(
         version: String, directory: String, registry: MetricsRegistry, sinks: any SinkOperator,
-        obstacles: @escaping @Sendable () -> [String], logger: Logger,
+        tap: VerdictTap, obstacles: @escaping @Sendable () -> [String], logger: Logger,
         onListening: @escaping @Sendable (String) -> Void
     ) -> [any Service] {
         let statistics = StatisticsService(
@@ -44,7 +46,8 @@ package struct AdminObservations {
             page: AdminPage(), hostNames: self.configuration.hostNames)
         let socket = AdminSocket(
             directory: directory, configuration: self.configuration,
-            routes: routes, sinks: SinkRoutes(sinks: sinks), logger: logger)
+            routes: routes, sinks: SinkRoutes(sinks: sinks), tap: TapRoutes(tap: tap),
+            logger: logger)
         guard let address = self.configuration.address else { return [statistics, socket] }
         let server = AdminService(
             configuration: self.configuration, address: address, routes: routes,

@@ -35,10 +35,11 @@ struct AdminRoutes: Sendable {
     }
 
     /// The router of the socket. No browser can ask it, so it needs no gate.
-    func router(with sinks: SinkRoutes) -> Router<BasicRequestContext> {
+    func router(with sinks: SinkRoutes, _ tap: TapRoutes) -> Router<BasicRequestContext> {
         let router = Router(options: .autoGenerateHeadEndpoints)
         self.add(to: router)
         sinks.add(to: router)
+        tap.add(to: router)
         return router
     }
 

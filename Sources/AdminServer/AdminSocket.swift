@@ -7,12 +7,14 @@ internal import NIOCore
 internal import ServiceLifecycle
 
 /// The admin server's other door: a Unix socket in the data directory that only the server's user
-/// may open. Sinks are steered through it, and nothing opens it to the network.
+/// may open. Sinks are steered and verdicts are shown through it, and nothing opens it to the
+/// network.
 struct AdminSocket: Service {
     let directory: String
     let configuration: AdminConfiguration
     let routes: AdminRoutes
     let sinks: SinkRoutes
+    let tap: TapRoutes
     let logger: Logger
 
     /// The bytes of a path that a Unix socket can have (unix(7), without the last 0).
@@ -28,7 +30,10 @@ struct AdminSocket: Service {
             try await self.serve()
         } catch {
             self.logger.warning(
-                "there is no admin socket: sinks, replay and top --socket cannot ask this server",
+                """
+                there is no admin socket: sinks, replay, tail --target and top --socket cannot ask \
+                this server
+                """,
                 metadata: ["path": "\(Self.path(in: self.directory))", "reason": "\(error)"])
             try? await gracefulShutdown()
         }
@@ -45,7 +50,7 @@ struct AdminSocket: Service {
         var libraryLogger = self.logger
         libraryLogger.logLevel = .warning
         let server = Application(
-            router: self.routes.router(with: self.sinks),
+            router: self.routes.router(with: self.sinks, self.tap),
             server: AdminHTTP.server(self.configuration, answerTimeout: nil),
             configuration: .init(address: .unixDomainSocket(path: birthplace + "/s")),
             onServerRunning: { _ in self.publish(birthplace, as: path) },

@@ -39,16 +39,19 @@ package final class Authenticator: Sendable {
 
     /// The principal of an RPC.
     ///
+    /// - Parameter needsScope: whether `auth.required_scope` applies. It does not to a method with
+    ///   a scope of its own.
     /// - Throws: the reason of a refusal, for logs only: clients learn less, and neither reveals
     ///   any part of the credentials.
     package func principal(
-        _ metadata: Metadata, certificate: Certificate?
+        _ metadata: Metadata, certificate: Certificate?, needsScope: Bool
     ) throws(CredentialRefusal) -> Principal {
         let rules = self.rules.withLock { $0 }
         do throws(CredentialRefusal) {
             let credential = try PresentedCredential(metadata)
             return try rules.principal(
-                of: credential, certificate: certificate, now: self.clock.now())
+                of: credential, certificate: certificate, needsScope: needsScope,
+                now: self.clock.now())
         } catch {
             self.logger.debug("credentials refused", metadata: ["reason": "\(error.rawValue)"])
             throw error

@@ -7,6 +7,7 @@ struct CredentialRules: Sendable {
     private let keys: KeyTable?
     private let tokens: TokenVerifier?
     private let certificates: CertificateTenants?
+    private let requiredScope: String
 
     /// Reads the files that the configured kinds of credentials need.
     ///
@@ -14,10 +15,9 @@ struct CredentialRules: Sendable {
     init(_ configuration: AuthConfiguration) async throws(ConfigurationError) {
         var problems: [String] = []
         let modes = configuration.modes
+        self.requiredScope = configuration.requiredScope
         self.keys = await Self.read("auth.keys_file", modes.contains(.keys), &problems) {
-            KeyTable(
-                try KeysFile(path: configuration.keysFile).records(),
-                requiredScope: configuration.requiredScope)
+            KeyTable(try KeysFile(path: configuration.keysFile).records())
         }
         self.tokens = await Self.read("auth.jwks_file", modes.contains(.jwt), &problems) {
             let keys = try await JWTKeySet(
@@ -33,8 +33,18 @@ struct CredentialRules: Sendable {
     /// The principal of a credential. A credential in the metadata takes precedence: if it is
     /// refused, the connection's certificate does not help.
     ///
-    /// - Parameter now: microseconds since 1970.
+    /// - Parameters:
+    ///   - needsScope: whether `auth.required_scope` applies.
+    ///   - now: microseconds since 1970.
     func principal(
+        of credential: PresentedCredential, certificate: Certificate?, needsScope: Bool, now: Int64
+    ) throws(CredentialRefusal) -> Principal {
+        let principal = try self.principal(of: credential, certificate: certificate, now: now)
+        if needsScope { try principal.check(self.requiredScope) }
+        return principal
+    }
+
+    private func principal(
         of credential: PresentedCredential, certificate: Certificate?, now: Int64
     ) throws(CredentialRefusal) -> Principal {
         switch credential {

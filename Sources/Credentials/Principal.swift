@@ -18,14 +18,29 @@ package struct Principal: Sendable, Equatable {
     package let proof: Proof
     /// When its streams must end, in microseconds since 1970; nil for no limit.
     package let expiry: Int64?
+    /// The scopes that the credential grants; nil if a token's claim of them cannot be read.
+    package let scopes: Set<String>?
 
     /// The principal of every call to a server without credentials.
     package static let anybody = Principal(tenant: .standard, proof: .none, expiry: nil)
 
     /// Creates a principal.
-    package init(tenant: Tenant, proof: Proof, expiry: Int64?) {
+    package init(tenant: Tenant, proof: Proof, expiry: Int64?, scopes: Set<String>? = []) {
         self.tenant = tenant
         self.proof = proof
         self.expiry = expiry
+        self.scopes = scopes
+    }
+
+    /// Whether the credential grants a scope.
+    package func has(_ scope: Scope) -> Bool { self.scopes?.contains(scope.rawValue) ?? false }
+
+    /// Refuses a key or a token without a scope. A certificate grants none, and needs none.
+    ///
+    /// - Throws: `CredentialRefusal.scope`, or `.claims` if the token's scopes cannot be read.
+    func check(_ requiredScope: String) throws(CredentialRefusal) {
+        guard !requiredScope.isEmpty, self.proof != .certificate else { return }
+        guard let scopes = self.scopes else { throw .claims }
+        guard scopes.contains(requiredScope) else { throw .scope }
     }
 }

@@ -68,14 +68,31 @@ package struct TrackingClient: Sendable {
         }
     }
 
+    /// Reads verdicts as they are given, until the server ends the call.
+    ///
+    /// - Parameter show: called for each response, one after the other.
+    /// - Throws: `TrackingClientError`, `SightlineClientError`.
+    package func tap(
+        _ request: Sightline_V1_TapRequest,
+        show: @escaping @Sendable (Sightline_V1_TapResponse) throws -> Void
+    ) async throws {
+        try await self.call(isEndless: true) { client, metadata, options in
+            let service = Sightline_V1_TapService.Client(wrapping: client)
+            try await service.tap(request, metadata: metadata, options: options) { answer in
+                for try await response in answer.messages { try show(response) }
+            }
+        }
+    }
+
     private func call<Answer: Sendable>(
+        isEndless: Bool = false,
         _ body:
             @Sendable (
                 GRPCClient<HTTP2ClientTransport.Posix>, Metadata, CallOptions
             ) async throws -> Answer
     ) async throws -> Answer {
         var options = CallOptions.defaults
-        options.timeout = self.timeout
+        options.timeout = isEndless ? nil : self.timeout
         let transport = try self.security.transport(to: self.address)
         let metadata = try self.credential?.metadata ?? [:]
         do {

@@ -10,6 +10,7 @@ package import Telemetry
 package import TrackingCore
 package import TrackingJournal
 package import TrackingSinks
+package import VerdictTap
 
 /// All that a server needs to know. One immutable value.
 package struct ServerConfiguration: Sendable {
@@ -44,6 +45,8 @@ package struct ServerConfiguration: Sendable {
     package var quotas = QuotaConfiguration()
     /// How a stream behaves.
     package var stream = StreamConfiguration()
+    /// What readers of verdicts may cost.
+    package var tap = TapConfiguration()
     /// How the journal behaves.
     package var journal = Journal.Configuration()
     /// Servers, stream and limits of the nats sink.
@@ -235,7 +238,7 @@ extension ServerConfiguration: KeyedConfiguration {
                 "reflection.enabled", \.isReflectionEnabled,
                 "whether clients may ask what the services look like"),
         ],
-        Self.keys(of: \.admin), Self.keys(of: \.traces),
+        Self.keys(of: \.admin), Self.keys(of: \.tap), Self.keys(of: \.traces),
     ])
 
     // Several parts have keys of one section.

@@ -49,13 +49,14 @@ extension Application {
         return .defaults { pipeline.install(in: &$0) }
     }
 
-    /// The tracking service, health checks and server reflection.
+    /// The tracking service, health checks, the tap and server reflection.
     static func services(
         _ configuration: ServerConfiguration, _ ingest: Ingest, _ board: HealthBoard
     ) throws -> [any RegistrableRPCService] {
         let tracking = TrackingService(ingest: ingest, stream: configuration.stream)
         let health = HealthService(board: board)
-        guard configuration.isReflectionEnabled else { return [tracking, health] }
-        return [tracking, health, ReflectionService(index: try DescriptorIndex())]
+        let tap = TapService(verdicts: ingest.tap)
+        guard configuration.isReflectionEnabled else { return [tracking, health, tap] }
+        return [tracking, health, tap, ReflectionService(index: try DescriptorIndex())]
     }
 }

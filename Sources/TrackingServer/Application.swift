@@ -14,6 +14,7 @@ internal import TrackingCore
 package import TrackingJournal
 package import TrackingSinks
 internal import UnixSignals
+internal import VerdictTap
 
 /// A whole server: journal, forwarder, gRPC and admin services.
 package struct Application: Sendable {
@@ -90,7 +91,7 @@ package struct Application: Sendable {
             server: try Self.server(
                 configuration, ingest, board, connections, self.certificates, authenticator,
                 logger),
-            board: board, connections: connections,
+            board: board, connections: connections, tap: ingest.tap,
             address: "\(configuration.host):\(configuration.port)",
             adminBound: adminBound, drainTimeout: configuration.drainTimeout, logger: logger,
             onListening: onListening)
@@ -109,7 +110,7 @@ package struct Application: Sendable {
         }
         services += observations.services(
             version: version, directory: directory, registry: metrics.registry,
-            sinks: sinks, obstacles: { board.obstacles }, logger: logger,
+            sinks: sinks, tap: ingest.tap, obstacles: { board.obstacles }, logger: logger,
             onListening: { address in
                 onAdminListening(address)
                 adminBinding.finish()
@@ -198,7 +199,8 @@ package struct Application: Sendable {
                 hardBytes: configuration.bytesInFlight,
                 softPercent: configuration.bytesInFlightSoftPercent,
                 waitingBytes: configuration.edge.bytesWaiting),
-            quotas: quotas, metrics: metrics, rejections: rejections)
+            quotas: quotas, metrics: metrics, rejections: rejections,
+            tap: VerdictTap(configuration.tap, limits: configuration.limits))
     }
 
     private static func group(_ services: [any Service], _ logger: Logger) -> ServiceGroup {

@@ -5,6 +5,7 @@ internal import HTTP2Edge
 internal import Logging
 internal import NIOCore
 internal import ServiceLifecycle
+internal import VerdictTap
 
 /// Runs a gRPC server until shutdown. A graceful shutdown lets clients finish within
 /// `drainTimeout`, then closes every connection; the transport alone would wait for a peer's PING
@@ -13,6 +14,7 @@ struct GRPCService: Service {
     let server: GRPCServer<HTTP2ServerTransport.Posix>
     let board: HealthBoard
     let connections: OpenConnections
+    let tap: VerdictTap
     /// The bound address, HOST:PORT.
     let address: String
     /// Finishes once the admin server has bound its port. Until then startup may fail, so this
@@ -80,6 +82,7 @@ struct GRPCService: Service {
         self.logger.info("draining", metadata: ["timeout": "\(self.drainTimeout)"])
         // First NOT_SERVING, so that load balancers move on before streams are told to end.
         await self.board.beginDraining()
+        self.tap.close()
         self.server.beginGracefulShutdown()
         // Cancelled when serving ends earlier.
         try? await Task.sleep(for: self.drainTimeout)

@@ -4,7 +4,7 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import TerminalText
 
-/// Asks a running server through the Unix socket in its data directory.
+/// Asks a running server through its admin socket.
 struct AdminSocketClient {
     private let path: String
 
@@ -12,6 +12,9 @@ struct AdminSocketClient {
     private static let timeout = TimeAmount.hours(24)
     /// The longest history takes less than a tenth of this.
     private static let maxBytes = 8 << 20
+
+    /// The socket at a path.
+    init(path: String) { self.path = path }
 
     /// The socket of a data directory; nil if there is none.
     init?(dataDirectory: String) {
@@ -37,6 +40,35 @@ struct AdminSocketClient {
         _ uri: String, as type: Answer.Type
     ) async throws -> Answer {
         try await self.decode(.POST, uri, as: type)
+    }
+
+    /// Shows an endless answer, line by line.
+    ///
+    /// - Throws: `AdminSocketError`, or an error of `show`.
+    func lines(of uri: String, _ show: @escaping @Sendable (String) throws -> Void) async throws {
+        do {
+            try await self.execute(.GET, uri, deadline: .distantFuture) { answer in
+                guard answer.status == .ok else {
+                    let reason = try await answer.body.collect(upTo: Self.maxBytes)
+                    throw AdminSocketError.refused(String(buffer: reason))
+                }
+                var rest = ByteBuffer()
+                for try await part in answer.body {
+                    rest.writeImmutableBuffer(part)
+                    guard rest.readableBytes <= Self.maxBytes else {
+                        throw AdminSocketError.unreachable(self.path, "a line has no end")
+                    }
+                    while let line = rest.readLine() { try show(line) }
+                    rest.discardReadBytes()
+                }
+            }
+        } catch let error as AdminSocketError {
+            throw error
+        } catch let error as HTTPClientError {
+            throw AdminSocketError.unreachable(self.path, error.shortDescription)
+        } catch {
+            throw AdminSocketError.unreachable(self.path, "\(error)")
+        }
     }
 
     private func decode<Answer: Decodable>(
@@ -65,6 +97,16 @@ struct AdminSocketClient {
     private func answer(
         _ method: HTTPMethod, _ uri: String
     ) async throws -> (HTTPResponseStatus, Data) {
+        try await self.execute(method, uri, deadline: .now() + Self.timeout) { answer in
+            let body = try await answer.body.collect(upTo: Self.maxBytes)
+            return (answer.status, Data(body.readableBytesView))
+        }
+    }
+
+    private func execute<Answer: Sendable>(
+        _ method: HTTPMethod, _ uri: String, deadline: NIODeadline,
+        _ read: @Sendable (HTTPClientResponse) async throws -> Answer
+    ) async throws -> Answer {
         guard let url = URL(httpURLWithSocketPath: self.path, uri: uri) else {
             throw AdminSocketError.unreachable(self.path, "\(uri) is no path")
         }
@@ -76,10 +118,20 @@ struct AdminSocketClient {
         return try await HTTPClient.withHTTPClient(
             eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration
         ) { client in
-            let answer = try await client.execute(request, timeout: Self.timeout)
-            let body = try await answer.body.collect(upTo: Self.maxBytes)
-            return (answer.status, Data(body.readableBytesView))
+            try await read(try await client.execute(request, deadline: deadline))
         }
+    }
+}
+
+extension ByteBuffer {
+    /// The next line without its end; nil if it is not whole yet.
+    fileprivate mutating func readLine() -> String? {
+        guard let end = self.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) else {
+            return nil
+        }
+        let line = self.readString(length: end - self.readerIndex)
+        self.moveReaderIndex(forwardBy: 1)
+        return line
     }
 }
 

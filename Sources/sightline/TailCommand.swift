@@ -1,15 +1,28 @@
-// `sightline tail`: prints the newest rows, newest last.
+// `sightline tail`: prints the newest rows, newest last, or verdicts as a server gives them.
 internal import ArgumentParser
+internal import EventFiles
+internal import Foundation
 internal import GRDB
+internal import SightlineClient
+internal import SightlineProtos
+internal import SwiftProtobuf
 internal import TrackingSinks
 
 /// Prints the last hits, or with --rejected the dead letters; --follow waits for further ones.
+/// With --target it prints the verdicts of a running server.
 struct TailCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tail",
         abstract: "Show what has come in, newest last.",
         discussion: """
-            Exit 0: shown. 69: there is no database to read. 78: a newer build has written it.
+            With --follow and --target it shows the verdicts on all events as the server gives
+            them, those of rejected and suppressed events too: at HOST:PORT those of the tenant
+            whose key or token has the scope "tap", at unix:PATH, the admin.sock in the server's
+            data directory, those of all tenants. Ids, custom fields and payloads are shown with
+            --unmasked alone, which needs the scope "unmask" beside "tap".
+
+            Exit 0: shown. 1: the server refused. 69: there is no database to read, or no server,
+            or it has stopped. 78: a newer build has written the database.
             """)
 
     private static let pollInterval: Duration = .milliseconds(500)
@@ -31,27 +44,82 @@ struct TailCommand: AsyncParsableCommand {
     @Flag(help: "Print one line of JSON per row.")
     var json = false
 
+    @Option(help: "Show verdicts of the running server at HOST:PORT or unix:PATH.")
+    var target: String?
+
+    @OptionGroup(title: "Verdicts") var tap: TapOptions
+
+    @OptionGroup(title: "Security") var security: ClientSecurityOptions
+
+    @OptionGroup(title: "Credentials") var credentials: CredentialOptions
+
+    /// The path of an admin socket in --target.
+    private var socketPath: String? {
+        guard let target, target.hasPrefix("unix:") else { return nil }
+        return String(target.dropFirst("unix:".count))
+    }
+
     func validate() throws {
         guard (0...100_000).contains(self.lines) else {
             throw ValidationError("--lines \(self.lines) is outside 0 to 100000.")
+        }
+        guard self.target != nil else {
+            if self.tap.isSet { throw ValidationError("the filters need --target.") }
+            return
+        }
+        guard self.follow, !self.rejected else {
+            throw ValidationError(
+                "--target goes with --follow and without --rejected: a server shows what comes in "
+                    + "from now on; --verdict rejected shows rejected events.")
+        }
+        guard self.tap.tenant == nil || self.socketPath != nil else {
+            throw ValidationError("--tenant needs a unix: target: a key shows its own tenant.")
         }
     }
 
     func run() async throws {
         do {
-            if self.rejected {
+            if let target {
+                try await self.showVerdicts(of: target)
+            } else if self.rejected {
                 try await self.show(DeadLetterRow.self)
             } else {
                 try await self.show(HitRow.self)
             }
         } catch let error as FileFormatError {
             throw Console.fail(error, .configuration)
+        } catch let error as AdminSocketError {
+            if case .refused = error { throw Console.fail(error, .failure) }
+            throw Console.fail(error, .unavailable)
+        } catch let error as TrackingClientError {
+            throw Console.fail(client: error)
+        } catch let error as SightlineClientError {
+            throw Console.fail(client: error)
+        } catch let error as FileReadError {
+            throw Console.fail(error, .noInput)
         } catch let error as DatabaseFileError {
             throw Console.fail(error, .unavailable)
         } catch let error as DatabaseError {
             throw Console.fail(
                 DatabaseFileError.unreadable(path: self.dataDir, reason: "\(error)"), .unavailable)
         }
+    }
+
+    private func showVerdicts(of target: String) async throws {
+        let printer = TapPrinter(json: self.json)
+        guard let path = self.socketPath else {
+            let client = TrackingClient(
+                address: try ServerAddress(target), timeout: Self.pollInterval,
+                security: try self.security.security(), credential: try self.credentials.credential())
+            return try await client.tap(self.tap.request) { try printer.show($0) }
+        }
+        var uri = URLComponents()
+        uri.path = "/tap"
+        uri.queryItems = self.tap.query.map { URLQueryItem(name: $0.name, value: $0.value) }
+        try await AdminSocketClient(path: path).lines(of: uri.string ?? "/tap") { line in
+            try printer.show(try Sightline_V1_TapResponse(jsonString: line))
+        }
+        throw AdminSocketError.unreachable(path, "the server has stopped")
     }
 
     private func show<Tailed: TailedRow>(_ type: Tailed.Type) async throws {

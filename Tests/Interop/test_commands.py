@@ -27,6 +27,7 @@ NOT_RUN = {
     "Benchmarks/": "needs the peers, takes minutes, and measures nothing on a busy machine",
     ".venv/bin/python Benchmarks/": "the same",
     "sudo -u postgres ": "changes the machine's own PostgreSQL; test_postgresql.py has one of its own",
+    "sightline tail --follow": "never ends; test_tap.py reads what it prints",
     "sightline sinks try webhook": "needs a receiver that refuses; test_sinks_try.py has one",
 }
 # Backends go on until they are ended; the example in Python stands in for that in Go.

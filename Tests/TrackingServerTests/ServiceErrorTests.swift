@@ -67,6 +67,9 @@ struct ServiceErrorTests {
         Row(
             error: .watchersExceeded(limit: 100), reason: "WATCHERS_EXCEEDED",
             code: .resourceExhausted, retryDelay: .seconds(30), quotaSubject: "server"),
+        Row(
+            error: .tapsExceeded(limit: 2, key: "tap.max_readers"), reason: "TAPS_EXCEEDED",
+            code: .resourceExhausted, retryDelay: .seconds(30), quotaSubject: "server"),
     ]
 
     @Test(

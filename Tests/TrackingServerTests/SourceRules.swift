@@ -89,6 +89,9 @@ enum SourceRules {
             "SightlineProtos", "SwiftProtobuf", "TrackingCore",
         ]),
         "TerminalText": Self.system,
+        "VerdictTap": Self.system.union([
+            "ConfigurationKeys", "DequeModule", "SightlineProtos", "SwiftProtobuf", "TrackingCore",
+        ]),
         "SightlineClient": Self.system.union(Self.grpc).union(Self.tracing).union([
             "CoreMetrics", "DequeModule", "Dispatch", "SightlineProtos", "SwiftProtobuf",
         ]),
@@ -115,12 +118,13 @@ enum SourceRules {
         "AdminServer": Self.system.union([
             "ConfigurationKeys", "Crypto", "DequeModule", "HTTPTypes", "Hummingbird",
             "HummingbirdCore", "Logging", "NIOCore", "NIOHTTPTypes", "ServiceLifecycle",
-            "Telemetry", "TrackingCore", "TrackingSinks",
+            "SightlineProtos", "SwiftProtobuf", "Telemetry", "TrackingCore", "TrackingSinks",
+            "VerdictTap",
         ]),
         "ServerConfiguration": Self.system.union([
             "AdminServer", "ConfigurationKeys", "Credentials", "HTTP2Edge", "Logging", "NIOCore",
             "RegexBuilder", "ServiceLifecycle", "SinkConfiguration", "Telemetry", "TrackingCore",
-            "TrackingJournal", "TrackingSinks", "UnixSignals", "Yams",
+            "TrackingJournal", "TrackingSinks", "UnixSignals", "VerdictTap", "Yams",
         ]),
         "TrackingServer": Self.system.union(Self.grpc).union(Self.tracing).union([
             "AdminServer", "CampaignSink", "CoreMetrics", "Credentials", "DequeModule",
@@ -128,7 +132,7 @@ enum SourceRules {
             "PostgreSQLSink", "SQLiteSink",
             "ServerConfiguration", "ServiceLifecycle", "SightlineProtos", "SinkConfiguration",
             "SwiftProtobuf", "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks",
-            "UnixSignals", "WebhookSink", "X509",
+            "UnixSignals", "VerdictTap", "WebhookSink", "X509",
         ]),
         "sightline": Self.system.union(Self.grpc).union(Self.tracing).union([
             "AdminServer", "ArgumentParser", "AsyncHTTPClient", "CMalloc", "ClientConformance",

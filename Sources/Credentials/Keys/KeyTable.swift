@@ -7,21 +7,20 @@ struct KeyTable: Sendable {
     private struct Entry: Sendable {
         let tenant: Tenant
         let digest: [UInt8]
-        let isAllowed: Bool
+        let scopes: Set<String>
         let isRevoked: Bool
         /// Microseconds since 1970; nil for never.
         let expiry: Int64?
     }
 
     /// Creates a table from the file's records.
-    init(_ records: [KeyRecord], requiredScope: String) {
+    init(_ records: [KeyRecord]) {
         var entries: [String: Entry] = [:]
         for record in records {
             // Reading the file has validated the records.
             guard let tenant = Tenant(record.tenant), let digest = record.digest else { continue }
             entries[record.id] = Entry(
-                tenant: tenant, digest: digest,
-                isAllowed: requiredScope.isEmpty || record.scopes.contains(requiredScope),
+                tenant: tenant, digest: digest, scopes: Set(record.scopes),
                 isRevoked: record.revoked != nil, expiry: record.expires.map(Self.microseconds))
         }
         self.entries = entries
@@ -38,8 +37,9 @@ struct KeyTable: Sendable {
         guard isRight else { throw .wrongSecret }
         guard !entry.isRevoked else { throw .revoked }
         if let expiry = entry.expiry, now >= expiry { throw .expired }
-        guard entry.isAllowed else { throw .scope }
-        return Principal(tenant: entry.tenant, proof: .key(id: key.id), expiry: entry.expiry)
+        return Principal(
+            tenant: entry.tenant, proof: .key(id: key.id), expiry: entry.expiry,
+            scopes: entry.scopes)
     }
 
     private static let noDigest = [UInt8](repeating: 0, count: 32)

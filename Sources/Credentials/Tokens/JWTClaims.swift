@@ -36,12 +36,8 @@ struct JWTClaims: Sendable {
         guard try self.list("aud").contains(configuration.jwtAudience) else { throw .audience }
         let name = self.members[configuration.jwtTenantClaim]?.stringValue
         guard let tenant = name.flatMap(Tenant.init) else { throw .tenant }
-        let scope = configuration.requiredScope
-        if !scope.isEmpty {
-            guard try self.scopes().contains(scope) else { throw .scope }
-        }
         let end = Int64(exactly: ((expiry + leeway) * 1_000_000).rounded()) ?? .max
-        return Principal(tenant: tenant, proof: .token, expiry: end)
+        return Principal(tenant: tenant, proof: .token, expiry: end, scopes: self.scopes)
     }
 
     /// A claim in seconds since 1970; nil if absent.
@@ -67,8 +63,14 @@ struct JWTClaims: Sendable {
         }
     }
 
-    /// The scopes: words in one string (RFC 8693), or a list, as some issuers write it.
-    private func scopes() throws(CredentialRefusal) -> [String] {
-        try self.list("scope").flatMap { $0.split(separator: " ").map(String.init) }
+    /// The scopes: words in one string (RFC 8693), or a list, as some issuers write it. Nil if the
+    /// claim is neither, which only matters to a call that needs one.
+    private var scopes: Set<String>? {
+        do {
+            return Set(
+                try self.list("scope").flatMap { $0.split(separator: " ").map(String.init) })
+        } catch {
+            return nil
+        }
     }
 }

@@ -15,8 +15,10 @@ package struct Admission: Sendable {
     ///   - bytes: the message's size.
     ///   - tenant: who sent it.
     ///   - receiveTime: the server's clock, in microseconds since 1970.
+    ///   - keeps: which of the refused events to keep.
     package func admit(
-        _ request: RequestReader, bytes: Int, tenant: String, receiveTime: Int64
+        _ request: RequestReader, bytes: Int, tenant: String, receiveTime: Int64,
+        keeps: KeptRefusals = .none
     ) -> AdmittedRequest {
         if let violation = self.violation(of: request, bytes: bytes) {
             return AdmittedRequest(
@@ -24,7 +26,7 @@ package struct Admission: Sendable {
                 eventCount: request.error == nil ? request.eventCount : 0, violation: violation)
         }
         return tenant.withBytes { tenant in
-            var draft = Draft(request, bytes: bytes, tenant: tenant)
+            var draft = Draft(request, bytes: bytes, tenant: tenant, keeps: keeps)
             for event in request.events {
                 draft.add(event, rules: self.rules, receiveTime: receiveTime)
             }
@@ -64,15 +66,18 @@ package struct Admission: Sendable {
 private struct Draft {
     private let sequence: UInt64
     private let tenant: Bytes
+    private let keeps: KeptRefusals
     private var index: UInt32 = 0
     private var refusals: [AdmittedRequest.Refusal] = []
     private var claims: [Claim] = []
     private var entries: [UInt8] = []
     private var eventTrace: TraceContext?
+    private var keptEvents: [UInt8] = []
 
-    init(_ request: RequestReader, bytes: Int, tenant: Bytes) {
+    init(_ request: RequestReader, bytes: Int, tenant: Bytes, keeps: KeptRefusals) {
         self.sequence = request.sequence
         self.tenant = tenant
+        self.keeps = keeps
         // Reserve room for all events at once, so that appending never allocates.
         self.claims.reserveCapacity(request.events.count)
         self.entries.reserveCapacity(bytes &+ request.events.count &* HitBlock.entryBytes)
@@ -82,7 +87,7 @@ private struct Draft {
         AdmittedRequest(
             sequence: self.sequence, receiveTime: receiveTime, eventCount: Int(self.index),
             refusals: self.refusals, claims: self.claims, entries: self.entries,
-            eventTrace: self.eventTrace)
+            eventTrace: self.eventTrace, keptEvents: self.keptEvents)
     }
 
     mutating func add(_ bytes: Bytes, rules: RuleSet, receiveTime: Int64) {
@@ -97,7 +102,7 @@ private struct Draft {
                 self.judge(event, raw, rules, receiveTime: receiveTime)
             }
         } catch {
-            self.refuse(.malformedEvent(error), eventID: .none)
+            self.refuse(.malformedEvent(error), eventID: .none, kept: nil)
         }
     }
 
@@ -108,17 +113,25 @@ private struct Draft {
         var steps = NoSteps()
         let judgement = rules.judge(event, raw, receiveTime: receiveTime, steps: &steps)
         guard judgement.verdict == .accepted else {
-            self.refuse(judgement, eventID: event.eventID)
+            let isKept = self.keeps.includes(judgement.verdict) && rules.hasConsent(event)
+            self.refuse(
+                judgement, eventID: event.eventID, kept: isKept ? self.keep(event.bytes) : nil)
             return
         }
         self.accept(event, judgement)
     }
 
-    private mutating func refuse(_ judgement: Judgement, eventID: Bytes) {
+    private mutating func keep(_ event: Bytes) -> Range<Int> {
+        let start = self.keptEvents.count
+        self.keptEvents.append(contentsOf: event)
+        return start..<self.keptEvents.count
+    }
+
+    private mutating func refuse(_ judgement: Judgement, eventID: Bytes, kept: Range<Int>?) {
         self.refusals.append(
             AdmittedRequest.Refusal(
                 index: self.index, eventID: eventID.cut(to: Limits.idBytes).text,
-                judgement: judgement))
+                judgement: judgement, kept: kept))
     }
 
     private mutating func accept(_ event: EventView, _ judgement: Judgement) {

@@ -23,6 +23,10 @@ package final class AdmittedRequest: @unchecked Sendable {
     package let eventTrace: TraceContext?
     /// Why the request was refused as a whole; nil if it was not.
     package let violation: Violation?
+    /// The bytes of the refused events that are kept.
+    package let keptEvents: [UInt8]
+    /// Whether a tap may want to see it.
+    package var isTapped = false
 
     /// An event that the rules suppressed or rejected.
     package struct Refusal: Sendable {
@@ -32,12 +36,15 @@ package final class AdmittedRequest: @unchecked Sendable {
         package let eventID: String
         /// The rules' verdict, with its violations.
         package let judgement: Judgement
+        /// Where the event is in `keptEvents`; nil if it is not kept.
+        package let kept: Range<Int>?
     }
 
     init(
         sequence: UInt64, receiveTime: Int64, eventCount: Int = 0, refusals: [Refusal] = [],
         claims: [Claim] = [],
-        entries: [UInt8] = [], eventTrace: TraceContext? = nil, violation: Violation? = nil
+        entries: [UInt8] = [], eventTrace: TraceContext? = nil, keptEvents: [UInt8] = [],
+        violation: Violation? = nil
     ) {
         self.sequence = sequence
         self.receiveTime = receiveTime
@@ -46,6 +53,7 @@ package final class AdmittedRequest: @unchecked Sendable {
         self.claims = claims
         self.entries = entries
         self.eventTrace = eventTrace
+        self.keptEvents = keptEvents
         self.violation = violation
     }
 

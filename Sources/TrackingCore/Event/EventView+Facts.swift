@@ -76,3 +76,18 @@ extension PushView.Payload {
         }
     }
 }
+
+extension EventView {
+    /// The delivery or the in-app message as text, also of a raw payload that was not admitted.
+    /// Empty if it has other characters than such ids have, as it may then be something else.
+    package func safeDeliveryID(_ limits: Limits) -> String {
+        self.withRawPayload(limits) { event, _ in
+            let id = event.deliveryID
+            let isSafe = id.count <= Limits.nameBytes && ByteSet.safeInURL.containsAll(id)
+            return isSafe ? id.text : ""
+        }
+    }
+
+    /// The app as text, of at most as many bytes as a name may have.
+    package var shortAppID: String { self.appID.cut(to: Limits.nameBytes).text }
+}

@@ -66,6 +66,15 @@ package struct RuleSet: Sendable {
 
     // MARK: Consent (D22, D23, D27, D40)
 
+    /// Whether consent is given, so that something of the event may be kept.
+    func hasConsent(_ event: EventView) -> Bool {
+        if case .inApp(let message) = event.interaction, message.dataCollectionEnabled == false {
+            return false
+        }
+        var steps = NoSteps()
+        return self.consentIsGiven(by: event, steps: &steps)
+    }
+
     private func consentIsGiven(by event: EventView, steps: inout some Steps) -> Bool {
         switch event.consent {
         case 1:

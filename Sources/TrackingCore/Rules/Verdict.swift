@@ -24,6 +24,15 @@ package enum Verdict: UInt8, Sendable, CaseIterable {
         case .retryLater: "retry_later"
         }
     }
+
+    /// The verdict with a name, in whatever case.
+    package init?(name: String) {
+        let name = name.lowercased()
+        guard let verdict = Self.allCases.first(where: { "\($0.name)" == name }) else {
+            return nil
+        }
+        self = verdict
+    }
 }
 
 /// The Campaign product that created a delivery (D12).

@@ -1,4 +1,5 @@
 internal import TrackingCore
+internal import VerdictTap
 
 extension ServiceError {
     /// The message for clients: what is wrong, the value seen, the rule, and the fix.
@@ -44,6 +45,7 @@ extension ServiceError {
                 + "that List names"
         case .watchersExceeded(let limit):
             "\(limit) watches are open, as many as health.max_watchers allows: come back later"
+        case .tapsExceeded(let limit, let key): "\(TapRefusal.exceeded(limit, key: key))"
         }
     }
 }

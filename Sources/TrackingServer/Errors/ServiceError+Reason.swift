@@ -18,6 +18,7 @@ extension ServiceError {
         case scopeMissing = "SCOPE_MISSING"
         case serviceUnknown = "SERVICE_UNKNOWN"
         case watchersExceeded = "WATCHERS_EXCEEDED"
+        case tapsExceeded = "TAPS_EXCEEDED"
         // For calls that the gRPC library ends itself: see EdgeTrailers.
         case unimplemented = "UNIMPLEMENTED"
         case callEnded = "CALL_ENDED"

@@ -44,6 +44,8 @@ enum ServiceError {
     case serviceUnknown(String)
     /// The maximum number of health watches is open.
     case watchersExceeded(limit: Int)
+    /// The maximum number of readers of verdicts is there.
+    case tapsExceeded(limit: Int, key: String)
 
     /// The client-visible error of refused credentials.
     init(_ refusal: CredentialRefusal) {
@@ -95,6 +97,7 @@ enum ServiceError {
         case .messageUnfinished: .messageUnfinished
         case .serviceUnknown: .serviceUnknown
         case .watchersExceeded: .watchersExceeded
+        case .tapsExceeded: .tapsExceeded
         }
     }
 
@@ -107,7 +110,8 @@ enum ServiceError {
         case .closing, .overloaded: .unavailable
         case .credentialsMissing, .credentialsRefused, .credentialsExpired: .unauthenticated
         case .scopeMissing: .permissionDenied
-        case .quota, .metadata, .messageTooLarge, .watchersExceeded: .resourceExhausted
+        case .quota, .metadata, .messageTooLarge, .watchersExceeded, .tapsExceeded:
+            .resourceExhausted
         case .messageUnfinished, .deadlinePassed: .deadlineExceeded
         case .serviceUnknown: .notFound
         }
@@ -131,7 +135,8 @@ enum ServiceError {
         case .overloaded: [.retryInfo(delay: RetryDelay.duration)]
         case .quota(let excess, let tenant):
             [self.quotaFailure("tenant:\(tenant)"), .retryInfo(delay: excess.wait)]
-        case .watchersExceeded: [self.quotaFailure("server"), .retryInfo(delay: .seconds(30))]
+        case .watchersExceeded, .tapsExceeded:
+            [self.quotaFailure("server"), .retryInfo(delay: .seconds(30))]
         case .messageCount, .messageUnfinished, .deadlinePassed, .credentialsMissing,
             .credentialsRefused, .credentialsExpired, .scopeMissing:
             []

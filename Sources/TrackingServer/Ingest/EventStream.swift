@@ -37,7 +37,7 @@ final class EventStream: Sendable {
         self.acks = AckQueue(
             maxRequests: configuration.maxRequests, maxBytes: configuration.maxBytes,
             budget: ingest.budget
-        ) { [metrics = ingest.metrics] in metrics.count($0, of: .streamEvents) }
+        ) { [tenant = caller.tenant] in ingest.count($0, of: .streamEvents, tenant) }
     }
 
     /// Serves the call until the client half-closes and all is answered, or the server closes it.
@@ -112,7 +112,7 @@ final class EventStream: Sendable {
     private func tell(_ writer: Writer) async throws -> Progress {
         switch self.acks.takeStep() {
         case .answer(let answer):
-            self.ingest.metrics.count(answer.requests, of: .streamEvents)
+            self.ingest.count(answer.requests, of: .streamEvents, self.caller.tenant)
             let reportsAccepted = self.acks.reportsAccepted
             try await writer.write(.settled(answer, reportsAccepted: reportsAccepted))
             return .goesOn

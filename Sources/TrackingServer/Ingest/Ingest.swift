@@ -3,6 +3,7 @@ internal import Credentials
 internal import HTTP2Edge
 internal import TrackingCore
 internal import TrackingJournal
+internal import VerdictTap
 
 /// Admission, journal and metrics, as the service's methods share them. A class, because each open
 /// stream keeps several references.
@@ -14,12 +15,14 @@ final class Ingest: Sendable {
     let metrics: ServerMetrics
     /// Recent rejections; nil without an admin server.
     let rejections: RejectionLog?
+    /// Shows verdicts to readers.
+    let tap: VerdictTap
     /// Serves calls that record nothing.
     let sideCalls = SideCalls()
 
     init(
         admission: Admission, journal: Journal, budget: MemoryBudget, quotas: TenantQuotas,
-        metrics: ServerMetrics, rejections: RejectionLog? = nil
+        metrics: ServerMetrics, rejections: RejectionLog? = nil, tap: VerdictTap? = nil
     ) {
         self.admission = admission
         self.journal = journal
@@ -27,6 +30,7 @@ final class Ingest: Sendable {
         self.quotas = quotas
         self.metrics = metrics
         self.rejections = rejections
+        self.tap = tap ?? VerdictTap(TapConfiguration(), limits: admission.rules.limits)
     }
 
     var limits: Limits { self.admission.rules.limits }
@@ -39,12 +43,15 @@ final class Ingest: Sendable {
         _ bytes: RequestBytes, shape: RequestShape, tenant: Tenant, trace: inout RequestTrace
     ) -> (request: AdmittedRequest, span: RequestSpan?, reportsAccepted: Bool) {
         let receiveTime = WallClock.microseconds()
+        let isTapped = self.tap.hasReaders
         let (request, reportsAccepted) = bytes.withUnsafeBytes { buffer in
             let reader = self.admission.read(buffer, shape: shape)
             let request = self.admission.admit(
-                reader, bytes: buffer.count, tenant: tenant.name, receiveTime: receiveTime)
+                reader, bytes: buffer.count, tenant: tenant.name, receiveTime: receiveTime,
+                keeps: isTapped ? .all : .none)
             return (request, reader.reportsAccepted)
         }
+        request.isTapped = isTapped
         self.rejections?.note(request, at: receiveTime)
         let (context, span) = trace.begin(request, receiveTime: receiveTime)
         if !request.claims.isEmpty {
@@ -53,5 +60,11 @@ final class Ingest: Sendable {
                 receiveTime: receiveTime, tenant: tenant.name, trace: context)
         }
         return (request, span, reportsAccepted)
+    }
+
+    /// Counts settled requests of a tenant, and shows them to readers of verdicts.
+    func count(_ requests: [AdmittedRequest], of method: RequestMethod, _ tenant: Tenant) {
+        self.metrics.count(requests, of: method)
+        self.tap.show(requests, of: tenant.name)
     }
 }

@@ -7,6 +7,6 @@ extension AdmittedRequest {
 
     /// The bytes to count for a request of `requestBytes` until it is answered.
     func heldBytes(requestBytes: Int) -> Int {
-        requestBytes &+ self.refusals.count &* Self.refusalBytes
+        requestBytes &+ self.refusals.count &* Self.refusalBytes &+ self.keptEvents.count
     }
 }

@@ -1,6 +1,7 @@
 internal import Credentials
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
+internal import SightlineProtos
 internal import X509
 
 /// Verifies each RPC's credentials before its messages are read, and passes the principal on.
@@ -32,7 +33,9 @@ struct AuthenticationInterceptor: ServerInterceptor {
             return try await next(request, context)
         }
         let transport = context.transportSpecific as? HTTP2ServerTransport.Posix.Context
-        let principal = try self.principal(request, transport?.peerCertificate)
+        let principal = try self.principal(
+            request, transport?.peerCertificate,
+            needsScope: context.descriptor.service != Sightline_V1_TapService.descriptor)
         var context = context
         context.transportSpecific = AuthenticatedContext(principal: principal)
         return try await next(request, context)
@@ -41,10 +44,11 @@ struct AuthenticationInterceptor: ServerInterceptor {
 
 extension AuthenticationInterceptor {
     private func principal<Input: Sendable>(
-        _ request: StreamingServerRequest<Input>, _ certificate: Certificate?
+        _ request: StreamingServerRequest<Input>, _ certificate: Certificate?, needsScope: Bool
     ) throws -> Principal {
         do throws(CredentialRefusal) {
-            return try self.authenticator.principal(request.metadata, certificate: certificate)
+            return try self.authenticator.principal(
+                request.metadata, certificate: certificate, needsScope: needsScope)
         } catch {
             throw ServiceError(error).status
         }

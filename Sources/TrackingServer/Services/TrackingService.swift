@@ -106,7 +106,7 @@ struct TrackingService: RegistrableRPCService {
             throw error
         }
         await RecordedRequest.settle(admitted, in: self.ingest.journal)
-        self.ingest.metrics.count([admitted], of: .recordEvents)
+        self.ingest.count([admitted], of: .recordEvents, caller.tenant)
         span?.end(admitted, isUnary: true)
         let answer = Sightline_V1_RecordEventsResponse.with { response in
             response.results = admitted.results(includesAccepted: true)

@@ -64,7 +64,7 @@ struct APIKeyTests {
     @Test("a key is its tenant's; a wrong secret and an unknown id are refused")
     func lookup() throws {
         let (key, other) = (APIKey(), APIKey())
-        let table = KeyTable([try self.record(key)], requiredScope: "")
+        let table = KeyTable([try self.record(key)])
         let principal = try table.principal(of: key, now: Self.nowMicroseconds)
         #expect(
             principal
@@ -73,13 +73,13 @@ struct APIKeyTests {
         #expect(self.refusal(other, table) == .unknownKey)
         let mixed = try #require(APIKey("slk_\(key.id)_" + other.text.suffix(43)))
         #expect(self.refusal(mixed, table) == .wrongSecret)
-        #expect(self.refusal(key, KeyTable([], requiredScope: "")) == .unknownKey)
+        #expect(self.refusal(key, KeyTable([])) == .unknownKey)
     }
 
     @Test("a key ends at its expiry: taken a microsecond before, refused at it")
     func expiry() throws {
         let key = APIKey()
-        let table = KeyTable([try self.record(key, expires: Self.now)], requiredScope: "")
+        let table = KeyTable([try self.record(key, expires: Self.now)])
         #expect(self.refusal(key, table, at: Self.nowMicroseconds - 1) == nil)
         #expect(self.refusal(key, table, at: Self.nowMicroseconds) == .expired)
         let principal = try table.principal(of: key, now: 0)
@@ -90,10 +90,12 @@ struct APIKeyTests {
     func revokedAndScope() throws {
         let key = APIKey()
         var record = try self.record(key, scopes: ["read", "write"])
-        #expect(self.refusal(key, KeyTable([record], requiredScope: "write")) == nil)
-        #expect(self.refusal(key, KeyTable([record], requiredScope: "writ")) == .scope)
+        let principal = try KeyTable([record]).principal(of: key, now: 0)
+        #expect(principal.scopes == ["read", "write"])
+        try principal.check("write")
+        #expect(throws: CredentialRefusal.scope) { try principal.check("writ") }
         record.revoked = Self.now
-        #expect(self.refusal(key, KeyTable([record], requiredScope: "")) == .revoked)
+        #expect(self.refusal(key, KeyTable([record])) == .revoked)
     }
 
     @Test("digests are compared whole, whichever byte differs")

@@ -179,7 +179,9 @@ struct CredentialFileTests {
             func taken() -> [Bool] {
                 keys.map { key in
                     let metadata: Metadata = ["x-api-key": "\(key.text)"]
-                    return (try? authenticator.principal(metadata, certificate: nil)) != nil
+                    return
+                        (try? authenticator.principal(
+                            metadata, certificate: nil, needsScope: true)) != nil
                 }
             }
             #expect(taken() == [true, false])

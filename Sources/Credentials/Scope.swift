@@ -1,0 +1,7 @@
+/// What a credential may do beyond recording, explaining and inspecting events.
+package enum Scope: String, Sendable, CaseIterable {
+    /// See the verdicts on its tenant's events as they are given.
+    case tap
+    /// See personal data in them.
+    case unmask
+}

@@ -1,0 +1,72 @@
+internal import ArgumentParser
+internal import SightlineProtos
+internal import SwiftProtobuf
+internal import TerminalText
+internal import TrackingCore
+
+/// What `tail --target` shows of a running server.
+struct TapOptions: ParsableArguments {
+    @Option(help: "With --target: events of this tenant; at a unix: socket alone.")
+    var tenant: String?
+
+    @Option(help: "With --target: events of this app.")
+    var app: String?
+
+    @Option(help: "With --target: events of this delivery or in-app message.")
+    var delivery: String?
+
+    @Option(
+        help: "With --target: events with this verdict, such as rejected; may be repeated.",
+        transform: { text in
+            guard let verdict = Verdict(name: text) else {
+                throw ValidationError(
+                    "\"\(text.printable)\" is no verdict; there are: "
+                        + Verdict.allCases.map { "\($0.name)" }.joined(separator: ", "))
+            }
+            return verdict
+        })
+    var verdict: [Verdict] = []
+
+    @Option(help: "With --target: the share of events to show, 0 to 1.")
+    var samplingRatio: Double = 1
+
+    @Flag(help: "With --target: show personal data too.")
+    var unmasked = false
+
+    func validate() throws {
+        guard self.samplingRatio > 0, self.samplingRatio <= 1 else {
+            throw ValidationError(
+                "--sampling-ratio \(self.samplingRatio) has to be above 0, and 1 at most.")
+        }
+    }
+
+    /// Whether any of them is set.
+    var isSet: Bool {
+        self.tenant != nil || self.app != nil || self.delivery != nil || !self.verdict.isEmpty
+            || self.samplingRatio != 1 || self.unmasked
+    }
+
+    /// The request.
+    var request: Sightline_V1_TapRequest {
+        .with { request in
+            request.appID = self.app ?? ""
+            request.deliveryID = self.delivery ?? ""
+            request.verdicts = self.verdict.compactMap { .init(rawValue: Int($0.rawValue)) }
+            request.samplingRatio = self.samplingRatio
+            request.unmasked = self.unmasked
+        }
+    }
+
+    /// The same for the admin socket.
+    var query: [(name: String, value: String)] {
+        var query = [("sampling_ratio", "\(self.samplingRatio)")]
+        if let tenant { query.append(("tenant", tenant)) }
+        if let app { query.append(("app_id", app)) }
+        if let delivery { query.append(("delivery_id", delivery)) }
+        if !self.verdict.isEmpty {
+            query.append(("verdicts", self.verdict.map { "\($0.name)" }.joined(separator: ",")))
+        }
+        if self.unmasked { query.append(("unmasked", "true")) }
+        return query
+    }
+}
