@@ -165,14 +165,18 @@ let targets: [Target] = [
                 "GRPCCore", "GRPCNIOTransportHTTP2Posix", "Logging", "NIOCore", "NIOHPACK",
                 "NIOHTTP2", "NIOSSL")),
     module(
+        "EventQuarantine",
+        ["ConfigurationKeys", "TrackingCore", "TrackingJournal", "TrackingSinks"]
+            + libraries("Logging", "ServiceLifecycle") + sqlite),
+    module(
         "VerdictTap",
         ["ConfigurationKeys", "TrackingCore"] + protos + libraries("DequeModule")),
     module("TrackingReport", ["TerminalText", "TrackingCore"] + sqlite),
     .target(
         name: "AdminServer",
         dependencies: [
-            "ConfigurationKeys", "SightlineProtos", "Telemetry", "TrackingCore", "TrackingSinks",
-            "VerdictTap",
+            "ConfigurationKeys", "EventQuarantine", "SightlineProtos", "Telemetry",
+            "TrackingCore", "TrackingSinks", "VerdictTap",
         ]
             + libraries(
                 "DequeModule", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "Crypto",
@@ -185,13 +189,15 @@ let targets: [Target] = [
     module(
         "ServerConfiguration",
         [
-            "AdminServer", "ConfigurationKeys", "Credentials", "HTTP2Edge", "SinkConfiguration",
+            "AdminServer", "ConfigurationKeys", "Credentials", "EventQuarantine", "HTTP2Edge",
+            "SinkConfiguration",
             "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks", "VerdictTap",
         ] + libraries("Logging", "NIOCore", "ServiceLifecycle", "UnixSignals", "Yams")),
     module(
         "TrackingServer",
         [
-            "AdminServer", "CampaignSink", "Credentials", "GRPCSink", "HTTP2Edge", "SQLiteSink",
+            "AdminServer", "CampaignSink", "Credentials", "EventQuarantine", "GRPCSink",
+            "HTTP2Edge", "SQLiteSink",
             "ServerConfiguration", "SightlineProtos", "SinkConfiguration", "Telemetry",
             "TrackingCore", "TrackingJournal", "TrackingSinks", "VerdictTap", "WebhookSink",
             .target(name: "KafkaSink", condition: .when(traits: ["Kafka"])),
@@ -210,7 +216,8 @@ let targets: [Target] = [
         name: "sightline",
         dependencies: [
             "AdminServer", "CMalloc", "ClientConformance", "ConfigurationKeys", "Credentials",
-            "EventFiles", "GRPCSink", "HTTP2Edge", "SQLiteSink", "ServerConfiguration",
+            "EventFiles", "EventQuarantine", "GRPCSink", "HTTP2Edge", "SQLiteSink",
+            "ServerConfiguration",
             "SightlineBench",
             "SightlineClient", "SightlineProtos", "SinkConfiguration", "Telemetry", "TerminalText",
             "TrackingCore", "TrackingJournal", "TrackingReport", "TrackingServer", "TrackingSinks",
@@ -281,7 +288,8 @@ let targets: [Target] = [
     tests(
         "TrackingServerTests",
         [
-            "AdminServer", "ConfigurationKeys", "Credentials", "EventFiles", "HTTP2Edge",
+            "AdminServer", "ConfigurationKeys", "Credentials", "EventFiles", "EventQuarantine",
+            "HTTP2Edge",
             "ServerConfiguration", "SightlineClient", "SightlineProtos", "SinkConfiguration",
             "Telemetry", "TestSupport", "TrackingCore", "TrackingJournal", "TrackingServer",
             "TrackingSinks", "VerdictTap",

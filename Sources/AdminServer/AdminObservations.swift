@@ -1,3 +1,4 @@
+package import EventQuarantine
 package import Logging
 package import ServiceLifecycle
 package import Telemetry
@@ -30,11 +31,13 @@ package struct AdminObservations {
     ///   - registry: the server's metrics.
     ///   - sinks: what the socket does with the sinks.
     ///   - tap: the verdicts that the socket shows.
+    ///   - recovery: what the socket recovers.
     ///   - obstacles: the reasons why the server is not ready, for people; empty if it is.
     ///   - onListening: called with the page's URL once the port is bound.
     package func services(
         version: String, directory: String, registry: MetricsRegistry, sinks: any SinkOperator,
-        tap: VerdictTap, obstacles: @escaping @Sendable () -> [String], logger: Logger,
+        tap: VerdictTap, recovery: any EventRecovery, obstacles: @escaping @Sendable () -> [String],
+        logger: Logger,
         onListening: @escaping @Sendable (String) -> Void
     ) -> [any Service] {
         let statistics = StatisticsService(
@@ -47,6 +50,7 @@ package struct AdminObservations {
         let socket = AdminSocket(
             directory: directory, configuration: self.configuration,
             routes: routes, sinks: SinkRoutes(sinks: sinks), tap: TapRoutes(tap: tap),
+            quarantine: QuarantineRoutes(recovery: recovery),
             logger: logger)
         guard let address = self.configuration.address else { return [statistics, socket] }
         let server = AdminService(

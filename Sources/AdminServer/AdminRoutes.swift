@@ -35,11 +35,14 @@ struct AdminRoutes: Sendable {
     }
 
     /// The router of the socket. No browser can ask it, so it needs no gate.
-    func router(with sinks: SinkRoutes, _ tap: TapRoutes) -> Router<BasicRequestContext> {
+    func router(
+        with sinks: SinkRoutes, _ tap: TapRoutes, _ quarantine: QuarantineRoutes
+    ) -> Router<BasicRequestContext> {
         let router = Router(options: .autoGenerateHeadEndpoints)
         self.add(to: router)
         sinks.add(to: router)
         tap.add(to: router)
+        quarantine.add(to: router)
         return router
     }
 

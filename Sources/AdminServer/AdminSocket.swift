@@ -15,6 +15,7 @@ struct AdminSocket: Service {
     let routes: AdminRoutes
     let sinks: SinkRoutes
     let tap: TapRoutes
+    let quarantine: QuarantineRoutes
     let logger: Logger
 
     /// The bytes of a path that a Unix socket can have (unix(7), without the last 0).
@@ -50,7 +51,7 @@ struct AdminSocket: Service {
         var libraryLogger = self.logger
         libraryLogger.logLevel = .warning
         let server = Application(
-            router: self.routes.router(with: self.sinks, self.tap),
+            router: self.routes.router(with: self.sinks, self.tap, self.quarantine),
             server: AdminHTTP.server(self.configuration, answerTimeout: nil),
             configuration: .init(address: .unixDomainSocket(path: birthplace + "/s")),
             onServerRunning: { _ in self.publish(birthplace, as: path) },

@@ -2,6 +2,7 @@
 package import ConfigurationKeys
 package import AdminServer
 package import Credentials
+package import EventQuarantine
 internal import Foundation
 package import HTTP2Edge
 package import Logging
@@ -45,6 +46,8 @@ package struct ServerConfiguration: Sendable {
     package var quotas = QuotaConfiguration()
     /// How a stream behaves.
     package var stream = StreamConfiguration()
+    /// Which refused events are kept.
+    package var quarantine = QuarantineConfiguration()
     /// What readers of verdicts may cost.
     package var tap = TapConfiguration()
     /// How the journal behaves.
@@ -218,6 +221,9 @@ extension ServerConfiguration: KeyedConfiguration {
             .number(
                 "dead_letters.max_rows", \.maxDeadLetters, 1...100_000_000,
                 "refused hits that are kept; the oldest go first"),
+        ],
+        Self.keys(of: \.quarantine),
+        [
             .duration(
                 "drain.seconds", \.drainTimeout, 1...20,
                 "seconds that a stopping server waits for its clients"),

@@ -1,6 +1,7 @@
 // Assembles the service. Its parts start in the order of their list and stop in reverse.
 internal import AdminServer
 internal import Credentials
+internal import EventQuarantine
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import HTTP2Edge
@@ -75,12 +76,14 @@ package struct Application: Sendable {
             funnels: observations.hasPage ? observations.funnels : nil, logger: logger,
             ownSinks: ownSinks)
         reloader?.add(Reloadable("sinks") { try sinks.prepare($0) })
+        let quarantine = try Self.quarantine(configuration, version: version, logger)
         let ingest = Self.ingest(
-            configuration, journal, quotas, metrics, observations.rejections)
+            configuration, journal, quotas, metrics, observations.rejections, quarantine)
         let board = HealthBoard(maxWatchers: configuration.maxHealthWatchers) { journal.isTaking }
         let connections = OpenConnections()
         metrics.collect(journal)
         metrics.collect(sinks, dataDirectory: directory)
+        if let quarantine { metrics.collect(quarantine) }
         metrics.collect(version: version, budget: ingest.budget, connections: connections)
         if let certificates { metrics.collect(certificates) }
         if let spans { metrics.collect(spans.counts) }
@@ -103,6 +106,7 @@ package struct Application: Sendable {
         if let spans { services.append(spans) }
         services.append(JournalService(journal: self.journal))
         services.append(sinks)
+        if let quarantine { services.append(quarantine) }
         if let reloader { services.append(reloader) }
         if let certificates {
             reloader?.add(Reloadable("certificates") { try certificates.prepare($0.tls) })
@@ -110,7 +114,10 @@ package struct Application: Sendable {
         }
         services += observations.services(
             version: version, directory: directory, registry: metrics.registry,
-            sinks: sinks, tap: ingest.tap, obstacles: { board.obstacles }, logger: logger,
+            sinks: sinks, tap: ingest.tap,
+            recovery: Recovery(of: quarantine?.file, record: ingest.recover),
+            obstacles: { board.obstacles },
+            logger: logger,
             onListening: { address in
                 onAdminListening(address)
                 adminBinding.finish()
@@ -187,9 +194,19 @@ package struct Application: Sendable {
         }
     }
 
+    private static func quarantine(
+        _ configuration: ServerConfiguration, version: String, _ logger: Logger
+    ) throws -> Quarantine? {
+        guard configuration.quarantine.isOn else { return nil }
+        let file = try QuarantineFile(
+            directory: configuration.dataDirectory, configuration.quarantine, version: version,
+            limits: configuration.limits, logger: logger)
+        return Quarantine(file, configuration.quarantine, logger: logger)
+    }
+
     private static func ingest(
         _ configuration: ServerConfiguration, _ journal: Journal, _ quotas: TenantQuotas,
-        _ metrics: ServerMetrics, _ rejections: RejectionLog?
+        _ metrics: ServerMetrics, _ rejections: RejectionLog?, _ quarantine: Quarantine?
     ) -> Ingest {
         Ingest(
             admission: Admission(
@@ -200,7 +217,8 @@ package struct Application: Sendable {
                 softPercent: configuration.bytesInFlightSoftPercent,
                 waitingBytes: configuration.edge.bytesWaiting),
             quotas: quotas, metrics: metrics, rejections: rejections,
-            tap: VerdictTap(configuration.tap, limits: configuration.limits))
+            tap: VerdictTap(configuration.tap, limits: configuration.limits),
+            quarantine: quarantine)
     }
 
     private static func group(_ services: [any Service], _ logger: Logger) -> ServiceGroup {

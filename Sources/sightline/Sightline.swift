@@ -10,6 +10,7 @@ struct Sightline: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, SendCommand.self, TailCommand.self, TopCommand.self,
             ExplainCommand.self, InspectCommand.self, ReportCommand.self, ReplayCommand.self,
+            RecoverCommand.self,
             SinksCommand.self,
             BenchCommand.self, ConformanceCommand.self,
             ValidateCommand.self, ConfigCommand.self, DevCertsCommand.self,

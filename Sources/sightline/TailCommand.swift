@@ -110,7 +110,8 @@ struct TailCommand: AsyncParsableCommand {
         guard let path = self.socketPath else {
             let client = TrackingClient(
                 address: try ServerAddress(target), timeout: Self.pollInterval,
-                security: try self.security.security(), credential: try self.credentials.credential())
+                security: try self.security.security(),
+                credential: try self.credentials.credential())
             return try await client.tap(self.tap.request) { try printer.show($0) }
         }
         var uri = URLComponents()

@@ -6,7 +6,7 @@ from protos import ROOT
 
 SECURITY = (ROOT / "docs" / "security.md").read_text().split("## What was read")[0]
 KEY = re.compile(r"`((?:connections|limits|stream|quotas|auth|tls|admin|journal|health|compression"
-                 r"|dead_letters|drain|tap|telemetry)(?:\.[a-z0-9_]+)+)`")
+                 r"|dead_letters|drain|quarantine|tap|telemetry)(?:\.[a-z0-9_]+)+)`")
 
 
 def test_every_test_that_is_named_exists():

@@ -89,6 +89,10 @@ enum SourceRules {
             "SightlineProtos", "SwiftProtobuf", "TrackingCore",
         ]),
         "TerminalText": Self.system,
+        "EventQuarantine": Self.system.union([
+            "ConfigurationKeys", "GRDB", "Logging", "ServiceLifecycle", "TrackingCore",
+            "TrackingJournal", "TrackingSinks",
+        ]),
         "VerdictTap": Self.system.union([
             "ConfigurationKeys", "DequeModule", "SightlineProtos", "SwiftProtobuf", "TrackingCore",
         ]),
@@ -116,19 +120,22 @@ enum SourceRules {
             "TrackingCore", "X509", "Yams",
         ]),
         "AdminServer": Self.system.union([
-            "ConfigurationKeys", "Crypto", "DequeModule", "HTTPTypes", "Hummingbird",
-            "HummingbirdCore", "Logging", "NIOCore", "NIOHTTPTypes", "ServiceLifecycle",
+            "ConfigurationKeys", "Crypto", "DequeModule", "EventQuarantine", "HTTPTypes",
+            "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTPTypes",
+            "ServiceLifecycle",
             "SightlineProtos", "SwiftProtobuf", "Telemetry", "TrackingCore", "TrackingSinks",
             "VerdictTap",
         ]),
         "ServerConfiguration": Self.system.union([
-            "AdminServer", "ConfigurationKeys", "Credentials", "HTTP2Edge", "Logging", "NIOCore",
-            "RegexBuilder", "ServiceLifecycle", "SinkConfiguration", "Telemetry", "TrackingCore",
+            "AdminServer", "ConfigurationKeys", "Credentials", "EventQuarantine", "HTTP2Edge",
+            "Logging", "NIOCore", "RegexBuilder", "ServiceLifecycle", "SinkConfiguration",
+            "Telemetry", "TrackingCore",
             "TrackingJournal", "TrackingSinks", "UnixSignals", "VerdictTap", "Yams",
         ]),
         "TrackingServer": Self.system.union(Self.grpc).union(Self.tracing).union([
             "AdminServer", "CampaignSink", "CoreMetrics", "Credentials", "DequeModule",
-            "GRPCSink", "HTTP2Edge", "KafkaSink", "Logging", "NATSSink", "NIOCore", "NIOHPACK",
+            "EventQuarantine", "GRPCSink", "HTTP2Edge", "KafkaSink", "Logging", "NATSSink",
+            "NIOCore", "NIOHPACK",
             "PostgreSQLSink", "SQLiteSink",
             "ServerConfiguration", "ServiceLifecycle", "SightlineProtos", "SinkConfiguration",
             "SwiftProtobuf", "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks",
@@ -137,7 +144,8 @@ enum SourceRules {
         "sightline": Self.system.union(Self.grpc).union(Self.tracing).union([
             "AdminServer", "ArgumentParser", "AsyncHTTPClient", "CMalloc", "ClientConformance",
             "ConfigurationKeys",
-            "Credentials", "Crypto", "EventFiles", "GRDB", "GRPCSink", "Histogram", "Logging",
+            "Credentials", "Crypto", "EventFiles", "EventQuarantine", "GRDB", "GRPCSink",
+            "Histogram", "Logging",
             "NIOCore", "NIOHTTP1", "SQLiteSink", "ServerConfiguration", "ServiceLifecycle",
             "SightlineBench", "SightlineClient", "SightlineProtos", "SinkConfiguration",
             "SwiftASN1", "SwiftProtobuf", "Telemetry", "TerminalText", "TrackingCore",

@@ -147,6 +147,15 @@ extension MetricDescription {
         "sightline_sink_broker_timeouts_total", "Requests that a broker did not answer in time",
         labels: "sink")
 
+    /// `sightline_quarantine_bytes`.
+    package static let quarantineBytes = MetricDescription.gauge(
+        "sightline_quarantine_bytes", "Bytes of quarantine.db that are in use")
+    /// `sightline_quarantine_events_total`.
+    package static let quarantineEvents = MetricDescription.counter(
+        "sightline_quarantine_events_total",
+        "Refused events that were kept, dropped as too many waited, or evicted for want of room",
+        labels: "outcome")
+
     // MARK: The server itself
 
     /// `sightline_certificate_expiry_timestamp_seconds`.
@@ -170,7 +179,7 @@ extension MetricDescription {
             .journalLimit, .journalOldestAge, .journalGroups, .sinkLagGroups, .sinkLag,
             .sinkLagBytes, .sinkPaused, .sinkBytes, .diskFree, .deliveredHits, .sinkRetries,
             .deadLetters, .missedHits, .sinkQueuedHits, .connectedBrokers, .brokerRoundTrip,
-            .brokerRetries, .brokerTimeouts,
+            .brokerRetries, .brokerTimeouts, .quarantineBytes, .quarantineEvents,
             .certificateExpiry, .spans, .droppedSeries,
         ] + ProcessMetrics.descriptions
 }

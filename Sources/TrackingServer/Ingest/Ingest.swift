@@ -1,5 +1,6 @@
 internal import AdminServer
 internal import Credentials
+internal import EventQuarantine
 internal import HTTP2Edge
 internal import TrackingCore
 internal import TrackingJournal
@@ -17,12 +18,15 @@ final class Ingest: Sendable {
     let rejections: RejectionLog?
     /// Shows verdicts to readers.
     let tap: VerdictTap
+    /// Keeps refused events; nil if none are kept.
+    let quarantine: Quarantine?
     /// Serves calls that record nothing.
     let sideCalls = SideCalls()
 
     init(
         admission: Admission, journal: Journal, budget: MemoryBudget, quotas: TenantQuotas,
-        metrics: ServerMetrics, rejections: RejectionLog? = nil, tap: VerdictTap? = nil
+        metrics: ServerMetrics, rejections: RejectionLog? = nil, tap: VerdictTap? = nil,
+        quarantine: Quarantine? = nil
     ) {
         self.admission = admission
         self.journal = journal
@@ -30,6 +34,7 @@ final class Ingest: Sendable {
         self.quotas = quotas
         self.metrics = metrics
         self.rejections = rejections
+        self.quarantine = quarantine
         self.tap = tap ?? VerdictTap(TapConfiguration(), limits: admission.rules.limits)
     }
 
@@ -48,23 +53,33 @@ final class Ingest: Sendable {
             let reader = self.admission.read(buffer, shape: shape)
             let request = self.admission.admit(
                 reader, bytes: buffer.count, tenant: tenant.name, receiveTime: receiveTime,
-                keeps: isTapped ? .all : .none)
+                keeps: isTapped ? .all : self.quarantine == nil ? .none : .recoverable)
             return (request, reader.reportsAccepted)
         }
         request.isTapped = isTapped
         self.rejections?.note(request, at: receiveTime)
-        let (context, span) = trace.begin(request, receiveTime: receiveTime)
-        if !request.claims.isEmpty {
-            request.header = HitBlock.header(
-                entryCount: request.claims.count, entriesBytes: request.entries.count,
-                receiveTime: receiveTime, tenant: tenant.name, trace: context)
-        }
+        let span = self.begin(request, tenant: tenant.name, &trace)
         return (request, span, reportsAccepted)
     }
 
-    /// Counts settled requests of a tenant, and shows them to readers of verdicts.
+    /// Begins the span of an admitted request and encodes its block's header.
+    func begin(
+        _ request: AdmittedRequest, tenant: String, _ trace: inout RequestTrace
+    ) -> RequestSpan? {
+        let (context, span) = trace.begin(request, receiveTime: request.receiveTime)
+        if !request.claims.isEmpty {
+            request.header = HitBlock.header(
+                entryCount: request.claims.count, entriesBytes: request.entries.count,
+                receiveTime: request.receiveTime, tenant: tenant, trace: context)
+        }
+        return span
+    }
+
+    /// Counts settled requests of a tenant, shows them to readers of verdicts, and keeps what was
+    /// refused.
     func count(_ requests: [AdmittedRequest], of method: RequestMethod, _ tenant: Tenant) {
         self.metrics.count(requests, of: method)
         self.tap.show(requests, of: tenant.name)
+        self.quarantine?.keep(requests, of: tenant.name)
     }
 }

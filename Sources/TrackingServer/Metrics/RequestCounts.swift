@@ -71,4 +71,6 @@ enum RequestMethod: String, CaseIterable {
     case recordEvents = "RecordEvents"
     case explainEvents = "ExplainEvents"
     case inspectPayload = "InspectPayload"
+    /// An operator's, of events that were refused before.
+    case recover = "Recover"
 }

@@ -1,5 +1,6 @@
 internal import CoreMetrics
 internal import Credentials
+internal import EventQuarantine
 internal import Foundation
 internal import HTTP2Edge
 internal import Telemetry
@@ -59,6 +60,21 @@ extension ServerMetrics {
         meters.meter(.brokerRoundTrip, sink).set(brokers.roundTripSeconds)
         meters.meter(.brokerRetries, sink).set(brokers.retries)
         meters.meter(.brokerTimeouts, sink).set(brokers.timeouts)
+    }
+
+    /// Reports the kept refused events at each scrape.
+    func collect(_ quarantine: Quarantine) {
+        let bytes = self.registry.meter(.quarantineBytes)
+        let kept = self.registry.meter(.quarantineEvents, "kept")
+        let dropped = self.registry.meter(.quarantineEvents, "dropped")
+        let evicted = self.registry.meter(.quarantineEvents, "evicted")
+        self.registry.onCollect {
+            let counts = quarantine.currentCounts
+            bytes.set(counts.bytes)
+            kept.set(counts.kept)
+            dropped.set(counts.dropped)
+            evicted.set(counts.evicted)
+        }
     }
 
     /// Reports the expiry of the current certificate at each scrape.

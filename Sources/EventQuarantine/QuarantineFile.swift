@@ -1,0 +1,128 @@
+internal import Foundation
+internal import GRDB
+package import Logging
+package import TrackingCore
+internal import TrackingJournal
+internal import TrackingSinks
+
+/// quarantine.db: the kept events, by tenant, with what each tenant's take.
+package struct QuarantineFile: Sendable {
+    /// The file's name in the data directory.
+    package static let name = "quarantine.db"
+
+    let file: DataFile
+    let maxBytes: Int
+    let retainMicroseconds: Int64
+    /// The program that refuses, for the rows.
+    let version: String
+    let limits: Limits
+
+    /// A row of the file.
+    package struct Row: Sendable, Equatable {
+        /// Rises with each event.
+        package let id: Int64
+        /// The event.
+        package let event: QuarantinedEvent
+
+        /// Creates a row.
+        package init(id: Int64, event: QuarantinedEvent) {
+            self.id = id
+            self.event = event
+        }
+    }
+
+    /// Opens the file, creating it if missing.
+    ///
+    /// - Parameters:
+    ///   - version: the program's version.
+    ///   - limits: those of the rules, by which raw payloads are read.
+    /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable.
+    package init(
+        directory: String, _ configuration: QuarantineConfiguration, version: String,
+        limits: Limits, logger: Logger?
+    ) throws {
+        self.file = try DataFile(
+            path: directory + "/" + Self.name, format: Self.format, busyTimeout: .seconds(5),
+            queue: DispatchWorkQueue("sightline.quarantine"), logger: logger)
+        self.maxBytes = configuration.maxBytes
+        self.retainMicroseconds = Int64(configuration.retainDays) * 86_400_000_000
+        self.version = version
+        self.limits = limits
+    }
+
+    /// Adds events, and deletes those that are too old or too many.
+    ///
+    /// - Parameter now: microseconds since 1970.
+    /// - Returns: how many were deleted for want of room, and the bytes that the file now uses.
+    /// - Throws: SQLite's error; then nothing was added.
+    func keep(
+        _ events: [QuarantinedEvent], now: Int64
+    ) async throws -> (evicted: Int, bytes: Int) {
+        try await self.file.write { database in
+            let insertion = try database.cachedStatement(sql: Self.insertion)
+            for event in events { try self.insert(event, insertion) }
+            for (tenant, added) in Dictionary(grouping: events, by: \.tenant) {
+                try Self.count(added.reduce(0) { $0 + $1.bytes }, of: tenant, in: database)
+            }
+            try self.deleteOld(now: now, in: database)
+            let evicted = try self.evict(in: database)
+            return (evicted, try Self.usedBytes(database))
+        }
+    }
+
+    private func insert(_ event: QuarantinedEvent, _ insertion: Statement) throws {
+        let facts = Facts(event.event, limits: self.limits)
+        try insertion.execute(arguments: [
+            event.tenant, event.receiveTime, "\(event.verdict.name)", event.violations.lines,
+            facts.appID, facts.deliveryID, self.version, event.bytes, Data(event.event),
+        ])
+    }
+
+    /// The next rows after `id` that a filter takes, as many as are judged together.
+    ///
+    /// - Throws: SQLite's error.
+    package func rows(
+        _ filter: QuarantineFilter, after id: Int64, through last: Int64
+    ) async throws -> [Row] {
+        try await self.file.read { database in
+            try Self.rows(filter, after: id, through: last, in: database)
+        }
+    }
+
+    /// The id of the newest row; 0 if there is none.
+    ///
+    /// - Throws: SQLite's error.
+    package func lastID() async throws -> Int64 {
+        try await self.file.read { try Self.lastID(in: $0) }
+    }
+
+    /// Deletes the rows that are settled, and notes the new verdicts of others.
+    ///
+    /// - Throws: SQLite's error.
+    package func settle(_ settled: [Row], refused: [Row]) async throws {
+        try await self.file.write { database in
+            try Self.delete(settled.map(\.id), in: database)
+            let update = try database.cachedStatement(sql: Self.update)
+            for row in refused {
+                try update.execute(arguments: [
+                    "\(row.event.verdict.name)", row.event.violations.lines, self.version, row.id,
+                ])
+            }
+        }
+    }
+
+    /// What is looked for in a kept event.
+    private struct Facts {
+        var appID = ""
+        var deliveryID = ""
+
+        init(_ event: [UInt8], limits: Limits) {
+            event.withUnsafeBytes { bytes in
+                // A kept event was parsed at admission, so parsing it again cannot fail.
+                guard let event = try? EventView(bytes) else { return }
+                self.appID = event.shortAppID
+                self.deliveryID = event.safeDeliveryID(limits)
+            }
+        }
+    }
+}
