@@ -8,7 +8,7 @@ internal import TrackingCore
 /// an atomic is touched on that queue alone.
 final class JournalWriter: @unchecked Sendable {
     /// Nil where nothing is written.
-    private let log: JournalLog?
+    let log: JournalLog?
     private let window: RecentHits
     let cursors: Mutex<SinkCursors>
     private let stored: Atomic<Int>
@@ -17,14 +17,16 @@ final class JournalWriter: @unchecked Sendable {
 
     private(set) var lastSequence: Int64
     /// Events in all records, modulo 2³².
-    private var eventTotal: UInt32
+    private(set) var eventTotal: UInt32
     // Written on the queue, and read by whoever asks how far behind a sink is.
     let rows: Mutex<Deque<StoredRow>>
-    private var windowRows: WindowRows
-    /// The newest row that has gone, and the newest of which a checkpoint says so.
-    private var (deletedThrough, savedDeletedThrough): (Int64, Int64)
+    var windowRows: WindowRows
+    /// The newest row that has gone.
+    private(set) var deletedThrough: Int64
+    /// The newest row of which a checkpoint says that it has gone.
+    var savedDeletedThrough: Int64
     /// Events in all records up to the newest row that has gone; nil where nothing tells.
-    private var deletedTotal: UInt32?
+    private(set) var deletedTotal: UInt32?
     let machine: Machine
     private var changes: [RecentHits.Change] = []
 
@@ -224,7 +226,7 @@ extension JournalWriter {
         return newest
     }
 
-    private func deleteDelivered(before bytes: Int = 0) {
+    func deleteDelivered(before bytes: Int = 0) {
         if let newest = self.removeDelivered(before: bytes) {
             self.deletedThrough = newest.sequence
             self.deletedTotal = newest.eventTotal
@@ -233,45 +235,5 @@ extension JournalWriter {
         let kept = self.rows.withLock { $0.first?.sequence }
         self.deletedThrough = max(
             self.deletedThrough, kept.map { $0 - 1 } ?? self.lastSequence)
-    }
-}
-
-// MARK: Checkpoints
-
-extension JournalWriter {
-    /// What became known since the last checkpoint; nil where that is nothing.
-    func takeCheckpoint() -> Checkpoint? {
-        self.deleteDelivered()
-        let (sinks, forgotten) = self.cursors.withLock { ($0.unsaved, $0.forgotten) }
-        guard
-            !sinks.isEmpty || !forgotten.isEmpty || !self.windowRows.unsaved.isEmpty
-                || self.deletedThrough != self.savedDeletedThrough
-        else { return nil }
-        let (keys, newKeys) = self.windowRows.take()
-        return Checkpoint(
-            sinks: sinks, forgotten: forgotten, keys: keys, keysThrough: self.lastSequence,
-            newKeys: newKeys,
-            lastSequence: self.lastSequence, lastTotal: self.eventTotal,
-            deletedThrough: self.deletedThrough, deletedTotal: self.deletedTotal,
-            forgetThrough: self.windowRows.forgettableThrough)
-    }
-
-    /// Segments whose rows have gone may be written over, now that a checkpoint says so.
-    ///
-    /// - Throws: what the system says where a file cannot be removed or set aside.
-    func noteSaved(_ checkpoint: Checkpoint) throws(SystemError) {
-        self.cursors.withLock { $0.noteSaved(checkpoint.sinks, forgotten: checkpoint.forgotten) }
-        self.windowRows.noteSaved(checkpoint)
-        self.savedDeletedThrough = checkpoint.deletedThrough
-        try self.log?.release(through: checkpoint.deletedThrough)
-    }
-
-    /// The disk had no room for a checkpoint: the next one gets some.
-    ///
-    /// - Returns: whether there was any to give.
-    /// - Throws: what the system says where a file cannot be removed.
-    func noteUnsaved(_ checkpoint: Checkpoint) throws(SystemError) -> Bool {
-        self.windowRows.putBack(checkpoint)
-        return try self.log?.makeRoom() ?? false
     }
 }
