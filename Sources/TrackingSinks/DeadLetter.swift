@@ -57,7 +57,7 @@ struct DeadLetter: Sendable {
 extension Warnings {
     /// The warnings with these numbers of the proto enum; unknown numbers are ignored.
     fileprivate init(numbers: [Int]) {
-        let bits = numbers.filter((1...8).contains).map { UInt16(1) << UInt16($0) }
+        let bits = numbers.filter((1...9).contains).map { UInt16(1) << UInt16($0) }
         self.init(rawValue: bits.reduce(0, |))
     }
 }

@@ -6,6 +6,8 @@ package struct PushView {
     package var kind: Int32 = 0
     /// The action button's identifier; empty for the notification itself.
     package var actionIdentifier = Bytes.none
+    /// The app's state as a number of the proto enum.
+    package var appState: Int32 = 0
     /// The product as a number of the proto enum.
     package var product: Int32 = 0
 
@@ -31,6 +33,8 @@ package struct PushView {
         package var hasMedia = false
         /// APNs' `mutable-content`.
         package var mutableContent: Int32 = 0
+        /// The deeplink, which may be a tracked link.
+        package var uri = Bytes.none
         /// The sizes of the custom fields.
         package var customFields = MapMeasure()
         /// The sizes of the other fields of APNs' `aps`.
@@ -44,6 +48,7 @@ package struct PushView {
             case 2 << 3 | 2: try self.mergeFcm(try reader.message())
             case 3 << 3 | 0: self.kind = try reader.int32()
             case 4 << 3 | 2: self.actionIdentifier = try reader.string()
+            case 5 << 3 | 0: self.appState = try reader.int32()
             case 6 << 3 | 0: self.product = try reader.int32()
             case 7 << 3 | 2: try self.mergeRaw(try reader.message())
             default: try reader.skip(tag)
@@ -61,7 +66,7 @@ package struct PushView {
             case 3 << 3 | 2: view.messageID = try reader.string()
             case 4 << 3 | 2: view.flag = try reader.string()
             case 5 << 3 | 2: view.hasMedia = !(try reader.string()).isEmpty
-            case 6 << 3 | 2: _ = try reader.string()
+            case 6 << 3 | 2: view.uri = try reader.string()
             case 7 << 3 | 2: try view.customFields.add(try reader.mapEntry())
             default: try reader.skip(tag)
             }
@@ -122,8 +127,8 @@ extension PushView.PayloadView {
             case 1 << 3 | 2: self.deliveryID = try reader.string()
             case 2 << 3 | 2: self.messageID = try reader.string()
             case 3 << 3 | 2: self.flag = try reader.string()
-            case 4 << 3 | 2, 5 << 3 | 2, 6 << 3 | 2, 7 << 3 | 2, 8 << 3 | 2:
-                _ = try reader.string()
+            case 4 << 3 | 2, 5 << 3 | 2, 6 << 3 | 2, 7 << 3 | 2: _ = try reader.string()
+            case 8 << 3 | 2: self.uri = try reader.string()
             case 9 << 3 | 2: self.hasMedia = !(try reader.string()).isEmpty
             case 11 << 3 | 2: try self.customFields.add(try reader.mapEntry())
             default: try reader.skip(tag)

@@ -50,7 +50,7 @@ package struct PayloadDocument: Sendable {
     private static let shape: JSONShape = {
         let tracking: KeyValuePairs<String, JSONShape> = [
             PayloadID.delivery.rawValue: .value, PayloadID.message.rawValue: .value,
-            PayloadFlagReading.key: .value, "media-attachment-url": .value,
+            PayloadFlagReading.key: .value, "media-attachment-url": .value, "uri": .presence,
         ]
         let data = JSONShape(tracking)
         let aps = JSONShape(["mutable-content": .value])

@@ -17,6 +17,7 @@ struct RawPayload {
     private var flag: String?
     private var hasMedia = false
     private var mutableContent: Int32 = 0
+    private var uri = ""
 
     /// Reads a payload: in one pass, however it nests, and nothing where it is too large.
     init(_ json: Bytes, platform: Platform?, limits: Limits) {
@@ -64,6 +65,7 @@ struct RawPayload {
         self.messageID = subject.scope[PayloadID.message.rawValue]?.stringValue ?? ""
         self.flag = subject.flag
         self.hasMedia = subject.scope["media-attachment-url"]?.stringValue?.isEmpty == false
+        self.uri = subject.scope["uri"]?.stringValue ?? ""
         self.mutableContent = subject.aps["mutable-content"]?.int32Value ?? 0
     }
 
@@ -89,13 +91,16 @@ struct RawPayload {
         self.deliveryID.withBytes { deliveryID in
             self.messageID.withBytes { messageID in
                 (self.flag ?? "").withBytes { flag in
-                    var view = PushView.PayloadView()
-                    view.deliveryID = deliveryID
-                    view.messageID = messageID
-                    view.flag = self.flag == nil ? nil : flag
-                    view.hasMedia = self.hasMedia
-                    view.mutableContent = self.mutableContent
-                    return body(view)
+                    self.uri.withBytes { uri in
+                        var view = PushView.PayloadView()
+                        view.deliveryID = deliveryID
+                        view.messageID = messageID
+                        view.flag = self.flag == nil ? nil : flag
+                        view.hasMedia = self.hasMedia
+                        view.mutableContent = self.mutableContent
+                        view.uri = uri
+                        return body(view)
+                    }
                 }
             }
         }

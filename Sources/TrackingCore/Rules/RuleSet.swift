@@ -1,4 +1,4 @@
-// The tracking rules D1…D50 as one pure function from an event and a policy to a judgement.
+// The tracking rules D1…D56 as one pure function from an event and a policy to a judgement.
 // The order is form, consent, flag, ids, product; the first to refuse determines the verdict.
 
 /// The tracking rules, with a policy and limits.
@@ -131,6 +131,13 @@ package struct RuleSet: Sendable {
         if facts.flag == .absent, product == .standard { judgement.warnings.insert(.flagAssumedOn) }
         if platform == .ios, payload.hasMedia, payload.mutableContent != 1 {
             judgement.warnings.insert(.mediaWithoutMutableContent)
+        }
+        if product == .standard, !payload.uri.isEmpty,
+            TrackedLink(payload.uri)?.contradicts(
+                deliveryID: payload.deliveryID, messageID: payload.messageID) == true
+        {
+            judgement.warnings.insert(.linkContradictsIDs)
+            steps.note("link: uri carries other ids, accepted with a warning (D56)")
         }
         return judgement
     }

@@ -147,6 +147,8 @@ package struct Warnings: OptionSet, Sendable, Equatable {
     package static let idNotHex = Warnings(rawValue: 1 << 7)
     /// The device's clock differs much from the server's (D41).
     package static let clockSkew = Warnings(rawValue: 1 << 8)
+    /// The tracked link in `uri` carries other ids than the payload (D56).
+    package static let linkContradictsIDs = Warnings(rawValue: 1 << 9)
 
     /// The warnings' names in the order of their numbers, e.g. "flag_assumed_on".
     package var names: [String] { self.numbers.compactMap(Self.name) }
@@ -165,10 +167,11 @@ package struct Warnings: OptionSet, Sendable, Equatable {
     }
 
     /// The warnings' numbers in the proto enum, ascending.
-    package var numbers: [UInt8] { (1...8).filter { self.rawValue & 1 << UInt16($0) != 0 } }
+    package var numbers: [UInt8] { (1...9).filter { self.rawValue & 1 << UInt16($0) != 0 } }
 
     private static let names = [
         "flag_assumed_on", "impression_unreliable", "open_without_click", "open_after_dismiss",
         "impression_after_click", "media_without_mutable_content", "id_not_hex", "clock_skew",
+        "link_contradicts_ids",
     ]
 }
