@@ -113,9 +113,11 @@ let targets: [Target] = [
     module("ConfigurationKeys"),
     module("TrackingCore", ["CLibcrypto", "ConfigurationKeys"]),
     .target(name: "CCRC32C"),
+    module("TrackingLedger", ["CCRC32C", "ConfigurationKeys", "TrackingCore"]),
     module(
         "TrackingJournal",
-        ["CCRC32C", "ConfigurationKeys", "TrackingCore"] + libraries("DequeModule") + sqlite),
+        ["CCRC32C", "ConfigurationKeys", "TrackingCore", "TrackingLedger"]
+            + libraries("DequeModule") + sqlite),
     .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     .systemLibrary(name: "CNats", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
     .systemLibrary(
@@ -171,12 +173,12 @@ let targets: [Target] = [
     module(
         "VerdictTap",
         ["ConfigurationKeys", "TrackingCore"] + protos + libraries("DequeModule")),
-    module("TrackingReport", ["TerminalText", "TrackingCore"] + sqlite),
+    module("TrackingReport", ["TerminalText", "TrackingCore", "TrackingLedger"] + sqlite),
     .target(
         name: "AdminServer",
         dependencies: [
             "ConfigurationKeys", "EventQuarantine", "SightlineProtos", "Telemetry",
-            "TrackingCore", "TrackingSinks", "VerdictTap",
+            "TrackingCore", "TrackingLedger", "TrackingSinks", "VerdictTap",
         ]
             + libraries(
                 "DequeModule", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "Crypto",
@@ -190,8 +192,8 @@ let targets: [Target] = [
         "ServerConfiguration",
         [
             "AdminServer", "ConfigurationKeys", "Credentials", "EventQuarantine", "HTTP2Edge",
-            "SinkConfiguration",
-            "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks", "VerdictTap",
+            "SinkConfiguration", "Telemetry", "TrackingCore", "TrackingJournal", "TrackingLedger",
+            "TrackingSinks", "VerdictTap",
         ] + libraries("Logging", "NIOCore", "ServiceLifecycle", "UnixSignals", "Yams")),
     module(
         "TrackingServer",
@@ -199,7 +201,8 @@ let targets: [Target] = [
             "AdminServer", "CampaignSink", "Credentials", "EventQuarantine", "GRPCSink",
             "HTTP2Edge", "SQLiteSink",
             "ServerConfiguration", "SightlineProtos", "SinkConfiguration", "Telemetry",
-            "TrackingCore", "TrackingJournal", "TrackingSinks", "VerdictTap", "WebhookSink",
+            "TrackingCore", "TrackingJournal", "TrackingLedger", "TrackingSinks", "VerdictTap",
+            "WebhookSink",
             .target(name: "KafkaSink", condition: .when(traits: ["Kafka"])),
             .target(name: "NATSSink", condition: .when(traits: ["NATS"])),
             .target(name: "PostgreSQLSink", condition: .when(traits: ["PostgreSQL"])),
@@ -220,7 +223,8 @@ let targets: [Target] = [
             "ServerConfiguration",
             "SightlineBench",
             "SightlineClient", "SightlineProtos", "SinkConfiguration", "Telemetry", "TerminalText",
-            "TrackingCore", "TrackingJournal", "TrackingReport", "TrackingServer", "TrackingSinks",
+            "TrackingCore", "TrackingJournal", "TrackingLedger", "TrackingReport",
+            "TrackingServer", "TrackingSinks",
         ]
             + libraries(
                 "ArgumentParser", "AsyncHTTPClient", "Logging", "Crypto", "GRDB", "GRPCCore",
@@ -236,7 +240,7 @@ let targets: [Target] = [
     // In no product either: `make simulate`.
     tool(
         "simulate",
-        ["TrackingCore", "TrackingJournal", "TrackingSinks"]
+        ["TrackingCore", "TrackingJournal", "TrackingLedger", "TrackingSinks"]
             + libraries("CoreMetrics", "Logging") + sqlite,
         path: "Tests/Simulation"),
     outside("PrintingServerExample", "Examples/sink-swift/Sources/PrintingServer", sinks),
@@ -254,9 +258,11 @@ let targets: [Target] = [
     .target(
         name: "TestSupport", dependencies: protos, path: "Tests/Support", swiftSettings: strict),
     tests("TrackingCoreTests", ["TestSupport", "TrackingCore"] + protos),
+    tests("TrackingLedgerTests", ["TestSupport", "TrackingCore", "TrackingLedger"]),
     tests(
         "TrackingJournalTests",
-        ["CCRC32C", "TestSupport", "TrackingCore", "TrackingJournal"] + libraries("GRDB")),
+        ["CCRC32C", "TestSupport", "TrackingCore", "TrackingJournal", "TrackingLedger"]
+            + libraries("GRDB")),
     tests(
         "TrackingSinksTests",
         [
@@ -283,16 +289,19 @@ let targets: [Target] = [
             + libraries("CoreMetrics", "Logging", "ServiceLifecycle")),
     tests(
         "TrackingReportTests",
-        ["SQLiteSink", "TestSupport", "TrackingCore", "TrackingReport", "TrackingSinks"] + protos
-            + libraries("GRDB")),
+        [
+            "SQLiteSink", "TestSupport", "TrackingCore", "TrackingLedger", "TrackingReport",
+            "TrackingSinks",
+        ]
+            + protos + libraries("GRDB")),
     tests(
         "TrackingServerTests",
         [
             "AdminServer", "ConfigurationKeys", "Credentials", "EventFiles", "EventQuarantine",
             "HTTP2Edge",
             "ServerConfiguration", "SightlineClient", "SightlineProtos", "SinkConfiguration",
-            "Telemetry", "TestSupport", "TrackingCore", "TrackingJournal", "TrackingServer",
-            "TrackingSinks", "VerdictTap",
+            "Telemetry", "TestSupport", "TrackingCore", "TrackingJournal", "TrackingLedger",
+            "TrackingServer", "TrackingSinks", "VerdictTap",
         ]
             + libraries(
                 "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdTesting", "JWTKit", "CoreMetrics",

@@ -208,6 +208,7 @@ extension ServerConfiguration: KeyedConfiguration {
                 "share of limits.bytes_in_flight from which on new calls are refused"),
         ],
         Self.keys(of: \.stream), Self.keys(of: \.quotas), Self.keys(of: \.journal),
+        Self.keys(of: \.journal.ledger),
         Self.keys(of: \.sqlite), Self.keys(of: \.jsonLines),
         [
             .number(

@@ -48,7 +48,7 @@ extension UnsafeRawBufferPointer {
     }
 
     /// The longest prefix of at most `count` bytes that does not split a character.
-    func cut(to count: Int) -> Bytes {
+    package func cut(to count: Int) -> Bytes {
         guard self.count > count else { return self }
         var end = count
         // A byte of the form 10xxxxxx continues the character before it.

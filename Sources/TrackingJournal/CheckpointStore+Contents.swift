@@ -19,6 +19,8 @@ extension CheckpointStore {
         var sinks: [String: SinkCursors.Saved] = [:]
         /// The saved rows of the window: each one's sequence and number of new keys.
         var recent: [(sequence: Int64, keys: Int)] = []
+        /// The ledger's pages, with all records up to `lastSequence`.
+        var ledger: [[UInt8]] = []
 
         /// The newest record whose keys are in the checkpoint.
         var keysThrough: Int64 { self.recent.last?.sequence ?? 0 }
@@ -37,6 +39,7 @@ extension CheckpointStore {
             return try self.database.inDatabase { database in
                 var contents = Contents()
                 let isChecked = try contents.readProgress(in: database)
+                contents.ledger = try Self.ledgerPages(in: database)
                 let keys = try Row.fetchCursor(
                     database, sql: "SELECT sequence, keys FROM recent ORDER BY sequence")
                 while let row = try keys.next() {
@@ -56,6 +59,11 @@ extension CheckpointStore {
         } catch {
             throw .failed(reason: "cannot read what earlier runs left: \(error)")
         }
+    }
+
+    /// The ledger's pages in the order of their numbers. Each has its own checksum.
+    static func ledgerPages(in database: Database) throws -> [[UInt8]] {
+        try Data.fetchAll(database, sql: "SELECT rows FROM ledger ORDER BY page").map(Array.init)
     }
 
     /// The CRC-32C of the cursors and of the journal's progress: damage there would lose hits. The

@@ -5,6 +5,7 @@ internal import Foundation
 internal import GRDB
 internal import GRDBSQLite
 internal import Glibc
+internal import TrackingLedger
 
 /// A checkpoint: everything that changed since the previous one.
 struct Checkpoint: Sendable {
@@ -25,6 +26,8 @@ struct Checkpoint: Sendable {
     var deletedTotal: UInt32?
     /// The newest saved row of keys that can be dropped while the window stays full.
     var forgetThrough: Int64
+    /// The ledger's changed pages: with them it has everything up to `lastSequence`.
+    var ledger = LedgerPages.Saved.none
 }
 
 final class CheckpointStore: Sendable {
@@ -39,9 +42,9 @@ final class CheckpointStore: Sendable {
         case failed(String)
     }
 
-    /// The schema's version. Version 0 lacks the totals of events, version 1 the checksum, and
-    /// version 2 what sinks have missed.
-    private static let version = 3
+    /// The schema's version. Version 0 lacks the totals of events, version 1 the checksum, version
+    /// 2 what sinks have missed, and version 3 the ledger.
+    static let version = 4
 
     /// Opens the file at `path`. Checkpoints are written on `queue`.
     ///
@@ -72,6 +75,7 @@ final class CheckpointStore: Sendable {
                     if version < 1 { try database.execute(sql: Self.form1) }
                     if version < 2 { try database.execute(sql: Self.form2) }
                     if version < 3 { try database.execute(sql: Self.form3) }
+                    if version < 4 { try database.execute(sql: Self.form4) }
                     return .commit
                 }
                 try database.rewriteLog()
@@ -119,7 +123,11 @@ final class CheckpointStore: Sendable {
         CREATE TABLE gap (
             sink TEXT PRIMARY KEY, through INTEGER NOT NULL, events INTEGER NOT NULL,
             hits INTEGER NOT NULL) WITHOUT ROWID;
-        PRAGMA user_version = 3;
+        """
+
+    private static let form4 = """
+        CREATE TABLE ledger (page INTEGER PRIMARY KEY, rows BLOB NOT NULL);
+        PRAGMA user_version = 4;
         """
 
     /// The reuse of segments depends on both settings, so they are read back.
@@ -201,6 +209,7 @@ final class CheckpointStore: Sendable {
         }
         try database.cachedStatement(sql: "DELETE FROM recent WHERE sequence <= ?")
             .execute(arguments: [checkpoint.forgetThrough])
+        try Self.write(checkpoint.ledger, in: database)
         try database.cachedStatement(
             sql: """
                 UPDATE journal SET deleted_through = ?, deleted_total = ?, last_sequence = ?,
@@ -232,6 +241,18 @@ final class CheckpointStore: Sendable {
         } else {
             try database.cachedStatement(sql: "DELETE FROM gap WHERE sink = ?")
                 .execute(arguments: [sink])
+        }
+    }
+
+    private static func write(_ ledger: LedgerPages.Saved, in database: Database) throws {
+        for page in ledger.pages {
+            try database.cachedStatement(
+                sql: "INSERT OR REPLACE INTO ledger (page, rows) VALUES (?, ?)"
+            ).execute(arguments: [page.number, Data(page.bytes)])
+        }
+        if ledger.isShorter {
+            try database.cachedStatement(sql: "DELETE FROM ledger WHERE page >= ?")
+                .execute(arguments: [ledger.count])
         }
     }
 

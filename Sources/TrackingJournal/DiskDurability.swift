@@ -49,8 +49,8 @@ final class DiskDurability: Durability {
         if let batch {
             self.onCommit(start.duration(to: self.machine.now()))
             self.tail.append(batch)
-            self.checkpointer.changed()
         }
+        self.checkpointer.changed()
         group.settle(at: self.machine.wallTime())
     }
 

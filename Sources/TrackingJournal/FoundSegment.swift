@@ -1,14 +1,16 @@
 internal import TrackingCore
 
-/// A segment's file as read at startup: its records, and the keys of those after the checkpoint.
+/// A segment's file as read at startup: its records, and what those after the checkpoint change.
 struct FoundSegment {
     let segment: Segment
     var records: [FoundRecord]
-    let keys: [Int64: ArraySlice<UInt8>]
+    let changes: [Int64: RecordChanges]
     /// The number of hits in each whole record that is still needed, by sequence.
     let hitCounts: [Int64: Int]
     /// Whether the file is of format 0: no header, and no totals of events.
     let isFormat0: Bool
+    /// Whether it is of an earlier format than this program writes.
+    let isOlder: Bool
     /// Sequences of records whose body the disk failed to read. They may hold acknowledged events.
     let unreadableBodies: Set<Int64>
     /// Whether the bytes after the last record could not be read and may hold another one.
@@ -33,7 +35,8 @@ struct FoundSegment {
         self.segment = segment
         self.records = records
         self.isFormat0 = reading.isFormat0
-        self.keys = Self.keys(of: records, in: contents.bytes, after: checkpoint.keysThrough)
+        self.isOlder = reading.isFormat0 || reading.isOlder
+        self.changes = Self.changes(of: records, in: contents.bytes, after: checkpoint.keysThrough)
         self.hitCounts = Self.hitCounts(
             of: records, in: contents.bytes, after: checkpoint.deletedThrough)
         self.unreadableBodies = Set(
@@ -53,6 +56,7 @@ struct FoundSegment {
         var records: [FoundRecord] = []
         var start = SegmentHeader.byteCount
         var isFormat0 = false
+        var isOlder = false
         var isDamaged = false
     }
 
@@ -67,13 +71,14 @@ struct FoundSegment {
         return switch start {
         case .blank:
             contents.bytes.withUnsafeBytes { Self.records(in: $0, salts: [], after: sequence) }
-        case .segment(let salts, let isWhole):
+        case .segment(let salts, let isWhole, let isOlder):
             contents.bytes.withUnsafeBytes { bytes in
                 var reading = Self.records(in: bytes, salts: salts, after: sequence)
                 // Two salts result from a crash between the copies, and a short page from one
                 // before its end.
                 let isTorn = Set(salts).count == 2 || bytes.count < SegmentHeader.byteCount
                 reading.isDamaged = reading.isDamaged || !isWhole && !isTorn
+                reading.isOlder = isOlder
                 return reading
             }
         case .newer(let format, let program):
@@ -147,15 +152,16 @@ struct FoundSegment {
         return counts
     }
 
-    private static func keys(
+    private static func changes(
         of records: [FoundRecord], in bytes: [UInt8], after sequence: Int64
-    ) -> [Int64: ArraySlice<UInt8>] {
-        var keys: [Int64: ArraySlice<UInt8>] = [:]
+    ) -> [Int64: RecordChanges] {
+        var changes: [Int64: RecordChanges] = [:]
         for record in records where record.isWhole && record.header.sequence > sequence {
             let start = record.offset + RecordHeader.byteCount
-            keys[record.header.sequence] =
-                [UInt8](bytes[start..<start + record.header.keyBytes])[...]
+            changes[record.header.sequence] = RecordChanges(
+                Array(bytes[start..<start + record.header.keyBytes]),
+                hasLedger: record.header.hasLedger)
         }
-        return keys
+        return changes
     }
 }

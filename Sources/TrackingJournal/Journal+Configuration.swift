@@ -1,4 +1,5 @@
 package import ConfigurationKeys
+package import TrackingLedger
 
 extension Journal {
     /// The journal's settings. Sizes are bytes, durations seconds.
@@ -26,6 +27,8 @@ extension Journal {
         package var retainSeconds = 0
         /// The number of keys in the deduplication window.
         package var windowCapacity = 2_000_000
+        /// How much the ledger keeps.
+        package var ledger = LedgerConfiguration()
 
         /// Creates the default settings.
         package init() {}

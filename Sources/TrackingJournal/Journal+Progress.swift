@@ -65,7 +65,7 @@ extension Deque<StoredRow> {
     mutating func removeRows(while condition: (StoredRow) -> Bool) -> Int {
         var bytes = 0
         while let row = self.first, condition(row) {
-            bytes += row.bytes
+            bytes += row.bytes + row.trailingBytes
             self.removeFirst()
         }
         return bytes

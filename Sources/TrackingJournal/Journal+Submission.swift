@@ -4,6 +4,18 @@ internal import TrackingCore
 extension Journal.Submission {
     /// The bytes that the requests take in the journal.
     var journalBytes: Int { self.requests.reduce(0) { $0 &+ $1.journalBytes } }
+
+    /// The bytes that count towards the limit of a group: refused events have no hits, but rows of
+    /// the ledger.
+    var groupBytes: Int {
+        self.requests.reduce(self.journalBytes) { $0 &+ $1.refusals.count &* Self.refusalBytes }
+    }
+
+    /// About a row of the ledger.
+    private static let refusalBytes = 96
+
+    /// Whether it has refused events, which the ledger counts.
+    var isCounted: Bool { self.requests.contains { !$0.refusals.isEmpty } }
 }
 
 extension [Journal.Submission] {

@@ -267,7 +267,7 @@ package final class Journal: Sendable {
             var bytes = 0
             let end =
                 state.pending.firstIndex { submission in
-                    defer { bytes += submission.journalBytes }
+                    defer { bytes += submission.groupBytes }
                     return bytes > maxBytes
                 } ?? state.pending.endIndex
             if end == state.pending.endIndex {

@@ -242,12 +242,12 @@ final class JournalLog {
     ///
     /// - Parameters:
     ///   - checkpoint: the newest checkpoint; earlier records need not be read again.
-    ///   - onKeys: called with the keys of each record after the checkpoint, in order.
+    ///   - onChanges: called with what each record after the checkpoint changes, in order.
     /// - Returns: the rows that are still needed, and the last sequence. A row without a place
     ///   stands for records that are missing or unreadable.
     /// - Throws: `JournalError.foreign` or `.failed`.
     func recover(
-        after checkpoint: CheckpointStore.Contents, onKeys: (Int64, ArraySlice<UInt8>) -> Void
+        after checkpoint: CheckpointStore.Contents, onChanges: (Int64, RecordChanges) -> Void
     ) throws(JournalError) -> LogRecovery.Outcome {
         do {
             var recovery = LogRecovery(after: checkpoint, now: self.machine.wallTime())
@@ -257,7 +257,7 @@ final class JournalLog {
             let numbers = try self.directory.names().compactMap(Segment.number(of:))
             self.lastNumber = numbers.max() ?? 0
             for number in numbers.sorted() { try recovery.read(self.segment(number)) }
-            let outcome = try recovery.finish(onKeys: onKeys)
+            let outcome = try recovery.finish(onChanges: onChanges)
             self.segments = Deque(outcome.segments)
             self.losses = outcome.losses
             for segment in outcome.spares { try self.keepSpare(segment) }

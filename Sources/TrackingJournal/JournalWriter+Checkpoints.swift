@@ -1,5 +1,6 @@
 // What the writer gives to checkpoints, and what it does once they are durable.
 internal import Synchronization
+internal import TrackingLedger
 
 extension JournalWriter {
     /// What became known since the last checkpoint; nil where that is nothing.
@@ -8,7 +9,7 @@ extension JournalWriter {
         let (sinks, forgotten) = self.cursors.withLock { ($0.unsaved, $0.forgotten) }
         guard
             !sinks.isEmpty || !forgotten.isEmpty || !self.windowRows.unsaved.isEmpty
-                || self.deletedThrough != self.savedDeletedThrough
+                || self.deletedThrough != self.savedDeletedThrough || self.ledger.isChanged
         else { return nil }
         let (keys, newKeys) = self.windowRows.take()
         return Checkpoint(
@@ -16,7 +17,8 @@ extension JournalWriter {
             newKeys: newKeys,
             lastSequence: self.lastSequence, lastTotal: self.eventTotal,
             deletedThrough: self.deletedThrough, deletedTotal: self.deletedTotal,
-            forgetThrough: self.windowRows.forgettableThrough)
+            forgetThrough: self.windowRows.forgettableThrough,
+            ledger: self.ledger.takePages())
     }
 
     /// Segments whose rows have gone may be written over, now that a checkpoint says so.
@@ -35,6 +37,7 @@ extension JournalWriter {
     /// - Throws: what the system says where a file cannot be removed.
     func noteUnsaved(_ checkpoint: Checkpoint) throws(SystemError) -> Bool {
         self.windowRows.putBack(checkpoint)
+        self.ledger.putBack(checkpoint.ledger)
         return try self.log?.makeRoom() ?? false
     }
 }

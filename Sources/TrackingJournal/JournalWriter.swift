@@ -3,6 +3,7 @@
 internal import DequeModule
 internal import Synchronization
 internal import TrackingCore
+internal import TrackingLedger
 
 /// What the journal's queue does in its turn. `@unchecked Sendable`: all but what is in a mutex or
 /// an atomic is touched on that queue alone.
@@ -29,6 +30,11 @@ final class JournalWriter: @unchecked Sendable {
     private(set) var deletedTotal: UInt32?
     let machine: Machine
     private var changes: [RecentHits.Change] = []
+    /// What the group that is being sealed adds to the ledger.
+    private var delta = LedgerDelta()
+    var ledger: Ledger
+    /// The rows of the ledger, for those who ask from elsewhere.
+    let ledgerRows: Atomic<Int>
 
     /// A writer that goes on after what earlier runs left: a checkpoint, which the window has been
     /// filled from, and the log's records after it.
@@ -39,14 +45,21 @@ final class JournalWriter: @unchecked Sendable {
         sinks: [JournalSink], maxBytes: Int, configuration: Journal.Configuration, machine: Machine
     ) throws(JournalError) {
         var windowRows = WindowRows(checkpoint.recent, capacity: configuration.windowCapacity)
-        let recovered = try log?.recover(after: checkpoint) { _, keys in
+        var ledger = Ledger(configuration.ledger, pages: checkpoint.ledger)
+        let recovered = try log?.recover(after: checkpoint) { sequence, changes in
+            let keys = changes.keys
             windowRows.add(keys, newKeys: keys.withUnsafeBytes(window.restore(row:)))
+            if sequence > checkpoint.lastSequence {
+                ledger.apply(changes.ledger.withUnsafeBytes { LedgerDelta(encoded: $0) })
+            }
         }
+        self.ledger = ledger
+        self.ledgerRows = Atomic(ledger.rowCount)
         let rows = recovered?.rows ?? []
         self.log = log
         self.window = window
         self.machine = machine
-        self.stored = Atomic(rows.reduce(0) { $0 + $1.bytes })
+        self.stored = Atomic(rows.reduce(0) { $0 + $1.bytes + $1.trailingBytes })
         self.maxBytes = maxBytes
         let lastSequence = max(
             recovered?.lastSequence ?? 0, checkpoint.sinks.values.map(\.cursor.sequence).max() ?? 0)
@@ -77,18 +90,24 @@ final class JournalWriter: @unchecked Sendable {
     /// - Throws: why nothing of it was kept.
     func commit(_ group: [Journal.Submission]) throws(JournalLog.Failure) -> JournalBatch? {
         self.changes.removeAll(keepingCapacity: true)
+        self.delta.removeAll()
         let bytes = group.reduce(0) { $0 &+ $1.journalBytes }
         self.deleteDelivered(before: bytes)
         // Asked before anything is claimed: a refused group must leave the window as it was.
         let hasRoom = self.storedBytes + bytes <= self.maxBytes && !self.windowRows.isFull
-        guard bytes == 0 || hasRoom else { throw .noRoom }
+        let needsRoom = bytes > 0 || group.contains(where: \.isCounted)
+        guard !needsRoom || hasRoom else { throw .noRoom }
         let (payload, events, hits) = self.seal(group, bytes: bytes)
         let keys = self.log == nil ? [] : RecentHits.row(of: self.changes)
-        if payload.isEmpty && keys.isEmpty { return nil }
+        let ledger = self.log == nil ? [] : self.delta.encoded()
+        if payload.isEmpty && keys.isEmpty && ledger.isEmpty {
+            self.noteCounted()
+            return nil
+        }
         let record = Record(
             sequence: self.lastSequence + 1, createTime: self.machine.wallTime(),
             eventCount: events, eventTotal: self.eventTotal &+ UInt32(truncatingIfNeeded: events),
-            keys: keys, payload: payload)
+            keys: keys, payload: payload, ledger: ledger)
         do throws(JournalLog.Failure) {
             self.noteDurable(record, hits: hits, at: try self.log?.append(record))
         } catch {
@@ -110,13 +129,18 @@ final class JournalWriter: @unchecked Sendable {
         let requests = group.lazy.flatMap(\.requests)
         var untouched = requests.makeIterator()
         var ahead = 0
-        for request in requests where !request.claims.isEmpty {
+        for request in requests {
+            guard !request.claims.isEmpty else {
+                self.delta.add(request)
+                continue
+            }
             while ahead < Self.claimsAhead, let next = untouched.next() {
                 self.window.touch(next.claims, ahead: ahead)
                 ahead += next.claims.count
             }
             ahead -= request.claims.count
             self.window.settle(&request.claims, changes: &self.changes)
+            self.delta.add(request)
             let sealed = request.appendSealed(to: &payload)
             events += sealed.events
             hits += sealed.hits
@@ -140,13 +164,31 @@ final class JournalWriter: @unchecked Sendable {
         if !record.keys.isEmpty {
             self.windowRows.add(record.keys, newKeys: self.changes.count(where: \.isNew))
         }
-        guard !record.payload.isEmpty else { return }
+        self.noteCounted()
+        guard !record.payload.isEmpty else { return self.noteTrailing(record) }
         let row = StoredRow(
             sequence: record.sequence, createTime: record.createTime, bytes: record.payload.count,
             eventCount: UInt32(truncatingIfNeeded: record.eventCount),
             hitCount: UInt32(truncatingIfNeeded: hits), eventTotal: record.eventTotal, place: place)
         self.rows.withLock { $0.add(row) }
         self.stored.add(row.bytes, ordering: .relaxed)
+    }
+
+    /// A record without hits is kept as long as the row before it: while a sink is away, they fill
+    /// the journal as well.
+    private func noteTrailing(_ record: Record) {
+        let isKept = self.rows.withLock { rows in
+            guard let last = rows.indices.last else { return false }
+            rows[last].trailingBytes += record.byteCount
+            return true
+        }
+        if isKept { self.stored.add(record.byteCount, ordering: .relaxed) }
+    }
+
+    /// The group's counts are durable.
+    private func noteCounted() {
+        self.ledger.apply(self.delta)
+        self.ledgerRows.store(self.ledger.rowCount, ordering: .relaxed)
     }
 }
 
@@ -216,7 +258,7 @@ extension JournalWriter {
                         left > maxLeft || !cursors.retains(row)
                     else { return false }
                     cursors.noteDeleted(row)
-                    left -= row.bytes
+                    left -= row.bytes + row.trailingBytes
                     newest = row
                     return true
                 }

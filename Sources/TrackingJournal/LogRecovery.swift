@@ -43,16 +43,16 @@ struct LogRecovery {
     /// Orders the segments, erases unacknowledged records, and makes sure that the last record is
     /// on disk.
     ///
-    /// - Parameter onKeys: called with the keys of each record after the checkpoint, in order.
+    /// - Parameter onChanges: called with what each record after the checkpoint changes, in order.
     mutating func finish(
-        onKeys: (Int64, ArraySlice<UInt8>) -> Void
+        onChanges: (Int64, RecordChanges) -> Void
     ) throws(SystemError) -> Outcome {
         try self.eraseUnwritten()
         self.found.sort { $0.lastSequence < $1.lastSequence }
-        var outcome = self.rows(onKeys: onKeys)
+        var outcome = self.rows(onChanges: onChanges)
         for found in self.found {
             found.segment.resume(
-                after: found.records, isSealed: found.isFormat0 || found.segment.isDamaged)
+                after: found.records, isSealed: found.isOlder || found.segment.isDamaged)
         }
         if let newest = self.found.last, let record = newest.records.last, record.isWhole,
             record.header.sequence > self.checkpoint.keysThrough, !newest.segment.isDamaged
@@ -107,7 +107,7 @@ struct LogRecovery {
         var eventTotal: UInt32?
     }
 
-    private func rows(onKeys: (Int64, ArraySlice<UInt8>) -> Void) -> Outcome {
+    private func rows(onChanges: (Int64, RecordChanges) -> Void) -> Outcome {
         var outcome = Outcome()
         var progress = Progress(
             sequence: self.checkpoint.deletedThrough, eventTotal: self.checkpoint.deletedTotal)
@@ -119,9 +119,14 @@ struct LogRecovery {
                 outcome.addLoss(
                     from: progress, through: header.sequence - 1, eventTotal: before,
                     header.createTime)
-                if let keys = found.keys[header.sequence] { onKeys(header.sequence, keys) }
+                if let changes = found.changes[header.sequence] {
+                    onChanges(header.sequence, changes)
+                }
                 progress = Progress(sequence: header.sequence, eventTotal: total)
-                guard header.payloadBytes > 0 else { continue }
+                guard header.payloadBytes > 0 else {
+                    outcome.addTrailing(header.recordBytes)
+                    continue
+                }
                 outcome.rows.append(
                     StoredRow(
                         header, hitCount: found.hitCounts[header.sequence] ?? 0,
@@ -154,6 +159,12 @@ struct LogRecovery {
 }
 
 extension LogRecovery.Outcome {
+    /// Notes a record without a payload: it is kept as long as the row before it.
+    fileprivate mutating func addTrailing(_ bytes: Int) {
+        guard let last = self.rows.indices.last else { return }
+        self.rows[last].trailingBytes += bytes
+    }
+
     /// Adds a row for missing or unreadable records.
     fileprivate mutating func addLoss(
         from progress: LogRecovery.Progress, through sequence: Int64, eventTotal: UInt32?,

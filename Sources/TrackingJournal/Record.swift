@@ -10,18 +10,24 @@ struct Record {
     let eventTotal: UInt32
     /// The window's changes (`RecentHits.row(of:)`).
     let keys: [UInt8]
-    /// Hits in the journal's form; empty if only the window has changed.
+    /// Hits in the journal's form; empty if only the window or the ledger has changed.
     let payload: [UInt8]
+    /// What the group adds to the ledger (`LedgerDelta.encoded`); empty if that is nothing.
+    var ledger: [UInt8] = []
 
-    var byteCount: Int { RecordHeader.byteCount + self.keys.count + self.payload.count }
+    var byteCount: Int {
+        RecordHeader.byteCount + self.ledger.count + self.keys.count + self.payload.count
+    }
 
     /// The record's header in a segment with this salt.
     func header(salt: UInt64) -> RecordHeader {
         RecordHeader(
             salt: salt, sequence: self.sequence, createTime: self.createTime,
-            eventCount: self.eventCount, eventTotal: self.eventTotal, keyBytes: self.keys.count,
+            eventCount: self.eventCount, eventTotal: self.eventTotal,
+            keyBytes: self.ledger.count + self.keys.count, hasLedger: !self.ledger.isEmpty,
             payloadBytes: self.payload.count,
-            bodyChecksum: self.payload.checksum(after: self.keys.checksum(after: 0)))
+            bodyChecksum: self.payload.checksum(
+                after: self.keys.checksum(after: self.ledger.checksum(after: 0))))
     }
 }
 
@@ -39,6 +45,8 @@ struct StoredRow {
     /// The bytes of the rows that were kept when it came, and its own: two rows tell what lies
     /// between them.
     var bytesTotal = 0
+    /// The bytes of later records without a payload, which are kept as long as it is.
+    var trailingBytes = 0
     /// Where it is stored; nil if it is lost, or if the journal has no disk.
     let place: RecordPlace?
 }

@@ -1,7 +1,7 @@
 internal import CCRC32C
 
-/// A record's header: 48 bytes, little-endian. The body follows: the window's keys, then the
-/// payload.
+/// A record's header: 48 bytes, little-endian. The body follows: what is added to the ledger, if
+/// anything, the window's keys, and the payload.
 struct RecordHeader: Equatable {
     /// Drawn at random each time that a segment is reused, so that neither an old record nor a
     /// payload crafted by a client is taken for a record.
@@ -14,12 +14,17 @@ struct RecordHeader: Equatable {
     /// The number of events in all records up to this one, modulo 2³². It tells how many a lost
     /// record held. 0 in segments of format 0.
     var eventTotal: UInt32
+    /// The bytes of the ledger's part and of the keys.
     var keyBytes: Int
+    /// Whether the body begins with the ledger's part: its length (4), and its rows.
+    var hasLedger = false
     var payloadBytes: Int
     /// The CRC-32C of the body.
     var bodyChecksum: UInt32
 
     static let byteCount = 48
+    /// The bit of the number of key bytes that stands for `hasLedger`.
+    private static let ledgerBit: UInt32 = 1 << 31
     /// The valid sequences; far enough from the maximum that counting on cannot overflow.
     private static let sequences: ClosedRange<Int64> = 1...1 << 62
 
@@ -38,7 +43,7 @@ struct RecordHeader: Equatable {
         append(self.sequence)
         append(self.createTime)
         append(UInt32(truncatingIfNeeded: self.eventCount))
-        append(UInt32(truncatingIfNeeded: self.keyBytes))
+        append(UInt32(truncatingIfNeeded: self.keyBytes) | (self.hasLedger ? Self.ledgerBit : 0))
         append(UInt32(truncatingIfNeeded: self.payloadBytes))
         append(self.eventTotal)
         let checksum = bytes.withUnsafeBytes { sightline_crc32c(0, $0.baseAddress, $0.count) }
@@ -62,7 +67,9 @@ extension RecordHeader {
         self.init(
             salt: value(8, UInt64.self), sequence: sequence,
             createTime: value(24, Int64.self), eventCount: Int(value(32, UInt32.self)),
-            eventTotal: value(44, UInt32.self), keyBytes: Int(value(36, UInt32.self)),
+            eventTotal: value(44, UInt32.self),
+            keyBytes: Int(value(36, UInt32.self) & ~Self.ledgerBit),
+            hasLedger: value(36, UInt32.self) & Self.ledgerBit != 0,
             payloadBytes: Int(value(40, UInt32.self)), bodyChecksum: value(4, UInt32.self))
     }
 

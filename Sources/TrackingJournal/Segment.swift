@@ -15,7 +15,7 @@ final class Segment {
     private(set) var lastSequence: Int64 = 0
     /// Whether a part is unreadable: the file is kept for examination and never overwritten.
     var isDamaged = false
-    /// Whether no record may be appended: it is damaged, or of format 0.
+    /// Whether no record may be appended: it is damaged, or of an older format.
     private(set) var isSealed = false
 
     /// A lower bound of the file's length.
@@ -99,7 +99,9 @@ final class Segment {
         let end = offset + record.byteCount
         let head = record.header(salt: self.salt).encoded()
         let padding = Self.padding.prefix(Self.padding(after: end))
-        var parts = [head[...], record.keys[...], record.payload[...], padding]
+        var parts = [
+            head[...], record.ledger[...], record.keys[...], record.payload[...], padding,
+        ]
         let isFirst = offset == SegmentHeader.byteCount
         if isFirst { parts.insert(self.header[...], at: 0) }
         do throws(SystemError) {

@@ -10,8 +10,9 @@ struct SegmentHeader {
 
     /// Records begin here, so that no torn write of a record damages the header's page.
     static let byteCount = 4096
-    /// The format that this program writes. Format 0 has no header.
-    static let format: UInt32 = 1
+    /// The format that this program writes. Format 0 has no header, and records of format 1 add
+    /// nothing to the ledger.
+    static let format: UInt32 = 2
 
     private static let magic = Array("sightlog".utf8)
     /// The size of a copy: one sector, which a disk writes atomically. Magic (8), format (4),
@@ -63,9 +64,9 @@ struct SegmentHeader {
 enum SegmentStart {
     /// Only zeros: nothing was written, or nothing reached the disk.
     case blank
-    /// A segment of this format. It has two salts after a crash between writing the copies, and
-    /// none if neither copy can be read.
-    case segment(salts: [UInt64], isWhole: Bool)
+    /// A segment of this format, or of format 1 (`isOlder`). It has two salts after a crash between
+    /// writing the copies, and none if neither copy can be read.
+    case segment(salts: [UInt64], isWhole: Bool, isOlder: Bool = false)
     /// A segment of a newer format.
     case newer(format: UInt32, program: String)
     /// A segment of format 0, or another program's file.
@@ -85,7 +86,9 @@ enum SegmentStart {
             self = SegmentHeader.begins(page) ? .segment(salts: [], isWhole: false) : .other
         } else {
             let salts = copies.map(\.header.salt)
-            self = .segment(salts: salts, isWhole: salts.count == 2 && salts[0] == salts[1])
+            self = .segment(
+                salts: salts, isWhole: salts.count == 2 && salts[0] == salts[1],
+                isOlder: copies.contains { $0.format < SegmentHeader.format })
         }
     }
 }

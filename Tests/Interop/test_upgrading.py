@@ -16,7 +16,7 @@ from test_tail import run
 FIXTURES = ROOT / "Tests" / "Fixtures"
 FIXTURE = FIXTURES / "data-6cb32c8"
 # Each earlier build that has left a directory, and how many dead letters that has.
-BUILDS = {"6cb32c8": 1, "4bc37fa": 0}
+BUILDS = {"6cb32c8": 1, "4bc37fa": 0, "5cd7265": 0}
 # The directories grow old.
 FOR_EVER = "--set=sqlite.retain_days=0"
 DATABASES = ("hits.db", "dead_letters.db")

@@ -40,6 +40,7 @@ extension History {
         let request = self.clients[index].send()
         let admitted = RequestMaker.admitted(request, at: self.machine.wallTime())
         self.obligations.sending(admitted, at: self.machine.wallTime())
+        self.ledger.sending(admitted)
         let number = self.processes
         process.journal.append(
             [admitted],
@@ -52,11 +53,13 @@ extension History {
     private func settled(_ request: AdmittedRequest, of client: Int) {
         let number = Int(request.sequence)
         if request.isToRetry {
+            self.ledger.refused(request)
             self.clients[client].refused(number)
             return
         }
         self.clients[client].acked(number)
         self.obligations.acked(request)
+        self.ledger.acked(request)
         self.disk.onTrace?("request \(number) is acked: \(request.tally)")
         self.report.acks += 1
         guard self.plan.mode == .off else { return }

@@ -8,11 +8,21 @@ extension History {
         for sink in self.sinks {
             try self.check(sink, kept: try process.keptHits(of: sink.name))
         }
+        try self.checkLedger(process)
         let files = self.disk.node("/sim/data/journal")?.entries.keys.sorted() ?? []
         let segments = files.count { $0.hasPrefix("segment-") }
         if self.plan.mode == .disk, self.plan.configuration.retainSeconds == 0, segments > 7 {
             throw Violation("\(segments) segments are kept where nothing is left: \(files)")
         }
+    }
+
+    /// What it counts is durable; without a disk it is in memory only.
+    private func checkLedger(_ process: SimulatedProcess) throws {
+        guard self.plan.mode == .disk else { return }
+        process.run { process.ledger = await process.journal.ledger() }
+        while process.ledger == nil, self.scheduler.step() {}
+        guard let ledger = process.ledger else { throw Violation("the ledger cannot be read") }
+        try self.ledger.check(ledger, mayLack: self.report.media > 0)
     }
 
     /// The first sink has every acknowledged hit, or a loss is told that is large enough.

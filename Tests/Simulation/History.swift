@@ -16,6 +16,7 @@ final class History: @unchecked Sendable {
     let sinks: [SinkHistory]
     var clients: [SimulatedClient]
     var obligations = Obligations()
+    var ledger = LedgerBook()
     var report = HistoryReport()
     var violation: Violation?
     /// The wall clock minus the simulated time; it jumps.

@@ -51,11 +51,20 @@ struct RequestMaker {
 
     func request(_ number: Int) -> SimulatedRequest {
         let events = (1...self.dice.number(1...(self.dice.chance(0.3) ? 16 : 4))).map { _ in
-            self.event()
+            self.dice.chance(0.1) ? self.refusedEvent() : self.event()
         }
         let bytes =
             Self.field(1, number) + events.flatMap { Self.field(2, $0) }
         return SimulatedRequest(number: number, bytes: bytes)
+    }
+
+    /// An event that gives no hit: its flag is unknown, or it is none.
+    private func refusedEvent() -> [UInt8] {
+        if self.dice.chance(0.2) { return [0xff] }
+        let flag = self.dice.pick(["ON", "true", ""])
+        return Self.field(
+            11,
+            Self.field(1, "h1") + Self.field(2, "56c4") + Self.field(3, 7) + Self.field(4, flag))
     }
 
     private func event() -> [UInt8] {

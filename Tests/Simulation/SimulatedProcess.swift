@@ -5,6 +5,7 @@ internal import GRDB
 internal import GRDBSQLite
 internal import Logging
 internal import TrackingJournal
+internal import TrackingLedger
 internal import TrackingSinks
 
 /// A journal, its forwarders and their dead letters.
@@ -18,6 +19,8 @@ final class SimulatedProcess: @unchecked Sendable {
     var isChanging = false
     var isReplaying = false
     var isForgetting = false
+    /// The ledger, once it was read.
+    var ledger: Ledger?
     /// The tasks that have not ended.
     private var running = 0
     /// Whether it has begun to end.

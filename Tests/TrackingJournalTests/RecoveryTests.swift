@@ -37,11 +37,11 @@ private struct KilledJournal: Sendable {
         self.first = await journal.commit(TestRequests.impressions(1...3))
         self.firstCommit =
             SegmentHeader.byteCount + RecordHeader.byteCount + 3 * RecentHits.changeBytes
-            + first.journalBytes
+            + self.first.journalBytes + self.first.ledgerBytes
         self.second = await journal.commit(TestRequests.impressions(4...5, sequence: 2))
         let length =
             self.firstCommit + RecordHeader.byteCount + 2 * RecentHits.changeBytes
-            + self.second.journalBytes
+            + self.second.journalBytes + self.second.ledgerBytes
         // What follows is padding.
         self.segment = try Data(contentsOf: directory.journalFile("segment-1")).prefix(length)
         self.identity = journal.identity
@@ -171,8 +171,9 @@ struct RecoveryTests {
         { directory in
             let file = directory.journalFile("segment-1")
             var bytes = try Data(contentsOf: file)
+            let request = TestRequests.impressions([1])
             let record =
-                TestRequests.impressions([1]).journalBytes
+                request.journalBytes + request.ledgerBytes
                 + RecordHeader.byteCount + RecentHits.changeBytes
             bytes[SegmentHeader.byteCount + index * record + byte] ^= 1
             try bytes.write(to: file)

@@ -102,7 +102,9 @@ struct StoredJournal: Sendable {
 
     private static func records(in files: [String: [UInt8]]) -> [Place] {
         files.flatMap { name, bytes -> [Place] in
-            guard case .segment(let salts, _) = SegmentStart(bytes.prefix(SegmentHeader.byteCount)),
+            guard
+                case .segment(let salts, _, _) = SegmentStart(
+                    bytes.prefix(SegmentHeader.byteCount)),
                 name.hasPrefix("segment"), let salt = salts.first
             else { return [] }
             let found = bytes.withUnsafeBytes {

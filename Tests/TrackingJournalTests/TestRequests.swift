@@ -1,6 +1,7 @@
 // Requests encoded by hand: this target does not link a protobuf library.
 internal import TestSupport
 internal import TrackingCore
+internal import TrackingLedger
 
 /// Events in protobuf's wire format.
 enum TestEvents {
@@ -81,6 +82,13 @@ enum TestRequests {
 }
 
 extension AdmittedRequest {
+    /// The bytes of a record's ledger part, if the request is alone in its group.
+    var ledgerBytes: Int {
+        var delta = LedgerDelta()
+        delta.add(self)
+        return delta.encoded().count
+    }
+
     /// Each accepted event's outcome, in order.
     var verdicts: [Verdict] { self.claims.map { self.verdict(of: $0) } }
 

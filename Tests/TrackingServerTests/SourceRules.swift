@@ -62,7 +62,9 @@ enum SourceRules {
         "TrackingCore": ["CLibcrypto", "ConfigurationKeys"],
         "TrackingJournal": Self.system.union([
             "TrackingCore", "CCRC32C", "ConfigurationKeys", "DequeModule", "GRDB", "GRDBSQLite",
+            "TrackingLedger",
         ]),
+        "TrackingLedger": ["CCRC32C", "ConfigurationKeys", "TrackingCore"],
         "SinkConfiguration": Self.system.union(["ConfigurationKeys", "TrackingCore"]),
         "TrackingSinks": Self.system.union([
             "CZstd", "Dispatch", "SinkConfiguration",
@@ -110,7 +112,7 @@ enum SourceRules {
             "NIOCore", "SightlineProtos", "SwiftProtobuf",
         ]),
         "TrackingReport": Self.system.union([
-            "GRDB", "GRDBSQLite", "TerminalText", "TrackingCore",
+            "GRDB", "GRDBSQLite", "TerminalText", "TrackingCore", "TrackingLedger",
         ]),
         "HTTP2Edge": Self.system.union(["CInflate"]).union(Self.grpc.subtracting(["GRPCProtobuf"]))
             .union(["ConfigurationKeys", "Logging", "NIOCore", "NIOHPACK", "NIOHTTP2", "NIOSSL"]),
@@ -122,15 +124,14 @@ enum SourceRules {
         "AdminServer": Self.system.union([
             "ConfigurationKeys", "Crypto", "DequeModule", "EventQuarantine", "HTTPTypes",
             "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTPTypes",
-            "ServiceLifecycle",
-            "SightlineProtos", "SwiftProtobuf", "Telemetry", "TrackingCore", "TrackingSinks",
-            "VerdictTap",
+            "ServiceLifecycle", "SightlineProtos", "SwiftProtobuf", "Telemetry", "TrackingCore",
+            "TrackingLedger", "TrackingSinks", "VerdictTap",
         ]),
         "ServerConfiguration": Self.system.union([
             "AdminServer", "ConfigurationKeys", "Credentials", "EventQuarantine", "HTTP2Edge",
             "Logging", "NIOCore", "RegexBuilder", "ServiceLifecycle", "SinkConfiguration",
-            "Telemetry", "TrackingCore",
-            "TrackingJournal", "TrackingSinks", "UnixSignals", "VerdictTap", "Yams",
+            "Telemetry", "TrackingCore", "TrackingJournal", "TrackingLedger", "TrackingSinks",
+            "UnixSignals", "VerdictTap", "Yams",
         ]),
         "TrackingServer": Self.system.union(Self.grpc).union(Self.tracing).union([
             "AdminServer", "CampaignSink", "CoreMetrics", "Credentials", "DequeModule",
@@ -138,8 +139,8 @@ enum SourceRules {
             "NIOCore", "NIOHPACK",
             "PostgreSQLSink", "SQLiteSink",
             "ServerConfiguration", "ServiceLifecycle", "SightlineProtos", "SinkConfiguration",
-            "SwiftProtobuf", "Telemetry", "TrackingCore", "TrackingJournal", "TrackingSinks",
-            "UnixSignals", "VerdictTap", "WebhookSink", "X509",
+            "SwiftProtobuf", "Telemetry", "TrackingCore", "TrackingJournal", "TrackingLedger",
+            "TrackingSinks", "UnixSignals", "VerdictTap", "WebhookSink", "X509",
         ]),
         "sightline": Self.system.union(Self.grpc).union(Self.tracing).union([
             "AdminServer", "ArgumentParser", "AsyncHTTPClient", "CMalloc", "ClientConformance",
@@ -149,7 +150,7 @@ enum SourceRules {
             "NIOCore", "NIOHTTP1", "SQLiteSink", "ServerConfiguration", "ServiceLifecycle",
             "SightlineBench", "SightlineClient", "SightlineProtos", "SinkConfiguration",
             "SwiftASN1", "SwiftProtobuf", "Telemetry", "TerminalText", "TrackingCore",
-            "TrackingJournal", "TrackingReport",
+            "TrackingJournal", "TrackingLedger", "TrackingReport",
             "TrackingServer", "TrackingSinks", "X509",
         ]),
     ]

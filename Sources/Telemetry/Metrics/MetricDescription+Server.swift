@@ -85,6 +85,12 @@ extension MetricDescription {
     /// `sightline_journal_groups_total`.
     package static let journalGroups = MetricDescription.counter(
         "sightline_journal_groups_total", "Groups that were made durable")
+    /// `sightline_ledger_rows`.
+    package static let ledgerRows = MetricDescription.gauge(
+        "sightline_ledger_rows", "Rows of the ledger")
+    /// `sightline_ledger_limit_rows`.
+    package static let ledgerLimit = MetricDescription.gauge(
+        "sightline_ledger_limit_rows", "Rows that the ledger may have")
     /// `sightline_sink_lag_groups`.
     package static let sinkLagGroups = MetricDescription.gauge(
         "sightline_sink_lag_groups", "Groups that the sink has yet to take", labels: "sink")
@@ -176,8 +182,9 @@ extension MetricDescription {
             .buildInfo, .requests, .events, .hits, .receivedBytes, .refusals, .streams,
             .connections, .connectionsEnded, .memoryInFlight, .memoryInFlightLimit,
             .admissionDuration, .commitDuration, .ackDuration, .deliveryDuration, .journalBytes,
-            .journalLimit, .journalOldestAge, .journalGroups, .sinkLagGroups, .sinkLag,
-            .sinkLagBytes, .sinkPaused, .sinkBytes, .diskFree, .deliveredHits, .sinkRetries,
+            .journalLimit, .journalOldestAge, .journalGroups, .ledgerRows,
+            .ledgerLimit, .sinkLagGroups, .sinkLag, .sinkLagBytes, .sinkPaused, .sinkBytes,
+            .diskFree, .deliveredHits, .sinkRetries,
             .deadLetters, .missedHits, .sinkQueuedHits, .connectedBrokers, .brokerRoundTrip,
             .brokerRetries, .brokerTimeouts, .quarantineBytes, .quarantineEvents,
             .certificateExpiry, .spans, .droppedSeries,

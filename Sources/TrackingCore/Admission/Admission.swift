@@ -25,8 +25,10 @@ package struct Admission: Sendable {
                 sequence: request.sequence, receiveTime: receiveTime,
                 eventCount: request.error == nil ? request.eventCount : 0, violation: violation)
         }
+        let ledger = RequestLedger(tenant: tenant, receiveTime: receiveTime)
         return tenant.withBytes { tenant in
-            var draft = Draft(request, bytes: bytes, tenant: tenant, keeps: keeps)
+            var draft = Draft(
+                request, bytes: bytes, tenant: tenant, keeps: keeps, ledger: ledger)
             for event in request.events {
                 draft.add(event, rules: self.rules, receiveTime: receiveTime)
             }
@@ -73,8 +75,13 @@ private struct Draft {
     private var entries: [UInt8] = []
     private var eventTrace: TraceContext?
     private var keptEvents: [UInt8] = []
+    private var ledger: RequestLedger
 
-    init(_ request: RequestReader, bytes: Int, tenant: Bytes, keeps: KeptRefusals) {
+    init(
+        _ request: RequestReader, bytes: Int, tenant: Bytes, keeps: KeptRefusals,
+        ledger: RequestLedger
+    ) {
+        self.ledger = ledger
         self.sequence = request.sequence
         self.tenant = tenant
         self.keeps = keeps
@@ -87,7 +94,7 @@ private struct Draft {
         AdmittedRequest(
             sequence: self.sequence, receiveTime: receiveTime, eventCount: Int(self.index),
             refusals: self.refusals, claims: self.claims, entries: self.entries,
-            eventTrace: self.eventTrace, keptEvents: self.keptEvents)
+            eventTrace: self.eventTrace, keptEvents: self.keptEvents, ledger: self.ledger)
     }
 
     mutating func add(_ bytes: Bytes, rules: RuleSet, receiveTime: Int64) {
@@ -102,7 +109,9 @@ private struct Draft {
                 self.judge(event, raw, rules, receiveTime: receiveTime)
             }
         } catch {
-            self.refuse(.malformedEvent(error), eventID: .none, kept: nil)
+            let judgement = Judgement.malformedEvent(error)
+            self.ledger.refuse(judgement)
+            self.refuse(judgement, eventID: .none, kept: nil)
         }
     }
 
@@ -113,6 +122,7 @@ private struct Draft {
         var steps = NoSteps()
         let judgement = rules.judge(event, raw, receiveTime: receiveTime, steps: &steps)
         guard judgement.verdict == .accepted else {
+            self.ledger.refuse(event, judgement, isNamed: rules.policy.names(event))
             let isKept = self.keeps.includes(judgement.verdict) && rules.hasConsent(event)
             self.refuse(
                 judgement, eventID: event.eventID, kept: isKept ? self.keep(event.bytes) : nil)
@@ -139,7 +149,9 @@ private struct Draft {
         self.claims.append(
             Claim(
                 key: keys.fact, notification: keys.notification, judgement: judgement,
-                index: self.index, entryOffset: self.entries.count))
+                index: self.index, entryOffset: self.entries.count,
+                subject: self.ledger.subject(of: event),
+                isClosedImpression: event.isClosedImpression))
         self.entries.appendEntry(
             key: keys.fact, product: event.product, kinds: judgement.hits,
             warnings: judgement.warnings, event: event.bytes,

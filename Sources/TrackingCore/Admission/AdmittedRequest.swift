@@ -27,6 +27,8 @@ package final class AdmittedRequest: @unchecked Sendable {
     package let keptEvents: [UInt8]
     /// Whether a tap may want to see it.
     package var isTapped = false
+    /// What it adds to the ledger; nil if it was refused as a whole.
+    package let ledger: RequestLedger?
 
     /// An event that the rules suppressed or rejected.
     package struct Refusal: Sendable {
@@ -44,7 +46,7 @@ package final class AdmittedRequest: @unchecked Sendable {
         sequence: UInt64, receiveTime: Int64, eventCount: Int = 0, refusals: [Refusal] = [],
         claims: [Claim] = [],
         entries: [UInt8] = [], eventTrace: TraceContext? = nil, keptEvents: [UInt8] = [],
-        violation: Violation? = nil
+        violation: Violation? = nil, ledger: RequestLedger? = nil
     ) {
         self.sequence = sequence
         self.receiveTime = receiveTime
@@ -55,6 +57,7 @@ package final class AdmittedRequest: @unchecked Sendable {
         self.eventTrace = eventTrace
         self.keptEvents = keptEvents
         self.violation = violation
+        self.ledger = ledger
     }
 
     /// The bytes that the request takes in the journal.
@@ -68,11 +71,17 @@ package final class AdmittedRequest: @unchecked Sendable {
         self.isToRetry ? .retryLater : claim.granted.isEmpty ? .duplicate : .accepted
     }
 
+    /// The verdict on an event that the rules refused; final once the journal has settled the
+    /// request. Its count is not durable where the commit failed, so it is sent again as well.
+    package func verdict(of refusal: Refusal) -> Verdict {
+        self.isToRetry ? .retryLater : refusal.judgement.verdict
+    }
+
     /// Counts of events by verdict; final once the journal has settled the request.
     package var tally: Tally {
         var tally = Tally()
         if self.violation != nil { tally.rejected = self.eventCount }
-        for refusal in self.refusals { tally.count(refusal.judgement.verdict) }
+        for refusal in self.refusals { tally.count(self.verdict(of: refusal)) }
         for claim in self.claims { tally.count(self.verdict(of: claim)) }
         return tally
     }

@@ -13,6 +13,10 @@ package struct Claim: Sendable {
     package let index: UInt32
     /// The offset of the event's entry in the request's entries.
     package let entryOffset: Int
+    /// The index of its subject in the request's ledger.
+    package let subject: UInt32
+    /// Whether it is an impression of a closed app on iOS, which the ledger counts.
+    package let isClosedImpression: Bool
     /// The event's warnings; settling adds those that depend on the window.
     package var warnings: Warnings
     /// The hits that are new: the rules' hits until the claim is settled. Empty makes it a
@@ -23,8 +27,11 @@ package struct Claim: Sendable {
     package private(set) var isChanged = false
 
     init(
-        key: HitKey, notification: HitKey, judgement: Judgement, index: UInt32, entryOffset: Int
+        key: HitKey, notification: HitKey, judgement: Judgement, index: UInt32, entryOffset: Int,
+        subject: UInt32 = 0, isClosedImpression: Bool = false
     ) {
+        self.subject = subject
+        self.isClosedImpression = isClosedImpression
         self.key = key
         self.notification = notification
         self.kinds = judgement.hits

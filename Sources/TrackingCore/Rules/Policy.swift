@@ -10,6 +10,14 @@ package struct Policy: KeyedConfiguration, Equatable {
     /// Creates the default policy.
     package init() {}
 
+    /// Whether an event's recipient allows that its delivery is kept (D22, D23, D27, D40).
+    func names(_ event: EventView) -> Bool {
+        if case .inApp(let message) = event.interaction, message.dataCollectionEnabled == false {
+            return false
+        }
+        return event.consent == 1 || event.consent == 0 && self.trackUnspecifiedConsent
+    }
+
     /// The keys `rules.*`.
     package static let keys: [Key] = [
         .init(

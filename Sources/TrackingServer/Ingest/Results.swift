@@ -30,7 +30,8 @@ extension AdmittedRequest {
             result.sequence = self.sequence
             result.index = refusal.index
             result.eventID = refusal.eventID
-            result.verdict = Sightline_V1_Verdict(refusal.judgement.verdict)
+            result.verdict = Sightline_V1_Verdict(self.verdict(of: refusal))
+            guard !self.isToRetry else { return }
             result.violations = refusal.judgement.violations.map(Sightline_V1_FieldViolation.init)
         }
     }

@@ -18,7 +18,11 @@ struct RequestCounts {
         if let violation = request.violation {
             self.violations[Int(violation.code.rawValue)] &+= request.eventCount
         }
-        for refusal in request.refusals { self.add(refusal.judgement) }
+        if request.isToRetry {
+            self.verdicts[Int(Verdict.retryLater.rawValue)] &+= request.refusals.count
+        } else {
+            for refusal in request.refusals { self.add(refusal.judgement) }
+        }
         for claim in request.claims {
             let verdict = request.verdict(of: claim)
             self.verdicts[Int(verdict.rawValue)] &+= 1
@@ -71,6 +75,7 @@ enum RequestMethod: String, CaseIterable {
     case recordEvents = "RecordEvents"
     case explainEvents = "ExplainEvents"
     case inspectPayload = "InspectPayload"
+    case explainDelivery = "ExplainDelivery"
     /// An operator's, of events that were refused before.
     case recover = "Recover"
 }

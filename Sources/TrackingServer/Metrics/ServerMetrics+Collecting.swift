@@ -5,6 +5,7 @@ internal import Foundation
 internal import HTTP2Edge
 internal import Telemetry
 internal import TrackingJournal
+internal import TrackingLedger
 internal import TrackingSinks
 
 extension ServerMetrics {
@@ -25,8 +26,11 @@ extension ServerMetrics {
         self.registry.meter(.journalLimit).set(journal.maxStoredBytes)
         let bytes = self.registry.meter(.journalBytes)
         let oldestAge = self.registry.meter(.journalOldestAge)
+        let ledgerRows = self.registry.meter(.ledgerRows)
+        self.registry.meter(.ledgerLimit).set(journal.configuration.ledger.maxRows)
         self.registry.onCollect {
             bytes.set(journal.storedBytes)
+            ledgerRows.set(journal.ledgerRowCount)
             oldestAge.set(Self.age(of: journal.oldestTime))
         }
     }

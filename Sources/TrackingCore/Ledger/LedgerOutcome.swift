@@ -1,0 +1,71 @@
+/// What became of an event, as the ledger counts it. The numbers are stored: they never change.
+package struct LedgerOutcome: RawRepresentable, Hashable, Sendable {
+    /// 1 to 11 accepted, 17 to 27 duplicate, 33 to 47 a warning, 48 and above as below.
+    package let rawValue: UInt8
+    /// Creates an outcome from its number.
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// One more than the highest number.
+    package static let count = 64
+
+    /// What a number stands for.
+    package enum Meaning: Equatable, Sendable {
+        /// Accepted, with new hits of these kinds.
+        case accepted(HitKinds)
+        /// A duplicate, whose hits of these kinds are known.
+        case duplicate(HitKinds)
+        /// An accepted event has the warning with this number.
+        case warning(UInt8)
+        /// An accepted event is an impression that iOS reported while the app was closed (D16).
+        case closedImpression
+        /// Suppressed or rejected.
+        case refused(Verdict)
+    }
+
+    /// What the number stands for; nil for an unknown one.
+    package var meaning: Meaning? {
+        switch self.rawValue {
+        case 1...11: .accepted(Self.kinds(of: self.rawValue))
+        case 17...27: .duplicate(Self.kinds(of: self.rawValue - 16))
+        case 33...47: .warning(self.rawValue - 32)
+        case 48: .closedImpression
+        default: Self.refusals.first { $0.1 == self.rawValue }.map { .refused($0.0) }
+        }
+    }
+
+    /// Accepted with these hits.
+    package static func accepted(_ kinds: HitKinds) -> Self { Self(rawValue: Self.number(kinds)) }
+
+    /// A duplicate of these hits.
+    package static func duplicate(_ kinds: HitKinds) -> Self {
+        Self(rawValue: 16 + Self.number(kinds))
+    }
+
+    /// A warning's number.
+    package static func warning(_ number: UInt8) -> Self { Self(rawValue: 32 + (number & 15)) }
+
+    /// An impression of a closed app on iOS.
+    package static let closedImpression = Self(rawValue: 48)
+
+    /// A verdict of the rules other than accepted.
+    package static func refused(_ verdict: Verdict) -> Self {
+        Self(rawValue: Self.refusals.first { $0.0 == verdict }?.1 ?? 54)
+    }
+
+    private static let refusals: [(Verdict, UInt8)] = [
+        (.suppressedFlagOff, 49), (.suppressedFlagUnknown, 50), (.suppressedConsent, 51),
+        (.suppressedTestMessage, 52), (.suppressedDisplay, 53), (.rejected, 54),
+    ]
+
+    /// An event gives one hit, or a click and an open (D14).
+    private static let clickAndOpen: HitKinds = [HitKinds(.click), HitKinds(.open)]
+
+    private static func number(_ kinds: HitKinds) -> UInt8 {
+        kinds == Self.clickAndOpen
+            ? 11 : UInt8(truncatingIfNeeded: kinds.rawValue.trailingZeroBitCount)
+    }
+
+    private static func kinds(of number: UInt8) -> HitKinds {
+        number == 11 ? Self.clickAndOpen : HitKinds(rawValue: 1 << UInt16(number))
+    }
+}

@@ -1,0 +1,131 @@
+/// What a request adds to the ledger. Refused events are final here; an accepted one has its
+/// subject's index in its claim, and counts once the journal has settled it.
+package struct RequestLedger: Sendable {
+    /// The tenant that sent the request.
+    package let tenant: String
+    /// The hour of its receipt, counted from 1970.
+    package let hour: UInt32
+    /// The events' subjects.
+    package private(set) var subjects: [LedgerSubject] = []
+    /// Counts of suppressed and rejected events.
+    package private(set) var refused: [Refused] = []
+
+    /// Events that the rules refused for one reason.
+    package struct Refused: Sendable {
+        /// The index of their subject.
+        package let subject: UInt32
+        /// The verdict.
+        package let outcome: LedgerOutcome
+        /// The flag's value as seen, or the first violation's field and code.
+        package let detail: String
+        /// How many they are.
+        package fileprivate(set) var count: UInt32
+    }
+
+    /// The longest value of a flag that is kept, in bytes.
+    package static let flagBytes = 16
+    /// How many of the last subjects and refusals an event is compared with. A batch with more of
+    /// them only has rows that are joined later.
+    private static let compared = 8
+
+    init(tenant: String, receiveTime: Int64) {
+        self.tenant = tenant
+        self.hour = UInt32(clamping: receiveTime / 3_600_000_000)
+    }
+
+    /// The index of the subject of an accepted event.
+    mutating func subject(of event: EventView) -> UInt32 {
+        self.index(
+            platform: event.effectivePlatform, product: event.product, app: event.appID,
+            delivery: event.deliveryID)
+    }
+
+    /// Counts an event that the rules refused.
+    ///
+    /// - Parameter isNamed: whether the recipient allows that the delivery is kept (D23).
+    mutating func refuse(_ event: EventView, _ judgement: Judgement, isNamed: Bool) {
+        let delivery = isNamed ? event.ledgerDelivery : .none
+        let subject = self.index(
+            platform: event.effectivePlatform, product: event.product, app: event.appID,
+            delivery: delivery)
+        let detail =
+            judgement.verdict == .suppressedFlagUnknown ? event.shownFlag : judgement.brokenRule
+        self.refuse(subject, .refused(judgement.verdict), detail)
+    }
+
+    /// Counts bytes that are no event.
+    mutating func refuse(_ judgement: Judgement) {
+        let subject = self.index(platform: nil, product: .standard, app: .none, delivery: .none)
+        self.refuse(subject, .refused(judgement.verdict), judgement.brokenRule)
+    }
+
+    private mutating func refuse(_ subject: UInt32, _ outcome: LedgerOutcome, _ detail: String) {
+        let place = self.refused.suffix(Self.compared).lastIndex {
+            $0.subject == subject && $0.outcome == outcome && $0.detail == detail
+        }
+        if let place {
+            self.refused[place].count &+= 1
+        } else {
+            self.refused.append(
+                Refused(subject: subject, outcome: outcome, detail: detail, count: 1))
+        }
+    }
+
+    private mutating func index(
+        platform: Platform?, product: Product, app: Bytes, delivery: Bytes
+    ) -> UInt32 {
+        let place = self.subjects.suffix(Self.compared).lastIndex {
+            $0.matches(platform: platform, product: product, app: app, delivery: delivery)
+        }
+        if let place { return UInt32(truncatingIfNeeded: place) }
+        self.subjects.append(
+            LedgerSubject(platform: platform, product: product, app: app, delivery: delivery))
+        return UInt32(truncatingIfNeeded: self.subjects.count &- 1)
+    }
+}
+
+extension EventView {
+    /// The delivery under which a refused event counts: none if a client put there what no delivery
+    /// can be.
+    fileprivate var ledgerDelivery: Bytes {
+        if case .inApp = self.interaction { return self.deliveryID }
+        return self.deliveryID.isSafeID ? self.deliveryID : .none
+    }
+
+    /// The flag's value for people: printable ASCII, at most 16 bytes.
+    fileprivate var shownFlag: String {
+        let flag: Bytes? =
+            switch self.interaction {
+            case .push(let push): push.payload.flag
+            case .trackAction(let action): action.flag
+            case .inApp, .none: nil
+            }
+        let shown = (flag ?? .none).prefix(RequestLedger.flagBytes).map {
+            (0x20...0x7e).contains($0) ? $0 : UInt8(ascii: "?")
+        }
+        return String(decoding: shown, as: UTF8.self)
+    }
+
+    /// Whether it is an impression that iOS cannot have reported (D16).
+    var isClosedImpression: Bool {
+        guard case .push(let push) = self.interaction else { return false }
+        return push.appState == 3 && push.kind == 1 && self.effectivePlatform == .ios
+    }
+}
+
+extension PushView.Payload {
+    fileprivate var flag: Bytes? {
+        switch self {
+        case .none, .fcm(.none): nil
+        case .apns(let view), .fcm(.some(let view)): view.flag
+        case .raw(let raw): raw.payload.flag
+        }
+    }
+}
+
+extension Judgement {
+    /// The first violation's field and code; empty if there is none.
+    fileprivate var brokenRule: String {
+        self.violations.first.map { "\($0.field) \($0.code.name)" } ?? ""
+    }
+}

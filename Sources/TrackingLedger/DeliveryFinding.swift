@@ -1,0 +1,51 @@
+/// Something that is wrong with a delivery, told in a sentence with figures.
+package struct DeliveryFinding: Sendable, Equatable {
+    /// What is wrong.
+    package let code: Code
+    /// The sentence, for people.
+    package let sentence: String
+    /// The sentence's figures, in its order; the first one says how many events are concerned.
+    package let figures: [Figure]
+
+    /// A figure of a sentence.
+    package struct Figure: Sendable, Equatable {
+        /// What is counted, such as "events".
+        package let name: String
+        /// The count.
+        package let value: UInt64
+    }
+
+    /// What can be wrong; the names are stable.
+    package enum Code: String, Sendable, CaseIterable {
+        case nothingSeen = "NOTHING_SEEN"
+        case flagUnknown = "FLAG_UNKNOWN"
+        case flagOff = "FLAG_OFF"
+        case rejected = "REJECTED"
+        case rejectedWithoutDelivery = "REJECTED_WITHOUT_DELIVERY"
+        case consentMissing = "CONSENT_MISSING"
+        case testMessages = "TEST_MESSAGES"
+        case displaySuppressed = "DISPLAY_SUPPRESSED"
+        case neverOpened = "NEVER_OPENED"
+        case dismissalsAsOpens = "DISMISSALS_AS_OPENS"
+        case opensWithoutClicks = "OPENS_WITHOUT_CLICKS"
+        case repeatedReports = "REPEATED_REPORTS"
+        case closedImpressions = "CLOSED_IMPRESSIONS"
+        case linkContradictsIDs = "LINK_CONTRADICTS_IDS"
+        case clicksWithoutImpressions = "CLICKS_WITHOUT_IMPRESSIONS"
+        case idsNotHex = "IDS_NOT_HEX"
+        case mediaNotShown = "MEDIA_NOT_SHOWN"
+        case clockSkew = "CLOCK_SKEW"
+        case incomplete = "INCOMPLETE"
+    }
+}
+
+extension UInt64 {
+    /// The number with its thousands apart, as in 4,100.
+    var grouped: String {
+        let digits = Array(String(self))
+        return digits.enumerated().reduce(into: "") { text, digit in
+            if digit.offset > 0, (digits.count - digit.offset) % 3 == 0 { text += "," }
+            text.append(digit.element)
+        }
+    }
+}

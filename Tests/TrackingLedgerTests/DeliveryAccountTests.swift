@@ -1,0 +1,100 @@
+// The account of a delivery: its rows, those that may be its own, and the limits of both.
+internal import Testing
+internal import TrackingCore
+@testable internal import TrackingLedger
+
+struct DeliveryAccountTests {
+    /// A ledger in which each count is of another hour.
+    private static func ledger(
+        _ counts: [(tenant: String, delivery: String, outcome: LedgerOutcome, rows: Int)]
+    ) -> Ledger {
+        var delta = LedgerDelta()
+        for count in counts {
+            let subject = "com.example.app".withBytes { app in
+                count.delivery.withBytes {
+                    LedgerSubject(
+                        platform: .android, product: .standard, app: app, delivery: $0
+                    ).bytes
+                }
+            }
+            for number in 0..<count.rows {
+                delta.add(
+                    count.tenant.withBytes {
+                        LedgerKey(
+                            hour: 500_000, tenant: $0, subject: subject, outcome: count.outcome,
+                            detail: number == 0 ? "ON" : "\(number)")
+                    }, 1)
+            }
+        }
+        var ledger = Ledger()
+        ledger.apply(delta)
+        return ledger
+    }
+
+    @Test("an account looks at 5,000 rows, and says so where there is one more")
+    func truncation() {
+        for (rows, isTruncated) in [(5000, false), (5001, true)] {
+            let ledger = Self.ledger([("a", "56c4", .refused(.rejected), rows)])
+            let account = DeliveryAccount(of: "56c4", tenant: "a", in: ledger)
+            #expect(account.rows.count == 5000)
+            #expect(account.isTruncated == isTruncated)
+        }
+    }
+
+    @Test("a tenant sees its own rows, and an operator the accounts of each that has the delivery")
+    func tenants() {
+        let flag = LedgerOutcome.refused(.suppressedFlagUnknown)
+        let ledger = Self.ledger([
+            ("a", "56c4", flag, 1), ("b", "56c4", flag, 2), ("c", "d57fd6", flag, 1),
+        ])
+        #expect(ledger.accounts(of: "56c4", tenant: nil).map(\.tenant) == ["a", "b"])
+        #expect(ledger.accounts(of: "56c4", tenant: "b").map(\.rows.count) == [2])
+        #expect(ledger.accounts(of: "56c4", tenant: "c").flatMap(\.rows) == [])
+        // Nobody has it: each is told so.
+        #expect(ledger.accounts(of: "56c5", tenant: nil).map(\.tenant) == ["a", "b", "c"])
+        #expect(Ledger().accounts(of: "56c5", tenant: nil).map(\.tenant) == ["default"])
+    }
+
+    @Test("troubles are the findings of all deliveries, the most events first, up to a limit")
+    func troubles() {
+        let flag = LedgerOutcome.refused(.suppressedFlagUnknown)
+        let ledger = Self.ledger([
+            ("a", "56c4", flag, 1), ("b", "d57fd6", .refused(.suppressedFlagOff), 3),
+            ("a", "", .refused(.suppressedConsent), 50),
+            ("a", "a21f0", .accepted(HitKinds(.impression)), 9),
+        ])
+        let all = ledger.troubles(limit: 10)
+        #expect(all.map(\.code) == ["FLAG_OFF", "FLAG_UNKNOWN"])
+        #expect(all.map(\.events) == [3, 1])
+        #expect(ledger.troubles(limit: 1).map(\.delivery) == ["d57fd6"])
+        #expect(ledger.troubles(tenant: "a", limit: 9).map(\.delivery) == ["56c4"])
+        #expect(ledger.troubles(delivery: "d57fd6", limit: 9).map(\.tenant) == ["b"])
+    }
+
+    @Test("a line has all that a row has, and `other` no hour")
+    func lines() {
+        let rows: [(LedgerOutcome, String, String, String)] = [
+            (.accepted([HitKinds(.click), HitKinds(.open)]), "", "accepted", "click,open"),
+            (.duplicate(HitKinds(.inAppClick)), "", "duplicate", "in_app_click"),
+            (.warning(9), "", "warning", "link_contradicts_ids"),
+            (.closedImpression, "", "closed_impression", ""),
+            (.refused(.suppressedFlagUnknown), "ON", "suppressed_flag_unknown", "ON"),
+            (.refused(.rejected), "event malformed", "rejected", "event malformed"),
+        ]
+        for (outcome, detail, verdict, told) in rows {
+            for isOther in [false, true] {
+                let line = DeliveryAccountLine.Row(
+                    LedgerRow(
+                        tenant: "a", app: "app", delivery: "56c4", platform: .ios,
+                        product: .classic, hour: 2, outcome: outcome, detail: detail,
+                        isOther: isOther, count: 5))
+                #expect([line.verdict, line.detail] == [verdict, told])
+                #expect(line.hour == (isOther ? nil : 7200))
+                #expect(
+                    [line.app, line.delivery, line.platform, line.product]
+                        == ["app", "56c4", "ios", "classic"])
+                #expect(line.events == 5 && line.isOther == isOther)
+            }
+        }
+    }
+}
