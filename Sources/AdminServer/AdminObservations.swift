@@ -2,6 +2,7 @@ package import EventQuarantine
 package import Logging
 package import ServiceLifecycle
 package import Telemetry
+package import TrackingLedger
 package import TrackingSinks
 package import VerdictTap
 
@@ -32,25 +33,27 @@ package struct AdminObservations {
     ///   - sinks: what the socket does with the sinks.
     ///   - tap: the verdicts that the socket shows.
     ///   - recovery: what the socket recovers.
+    ///   - ledger: the ledger as it is now.
     ///   - obstacles: the reasons why the server is not ready, for people; empty if it is.
     ///   - onListening: called with the page's URL once the port is bound.
     package func services(
         version: String, directory: String, registry: MetricsRegistry, sinks: any SinkOperator,
-        tap: VerdictTap, recovery: any EventRecovery, obstacles: @escaping @Sendable () -> [String],
+        ledger: @escaping @Sendable () async -> Ledger, tap: VerdictTap,
+        recovery: any EventRecovery, obstacles: @escaping @Sendable () -> [String],
         logger: Logger,
         onListening: @escaping @Sendable (String) -> Void
     ) -> [any Service] {
         let statistics = StatisticsService(
             version: version, historySeconds: self.configuration.historySeconds,
             registry: registry, obstacles: obstacles, sinks: sinks, funnels: self.funnels,
-            rejections: self.rejections)
+            rejections: self.rejections, ledger: ledger)
         let routes = AdminRoutes(
             version: version, registry: registry, obstacles: obstacles, statistics: statistics,
             page: AdminPage(), hostNames: self.configuration.hostNames)
         let socket = AdminSocket(
             directory: directory, configuration: self.configuration,
-            routes: routes, sinks: SinkRoutes(sinks: sinks), tap: TapRoutes(tap: tap),
-            quarantine: QuarantineRoutes(recovery: recovery),
+            routes: routes, sinks: SinkRoutes(sinks: sinks), ledger: LedgerRoutes(ledger: ledger),
+            tap: TapRoutes(tap: tap), quarantine: QuarantineRoutes(recovery: recovery),
             logger: logger)
         guard let address = self.configuration.address else { return [statistics, socket] }
         let server = AdminService(

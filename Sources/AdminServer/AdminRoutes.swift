@@ -36,11 +36,13 @@ struct AdminRoutes: Sendable {
 
     /// The router of the socket. No browser can ask it, so it needs no gate.
     func router(
-        with sinks: SinkRoutes, _ tap: TapRoutes, _ quarantine: QuarantineRoutes
+        with sinks: SinkRoutes, _ ledger: LedgerRoutes, _ tap: TapRoutes,
+        _ quarantine: QuarantineRoutes
     ) -> Router<BasicRequestContext> {
         let router = Router(options: .autoGenerateHeadEndpoints)
         self.add(to: router)
         sinks.add(to: router)
+        ledger.add(to: router)
         tap.add(to: router)
         quarantine.add(to: router)
         return router

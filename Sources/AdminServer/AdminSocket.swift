@@ -14,6 +14,7 @@ struct AdminSocket: Service {
     let configuration: AdminConfiguration
     let routes: AdminRoutes
     let sinks: SinkRoutes
+    let ledger: LedgerRoutes
     let tap: TapRoutes
     let quarantine: QuarantineRoutes
     let logger: Logger
@@ -51,7 +52,8 @@ struct AdminSocket: Service {
         var libraryLogger = self.logger
         libraryLogger.logLevel = .warning
         let server = Application(
-            router: self.routes.router(with: self.sinks, self.tap, self.quarantine),
+            router: self.routes.router(
+                with: self.sinks, self.ledger, self.tap, self.quarantine),
             server: AdminHTTP.server(self.configuration, answerTimeout: nil),
             configuration: .init(address: .unixDomainSocket(path: birthplace + "/s")),
             onServerRunning: { _ in self.publish(birthplace, as: path) },

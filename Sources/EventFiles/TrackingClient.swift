@@ -55,6 +55,19 @@ package struct TrackingClient: Sendable {
         }
     }
 
+    /// Asks why a delivery has the figures that it has.
+    ///
+    /// - Throws: `TrackingClientError`, `SightlineClientError`.
+    package func explainDelivery(
+        _ delivery: String
+    ) async throws -> Sightline_V1_ExplainDeliveryResponse {
+        let message = Sightline_V1_ExplainDeliveryRequest.with { $0.deliveryID = delivery }
+        return try await self.call { client, metadata, options in
+            try await Service(wrapping: client).explainDelivery(
+                message, metadata: metadata, options: options)
+        }
+    }
+
     /// The health of a service; the empty name is the whole server.
     ///
     /// - Throws: `TrackingClientError`, `refused` for an unknown service; `SightlineClientError`.

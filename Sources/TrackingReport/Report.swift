@@ -1,3 +1,5 @@
+package import TrackingLedger
+
 /// The contents of `sightline report` in any format: the funnels of hits.db, largest first.
 package struct Report: Sendable, Equatable {
     /// The rows of one kind, up to the query's limit.
@@ -19,6 +21,11 @@ package struct Report: Sendable, Equatable {
     package var deliveries = Section<DeliveryFunnel>()
     /// The funnels of Firebase in-app messages.
     package var inAppMessages = Section<InAppFunnel>()
+    /// What is wrong with deliveries, by the ledger; nil where there is no ledger to read.
+    package var quality: [DeliveryTrouble]?
+
+    /// The maximum number of lines of data quality.
+    package static let maxTroubles = 100
 
     /// The time range as text, in UTC.
     package var range: String {
@@ -46,15 +53,16 @@ extension Report.Section: Encodable {
 
 extension Report: Encodable {
     private enum CodingKeys: CodingKey {
-        case since, until, deliveries, inAppMessages
+        case since, until, deliveries, inAppMessages, quality
     }
 
-    /// Encodes both sections; missing time bounds are null.
+    /// Encodes all sections; missing time bounds are null, and so is a missing ledger.
     package func encode(to encoder: any Encoder) throws {
         var report = encoder.container(keyedBy: CodingKeys.self)
         try report.encode(self.query.since.map(ReportTime.utc), forKey: .since)
         try report.encode(self.query.until.map(ReportTime.utc), forKey: .until)
         try report.encode(self.deliveries, forKey: .deliveries)
         try report.encode(self.inAppMessages, forKey: .inAppMessages)
+        try report.encode(self.quality, forKey: .quality)
     }
 }

@@ -44,6 +44,7 @@ package struct ReportPage: Sendable {
             \(self.timelineFigure)
             \(self.deliveries)
             \(self.messages)
+            \(self.quality)
             </main>
             </body>
             </html>

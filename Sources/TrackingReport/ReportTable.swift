@@ -1,4 +1,5 @@
 internal import TerminalText
+internal import TrackingLedger
 
 /// A report for terminals: a table per section, with a bar for each ratio.
 package struct ReportTable: Sendable {
@@ -26,7 +27,25 @@ package struct ReportTable: Sendable {
             lines += ["In-app messages, \(self.report.range)", ""]
             lines += self.messages() + Self.leftOut(self.report.inAppMessages)
         }
+        if let quality = self.report.quality, !quality.isEmpty {
+            if !lines.isEmpty { lines.append("") }
+            lines += ["Data quality, by the server's ledger (`sightline why DELIVERY`)", ""]
+            lines += Self.quality(quality)
+        }
         return lines
+    }
+
+    private static func quality(_ troubles: [DeliveryTrouble]) -> [String] {
+        var table = TextTable([
+            ("tenant", .left), ("delivery", .left), ("events", .right), ("what is wrong", .left),
+        ])
+        for trouble in troubles {
+            table.add([
+                trouble.tenant, trouble.delivery, "\(trouble.events)",
+                "\(trouble.code)  \(trouble.sentence)",
+            ])
+        }
+        return table.lines()
     }
 
     private func deliveries() -> [String] {

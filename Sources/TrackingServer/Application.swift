@@ -114,7 +114,7 @@ package struct Application: Sendable {
         }
         services += observations.services(
             version: version, directory: directory, registry: metrics.registry,
-            sinks: sinks, tap: ingest.tap,
+            sinks: sinks, ledger: { await journal.ledger() }, tap: ingest.tap,
             recovery: Recovery(of: quarantine?.file, record: ingest.recover),
             obstacles: { board.obstacles },
             logger: logger,

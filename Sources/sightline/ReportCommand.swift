@@ -3,6 +3,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import GRDB
 internal import TerminalText
+internal import TrackingLedger
 internal import TrackingReport
 internal import TrackingSinks
 
@@ -69,10 +70,13 @@ struct ReportCommand: AsyncParsableCommand {
             let database = try DatabaseFile.open(
                 HitRow.fileName, in: self.dataDir, formatVersion: HitRow.formatVersion,
                 oldestVersion: HitRow.oldestCountedVersion)
+            let quality = await self.quality()
             if let path = self.html {
-                try await self.writePage(query, of: database, to: path)
+                try await self.writePage(query, of: database, quality, to: path)
             } else {
-                try self.print(try await database.read { try Report(query, in: $0) })
+                var report = try await database.read { try Report(query, in: $0) }
+                report.quality = quality
+                try self.print(report)
             }
         } catch let error as FileFormatError {
             throw Console.fail(error, .configuration)
@@ -101,13 +105,22 @@ struct ReportCommand: AsyncParsableCommand {
         return query
     }
 
+    /// What is wrong with deliveries. A report of hits alone, as from a copy of hits.db, has none.
+    private func quality() async -> [DeliveryTrouble]? {
+        try? await LedgerSource(dataDirectory: self.dataDir).troubles(
+            tenant: self.tenant, delivery: self.delivery, limit: Report.maxTroubles)
+    }
+
     private func writePage(
-        _ query: ReportQuery, of database: DatabaseQueue, to path: String
+        _ query: ReportQuery, of database: DatabaseQueue, _ quality: [DeliveryTrouble]?,
+        to path: String
     ) async throws {
         // One transaction, so that plot and tables count the same hits.
         let page = try await database.read { database in
-            ReportPage(
-                try Report(query, in: database), timeline: try Timeline(query, in: database),
+            var report = try Report(query, in: database)
+            report.quality = quality
+            return ReportPage(
+                report, timeline: try Timeline(query, in: database),
                 generated: Int64(Date().timeIntervalSince1970 * 1_000_000))
         }
         do {

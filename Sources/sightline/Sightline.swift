@@ -9,8 +9,8 @@ struct Sightline: AsyncParsableCommand {
         version: Version.text,
         subcommands: [
             ServeCommand.self, SendCommand.self, TailCommand.self, TopCommand.self,
-            ExplainCommand.self, InspectCommand.self, ReportCommand.self, ReplayCommand.self,
-            RecoverCommand.self,
+            ExplainCommand.self, WhyCommand.self, InspectCommand.self, ReportCommand.self,
+            ReplayCommand.self, RecoverCommand.self,
             SinksCommand.self,
             BenchCommand.self, ConformanceCommand.self,
             ValidateCommand.self, ConfigCommand.self, DevCertsCommand.self,

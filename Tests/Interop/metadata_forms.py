@@ -8,6 +8,7 @@ Fields = list[tuple[bytes, bytes]]
 METHODS = [
     "/sightline.v1.TrackingService/StreamEvents", "/sightline.v1.TrackingService/RecordEvents",
     "/sightline.v1.TrackingService/ExplainEvents", "/sightline.v1.TrackingService/InspectPayload",
+    "/sightline.v1.TrackingService/ExplainDelivery",
     "/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch",
     "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
     "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", "/nowhere.Nothing/AtAll",

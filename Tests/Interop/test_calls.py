@@ -13,6 +13,7 @@ METHODS = {
     "sightline.v1.TrackingService/RecordEvents": "3",
     "sightline.v1.TrackingService/ExplainEvents": "3",
     "sightline.v1.TrackingService/InspectPayload": "3",
+    "sightline.v1.TrackingService/ExplainDelivery": "3",
     "grpc.health.v1.Health/Check": "13",
     "grpc.health.v1.Health/List": "13",
     "grpc.health.v1.Health/Watch": "13",

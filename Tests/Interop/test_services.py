@@ -339,6 +339,7 @@ REJECTED = {"events": [{}]}
     (f"{SERVICE}/RecordEvents", REJECTED, "tally"),
     (f"{SERVICE}/ExplainEvents", REJECTED, "results"),
     (f"{SERVICE}/InspectPayload", {"json": "{}", "platform": "PLATFORM_IOS"}, "findings"),
+    (f"{SERVICE}/ExplainDelivery", {"deliveryId": "never"}, "findings"),
     ("grpc.health.v1.Health/Check", {}, "status"),
     ("grpc.health.v1.Health/List", {}, "statuses"),
 ])

@@ -105,6 +105,12 @@ final class ScriptedServer: Sightline_V1_TrackingService.SimpleServiceProtocol {
         return response
     }
 
+    func explainDelivery(
+        request: Sightline_V1_ExplainDeliveryRequest, context: ServerContext
+    ) async throws -> Sightline_V1_ExplainDeliveryResponse {
+        Sightline_V1_ExplainDeliveryResponse()
+    }
+
     /// Runs the server while `body` runs.
     func run(_ body: (ServerAddress) async throws -> Void) async throws {
         let transport = HTTP2ServerTransport.Posix(

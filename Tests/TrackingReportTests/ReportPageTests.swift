@@ -3,6 +3,7 @@ internal import Foundation
 internal import GRDB
 internal import SightlineProtos
 internal import Testing
+internal import TrackingLedger
 internal import TrackingReport
 
 struct ReportPageTests {
@@ -35,6 +36,24 @@ struct ReportPageTests {
         ] {
             #expect(page.contains(text), "\(text)")
         }
+    }
+
+    @Test("data quality is a section of the page and of the table, and escaped")
+    func quality() throws {
+        var report = try self.database.report()
+        #expect(!ReportTable(report).lines().contains { $0.hasPrefix("Data quality") })
+        let sentence = "3 of 3 on Android: the flag was `<b>`"
+        report.quality = [
+            DeliveryTrouble(
+                tenant: "shop", delivery: "56c4", code: "FLAG_UNKNOWN", sentence: sentence,
+                events: 3)
+        ]
+        let lines = ReportTable(report).lines()
+        #expect(lines.contains { $0.hasPrefix("Data quality") })
+        #expect(lines.contains { $0.contains("FLAG_UNKNOWN  \(sentence)") })
+        let page = ReportPage(report, timeline: nil, generated: Self.generated).text
+        #expect(page.contains("<h2 id=\"quality\">Data quality</h2>"))
+        #expect(page.contains("the flag was `&lt;b&gt;`") && !page.contains("`<b>`"))
     }
 
     @Test("it loads nothing and runs nothing")

@@ -205,6 +205,8 @@ const showSinks = ({ sinks, history, time }, window) => {
 };
 
 const showTables = (stats) => {
+  fill('quality', stats.quality.map((row) => [cell(span('mono', row.delivery_id), '', 'th'), cell(row.tenant),
+    cell(span('tag', row.code)), cell(numbers.format(row.events))]), 4, 'Nothing is wrong with a delivery.');
   fill('refusals', stats.refusals.map((row) => [cell(row.reason, '', 'th'), cell(numbers.format(row.count))]), 2, 'None.');
   fill('rejections', stats.rejections.slice(0, 12).map((row) => {
     const last = cell(`${duration(Math.max(0, stats.time - row.last_time))} ago`);

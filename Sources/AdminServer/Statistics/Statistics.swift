@@ -36,6 +36,8 @@ package struct Statistics: Codable, Sendable, Equatable {
     package var deliveries = Deliveries()
     /// Recent rejections, most recent first.
     package var rejections: [Rejection] = []
+    /// What is wrong with deliveries, the most events first: no more than 10, read every 10 s.
+    package var quality: [Trouble] = []
     /// Rates and latencies of recent minutes.
     package var history = History()
 
@@ -124,6 +126,18 @@ package struct Statistics: Codable, Sendable, Equatable {
         package var firstTime: Double
         /// When the last one arrived.
         package var lastTime: Double
+    }
+
+    /// Something that is wrong with a delivery; `sightline why` says it in a sentence.
+    package struct Trouble: Codable, Sendable, Equatable {
+        /// The tenant.
+        package var tenant: String
+        /// The delivery's id.
+        package var deliveryId: String
+        /// What is wrong, e.g. `FLAG_UNKNOWN` (docs/why.md).
+        package var code: String
+        /// The number of events that it concerns.
+        package var events: Int
     }
 
     /// Columns of equal length, oldest row first. A row covers the time since the previous one.

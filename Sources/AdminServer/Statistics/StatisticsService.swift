@@ -3,6 +3,7 @@ internal import ServiceLifecycle
 internal import Synchronization
 internal import Telemetry
 internal import TrackingCore
+internal import TrackingLedger
 internal import TrackingSinks
 
 /// Reads the metrics once a second, so that observers cost the event path nothing. Keeps the
@@ -11,6 +12,9 @@ struct StatisticsService: Service {
     /// The number of funnels in the document.
     static let busiestDeliveries = 10
     private static let interval = Duration.seconds(1)
+    /// The readings after which the ledger is read again, if somebody has looked since.
+    private static let readingsPerLedger = 10
+    private static let troubles = 10
 
     private let version: String
     private let registry: MetricsRegistry
@@ -18,6 +22,7 @@ struct StatisticsService: Service {
     private let sinks: any SinkOperator
     private let funnels: LiveFunnels
     private let rejections: RejectionLog
+    private let ledger: @Sendable () async -> Ledger
     private let clock: any Clock<Duration>
     private let state: SharedState
 
@@ -25,17 +30,23 @@ struct StatisticsService: Service {
         let history: Mutex<StatisticsHistory>
         /// The newest reading's document, encoded on first use.
         let document = Mutex<Data?>(nil)
+        let quality = Mutex<[Statistics.Trouble]>([])
+        /// Whether the document was read since the ledger was.
+        let isSeen = Mutex(true)
 
         init(capacity: Int) { self.history = Mutex(StatisticsHistory(capacity: capacity)) }
     }
 
     /// Creates a service without readings.
     ///
-    /// - Parameter clock: used to wait between readings; tests substitute it.
+    /// - Parameters:
+    ///   - ledger: the ledger as it is now.
+    ///   - clock: used to wait between readings; tests substitute it.
     init(
         version: String, historySeconds: Int, registry: MetricsRegistry,
         obstacles: @escaping @Sendable () -> [String], sinks: any SinkOperator,
         funnels: LiveFunnels, rejections: RejectionLog,
+        ledger: @escaping @Sendable () async -> Ledger,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.version = version
@@ -44,6 +55,7 @@ struct StatisticsService: Service {
         self.sinks = sinks
         self.funnels = funnels
         self.rejections = rejections
+        self.ledger = ledger
         self.clock = clock
         self.state = SharedState(capacity: historySeconds)
         self.read(elapsed: .zero)
@@ -56,13 +68,29 @@ struct StatisticsService: Service {
 
     private func readAll<C: Clock>(_ clock: C) async where C.Duration == Duration {
         var last = clock.now
+        var readings = 0
         while (try? await cancelWhenGracefulShutdown({ try await clock.sleep(for: Self.interval) }))
             != nil
         {
             let now = clock.now
+            if readings % Self.readingsPerLedger == 0 { await self.readLedger() }
+            readings &+= 1
             self.read(elapsed: last.duration(to: now))
             last = now
         }
+    }
+
+    /// Reads what is wrong with deliveries, if somebody looks: the journal's next commit has to
+    /// copy the table.
+    func readLedger() async {
+        let isSeen = self.state.isSeen.withLock { isSeen in
+            defer { isSeen = false }
+            return isSeen
+        }
+        guard isSeen else { return }
+        let troubles = await self.ledger().troubles(limit: Self.troubles)
+        // Sentences may show what a client sent, so the page has none.
+        self.state.quality.withLock { $0 = troubles.map(Statistics.Trouble.init) }
     }
 
     /// Takes a reading.
@@ -87,6 +115,7 @@ struct StatisticsService: Service {
         statistics.deliveries = Statistics.Deliveries(
             count: self.funnels.count, capacity: self.funnels.capacity,
             busiest: self.funnels.busiest(Self.busiestDeliveries).map(Statistics.Funnel.init))
+        statistics.quality = self.state.quality.withLock { $0 }
         statistics.formerSinks = self.sinks.formerSinks
         guard let last else { return statistics }
         statistics.time = last.time
@@ -129,7 +158,8 @@ struct StatisticsService: Service {
     ///
     /// - Throws: `EncodingError`, which finite numbers cannot cause.
     func document() throws -> Data {
-        try self.state.document.withLock { document in
+        self.state.isSeen.withLock { $0 = true }
+        return try self.state.document.withLock { document in
             if let document { return document }
             let encoder = JSONEncoder()
             encoder.keyEncodingStrategy = .convertToSnakeCase
@@ -146,6 +176,14 @@ extension Statistics.Rejection {
         self.init(
             field: row.field, rule: "\(row.code.name)".uppercased(), count: row.count,
             firstTime: Double(row.firstTime) / 1e6, lastTime: Double(row.lastTime) / 1e6)
+    }
+}
+
+extension Statistics.Trouble {
+    fileprivate init(_ trouble: DeliveryTrouble) {
+        self.init(
+            tenant: trouble.tenant, deliveryId: trouble.delivery, code: trouble.code,
+            events: Int(clamping: trouble.events))
     }
 }
 

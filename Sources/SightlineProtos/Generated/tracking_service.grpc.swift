@@ -72,12 +72,26 @@ public enum Sightline_V1_TrackingService: Sendable {
                 type: .unary
             )
         }
+        /// Namespace for "ExplainDelivery" metadata.
+        package enum ExplainDelivery: Sendable {
+            /// Request type for "ExplainDelivery".
+            package typealias Input = Sightline_V1_ExplainDeliveryRequest
+            /// Response type for "ExplainDelivery".
+            package typealias Output = Sightline_V1_ExplainDeliveryResponse
+            /// Descriptor for "ExplainDelivery".
+            package static let descriptor = GRPCCore.MethodDescriptor(
+                service: GRPCCore.ServiceDescriptor(fullyQualifiedService: "sightline.v1.TrackingService"),
+                method: "ExplainDelivery",
+                type: .unary
+            )
+        }
         /// Descriptors for all methods in the "sightline.v1.TrackingService" service.
         public static let descriptors: [GRPCCore.MethodDescriptor] = [
             StreamEvents.descriptor,
             RecordEvents.descriptor,
             ExplainEvents.descriptor,
-            InspectPayload.descriptor
+            InspectPayload.descriptor,
+            ExplainDelivery.descriptor
         ]
     }
 }
@@ -190,6 +204,26 @@ extension Sightline_V1_TrackingService {
             request: GRPCCore.StreamingServerRequest<Sightline_V1_InspectPayloadRequest>,
             context: GRPCCore.ServerContext
         ) async throws -> GRPCCore.StreamingServerResponse<Sightline_V1_InspectPayloadResponse>
+
+        /// Handle the "ExplainDelivery" method.
+        ///
+        /// > Source IDL Documentation:
+        /// >
+        /// > Explains why a delivery has the figures that it has: how many of its events counted, why the
+        /// > others did not, and which known mistakes of an integration they show. A tenant gets its own
+        /// > events. It counts towards the tenant's quota.
+        ///
+        /// - Parameters:
+        ///   - request: A streaming request of `Sightline_V1_ExplainDeliveryRequest` messages.
+        ///   - context: Context providing information about the RPC.
+        /// - Throws: Any error which occurred during the processing of the request. Thrown errors
+        ///     of type `RPCError` are mapped to appropriate statuses. All other errors are converted
+        ///     to an internal error.
+        /// - Returns: A streaming response of `Sightline_V1_ExplainDeliveryResponse` messages.
+        func explainDelivery(
+            request: GRPCCore.StreamingServerRequest<Sightline_V1_ExplainDeliveryRequest>,
+            context: GRPCCore.ServerContext
+        ) async throws -> GRPCCore.StreamingServerResponse<Sightline_V1_ExplainDeliveryResponse>
     }
 
     /// Service protocol for the "sightline.v1.TrackingService" service.
@@ -286,6 +320,26 @@ extension Sightline_V1_TrackingService {
             request: GRPCCore.ServerRequest<Sightline_V1_InspectPayloadRequest>,
             context: GRPCCore.ServerContext
         ) async throws -> GRPCCore.ServerResponse<Sightline_V1_InspectPayloadResponse>
+
+        /// Handle the "ExplainDelivery" method.
+        ///
+        /// > Source IDL Documentation:
+        /// >
+        /// > Explains why a delivery has the figures that it has: how many of its events counted, why the
+        /// > others did not, and which known mistakes of an integration they show. A tenant gets its own
+        /// > events. It counts towards the tenant's quota.
+        ///
+        /// - Parameters:
+        ///   - request: A request containing a single `Sightline_V1_ExplainDeliveryRequest` message.
+        ///   - context: Context providing information about the RPC.
+        /// - Throws: Any error which occurred during the processing of the request. Thrown errors
+        ///     of type `RPCError` are mapped to appropriate statuses. All other errors are converted
+        ///     to an internal error.
+        /// - Returns: A response containing a single `Sightline_V1_ExplainDeliveryResponse` message.
+        func explainDelivery(
+            request: GRPCCore.ServerRequest<Sightline_V1_ExplainDeliveryRequest>,
+            context: GRPCCore.ServerContext
+        ) async throws -> GRPCCore.ServerResponse<Sightline_V1_ExplainDeliveryResponse>
     }
 
     /// Simple service protocol for the "sightline.v1.TrackingService" service.
@@ -381,6 +435,26 @@ extension Sightline_V1_TrackingService {
             request: Sightline_V1_InspectPayloadRequest,
             context: GRPCCore.ServerContext
         ) async throws -> Sightline_V1_InspectPayloadResponse
+
+        /// Handle the "ExplainDelivery" method.
+        ///
+        /// > Source IDL Documentation:
+        /// >
+        /// > Explains why a delivery has the figures that it has: how many of its events counted, why the
+        /// > others did not, and which known mistakes of an integration they show. A tenant gets its own
+        /// > events. It counts towards the tenant's quota.
+        ///
+        /// - Parameters:
+        ///   - request: A `Sightline_V1_ExplainDeliveryRequest` message.
+        ///   - context: Context providing information about the RPC.
+        /// - Throws: Any error which occurred during the processing of the request. Thrown errors
+        ///     of type `RPCError` are mapped to appropriate statuses. All other errors are converted
+        ///     to an internal error.
+        /// - Returns: A `Sightline_V1_ExplainDeliveryResponse` to respond with.
+        func explainDelivery(
+            request: Sightline_V1_ExplainDeliveryRequest,
+            context: GRPCCore.ServerContext
+        ) async throws -> Sightline_V1_ExplainDeliveryResponse
     }
 }
 
@@ -432,6 +506,17 @@ extension Sightline_V1_TrackingService.StreamingServiceProtocol {
                 )
             }
         )
+        router.registerHandler(
+            forMethod: Sightline_V1_TrackingService.Method.ExplainDelivery.descriptor,
+            deserializer: GRPCProtobuf.ProtobufDeserializer<Sightline_V1_ExplainDeliveryRequest>(),
+            serializer: GRPCProtobuf.ProtobufSerializer<Sightline_V1_ExplainDeliveryResponse>(),
+            handler: { request, context in
+                try await self.explainDelivery(
+                    request: request,
+                    context: context
+                )
+            }
+        )
     }
 }
 
@@ -465,6 +550,17 @@ extension Sightline_V1_TrackingService.ServiceProtocol {
         context: GRPCCore.ServerContext
     ) async throws -> GRPCCore.StreamingServerResponse<Sightline_V1_InspectPayloadResponse> {
         let response = try await self.inspectPayload(
+            request: GRPCCore.ServerRequest(stream: request),
+            context: context
+        )
+        return GRPCCore.StreamingServerResponse(single: response)
+    }
+
+    package func explainDelivery(
+        request: GRPCCore.StreamingServerRequest<Sightline_V1_ExplainDeliveryRequest>,
+        context: GRPCCore.ServerContext
+    ) async throws -> GRPCCore.StreamingServerResponse<Sightline_V1_ExplainDeliveryResponse> {
+        let response = try await self.explainDelivery(
             request: GRPCCore.ServerRequest(stream: request),
             context: context
         )
@@ -524,6 +620,19 @@ extension Sightline_V1_TrackingService.SimpleServiceProtocol {
     ) async throws -> GRPCCore.ServerResponse<Sightline_V1_InspectPayloadResponse> {
         return GRPCCore.ServerResponse<Sightline_V1_InspectPayloadResponse>(
             message: try await self.inspectPayload(
+                request: request.message,
+                context: context
+            ),
+            metadata: [:]
+        )
+    }
+
+    package func explainDelivery(
+        request: GRPCCore.ServerRequest<Sightline_V1_ExplainDeliveryRequest>,
+        context: GRPCCore.ServerContext
+    ) async throws -> GRPCCore.ServerResponse<Sightline_V1_ExplainDeliveryResponse> {
+        return GRPCCore.ServerResponse<Sightline_V1_ExplainDeliveryResponse>(
+            message: try await self.explainDelivery(
                 request: request.message,
                 context: context
             ),
@@ -646,6 +755,31 @@ extension Sightline_V1_TrackingService {
             deserializer: some GRPCCore.MessageDeserializer<Sightline_V1_InspectPayloadResponse>,
             options: GRPCCore.CallOptions,
             onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Sightline_V1_InspectPayloadResponse>) async throws -> Result
+        ) async throws -> Result where Result: Sendable
+
+        /// Call the "ExplainDelivery" method.
+        ///
+        /// > Source IDL Documentation:
+        /// >
+        /// > Explains why a delivery has the figures that it has: how many of its events counted, why the
+        /// > others did not, and which known mistakes of an integration they show. A tenant gets its own
+        /// > events. It counts towards the tenant's quota.
+        ///
+        /// - Parameters:
+        ///   - request: A request containing a single `Sightline_V1_ExplainDeliveryRequest` message.
+        ///   - serializer: A serializer for `Sightline_V1_ExplainDeliveryRequest` messages.
+        ///   - deserializer: A deserializer for `Sightline_V1_ExplainDeliveryResponse` messages.
+        ///   - options: Options to apply to this RPC.
+        ///   - handleResponse: A closure which handles the response and returns its result to
+        ///       the caller. Returning from the closure will cancel the RPC if it hasn't
+        ///       already finished.
+        /// - Returns: The result of `handleResponse`.
+        func explainDelivery<Result>(
+            request: GRPCCore.ClientRequest<Sightline_V1_ExplainDeliveryRequest>,
+            serializer: some GRPCCore.MessageSerializer<Sightline_V1_ExplainDeliveryRequest>,
+            deserializer: some GRPCCore.MessageDeserializer<Sightline_V1_ExplainDeliveryResponse>,
+            options: GRPCCore.CallOptions,
+            onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Sightline_V1_ExplainDeliveryResponse>) async throws -> Result
         ) async throws -> Result where Result: Sendable
     }
 
@@ -813,6 +947,42 @@ extension Sightline_V1_TrackingService {
                 onResponse: handleResponse
             )
         }
+
+        /// Call the "ExplainDelivery" method.
+        ///
+        /// > Source IDL Documentation:
+        /// >
+        /// > Explains why a delivery has the figures that it has: how many of its events counted, why the
+        /// > others did not, and which known mistakes of an integration they show. A tenant gets its own
+        /// > events. It counts towards the tenant's quota.
+        ///
+        /// - Parameters:
+        ///   - request: A request containing a single `Sightline_V1_ExplainDeliveryRequest` message.
+        ///   - serializer: A serializer for `Sightline_V1_ExplainDeliveryRequest` messages.
+        ///   - deserializer: A deserializer for `Sightline_V1_ExplainDeliveryResponse` messages.
+        ///   - options: Options to apply to this RPC.
+        ///   - handleResponse: A closure which handles the response and returns its result to
+        ///       the caller. Returning from the closure will cancel the RPC if it hasn't
+        ///       already finished.
+        /// - Returns: The result of `handleResponse`.
+        package func explainDelivery<Result>(
+            request: GRPCCore.ClientRequest<Sightline_V1_ExplainDeliveryRequest>,
+            serializer: some GRPCCore.MessageSerializer<Sightline_V1_ExplainDeliveryRequest>,
+            deserializer: some GRPCCore.MessageDeserializer<Sightline_V1_ExplainDeliveryResponse>,
+            options: GRPCCore.CallOptions = .defaults,
+            onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Sightline_V1_ExplainDeliveryResponse>) async throws -> Result = { response in
+                try response.message
+            }
+        ) async throws -> Result where Result: Sendable {
+            try await self.client.unary(
+                request: request,
+                descriptor: Sightline_V1_TrackingService.Method.ExplainDelivery.descriptor,
+                serializer: serializer,
+                deserializer: deserializer,
+                options: options,
+                onResponse: handleResponse
+            )
+        }
     }
 }
 
@@ -934,6 +1104,37 @@ extension Sightline_V1_TrackingService.ClientProtocol {
             request: request,
             serializer: GRPCProtobuf.ProtobufSerializer<Sightline_V1_InspectPayloadRequest>(),
             deserializer: GRPCProtobuf.ProtobufDeserializer<Sightline_V1_InspectPayloadResponse>(),
+            options: options,
+            onResponse: handleResponse
+        )
+    }
+
+    /// Call the "ExplainDelivery" method.
+    ///
+    /// > Source IDL Documentation:
+    /// >
+    /// > Explains why a delivery has the figures that it has: how many of its events counted, why the
+    /// > others did not, and which known mistakes of an integration they show. A tenant gets its own
+    /// > events. It counts towards the tenant's quota.
+    ///
+    /// - Parameters:
+    ///   - request: A request containing a single `Sightline_V1_ExplainDeliveryRequest` message.
+    ///   - options: Options to apply to this RPC.
+    ///   - handleResponse: A closure which handles the response and returns its result to
+    ///       the caller. Returning from the closure will cancel the RPC if it hasn't
+    ///       already finished.
+    /// - Returns: The result of `handleResponse`.
+    package func explainDelivery<Result>(
+        request: GRPCCore.ClientRequest<Sightline_V1_ExplainDeliveryRequest>,
+        options: GRPCCore.CallOptions = .defaults,
+        onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Sightline_V1_ExplainDeliveryResponse>) async throws -> Result = { response in
+            try response.message
+        }
+    ) async throws -> Result where Result: Sendable {
+        try await self.explainDelivery(
+            request: request,
+            serializer: GRPCProtobuf.ProtobufSerializer<Sightline_V1_ExplainDeliveryRequest>(),
+            deserializer: GRPCProtobuf.ProtobufDeserializer<Sightline_V1_ExplainDeliveryResponse>(),
             options: options,
             onResponse: handleResponse
         )
@@ -1074,6 +1275,41 @@ extension Sightline_V1_TrackingService.ClientProtocol {
             metadata: metadata
         )
         return try await self.inspectPayload(
+            request: request,
+            options: options,
+            onResponse: handleResponse
+        )
+    }
+
+    /// Call the "ExplainDelivery" method.
+    ///
+    /// > Source IDL Documentation:
+    /// >
+    /// > Explains why a delivery has the figures that it has: how many of its events counted, why the
+    /// > others did not, and which known mistakes of an integration they show. A tenant gets its own
+    /// > events. It counts towards the tenant's quota.
+    ///
+    /// - Parameters:
+    ///   - message: request message to send.
+    ///   - metadata: Additional metadata to send, defaults to empty.
+    ///   - options: Options to apply to this RPC, defaults to `.defaults`.
+    ///   - handleResponse: A closure which handles the response and returns its result to
+    ///       the caller. Returning from the closure will cancel the RPC if it hasn't
+    ///       already finished.
+    /// - Returns: The result of `handleResponse`.
+    package func explainDelivery<Result>(
+        _ message: Sightline_V1_ExplainDeliveryRequest,
+        metadata: GRPCCore.Metadata = [:],
+        options: GRPCCore.CallOptions = .defaults,
+        onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Sightline_V1_ExplainDeliveryResponse>) async throws -> Result = { response in
+            try response.message
+        }
+    ) async throws -> Result where Result: Sendable {
+        let request = GRPCCore.ClientRequest<Sightline_V1_ExplainDeliveryRequest>(
+            message: message,
+            metadata: metadata
+        )
+        return try await self.explainDelivery(
             request: request,
             options: options,
             onResponse: handleResponse

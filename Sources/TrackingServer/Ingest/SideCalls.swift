@@ -3,6 +3,8 @@ internal import HTTP2Edge
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingCore
+internal import TrackingJournal
+internal import TrackingLedger
 
 /// Serves calls that record nothing one after another, on a thread of their own. So they use at
 /// most one core, and compete with streams only where there is no other.
@@ -29,16 +31,44 @@ actor SideCalls {
     ///
     /// - Throws: the status of a malformed request.
     func inspect(_ request: RequestBytes) throws -> Sightline_V1_InspectPayloadResponse {
-        let message: Sightline_V1_InspectPayloadRequest
+        try PayloadInspector().inspect(try Self.message(request))
+    }
+
+    /// Tells a tenant of its delivery.
+    ///
+    /// - Throws: the status of a malformed request, or of one that names no delivery.
+    func explainDelivery(
+        _ request: RequestBytes, of tenant: String, in journal: Journal
+    ) async throws -> Sightline_V1_ExplainDeliveryResponse {
+        let message: Sightline_V1_ExplainDeliveryRequest = try Self.message(request)
+        guard !message.deliveryID.isEmpty else {
+            throw ServiceError.request(
+                Violation(
+                    "delivery_id", .required, "missing: the delivery to explain; send its id")
+            ).status
+        }
+        guard message.deliveryID.utf8.count <= Limits.nameBytes else {
+            throw ServiceError.request(
+                Violation(
+                    "delivery_id", .tooLarge,
+                    "\(message.deliveryID.utf8.count) bytes, the limit is \(Limits.nameBytes): "
+                        + "send the delivery's own id")
+            ).status
+        }
+        return .init(await journal.account(of: message.deliveryID, tenant: tenant))
+    }
+
+    private static func message<Message: SwiftProtobuf.Message>(
+        _ request: RequestBytes
+    ) throws -> Message {
         do {
-            message = try request.withUnsafeBytes { try .init(serializedBytes: Array($0)) }
+            return try request.withUnsafeBytes { try .init(serializedBytes: Array($0)) }
         } catch {
             throw ServiceError.request(
                 Violation(
                     "request", .malformed, "not a protobuf message (\(error)): encode it anew")
             ).status
         }
-        return try PayloadInspector().inspect(message)
     }
 }
 

@@ -8,7 +8,7 @@ internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingCore
 
-/// Registers the four methods of sightline.v1.TrackingService, so that events arrive as bytes.
+/// Registers the five methods of sightline.v1.TrackingService, so that events arrive as bytes.
 struct TrackingService: RegistrableRPCService {
     let ingest: Ingest
     let stream: StreamConfiguration
@@ -45,6 +45,16 @@ struct TrackingService: RegistrableRPCService {
             try await self.counted(.inspectPayload) {
                 try await Self.traced(Method.InspectPayload.descriptor, request.metadata) {
                     try await self.inspectPayload(request, of: context.principal)
+                }
+            }
+        }
+        router.registerHandler(
+            forMethod: Method.ExplainDelivery.descriptor, deserializer: RequestBytesDeserializer(),
+            serializer: ProtobufSerializer<Method.ExplainDelivery.Output>()
+        ) { request, context in
+            try await self.counted(.explainDelivery) {
+                try await Self.traced(Method.ExplainDelivery.descriptor, request.metadata) {
+                    try await self.explainDelivery(request, of: context.principal)
                 }
             }
         }
@@ -139,6 +149,19 @@ struct TrackingService: RegistrableRPCService {
         let bytes = try await Self.onlyMessage(of: request)
         let answer = try await self.ingest.aside(bytes, events: 1, allowance) { sideCalls in
             try await sideCalls.inspect(bytes)
+        }
+        return StreamingServerResponse(single: ServerResponse(message: answer))
+    }
+
+    /// A delivery is charged to the quota as one event.
+    private func explainDelivery(
+        _ request: StreamingServerRequest<RequestBytes>, of caller: Principal
+    ) async throws -> StreamingServerResponse<Sightline_V1_ExplainDeliveryResponse> {
+        let allowance = try self.ingest.allowance(of: caller.tenant)
+        let bytes = try await Self.onlyMessage(of: request)
+        let journal = self.ingest.journal
+        let answer = try await self.ingest.aside(bytes, events: 1, allowance) { sideCalls in
+            try await sideCalls.explainDelivery(bytes, of: caller.tenant.name, in: journal)
         }
         return StreamingServerResponse(single: ServerResponse(message: answer))
     }

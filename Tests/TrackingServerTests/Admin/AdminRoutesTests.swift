@@ -6,6 +6,7 @@ internal import HummingbirdTesting
 internal import Synchronization
 internal import Telemetry
 internal import Testing
+internal import TrackingLedger
 internal import TrackingSinks
 
 @testable internal import AdminServer
@@ -26,7 +27,8 @@ struct AdminRoutesTests {
         let statistics = StatisticsService(
             version: "1.2.3", historySeconds: 10, registry: metrics.registry,
             obstacles: { board.obstacles }, sinks: NoSinks(),
-            funnels: LiveFunnels(capacity: 10), rejections: RejectionLog(maxRows: 10))
+            funnels: LiveFunnels(capacity: 10), rejections: RejectionLog(maxRows: 10),
+            ledger: { Ledger() })
         let routes = AdminRoutes(
             version: "1.2.3", registry: metrics.registry, obstacles: { board.obstacles },
             statistics: statistics,

@@ -135,6 +135,12 @@ final class PeerService: Sightline_V1_TrackingService.SimpleServiceProtocol {
     ) async throws -> Sightline_V1_InspectPayloadResponse {
         throw RPCError(code: .unimplemented, message: "not tested here")
     }
+
+    func explainDelivery(
+        request: Sightline_V1_ExplainDeliveryRequest, context: ServerContext
+    ) async throws -> Sightline_V1_ExplainDeliveryResponse {
+        throw RPCError(code: .unimplemented, message: "not tested here")
+    }
 }
 
 /// Keeps what is logged.

@@ -1,0 +1,30 @@
+internal import Hummingbird
+internal import TrackingLedger
+
+/// What the admin socket tells of the ledger. The page has no such path: a sentence may show the
+/// value of a flag as a client sent it.
+struct LedgerRoutes: Sendable {
+    let ledger: @Sendable () async -> Ledger
+
+    func add(to router: Router<BasicRequestContext>) {
+        router.get("/ledger") { request, _ in
+            let query = request.uri.queryParameters
+            guard let delivery = query["delivery"], !delivery.isEmpty else {
+                return AdminAnswer.text(.badRequest, "delivery has to be the delivery's id")
+            }
+            let accounts = await self.ledger().accounts(
+                of: String(delivery), tenant: query["tenant"].map(String.init))
+            return try AdminAnswer.json(.ok, accounts.map(DeliveryAccountLine.init))
+        }
+        router.get("/ledger/troubles") { request, _ in
+            let query = request.uri.queryParameters
+            guard let limit = query["limit"].flatMap({ Int($0) }), limit > 0 else {
+                return AdminAnswer.text(.badRequest, "limit has to be a number above 0")
+            }
+            let troubles = await self.ledger().troubles(
+                tenant: query["tenant"].map(String.init),
+                delivery: query["delivery"].map(String.init), limit: limit)
+            return try AdminAnswer.json(.ok, troubles)
+        }
+    }
+}

@@ -1,0 +1,306 @@
+"""The ledger against a count of our own: random events, the server killed in the middle, and equal
+sums for every key."""
+
+import collections
+import json
+import random
+import subprocess
+import threading
+import time
+
+import grpc
+import pytest
+
+from protos import event as e
+from protos import service as s
+from protos import verdict as v
+from server import binary
+
+SAMPLE, WHOLE = 50_000, 1_000_000
+REQUEST = 200
+KILLS = 12
+DELIVERIES = [f"{number:x}" for number in range(0x5600, 0x5610)]
+APPS = ["com.example.shop", "com.example.news", ""]
+FLAGS = ["ON", " on", "true", "", "yes\n", "a value of more than sixteen bytes"]
+ACTIONS = {1: "open", 2: "click", 7: "impression"}
+CALL_SECONDS = 20
+
+
+class Oracle:
+    """Counts as the ledger should, from the rules alone: it sees no verdict but that of each
+    request's first event, which tells whether a request without an answer was committed."""
+
+    def __init__(self):
+        self.counts: collections.Counter = collections.Counter()
+        # What each notification has: kinds of hits, and `dismissed`.
+        self.known: dict[tuple, set[str]] = collections.defaultdict(set)
+
+    def add(self, plans) -> None:
+        for plan in plans:
+            self.count(plan)
+
+    def count(self, plan) -> None:
+        place = (plan["app"], plan["delivery"], plan["platform"], plan["product"])
+        if plan["verdict"] != "accepted":
+            self.counts[*place, plan["verdict"], plan["detail"]] += 1
+            return
+        known = self.known[plan["app"], plan["delivery"], plan["message"]]
+        new = [kind for kind in plan["kinds"] if kind not in known]
+        if not new:
+            self.counts[*place, "duplicate", ",".join(plan["kinds"])] += 1
+            known.update(["dismissed"] if plan["dismissed"] else [])
+            return
+        self.counts[*place, "accepted", ",".join(new)] += 1
+        warnings = list(plan["warnings"])
+        if "open" in new and "click" not in plan["kinds"] and "click" not in known:
+            warnings.append("open_without_click")
+        if "open" in new and "dismissed" in known:
+            warnings.append("open_after_dismiss")
+        if "impression" in new and "click" in known:
+            warnings.append("impression_after_click")
+        for warning in warnings:
+            self.counts[*place, "warning", warning] += 1
+        if plan["closed"]:
+            self.counts[*place, "closed_impression", ""] += 1
+        known.update(plan["kinds"], ["dismissed"] if plan["dismissed"] else [])
+
+
+class Maker:
+    """Makes events, each with what the rules say of it."""
+
+    def __init__(self, seed: int):
+        self.random = random.Random(seed)
+        self.number = 0
+
+    def request(self):
+        """Events and plans; the first event is a new impression, and is of no other request."""
+        made = [self.new_impression()] + [self.event() for _ in range(REQUEST - 1)]
+        return [event for event, _ in made], [plan for _, plan in made]
+
+    def plan(self, event, platform="android", product="standard", **values):
+        return dict(app=event.app_id, delivery="", platform=platform, product=product,
+                    verdict="accepted", detail="", kinds=[], warnings=[], closed=False,
+                    dismissed=False, message="") | values
+
+    def new_impression(self):
+        self.number += 1
+        event = e.TrackingEvent(app_id=APPS[0], platform=e.PLATFORM_ANDROID)
+        action = event.track_action
+        action.delivery_id, action.broadlog_id = DELIVERIES[0], f"hf{self.number:x}"
+        action.action = e.ACTION_IMPRESSION
+        return event, self.plan(event, delivery=action.delivery_id, message=action.broadlog_id,
+                                kinds=["impression"])
+
+    def event(self):
+        return self.random.choices(
+            [self.push, self.track_action, self.in_app, self.broken],
+            weights=[10, 6, 3, 1])[0]()
+
+    def base(self):
+        return e.TrackingEvent(app_id=self.random.choice(APPS), subject_id="person-4711")
+
+    def push(self):
+        event, chance = self.base(), self.random
+        is_ios = chance.random() < 0.5
+        delivery = chance.choice(DELIVERIES)
+        # Few messages, so that many of their facts are known.
+        message = f"h{chance.randrange(1, 4000):x}"
+        payload = event.push.apns if is_ios else event.push.fcm.data
+        payload.delivery_id, payload.message_id = delivery, message
+        event.push.kind = chance.choice([1, 2, 3])
+        plan = self.plan(event, "ios" if is_ios else "android", delivery=delivery, message=message,
+                         kinds=[["impression"], ["click"], ["click", "open"]][event.push.kind - 1],
+                         dismissed=event.push.kind == 2)
+        if event.push.kind == 1 and is_ios:
+            plan["warnings"].append("impression_unreliable")
+            event.push.app_state = chance.choice([0, 1, 2, 3])
+            plan["closed"] = event.push.app_state == 3
+        if chance.random() < 0.2:
+            same = chance.random() < 0.5
+            payload.uri = (f"http://t.example.com/r/?id=d{message[1:]},{delivery},77" if same
+                           else f"http://t.example.com/r/?id=d{message[1:]}0,{delivery},77")
+            plan["warnings"] += [] if same else ["link_contradicts_ids"]
+        self.set_flag(payload, is_ios, plan)
+        self.set_consent(event, plan)
+        return event, plan
+
+    def set_flag(self, payload, is_ios, plan) -> None:
+        chance = self.random.random()
+        if chance < 0.5:
+            payload.acs_delivery_tracking = "on"
+        elif chance < 0.7:
+            plan["warnings"].append("flag_assumed_on")
+        elif chance < 0.8:
+            payload.acs_delivery_tracking = "off"
+            plan |= {"verdict": "suppressed_flag_off"}
+        else:
+            flag = self.random.choice(FLAGS)
+            payload.acs_delivery_tracking = flag
+            if not (is_ios and flag == "ON"):
+                plan |= {"verdict": "suppressed_flag_unknown",
+                         "detail": flag[:16].replace("\n", "?")}
+
+    def set_consent(self, event, plan) -> None:
+        if self.random.random() < 0.1:
+            event.consent = self.random.choice([2, 3, 9])
+            plan |= {"verdict": "suppressed_consent", "detail": "", "delivery": ""}
+
+    def track_action(self):
+        event, chance = self.base(), self.random
+        event.platform = chance.choice([0, 1, 2])
+        action = event.track_action
+        action.delivery_id = chance.choice(DELIVERIES)
+        action.broadlog_id = f"h{chance.randrange(1, 4000):x}"
+        action.action = chance.choice([1, 2, 7])
+        plan = self.plan(event, ["", "android", "ios"][event.platform],
+                         delivery=action.delivery_id, message=action.broadlog_id,
+                         kinds=[ACTIONS[action.action]])
+        if event.platform == 2 and action.action == 7:
+            plan["warnings"].append("impression_unreliable")
+        if chance.random() < 0.05:
+            action.broadlog_id = ""
+            plan |= {"verdict": "rejected", "detail": "track_action.broadlog_id required"}
+        self.set_consent(event, plan)
+        return event, plan
+
+    def in_app(self):
+        event, chance = self.base(), self.random
+        self.number += 1
+        event.event_id = f"e{self.number}"
+        message = event.in_app
+        message.message_id = f"message {chance.randrange(4)}"
+        message.impression.SetInParent()
+        plan = self.plan(event, "", "firebase", delivery=message.message_id,
+                         message=event.event_id, kinds=["in_app_impression"])
+        share = chance.random()
+        if share < 0.1:
+            message.test_message = True
+            plan |= {"verdict": "suppressed_test_message"}
+        elif share < 0.2:
+            message.display_suppressed = True
+            plan |= {"verdict": "suppressed_display"}
+        elif share < 0.3:
+            message.data_collection_enabled = False
+            plan |= {"verdict": "suppressed_consent", "delivery": ""}
+        return event, plan
+
+    def broken(self):
+        """Breaks a rule of form; without consent its delivery is not kept (D23)."""
+        event = self.base()
+        event.push.apns.delivery_id = self.random.choice(DELIVERIES)
+        plan = self.plan(event, "ios", delivery=event.push.apns.delivery_id, verdict="rejected",
+                         detail="push.kind required")
+        if self.random.random() < 0.5:
+            event.consent = 2
+            plan |= {"delivery": ""}
+        return event, plan
+
+
+class Sender:
+    """Sends each request until it is answered, whatever ends the server meanwhile."""
+
+    def __init__(self, server, oracle: Oracle):
+        self.server = server
+        self.oracle = oracle
+        self.channel = server.channel()
+        self.stub = server.stub(self.channel)
+        self.committed = 0
+
+    def send(self, events, plans, is_lost: bool = False) -> None:
+        """Sends a request; with `is_lost`, the server is killed before its answer comes."""
+        request = s.RecordEventsRequest(events=events)
+        while True:
+            try:
+                answer = self.stub.RecordEvents(request, timeout=CALL_SECONDS)
+                if not is_lost:
+                    break
+                is_lost = False
+                self.server.process.kill()
+            except grpc.RpcError:
+                pass
+            self.server.process.wait(timeout=CALL_SECONDS)
+            self.channel.close()
+            self.server.start()
+            self.channel = self.server.channel()
+            self.stub = self.server.stub(self.channel)
+        if answer.results[0].verdict == v.VERDICT_DUPLICATE:
+            # It was committed before the kill, and came again.
+            self.committed += 1
+            self.oracle.add(plans)
+        self.oracle.add(plans)
+
+    def rows(self) -> collections.Counter:
+        """The server's ledger, by the calls that a client has, without the hours."""
+        counts: collections.Counter = collections.Counter()
+        names = DELIVERIES + [f"message {number}" for number in range(4)] + ["never seen"]
+        for delivery in names:
+            answer = self.stub.ExplainDelivery(
+                s.ExplainDeliveryRequest(delivery_id=delivery), timeout=CALL_SECONDS)
+            assert not answer.truncated
+            for row in answer.rows:
+                # Each answer has the rows without a delivery; those of one are enough.
+                if row.delivery_id or delivery == "never seen":
+                    counts[key(row)] += row.events
+        return counts
+
+
+def key(row) -> tuple:
+    """A row as the oracle counts it."""
+    platform = {0: "", 1: "android", 2: "ios"}[row.platform]
+    product = {0: "firebase", 1: "standard", 2: "classic"}[row.product]
+    name = v.Verdict.Name(row.verdict).removeprefix("VERDICT_").lower()
+    detail = ",".join(v.HitKind.Name(hit).removeprefix("HIT_KIND_").lower() for hit in row.hits)
+    if row.warning:
+        name, detail = "warning", v.Warning.Name(row.warning).removeprefix("WARNING_").lower()
+    elif row.closed_impression:
+        name = "closed_impression"
+    elif row.field:
+        code = v.ViolationCode.Name(row.code).removeprefix("VIOLATION_CODE_").lower()
+        detail = f"{row.field} {code}"
+    elif row.flag:
+        detail = row.flag
+    return (row.app_id, row.delivery_id, platform, product, name, detail)
+
+
+@pytest.mark.timeout(3600)
+def test_the_ledger_has_what_was_sent_for_every_key(make_server, amount, seed, figure):
+    """D1 to D56: the sums of all keys are ours, whenever the server was killed."""
+    requests = amount(SAMPLE, WHOLE) // REQUEST
+    maker, oracle = Maker(seed), Oracle()
+    server = make_server().start()
+    sender = Sender(server, oracle)
+    moments = random.Random(seed)
+    kills = sorted(moments.sample(range(1, requests), min(KILLS, requests - 1)))
+    started, last = time.monotonic(), 0.02
+    for number in range(requests):
+        events, plans = maker.request()
+        if number in kills[::2]:
+            sender.send(events, plans, is_lost=True)
+            continue
+        if number in kills:
+            # While the request is under way, at best between its commit and its answer.
+            threading.Timer(last * moments.uniform(0.5, 1.1), server.process.kill).start()
+        begun = time.monotonic()
+        sender.send(events, plans)
+        last = time.monotonic() - begun if number not in kills else last
+    seconds, committed = time.monotonic() - started, sender.committed
+    assert sender.rows() == oracle.counts
+    server.kill()
+    server.start()
+    sender = Sender(server, oracle)
+    assert sender.rows() == oracle.counts, "after a kill without requests"
+    # The same from its files, once it has stopped.
+    assert server.terminate() == 0
+    told = why(server, DELIVERIES[1])
+    assert sum(row["events"] for row in told["rows"] if row["delivery"]) == sum(
+        count for key, count in oracle.counts.items() if key[1] == DELIVERIES[1])
+    assert committed >= len(kills[::2])
+    figure(f"{requests * REQUEST} events in {seconds:.0f} s, {len(oracle.counts)} keys,"
+           f" {len(kills)} kills, {committed} requests committed without their answer")
+
+
+def why(server, *arguments: str) -> dict:
+    """What `sightline why` says of a server's data directory, as JSON."""
+    done = subprocess.run([str(binary()), "why", *arguments, "--data-dir", str(server.directory),
+                           "--json"], check=True, capture_output=True, text=True, timeout=60)
+    return json.loads(done.stdout.splitlines()[0])

@@ -1,0 +1,246 @@
+"""`sightline why` and ExplainDelivery: the vendor's known mistakes, sent as events, are named, each
+in a sentence with its figures; and nothing is said of what is sound."""
+
+import json
+
+import grpc
+import pytest
+
+from protos import event as e
+from protos import service as s
+from test_tail import run
+
+SECONDS = 10
+RECEIVED, DISMISSED, OPENED = 1, 2, 3
+
+
+class App:
+    """Events of one app for one delivery, which no other mistake has."""
+
+    def __init__(self, number: int):
+        self.app = f"com.example.app{number}"
+        self.delivery = f"{0xa000 + number:x}"
+
+    def base(self) -> e.TrackingEvent:
+        return e.TrackingEvent(app_id=self.app)
+
+    def fcm(self, number: int, kind: int, **data) -> e.TrackingEvent:
+        event = self.base()
+        event.push.kind = kind
+        event.push.fcm.data.MergeFrom(FCM(delivery_id=self.delivery, message_id=f"h{number:x}"))
+        event.push.fcm.data.MergeFrom(FCM(**data))
+        return event
+
+    def apns(self, number: int, kind: int, state: int = 0, **fields) -> e.TrackingEvent:
+        event = self.base()
+        event.push.kind, event.push.app_state = kind, state
+        event.push.apns.MergeFrom(APNS(delivery_id=self.delivery, message_id=f"h{number:x}"))
+        event.push.apns.MergeFrom(APNS(**fields))
+        return event
+
+    def action(self, number: int, action: int, platform: int = e.PLATFORM_ANDROID
+               ) -> e.TrackingEvent:
+        event = self.base()
+        event.platform = platform
+        event.track_action.delivery_id, event.track_action.action = self.delivery, action
+        event.track_action.broadlog_id = f"h{number:x}"
+        return event
+
+    def raw(self, payload: dict, platform: int) -> e.TrackingEvent:
+        event = self.base()
+        event.platform, event.push.kind = platform, OPENED
+        event.push.raw.json = json.dumps(payload).encode()
+        return event
+
+    # What apps do.
+
+    def healthy(self, ios: bool = False) -> list[e.TrackingEvent]:
+        make = self.apns if ios else self.fcm
+        on = {"acs_delivery_tracking": "On" if ios else "on"}
+        # A message goes to one device.
+        first = 1000 if ios else 0
+        return ([make(first + number, RECEIVED, **on) for number in range(200)]
+                + [make(first + number, OPENED, **on) for number in range(40)]
+                + [make(first + number, DISMISSED, **on) for number in range(40, 60)])
+
+    def sound(self):
+        return self.healthy() + self.healthy(ios=True)
+
+    def capital_flag(self):
+        return self.healthy() + [self.fcm(900 + number, OPENED, acs_delivery_tracking="ON")
+                                 for number in range(9)]
+
+    def flag_off(self):
+        return [self.fcm(number, RECEIVED, acs_delivery_tracking="off") for number in range(5)]
+
+    def never_opened(self):
+        return [self.action(number, 7) for number in range(100)] + [
+            self.action(number, 2) for number in range(30)]
+
+    def dismissals_as_opens(self):
+        return self.healthy() + [self.action(number, 1) for number in range(100, 130)]
+
+    def opens_without_clicks(self):
+        return [self.action(number, 7) for number in range(100)] + [
+            self.action(number, 1) for number in range(30)]
+
+    def every_resume(self):
+        return self.healthy() + [self.fcm(number, OPENED) for number in range(40)] * 3
+
+    def closed_impressions(self):
+        return self.healthy(ios=True) + [self.apns(500 + number, RECEIVED, 3)
+                                         for number in range(4)]
+
+    def other_link(self):
+        return [self.fcm(number, RECEIVED,
+                         uri=f"http://t.example.com/r/?id=d{number:x},{self.delivery}f,77")
+                for number in range(7)]
+
+    def no_impressions(self):
+        return [self.fcm(number, OPENED) for number in range(25)]
+
+    def nested_ids(self):
+        """D13: the ids in aps.alert."""
+        ids = {"_dId": self.delivery, "_mId": "h138a"}
+        return self.healthy(ios=True) + [
+            self.raw({"aps": {"alert": {"title": "t"} | ids}}, e.PLATFORM_IOS)] * 3
+
+    def small_mid(self):
+        """D13: `_mid` for `_mId`."""
+        return [self.raw({"aps": {}, "_dId": self.delivery, "_mid": "h138a"}, e.PLATFORM_IOS)]
+
+    def message_id(self):
+        """D13: `messageId` for broadlogId, which is missing then."""
+        event = self.action(1, 2)
+        event.track_action.ClearField("broadlog_id")
+        return [event] * 4
+
+    def not_hex(self):
+        return [self.action(number, 7) for number in range(9)] + [
+            self.fcm(1, OPENED, message_id="x-1")]
+
+    def no_mutable_content(self):
+        return [self.apns(number, OPENED, media_attachment_url="https://example.com/a.png")
+                for number in range(3)]
+
+    def milliseconds(self):
+        events = [self.action(number, 7) for number in range(9)]
+        for event in events:
+            event.occur_time.seconds = 1_800_000_000_000 // 10
+        return events
+
+    def opted_out(self):
+        events = self.healthy()
+        for event in events:
+            event.consent = e.CONSENT_OPTED_OUT
+        return events
+
+    def test_messages(self):
+        events = []
+        for number in range(6):
+            event = self.base()
+            event.event_id, event.in_app.message_id = f"{self.app} {number}", self.delivery
+            event.in_app.impression.SetInParent()
+            event.in_app.test_message = True
+            events.append(event)
+        return events
+
+    def display_suppressed(self):
+        events = self.test_messages()
+        for event in events:
+            event.in_app.test_message, event.in_app.display_suppressed = False, True
+        return events
+
+
+FCM = type(e.TrackingEvent().push.fcm.data)
+APNS = type(e.TrackingEvent().push.apns)
+MISTAKES = [
+    (App.sound, {}),
+    (App.capital_flag, {
+        "FLAG_UNKNOWN": "9 of 269 on Android: the flag was `ON`, which Android compares exactly"}),
+    (App.flag_off, {"FLAG_OFF": "5 of 5 on Android: the flag was `off`"}),
+    (App.never_opened, {"NEVER_OPENED": "30 clicks (2) and 100 impressions (7) on Android"}),
+    (App.dismissals_as_opens, {"DISMISSALS_AS_OPENS": "30 of 70 opens (1) on Android"}),
+    (App.opens_without_clicks, {"OPENS_WITHOUT_CLICKS": "30 opens (1) on Android"}),
+    (App.every_resume, {"REPEATED_REPORTS": "240 clicks and opens on Android were repeats of 100"}),
+    (App.closed_impressions, {"CLOSED_IMPRESSIONS": "4 of 204 impressions (7) on iOS"}),
+    (App.other_link, {"LINK_CONTRADICTS_IDS": "7 of 7 on Android: the tracked link in `uri`"}),
+    (App.no_impressions, {"CLICKS_WITHOUT_IMPRESSIONS": "25 clicks (2) on Android"}),
+    (App.nested_ids, {"REJECTED_WITHOUT_DELIVERY": "3 events of its apps that name no delivery"}),
+    (App.small_mid, {"REJECTED": "1 of 1 on iOS: rejected, push.raw.json"}),
+    (App.message_id, {"REJECTED": "look for `messageId` in place of broadlogId"}),
+    (App.not_hex, {"IDS_NOT_HEX": "1 of 10 on Android: an id is not hexadecimal"}),
+    (App.no_mutable_content, {"MEDIA_NOT_SHOWN": "3 of 3 on iOS"}),
+    (App.milliseconds, {"CLOCK_SKEW": "9 of 9 on Android: occur_time is over 5 minutes"}),
+    (App.test_messages, {"TEST_MESSAGES": "6 of 6 without a platform: test messages"}),
+    (App.display_suppressed, {"DISPLAY_SUPPRESSED": "6 of 6 without a platform"}),
+]
+
+
+def explain(stub, delivery: str) -> s.ExplainDeliveryResponse:
+    return stub.ExplainDelivery(s.ExplainDeliveryRequest(delivery_id=delivery), timeout=SECONDS)
+
+
+def send(stub, events) -> None:
+    stub.RecordEvents(s.RecordEventsRequest(events=events), timeout=SECONDS)
+
+
+@pytest.mark.parametrize("number", range(len(MISTAKES)),
+                         ids=[mistake.__name__ for mistake, _ in MISTAKES])
+def test_a_known_mistake_is_named_and_nothing_else(stub, number):
+    """D2 to D56, in the ledger: each code with its sentence."""
+    mistake, expected = MISTAKES[number]
+    app = App(number)
+    send(stub, mistake(app))
+    sentences = {finding.code: finding.sentence for finding in explain(stub, app.delivery).findings}
+    assert sentences.keys() == expected.keys(), sentences
+    for code, words in expected.items():
+        assert words in sentences[code], sentences
+
+
+def test_the_command_tells_the_same_beside_a_server_of_it_and_behind_it(make_server):
+    """D23: and of recipients without consent only how many they are."""
+    server = make_server().start()
+    app, silent = App(100), App(101)
+    with server.channel() as channel:
+        stub = server.stub(channel)
+        send(stub, app.capital_flag() + silent.opted_out())
+        findings = {name: explain(stub, name).findings for name in (app.delivery, silent.delivery)}
+    assert [finding.code for finding in findings[app.delivery]] == ["FLAG_UNKNOWN"]
+    assert [finding.code for finding in findings[silent.delivery]] == [
+        "NOTHING_SEEN", "CONSENT_MISSING"]
+    where = ("--data-dir", server.directory)
+    told = {name: (run("why", name, *where).stdout, run("why", name, *where, "--json").stdout)
+            for name in findings}
+    for name, found in findings.items():
+        asked = json.loads(run("why", name, "--target", server.target, "--json").stdout)
+        beside = json.loads(told[name][1])
+        assert asked | {"tenant": "default"} == beside
+        for finding in found:
+            assert f"{finding.code}  {finding.sentence}" in told[name][0]
+    assert "nothing is wrong" not in told[app.delivery][0]
+    assert server.terminate() == 0
+    for name, texts in told.items():
+        assert (run("why", name, *where).stdout, run("why", name, *where, "--json").stdout) == texts
+    # A killed server leaves its socket behind.
+    (server.directory / "admin.sock").touch()
+    assert run("why", app.delivery, *where).stdout == told[app.delivery][0]
+
+
+@pytest.mark.parametrize("delivery, code", [
+    ("", grpc.StatusCode.INVALID_ARGUMENT), ("x" * 257, grpc.StatusCode.RESOURCE_EXHAUSTED)])
+def test_a_call_without_a_delivery_says_what_is_missing(stub, delivery, code):
+    with pytest.raises(grpc.RpcError) as failure:
+        explain(stub, delivery)
+    assert failure.value.code() == code
+    assert "delivery_id" in failure.value.details()
+
+
+def test_a_delivery_at_the_limit_is_explained(stub):
+    """256 bytes; beyond it the call is refused, as the test above says."""
+    assert explain(stub, "x" * 256).findings[0].code == "NOTHING_SEEN"
+
+
+def test_without_a_ledger_the_command_says_what_to_name(tmp_path):
+    done = run("why", "56c4", "--data-dir", tmp_path, code=69)
+    assert "checkpoint.db" in done.stderr and "--data-dir" in done.stderr
