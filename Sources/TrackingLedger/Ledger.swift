@@ -13,7 +13,7 @@ package struct Ledger: Sendable {
     /// The newest row of each tenant's delivery; the rows before it are linked.
     private var newest: [Delivery: UInt32] = [:]
     /// The rows that each tenant has added in the current hour.
-    private var added: [ArraySlice<UInt8>: Int] = [:]
+    private var added: [LedgerText: Int] = [:]
     /// The hour of the last tidying up; nil before the first one.
     private var hour: UInt32?
     private var pages = LedgerPages()
@@ -26,8 +26,13 @@ package struct Ledger: Sendable {
     }
 
     private struct Delivery: Hashable {
-        let tenant: ArraySlice<UInt8>
-        let delivery: ArraySlice<UInt8>
+        let tenant: LedgerText
+        let delivery: LedgerText
+
+        init(_ tenant: ArraySlice<UInt8>, _ delivery: ArraySlice<UInt8>) {
+            self.tenant = LedgerText(tenant)
+            self.delivery = LedgerText(delivery)
+        }
     }
 
     /// The values of an unknown flag that a delivery has rows for.
@@ -76,8 +81,8 @@ package struct Ledger: Sendable {
     /// The same rows, not decoded: a tenth of the work.
     func counts(tenant: String, delivery: String, limit: Int) -> [LedgerCount] {
         let key = Delivery(
-            tenant: Self.cut(tenant, to: LedgerKey.textBytes),
-            delivery: Self.cut(delivery, to: LedgerSubject.nameBytes))
+            Self.cut(tenant, to: LedgerKey.textBytes),
+            Self.cut(delivery, to: LedgerSubject.nameBytes))
         var found: [LedgerCount] = []
         var next = self.newest[key]
         while let index = next, found.count < limit {
@@ -122,7 +127,7 @@ package struct Ledger: Sendable {
     /// free: whatever it sends, the others find some.
     private mutating func insert(_ key: LedgerKey, _ count: UInt64) {
         let free = self.maxRows - self.rows.count
-        if free > 0, self.added[key.tenant, default: 0] < max(1, free) {
+        if free > 0, self.added[LedgerText(key.tenant), default: 0] < max(1, free) {
             self.append(key, count)
         } else {
             self.addToOther(key, count)
@@ -141,18 +146,18 @@ package struct Ledger: Sendable {
 
     private mutating func append(_ key: LedgerKey, _ count: UInt64) {
         let index = UInt32(truncatingIfNeeded: self.rows.count)
-        let delivery = Delivery(tenant: key.tenant, delivery: key.delivery)
+        let delivery = Delivery(key.tenant, key.delivery)
         self.rows.append(Row(key: key, count: count, previous: self.newest[delivery]))
         self.newest[delivery] = index
         self.places[key] = index
-        if key.hour == self.hour { self.added[key.tenant, default: 0] += 1 }
+        if key.hour == self.hour { self.added[LedgerText(key.tenant), default: 0] += 1 }
         self.pages.change(Int(index))
     }
 
     /// Whether the key's delivery has as many values of its flag as are told apart.
     private func hasManyValues(_ key: LedgerKey) -> Bool {
         var values: Set<ArraySlice<UInt8>> = []
-        var next = self.newest[Delivery(tenant: key.tenant, delivery: key.delivery)]
+        var next = self.newest[Delivery(key.tenant, key.delivery)]
         while let index = next {
             let row = self.rows[Int(index)]
             if row.key.outcome == key.outcome { values.insert(row.key.detail) }
@@ -172,39 +177,48 @@ package struct Ledger: Sendable {
         self.hour = hour
         let oldest = hour > self.retainHours ? hour - self.retainHours : 0
         var kept = self.rows.filter { $0.key.isOther || $0.key.hour >= oldest }
+        var isChanged = kept.count != self.rows.count
         if kept.count > self.maxRows / 2 {
-            kept = kept.map { row in
-                guard !row.key.isOther, row.key.hour < hour, hour - row.key.hour > Self.keptHours
-                else { return row }
-                return Row(key: row.key.moved(to: row.key.hour / 24 * 24), count: row.count)
+            for index in kept.indices {
+                let key = kept[index].key
+                let day = key.hour / 24 * 24
+                guard !key.isOther, key.hour != day, key.hour < hour,
+                    hour - key.hour > Self.keptHours
+                else { continue }
+                kept[index] = Row(key: key.moved(to: day), count: kept[index].count)
+                isChanged = true
             }
         }
-        let isChanged = kept.count != self.rows.count || kept.count > self.maxRows / 2
         if isChanged { self.rebuild(kept) }
         if self.rows.count > self.maxRows / 2 { self.foldOldest() }
         self.added = [:]
         for row in self.rows where row.key.hour == hour && !row.key.isOther {
-            self.added[row.key.tenant, default: 0] += 1
+            self.added[LedgerText(row.key.tenant), default: 0] += 1
         }
     }
 
     /// Turns the oldest rows of the largest tenants into `other`.
     private mutating func foldOldest() {
-        var counts: [ArraySlice<UInt8>: Int] = [:]
-        for row in self.rows where !row.key.isOther { counts[row.key.tenant, default: 0] += 1 }
+        var counts: [LedgerText: Int] = [:]
+        var byAge: [(hour: UInt32, index: UInt32)] = []
+        for (index, row) in self.rows.enumerated() where !row.key.isOther {
+            counts[LedgerText(row.key.tenant), default: 0] += 1
+            byAge.append((row.key.hour, UInt32(truncatingIfNeeded: index)))
+        }
+        byAge.sort { $0 < $1 }
         let share = Self.share(of: self.maxRows / 2, among: Array(counts.values))
-        let byAge = self.rows.indices.filter { !self.rows[$0].key.isOther }
-            .sorted { (self.rows[$0].key.hour, $0) < (self.rows[$1].key.hour, $1) }
-        var folded: Set<Int> = []
-        for index in byAge {
-            let tenant = self.rows[index].key.tenant
+        var isFolded = [Bool](repeating: false, count: self.rows.count)
+        for (_, index) in byAge {
+            let tenant = LedgerText(self.rows[Int(index)].key.tenant)
             guard let count = counts[tenant], count > share else { continue }
             counts[tenant] = count - 1
-            folded.insert(index)
+            isFolded[Int(index)] = true
         }
         let all = self.rows
-        self.rebuild(all.indices.lazy.filter { !folded.contains($0) }.map { all[$0] })
-        for index in folded.sorted() { self.addToOther(all[index].key, all[index].count) }
+        self.rebuild(zip(all, isFolded).lazy.filter { !$0.1 }.map(\.0))
+        for (row, isFolded) in zip(all, isFolded) where isFolded {
+            self.addToOther(row.key, row.count)
+        }
     }
 
     /// The largest number of rows that each may keep so that together they have at most `total`.
@@ -220,9 +234,11 @@ package struct Ledger: Sendable {
 
     /// Takes these rows in place of all, and joins those with the same key.
     private mutating func rebuild(_ rows: some Sequence<Row>) {
+        let capacity = self.rows.count
         self.rows = []
         self.places = [:]
         self.newest = [:]
+        self.places.reserveCapacity(capacity)
         for row in rows {
             if let place = self.places[row.key] {
                 self.rows[Int(place)].count &+= row.count

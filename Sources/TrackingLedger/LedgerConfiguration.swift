@@ -14,8 +14,8 @@ package struct LedgerConfiguration: KeyedConfiguration, Equatable {
     package static let keys: [Key] = [
         .number(
             "ledger.max_rows", \.maxRows, 100...10_000_000,
-            "rows of the ledger, of at most 400 bytes of memory each; what has no row is counted "
-                + "in `other`"),
+            "rows of the ledger, of some 500 bytes of memory each, and at most 1 KiB; what has no "
+                + "row is counted in `other`"),
         .number(
             "ledger.retain_days", \.retainDays, 1...3650,
             "days that the ledger keeps a row"),

@@ -25,10 +25,9 @@ package struct LedgerSubject: Hashable, Sendable {
     func matches(platform: Platform?, product: Product, app: Bytes, delivery: Bytes) -> Bool {
         let (app, delivery) = (app.cut(to: Self.nameBytes), delivery.cut(to: Self.nameBytes))
         return self.bytes.withUnsafeBytes { bytes in
-            guard bytes.count == 3 &+ app.count &+ delivery.count,
-                bytes[0] == Self.facts(platform, product), Int(bytes[1]) == app.count
-            else { return false }
-            return bytes.holds(app, at: 2) && bytes.holds(delivery, at: 3 &+ app.count)
+            bytes.count == 3 &+ app.count &+ delivery.count
+                && bytes[0] == Self.facts(platform, product) && Int(bytes[1]) == app.count
+                && bytes.holds(app, at: 2) && bytes.holds(delivery, at: 3 &+ app.count)
         }
     }
 
@@ -43,8 +42,21 @@ package struct LedgerSubject: Hashable, Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether `part` stands at `offset`, which must leave room for it.
+    /// Whether `part` stands at `offset`, which must leave room for it. Compares eight bytes at a
+    /// time: it runs for every event, and `elementsEqual` takes 70 instructions for a byte.
     fileprivate func holds(_ part: Bytes, at offset: Int) -> Bool {
-        Bytes(rebasing: self[offset..<offset &+ part.count]).elementsEqual(part)
+        var index = 0
+        while index &+ 8 <= part.count {
+            guard
+                self.loadUnaligned(fromByteOffset: offset &+ index, as: UInt64.self)
+                    == part.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            else { return false }
+            index &+= 8
+        }
+        while index < part.count {
+            guard self[offset &+ index] == part[index] else { return false }
+            index &+= 1
+        }
+        return true
     }
 }

@@ -74,10 +74,14 @@ package struct RequestLedger: Sendable {
     private mutating func index(
         platform: Platform?, product: Product, app: Bytes, delivery: Bytes
     ) -> UInt32 {
-        let place = self.subjects.suffix(Self.compared).lastIndex {
-            $0.matches(platform: platform, product: product, app: app, delivery: delivery)
+        var place = self.subjects.count
+        let oldest = max(0, place &- Self.compared)
+        while place > oldest {
+            place &-= 1
+            let isSame = self.subjects[place].matches(
+                platform: platform, product: product, app: app, delivery: delivery)
+            if isSame { return UInt32(truncatingIfNeeded: place) }
         }
-        if let place { return UInt32(truncatingIfNeeded: place) }
         self.subjects.append(
             LedgerSubject(platform: platform, product: product, app: app, delivery: delivery))
         return UInt32(truncatingIfNeeded: self.subjects.count &- 1)
@@ -108,8 +112,10 @@ extension EventView {
 
     /// Whether it is an impression that iOS cannot have reported (D16).
     var isClosedImpression: Bool {
-        guard case .push(let push) = self.interaction else { return false }
-        return push.appState == 3 && push.kind == 1 && self.effectivePlatform == .ios
+        guard case .push(let push) = self.interaction, push.appState == 3, push.kind == 1 else {
+            return false
+        }
+        return self.effectivePlatform == .ios
     }
 }
 

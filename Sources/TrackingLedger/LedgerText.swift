@@ -1,0 +1,12 @@
+/// A part of a key that is one of its own, such as the tenant.
+struct LedgerText: Hashable, Sendable {
+    private let bytes: ArraySlice<UInt8>
+
+    init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
+
+    /// Hashes the bytes at once: a slice's own hash takes them one by one.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(self.bytes.count)
+        self.bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+    }
+}
