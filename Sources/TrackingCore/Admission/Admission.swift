@@ -145,15 +145,16 @@ private struct Draft {
     }
 
     private mutating func accept(_ event: EventView, _ judgement: Judgement) {
-        let keys = event.keys(tenant: self.tenant)
+        let facts = EventFacts(event)
+        let keys = event.keys(tenant: self.tenant, facts)
         self.claims.append(
             Claim(
                 key: keys.fact, notification: keys.notification, judgement: judgement,
                 index: self.index, entryOffset: self.entries.count,
-                subject: self.ledger.subject(of: event),
-                isClosedImpression: event.isClosedImpression))
+                subject: self.ledger.subject(facts, app: event.appID),
+                isClosedImpression: facts.isClosedImpression))
         self.entries.appendEntry(
-            key: keys.fact, product: event.product, kinds: judgement.hits,
+            key: keys.fact, product: facts.product, kinds: judgement.hits,
             warnings: judgement.warnings, event: event.bytes,
             more: event.hasRawPayload ? event.rawIDs : [])
         if self.eventTrace == nil, !event.traceparent.isEmpty {

@@ -41,15 +41,18 @@ extension EventView {
 
     /// The keys of the event's hits and of its plain notification.
     package func keys(tenant: Bytes) -> (fact: HitKey, notification: HitKey) {
+        self.keys(tenant: tenant, EventFacts(self))
+    }
+
+    /// The same, of an event whose facts were read.
+    func keys(tenant: Bytes, _ facts: EventFacts) -> (fact: HitKey, notification: HitKey) {
         if case .inApp(let message) = self.interaction {
             let key = HitKey.inApp(tenant: tenant, event: self, message: message)
             return (key, key)
         }
-        let plain = self.pushKey(tenant: tenant, actionIdentifier: .none)
-        guard case .push(let push) = self.interaction, !push.actionIdentifier.isEmpty else {
-            return (plain, plain)
-        }
-        return (self.pushKey(tenant: tenant, actionIdentifier: push.actionIdentifier), plain)
+        let plain = self.pushKey(tenant, facts, actionIdentifier: .none)
+        guard !facts.actionIdentifier.isEmpty else { return (plain, plain) }
+        return (self.pushKey(tenant, facts, actionIdentifier: facts.actionIdentifier), plain)
     }
 
     /// The key by which an in-app message's recipients are counted.
@@ -59,10 +62,13 @@ extension EventView {
             subjectID: self.subjectID)
     }
 
-    private func pushKey(tenant: Bytes, actionIdentifier: Bytes) -> HitKey {
+    private func pushKey(
+        _ tenant: Bytes, _ facts: EventFacts, actionIdentifier: Bytes
+    ) -> HitKey {
         HitKey.push(
-            tenant: tenant, product: self.product, appID: self.appID, deliveryID: self.deliveryID,
-            broadlogID: self.broadlogID, actionIdentifier: actionIdentifier)
+            tenant: tenant, product: facts.product, appID: self.appID,
+            deliveryID: facts.deliveryID, broadlogID: facts.broadlogID,
+            actionIdentifier: actionIdentifier)
     }
 }
 

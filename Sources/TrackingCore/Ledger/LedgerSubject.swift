@@ -23,7 +23,9 @@ package struct LedgerSubject: Hashable, Sendable {
 
     /// Whether it is the subject of these values, which need not be cut.
     func matches(platform: Platform?, product: Product, app: Bytes, delivery: Bytes) -> Bool {
-        let (app, delivery) = (app.cut(to: Self.nameBytes), delivery.cut(to: Self.nameBytes))
+        var (app, delivery) = (app, delivery)
+        if app.count > Self.nameBytes { app = app.cut(to: Self.nameBytes) }
+        if delivery.count > Self.nameBytes { delivery = delivery.cut(to: Self.nameBytes) }
         return self.bytes.withUnsafeBytes { bytes in
             bytes.count == 3 &+ app.count &+ delivery.count
                 && bytes[0] == Self.facts(platform, product) && Int(bytes[1]) == app.count

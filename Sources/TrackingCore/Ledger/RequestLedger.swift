@@ -34,10 +34,10 @@ package struct RequestLedger: Sendable {
     }
 
     /// The index of the subject of an accepted event.
-    mutating func subject(of event: EventView) -> UInt32 {
+    mutating func subject(_ facts: EventFacts, app: Bytes) -> UInt32 {
         self.index(
-            platform: event.effectivePlatform, product: event.product, app: event.appID,
-            delivery: event.deliveryID)
+            platform: facts.platform, product: facts.product, app: app,
+            delivery: facts.deliveryID)
     }
 
     /// Counts an event that the rules refused.
@@ -108,14 +108,6 @@ extension EventView {
             (0x20...0x7e).contains($0) ? $0 : UInt8(ascii: "?")
         }
         return String(decoding: shown, as: UTF8.self)
-    }
-
-    /// Whether it is an impression that iOS cannot have reported (D16).
-    var isClosedImpression: Bool {
-        guard case .push(let push) = self.interaction, push.appState == 3, push.kind == 1 else {
-            return false
-        }
-        return self.effectivePlatform == .ios
     }
 }
 
