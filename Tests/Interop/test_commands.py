@@ -23,6 +23,7 @@ NOT_RUN = {
     "systemctl ": "needs systemd as the machine's first process",
     "sightline report --data-dir /var/lib/sightline": "reads what the service of systemd keeps",
     "docker ": "needs a container engine",
+    "sightline why 56c4": "needs a server that has events; test_why.py has one",
     "kubectl ": "needs a cluster",
     "Benchmarks/": "needs the peers, takes minutes, and measures nothing on a busy machine",
     ".venv/bin/python Benchmarks/": "the same",

@@ -73,13 +73,13 @@ public enum Sightline_V1_TrackingService: Sendable {
             )
         }
         /// Namespace for "ExplainDelivery" metadata.
-        package enum ExplainDelivery: Sendable {
+        public enum ExplainDelivery: Sendable {
             /// Request type for "ExplainDelivery".
-            package typealias Input = Sightline_V1_ExplainDeliveryRequest
+            public typealias Input = Sightline_V1_ExplainDeliveryRequest
             /// Response type for "ExplainDelivery".
-            package typealias Output = Sightline_V1_ExplainDeliveryResponse
+            public typealias Output = Sightline_V1_ExplainDeliveryResponse
             /// Descriptor for "ExplainDelivery".
-            package static let descriptor = GRPCCore.MethodDescriptor(
+            public static let descriptor = GRPCCore.MethodDescriptor(
                 service: GRPCCore.ServiceDescriptor(fullyQualifiedService: "sightline.v1.TrackingService"),
                 method: "ExplainDelivery",
                 type: .unary
@@ -556,7 +556,7 @@ extension Sightline_V1_TrackingService.ServiceProtocol {
         return GRPCCore.StreamingServerResponse(single: response)
     }
 
-    package func explainDelivery(
+    public func explainDelivery(
         request: GRPCCore.StreamingServerRequest<Sightline_V1_ExplainDeliveryRequest>,
         context: GRPCCore.ServerContext
     ) async throws -> GRPCCore.StreamingServerResponse<Sightline_V1_ExplainDeliveryResponse> {
@@ -627,7 +627,7 @@ extension Sightline_V1_TrackingService.SimpleServiceProtocol {
         )
     }
 
-    package func explainDelivery(
+    public func explainDelivery(
         request: GRPCCore.ServerRequest<Sightline_V1_ExplainDeliveryRequest>,
         context: GRPCCore.ServerContext
     ) async throws -> GRPCCore.ServerResponse<Sightline_V1_ExplainDeliveryResponse> {
@@ -965,7 +965,7 @@ extension Sightline_V1_TrackingService {
         ///       the caller. Returning from the closure will cancel the RPC if it hasn't
         ///       already finished.
         /// - Returns: The result of `handleResponse`.
-        package func explainDelivery<Result>(
+        public func explainDelivery<Result>(
             request: GRPCCore.ClientRequest<Sightline_V1_ExplainDeliveryRequest>,
             serializer: some GRPCCore.MessageSerializer<Sightline_V1_ExplainDeliveryRequest>,
             deserializer: some GRPCCore.MessageDeserializer<Sightline_V1_ExplainDeliveryResponse>,
@@ -1124,7 +1124,7 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     ///       the caller. Returning from the closure will cancel the RPC if it hasn't
     ///       already finished.
     /// - Returns: The result of `handleResponse`.
-    package func explainDelivery<Result>(
+    public func explainDelivery<Result>(
         request: GRPCCore.ClientRequest<Sightline_V1_ExplainDeliveryRequest>,
         options: GRPCCore.CallOptions = .defaults,
         onResponse handleResponse: @Sendable @escaping (GRPCCore.ClientResponse<Sightline_V1_ExplainDeliveryResponse>) async throws -> Result = { response in
@@ -1297,7 +1297,7 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     ///       the caller. Returning from the closure will cancel the RPC if it hasn't
     ///       already finished.
     /// - Returns: The result of `handleResponse`.
-    package func explainDelivery<Result>(
+    public func explainDelivery<Result>(
         _ message: Sightline_V1_ExplainDeliveryRequest,
         metadata: GRPCCore.Metadata = [:],
         options: GRPCCore.CallOptions = .defaults,

@@ -392,38 +392,38 @@ public nonisolated struct Sightline_V1_PayloadFinding: Sendable {
 }
 
 /// A delivery to explain.
-package nonisolated struct Sightline_V1_ExplainDeliveryRequest: Sendable {
+public nonisolated struct Sightline_V1_ExplainDeliveryRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   /// deliveryId, or the message id of a Firebase in-app message. Required: at most 256 bytes.
-  package var deliveryID: String = String()
+  public var deliveryID: String = String()
 
-  package var unknownFields = SwiftProtobuf.UnknownStorage()
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  package init() {}
+  public init() {}
 }
 
 /// What the server's ledger has of a delivery.
-package nonisolated struct Sightline_V1_ExplainDeliveryResponse: Sendable {
+public nonisolated struct Sightline_V1_ExplainDeliveryResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   /// What is wrong with it, the most events first. Empty if nothing is.
-  package var findings: [Sightline_V1_DeliveryFinding] = []
+  public var findings: [Sightline_V1_DeliveryFinding] = []
 
   /// The delivery's rows, newest hour first; then the rows of the same apps, or if there is no row of
   /// the delivery those of all apps, whose events name no delivery.
-  package var rows: [Sightline_V1_LedgerRow] = []
+  public var rows: [Sightline_V1_LedgerRow] = []
 
   /// Whether there are more rows, which the findings leave out too.
-  package var truncated: Bool = false
+  public var truncated: Bool = false
 
-  package var unknownFields = SwiftProtobuf.UnknownStorage()
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  package init() {}
+  public init() {}
 }
 
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
@@ -941,10 +941,10 @@ nonisolated extension Sightline_V1_PayloadFinding: SwiftProtobuf.Message, SwiftP
 }
 
 nonisolated extension Sightline_V1_ExplainDeliveryRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".ExplainDeliveryRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}delivery_id\0")
+  public static let protoMessageName: String = _protobuf_package + ".ExplainDeliveryRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}delivery_id\0")
 
-  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
       // The use of inline closures is to circumvent an issue where the compiler
       // allocates stack space for every case branch when no optimizations are
@@ -956,14 +956,14 @@ nonisolated extension Sightline_V1_ExplainDeliveryRequest: SwiftProtobuf.Message
     }
   }
 
-  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
     if !self.deliveryID.isEmpty {
       try visitor.visitSingularStringField(value: self.deliveryID, fieldNumber: 1)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Sightline_V1_ExplainDeliveryRequest, rhs: Sightline_V1_ExplainDeliveryRequest) -> Bool {
+  public static func ==(lhs: Sightline_V1_ExplainDeliveryRequest, rhs: Sightline_V1_ExplainDeliveryRequest) -> Bool {
     if lhs.deliveryID != rhs.deliveryID {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
@@ -971,10 +971,10 @@ nonisolated extension Sightline_V1_ExplainDeliveryRequest: SwiftProtobuf.Message
 }
 
 nonisolated extension Sightline_V1_ExplainDeliveryResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".ExplainDeliveryResponse"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}findings\0\u{1}rows\0\u{1}truncated\0")
+  public static let protoMessageName: String = _protobuf_package + ".ExplainDeliveryResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}findings\0\u{1}rows\0\u{1}truncated\0")
 
-  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
       // The use of inline closures is to circumvent an issue where the compiler
       // allocates stack space for every case branch when no optimizations are
@@ -988,7 +988,7 @@ nonisolated extension Sightline_V1_ExplainDeliveryResponse: SwiftProtobuf.Messag
     }
   }
 
-  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
     if !self.findings.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.findings, fieldNumber: 1)
     }
@@ -1001,7 +1001,7 @@ nonisolated extension Sightline_V1_ExplainDeliveryResponse: SwiftProtobuf.Messag
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Sightline_V1_ExplainDeliveryResponse, rhs: Sightline_V1_ExplainDeliveryResponse) -> Bool {
+  public static func ==(lhs: Sightline_V1_ExplainDeliveryResponse, rhs: Sightline_V1_ExplainDeliveryResponse) -> Bool {
     if lhs.findings != rhs.findings {return false}
     if lhs.rows != rhs.rows {return false}
     if lhs.truncated != rhs.truncated {return false}

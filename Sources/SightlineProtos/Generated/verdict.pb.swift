@@ -302,6 +302,9 @@ public nonisolated enum Sightline_V1_Warning: SwiftProtobuf.Enum, Swift.CaseIter
 
   /// The device's clock is more than 5 minutes ahead of the server's, or 30 days behind.
   case clockSkew // = 8
+
+  /// The tracked link in `uri` has the ids of another delivery, or of another recipient's message.
+  case linkContradictsIds // = 9
   case UNRECOGNIZED(Int)
 
   public init() {
@@ -319,6 +322,7 @@ public nonisolated enum Sightline_V1_Warning: SwiftProtobuf.Enum, Swift.CaseIter
     case 6: self = .mediaWithoutMutableContent
     case 7: self = .idNotHex
     case 8: self = .clockSkew
+    case 9: self = .linkContradictsIds
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -334,6 +338,7 @@ public nonisolated enum Sightline_V1_Warning: SwiftProtobuf.Enum, Swift.CaseIter
     case .mediaWithoutMutableContent: return 6
     case .idNotHex: return 7
     case .clockSkew: return 8
+    case .linkContradictsIds: return 9
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -349,6 +354,7 @@ public nonisolated enum Sightline_V1_Warning: SwiftProtobuf.Enum, Swift.CaseIter
     .mediaWithoutMutableContent,
     .idNotHex,
     .clockSkew,
+    .linkContradictsIds,
   ]
 
 }
@@ -437,7 +443,7 @@ nonisolated extension Sightline_V1_ViolationCode: SwiftProtobuf._ProtoNameProvid
 }
 
 nonisolated extension Sightline_V1_Warning: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0WARNING_UNSPECIFIED\0\u{1}WARNING_FLAG_ASSUMED_ON\0\u{1}WARNING_IMPRESSION_UNRELIABLE\0\u{1}WARNING_OPEN_WITHOUT_CLICK\0\u{1}WARNING_OPEN_AFTER_DISMISS\0\u{1}WARNING_IMPRESSION_AFTER_CLICK\0\u{1}WARNING_MEDIA_WITHOUT_MUTABLE_CONTENT\0\u{1}WARNING_ID_NOT_HEX\0\u{1}WARNING_CLOCK_SKEW\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0WARNING_UNSPECIFIED\0\u{1}WARNING_FLAG_ASSUMED_ON\0\u{1}WARNING_IMPRESSION_UNRELIABLE\0\u{1}WARNING_OPEN_WITHOUT_CLICK\0\u{1}WARNING_OPEN_AFTER_DISMISS\0\u{1}WARNING_IMPRESSION_AFTER_CLICK\0\u{1}WARNING_MEDIA_WITHOUT_MUTABLE_CONTENT\0\u{1}WARNING_ID_NOT_HEX\0\u{1}WARNING_CLOCK_SKEW\0\u{1}WARNING_LINK_CONTRADICTS_IDS\0")
 }
 
 nonisolated extension Sightline_V1_EventResult: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
