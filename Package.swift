@@ -99,6 +99,15 @@ let sink: [Target.Dependency] = ["SinkConfiguration", "TrackingCore", "TrackingS
 let tracing = libraries("Instrumentation", "ServiceContextModule", "Tracing")
 /// Files of SQLite.
 let sqlite = libraries("GRDB", "GRDBSQLite")
+/// The way of a hit, from the rules to the sinks.
+let hits: [Target.Dependency] = [
+    "TrackingCore", "TrackingJournal", "TrackingLedger", "TrackingSinks",
+]
+/// What a server has around it: who may call, what is configured, seen and kept besides.
+let around: [Target.Dependency] = [
+    "AdminServer", "ConfigurationKeys", "Credentials", "EventQuarantine", "HTTP2Edge",
+    "SinkConfiguration", "Telemetry", "VerdictTap",
+]
 /// A client or a server of our services.
 let service = ["SightlineProtos"] + grpc
 
@@ -106,8 +115,7 @@ let targets: [Target] = [
     .target(
         name: "SightlineProtos",
         dependencies: libraries("GRPCCore", "GRPCProtobuf", "SwiftProtobuf")),
-    .systemLibrary(
-        name: "CLibcrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CLibcrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CMalloc"),
     .target(name: "CInflate", linkerSettings: [.linkedLibrary("z")]),
     module("ConfigurationKeys"),
@@ -120,8 +128,7 @@ let targets: [Target] = [
             + libraries("DequeModule") + sqlite),
     .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     .systemLibrary(name: "CNats", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
-    .systemLibrary(
-        name: "CRdKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
+    .systemLibrary(name: "CRdKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
     // In every build, without a trait: small, and on nearly every Linux system already.
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
     module("SinkConfiguration", ["ConfigurationKeys", "TrackingCore"]),
@@ -168,11 +175,9 @@ let targets: [Target] = [
                 "NIOHTTP2", "NIOSSL")),
     module(
         "EventQuarantine",
-        ["ConfigurationKeys", "TrackingCore", "TrackingJournal", "TrackingSinks"]
-            + libraries("Logging", "ServiceLifecycle") + sqlite),
+        ["ConfigurationKeys"] + hits + sqlite + libraries("Logging", "ServiceLifecycle")),
     module(
-        "VerdictTap",
-        ["ConfigurationKeys", "TrackingCore"] + protos + libraries("DequeModule")),
+        "VerdictTap", ["ConfigurationKeys", "TrackingCore"] + protos + libraries("DequeModule")),
     module("TrackingReport", ["TerminalText", "TrackingCore", "TrackingLedger"] + sqlite),
     .target(
         name: "AdminServer",
@@ -190,67 +195,51 @@ let targets: [Target] = [
         swiftSettings: strict),
     module(
         "ServerConfiguration",
-        [
-            "AdminServer", "ConfigurationKeys", "Credentials", "EventQuarantine", "HTTP2Edge",
-            "SinkConfiguration", "Telemetry", "TrackingCore", "TrackingJournal", "TrackingLedger",
-            "TrackingSinks", "VerdictTap",
-        ] + libraries("Logging", "NIOCore", "ServiceLifecycle", "UnixSignals", "Yams")),
+        around + hits
+            + libraries("Logging", "NIOCore", "ServiceLifecycle", "UnixSignals", "Yams")),
     module(
         "TrackingServer",
         [
-            "AdminServer", "CampaignSink", "Credentials", "EventQuarantine", "GRPCSink",
-            "HTTP2Edge", "SQLiteSink",
-            "ServerConfiguration", "SightlineProtos", "SinkConfiguration", "Telemetry",
-            "TrackingCore", "TrackingJournal", "TrackingLedger", "TrackingSinks", "VerdictTap",
-            "WebhookSink",
+            "CampaignSink", "GRPCSink", "SQLiteSink", "ServerConfiguration", "WebhookSink",
             .target(name: "KafkaSink", condition: .when(traits: ["Kafka"])),
             .target(name: "NATSSink", condition: .when(traits: ["NATS"])),
             .target(name: "PostgreSQLSink", condition: .when(traits: ["PostgreSQL"])),
         ]
-            + grpc + tracing
+            + around + hits + service + tracing
             + libraries(
                 "CoreMetrics", "DequeModule", "Logging", "NIOCore", "NIOHPACK", "ServiceLifecycle",
                 "UnixSignals", "X509")),
     module(
         "SightlineSinks",
-        ["ServerConfiguration", "Telemetry", "TrackingCore", "TrackingServer", "TrackingSinks"]
-            + libraries("Logging")),
+        ["ServerConfiguration", "Telemetry", "TrackingServer"] + hits + libraries("Logging")),
     .executableTarget(
         name: "sightline",
         dependencies: [
-            "AdminServer", "CMalloc", "ClientConformance", "ConfigurationKeys", "Credentials",
-            "EventFiles", "EventQuarantine", "GRPCSink", "HTTP2Edge", "SQLiteSink",
-            "ServerConfiguration",
-            "SightlineBench",
-            "SightlineClient", "SightlineProtos", "SinkConfiguration", "Telemetry", "TerminalText",
-            "TrackingCore", "TrackingJournal", "TrackingLedger", "TrackingReport",
-            "TrackingServer", "TrackingSinks",
+            "CMalloc", "ClientConformance", "EventFiles", "GRPCSink", "SQLiteSink",
+            "ServerConfiguration", "SightlineBench", "SightlineClient", "TerminalText",
+            "TrackingReport", "TrackingServer",
         ]
+            + around + hits + service
             + libraries(
-                "ArgumentParser", "AsyncHTTPClient", "Logging", "Crypto", "GRDB", "GRPCCore",
-                "GRPCNIOTransportHTTP2Posix", "Histogram", "NIOCore", "NIOHTTP1",
-                "ServiceLifecycle", "SwiftASN1", "SwiftProtobuf", "X509"),
+                "ArgumentParser", "AsyncHTTPClient", "Logging", "Crypto", "GRDB", "Histogram",
+                "NIOCore", "NIOHTTP1", "ServiceLifecycle", "SwiftASN1", "X509"),
         // A link to docs/rules.md, for `explain --rule`.
         resources: [.embedInCode("rules.md")],
         swiftSettings: strict),
     // In no product: built where it is named, `swift build --product microbench`.
     tool(
-        "microbench", ["SQLiteSink", "TrackingCore", "TrackingJournal", "TrackingSinks"],
-        path: "Benchmarks/micro", exclude: ["run", "baseline.json"]),
+        "microbench", ["SQLiteSink"] + hits, path: "Benchmarks/micro",
+        exclude: ["run", "baseline.json"]),
     // In no product either: `make simulate`.
     tool(
-        "simulate",
-        ["TrackingCore", "TrackingJournal", "TrackingLedger", "TrackingSinks"]
-            + libraries("CoreMetrics", "Logging") + sqlite,
-        path: "Tests/Simulation"),
+        "simulate", hits + libraries("CoreMetrics", "Logging") + sqlite, path: "Tests/Simulation"),
     outside("PrintingServerExample", "Examples/sink-swift/Sources/PrintingServer", sinks),
     outside("SendingClientExample", "Examples/client-swift/Sources/SendingClient", client),
     outside("LibraryClient", "Tests/Interop/clients/library-swift", client),
     // In no product: `swift build --product wholestack`, or Scripts/fuzz with libFuzzer.
     tool(
         "wholestack",
-        ["HTTP2Edge", "ServerConfiguration", "TrackingCore", "TrackingJournal", "TrackingServer"]
-            + protos
+        ["HTTP2Edge", "ServerConfiguration", "TrackingServer"] + hits + protos
             + libraries(
                 "GRPCCore", "GRPCNIOTransportHTTP2Posix", "Logging", "NIOCore", "NIOEmbedded"),
         path: "Tests/Fuzz/Stack"),
@@ -259,21 +248,18 @@ let targets: [Target] = [
         name: "TestSupport", dependencies: protos, path: "Tests/Support", swiftSettings: strict),
     tests("TrackingCoreTests", ["TestSupport", "TrackingCore"] + protos),
     tests("TrackingLedgerTests", ["TestSupport", "TrackingCore", "TrackingLedger"]),
-    tests(
-        "TrackingJournalTests",
-        ["CCRC32C", "TestSupport", "TrackingCore", "TrackingJournal", "TrackingLedger"]
-            + libraries("GRDB")),
+    tests("TrackingJournalTests", ["CCRC32C", "TestSupport"] + hits + libraries("GRDB")),
     tests(
         "TrackingSinksTests",
         [
             "CLibpq", "CNats", "CRdKafka", "CZstd", "CampaignSink", "GRPCSink", "KafkaSink",
-            "NATSSink", "PostgreSQLSink", "SQLiteSink", "SightlineProtos", "SightlineSinks",
-            "SinkConfiguration", "Telemetry", "TestSupport", "TrackingCore", "TrackingJournal",
-            "TrackingSinks", "WebhookSink",
+            "NATSSink", "PostgreSQLSink", "SQLiteSink", "SightlineSinks", "SinkConfiguration",
+            "Telemetry", "TestSupport", "WebhookSink",
         ]
+            + hits + service
             + libraries(
                 "CoreMetrics", "Crypto", "GRDB", "HTTPTypes", "Hummingbird", "Logging",
-                "MetricsTestKit", "NIOCore", "ServiceLifecycle", "Tracing") + grpc),
+                "MetricsTestKit", "NIOCore", "ServiceLifecycle", "Tracing")),
     tests(
         "SightlineClientTests",
         ["EventFiles", "SightlineClient", "TestSupport"] + service
@@ -289,24 +275,15 @@ let targets: [Target] = [
             + libraries("CoreMetrics", "Logging", "ServiceLifecycle")),
     tests(
         "TrackingReportTests",
-        [
-            "SQLiteSink", "TestSupport", "TrackingCore", "TrackingLedger", "TrackingReport",
-            "TrackingSinks",
-        ]
-            + protos + libraries("GRDB")),
+        ["SQLiteSink", "TestSupport", "TrackingReport"] + hits + protos + libraries("GRDB")),
     tests(
         "TrackingServerTests",
-        [
-            "AdminServer", "ConfigurationKeys", "Credentials", "EventFiles", "EventQuarantine",
-            "HTTP2Edge",
-            "ServerConfiguration", "SightlineClient", "SightlineProtos", "SinkConfiguration",
-            "Telemetry", "TestSupport", "TrackingCore", "TrackingJournal", "TrackingLedger",
-            "TrackingServer", "TrackingSinks", "VerdictTap",
-        ]
+        ["EventFiles", "ServerConfiguration", "SightlineClient", "TestSupport", "TrackingServer"]
+            + around + hits + service
             + libraries(
                 "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdTesting", "JWTKit", "CoreMetrics",
                 "NIOCore", "NIOEmbedded", "NIOHPACK", "NIOHTTP2", "NIOSSL", "SwiftASN1", "X509",
-                "GRDB", "InMemoryTracing", "Logging", "Tracing") + grpc),
+                "GRDB", "InMemoryTracing", "Logging", "Tracing")),
 ]
 
 let package = Package(
