@@ -165,6 +165,10 @@ final class ScenarioServer: Sightline_V1_TrackingService.ServiceProtocol {
         request: ServerRequest<Sightline_V1_InspectPayloadRequest>, context: ServerContext
     ) async throws -> ServerResponse<Sightline_V1_InspectPayloadResponse> { throw Self.unknown }
 
+    func explainDelivery(
+        request: ServerRequest<Sightline_V1_ExplainDeliveryRequest>, context: ServerContext
+    ) async throws -> ServerResponse<Sightline_V1_ExplainDeliveryResponse> { throw Self.unknown }
+
     private static let unknown = RPCError(
         code: .unimplemented, message: "the conformance kit has StreamEvents alone")
 }
