@@ -153,7 +153,9 @@ let targets: [Target] = [
     module("PostgreSQLSink", sink + ["CLibpq"] + libraries("Logging")),
     module("TerminalText"),
     module("SightlineClient", service + tracing + libraries("CoreMetrics", "DequeModule")),
-    module("EventFiles", ["SightlineClient", "TerminalText", "TrackingCore"] + service),
+    module(
+        "EventFiles",
+        ["SightlineClient", "TerminalText", "TrackingCore", "TrackingLedger"] + service),
     module("SightlineBench", ["EventFiles", "SightlineClient", "TrackingCore"] + service),
     module("ClientConformance", service + libraries("NIOCore")),
     module(

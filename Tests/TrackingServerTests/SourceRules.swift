@@ -103,6 +103,7 @@ enum SourceRules {
         ]),
         "EventFiles": Self.system.union(Self.grpc).union([
             "SightlineClient", "SightlineProtos", "SwiftProtobuf", "TerminalText", "TrackingCore",
+            "TrackingLedger",
         ]),
         "SightlineBench": Self.system.union(Self.grpc).union([
             "EventFiles", "NIOCore", "SightlineClient", "SightlineProtos", "SwiftProtobuf",

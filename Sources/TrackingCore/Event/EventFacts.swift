@@ -1,5 +1,5 @@
-/// What the keys of an event's hits and its place in the ledger are made of. Read at once: each look
-/// into the views copies them.
+/// What the keys of an event's hits and its place in the ledger are made of. Read at once: each
+/// look into the views copies them.
 struct EventFacts {
     let product: Product
     let platform: Platform?

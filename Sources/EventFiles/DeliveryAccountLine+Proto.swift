@@ -1,11 +1,10 @@
-internal import EventFiles
-internal import SightlineProtos
+package import SightlineProtos
 internal import SwiftProtobuf
-internal import TrackingLedger
+package import TrackingLedger
 
 extension DeliveryAccountLine {
     /// What a server has answered.
-    init(_ response: Sightline_V1_ExplainDeliveryResponse, of delivery: String) {
+    package init(_ response: Sightline_V1_ExplainDeliveryResponse, of delivery: String) {
         self.init(
             tenant: "", delivery: delivery,
             findings: response.findings.map { finding in
