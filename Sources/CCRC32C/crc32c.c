@@ -42,11 +42,21 @@ uint32_t sightline_crc32c(uint32_t crc, const void *bytes, size_t count) {
     return sightline_crc32c_table(crc, bytes, count);
 }
 
-#elif defined(__ARM_FEATURE_CRC32)
+#elif defined(__aarch64__)
+#if defined(__ARM_FEATURE_CRC32)
+static int has_instruction(void) { return 1; }
+#else
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+
+// Optional in ARMv8.0, for which Swift compiles: the kernel tells what the processor has.
+static int has_instruction(void) { return (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0; }
+#endif
+
 #include <arm_acle.h>
 
-uint32_t sightline_crc32c(uint32_t crc, const void *bytes, size_t count) {
-    const uint8_t *byte = bytes;
+__attribute__((target("+crc")))
+static uint32_t crc32c_instruction(uint32_t crc, const uint8_t *byte, size_t count) {
     crc = ~crc;
     for (; count >= 8; byte += 8, count -= 8) {
         uint64_t word;
@@ -55,6 +65,11 @@ uint32_t sightline_crc32c(uint32_t crc, const void *bytes, size_t count) {
     }
     for (; count > 0; byte++, count--) crc = __crc32cb(crc, *byte);
     return ~crc;
+}
+
+uint32_t sightline_crc32c(uint32_t crc, const void *bytes, size_t count) {
+    if (has_instruction()) return crc32c_instruction(crc, bytes, count);
+    return sightline_crc32c_table(crc, bytes, count);
 }
 
 #else
