@@ -1,7 +1,8 @@
-# Every target leans on `bootstrap`; what needs more than three lines stands in Scripts/.
+# Every target leans on `bootstrap`, or on the small `bootstrap-build` where it only builds the
+# program; what needs more than three lines stands in Scripts/.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help bootstrap build smoke release generate check check-generated check-protos check-format \
+.PHONY: help bootstrap bootstrap-build build smoke release generate check check-generated check-protos check-format \
 	check-scripts check-rules check-docs check-deploy docs format test test-swift test-interop \
 	build-tests clients test-clients test-libraries test-nats cluster cluster-kafka fuzz fuzz-short fuzz-stack \
 	fuzz-stack-short simulate simulate-short verify run demo bench bench-micro clean
@@ -13,9 +14,12 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
 
 bootstrap: ## Install what is missing: system packages (asks before sudo) and .venv
-	@Scripts/bootstrap
+	@Scripts/bootstrap dev
 
-build: bootstrap ## Build the debug program
+bootstrap-build: ## Install only what the program needs: what build, run and demo do by themselves
+	@Scripts/bootstrap build
+
+build: bootstrap-build ## Build the debug program
 	Scripts/swift-build --product sightline
 
 # What CI never sees, as it builds with every trait.
@@ -25,7 +29,7 @@ smoke: build ## The debug program without traits: the demo, and the sinks that i
 	$(SIGHTLINE) config print --set sink=kafka 2>&1 | grep -q 'swift build --traits Kafka'
 	$(SIGHTLINE) config print --set sink=postgresql 2>&1 | grep -q 'swift build --traits PostgreSQL'
 
-release: bootstrap ## Build the release program
+release: bootstrap-build ## Build the release program
 	Scripts/swift-build -c release --product sightline
 
 generate: bootstrap ## Generate the code from Protos
