@@ -5,7 +5,7 @@
 .PHONY: help bootstrap bootstrap-build build smoke release generate check check-generated check-protos check-format \
 	check-scripts check-rules check-docs check-deploy docs format test test-swift test-interop \
 	build-tests clients test-clients test-libraries test-nats cluster cluster-kafka fuzz fuzz-short fuzz-stack \
-	fuzz-stack-short simulate simulate-short verify run demo bench bench-micro clean
+	fuzz-stack-short simulate simulate-short verify run demo dist bench bench-micro clean
 
 SIGHTLINE := .build/debug/sightline
 GENERATED := Sources/SightlineProtos/Generated
@@ -24,7 +24,7 @@ build: bootstrap-build ## Build the debug program
 
 # What CI never sees, as it builds with every trait.
 smoke: build ## The debug program without traits: the demo, and the sinks that it does not have
-	Scripts/demo
+	PROGRAM=$(SIGHTLINE) Scripts/demo
 	$(SIGHTLINE) config print --set sink=nats 2>&1 | grep -q 'swift build --traits NATS'
 	$(SIGHTLINE) config print --set sink=kafka 2>&1 | grep -q 'swift build --traits Kafka'
 	$(SIGHTLINE) config print --set sink=postgresql 2>&1 | grep -q 'swift build --traits PostgreSQL'
@@ -56,7 +56,7 @@ docs-api: bootstrap ## Generate docs/api.md from Protos
 	.venv/bin/python Scripts/api-docs > docs/api.md
 
 check-format: bootstrap ## Check the format of hand-written Swift
-	swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks/micro
+	swift format lint --strict --recursive --parallel Package.swift Plugins Sources Tests Benchmarks/micro
 
 check-scripts: bootstrap ## Run shellcheck over the shell scripts
 	Scripts/check-scripts
@@ -74,7 +74,7 @@ check-deploy: bootstrap ## Check Deploy: alerts and their tests, dashboard, unit
 	.venv/bin/python Scripts/check-deploy
 
 format: bootstrap ## Format hand-written Swift in place
-	swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks/micro
+	swift format --in-place --recursive --parallel Package.swift Plugins Sources Tests Benchmarks/micro
 
 test: test-swift test-interop ## All tests, the Python client's last
 
@@ -146,6 +146,11 @@ bench: release ## Sightline beside Go and C++ peers: a table of medians and rati
 bench-micro: bootstrap ## Instructions and allocations per event, by valgrind (5 minutes)
 	Benchmarks/bootstrap && Scripts/swift-build -c release --product microbench
 	Benchmarks/micro/run --binary .build/release/microbench
+
+dist: release ## Man pages, completions, bill of materials and notices of the release, in .build/dist
+	Scripts/manual .build/release/sightline .build/dist
+	Scripts/sbom .build/release/sightline --bom .build/dist/sightline.cdx.json \
+		--notices .build/dist/THIRD-PARTY-NOTICES
 
 clean: ## Remove what was built
 	rm -rf .build .venv

@@ -118,6 +118,7 @@ let targets: [Target] = [
     .systemLibrary(name: "CLibcrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CMalloc"),
     .target(name: "CInflate", linkerSettings: [.linkedLibrary("z")]),
+    .plugin(name: "BuildFacts", capability: .buildTool(), exclude: ["facts.sh"]),
     module("ConfigurationKeys"),
     module("TrackingCore", ["CLibcrypto", "ConfigurationKeys"]),
     .target(name: "CCRC32C"),
@@ -227,7 +228,8 @@ let targets: [Target] = [
                 "NIOCore", "NIOHTTP1", "ServiceLifecycle", "SwiftASN1", "X509"),
         // A link to docs/rules.md, for `explain --rule`.
         resources: [.embedInCode("rules.md")],
-        swiftSettings: strict),
+        swiftSettings: strict,
+        plugins: ["BuildFacts"]),
     // In no product: built where it is named, `swift build --product microbench`.
     tool(
         "microbench", ["SQLiteSink"] + hits, path: "Benchmarks/micro",

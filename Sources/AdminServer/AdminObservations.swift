@@ -27,7 +27,7 @@ package struct AdminObservations {
     /// The services that present them, in the order of their start.
     ///
     /// - Parameters:
-    ///   - version: the program's version.
+    ///   - build: the program's.
     ///   - directory: the data directory, for the admin socket.
     ///   - registry: the server's metrics.
     ///   - sinks: what the socket does with the sinks.
@@ -37,18 +37,18 @@ package struct AdminObservations {
     ///   - obstacles: the reasons why the server is not ready, for people; empty if it is.
     ///   - onListening: called with the page's URL once the port is bound.
     package func services(
-        version: String, directory: String, registry: MetricsRegistry, sinks: any SinkOperator,
+        build: Build, directory: String, registry: MetricsRegistry, sinks: any SinkOperator,
         ledger: @escaping @Sendable () async -> Ledger, tap: VerdictTap,
         recovery: any EventRecovery, obstacles: @escaping @Sendable () -> [String],
         logger: Logger,
         onListening: @escaping @Sendable (String) -> Void
     ) -> [any Service] {
         let statistics = StatisticsService(
-            version: version, historySeconds: self.configuration.historySeconds,
+            version: build.version, historySeconds: self.configuration.historySeconds,
             registry: registry, obstacles: obstacles, sinks: sinks, funnels: self.funnels,
             rejections: self.rejections, ledger: ledger)
         let routes = AdminRoutes(
-            version: version, registry: registry, obstacles: obstacles, statistics: statistics,
+            build: build, registry: registry, obstacles: obstacles, statistics: statistics,
             page: AdminPage(), hostNames: self.configuration.hostNames)
         let socket = AdminSocket(
             directory: directory, configuration: self.configuration,

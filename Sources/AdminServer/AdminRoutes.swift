@@ -5,7 +5,7 @@ internal import Telemetry
 
 /// The admin server's six paths, all of them read-only, and what its socket has beside them.
 struct AdminRoutes: Sendable {
-    let version: String
+    let build: Build
     let registry: MetricsRegistry
     /// The reasons why the server is not ready, for people; empty if it is.
     let obstacles: @Sendable () -> [String]
@@ -18,10 +18,6 @@ struct AdminRoutes: Sendable {
     private struct Readiness: Encodable {
         let isReady: Bool
         let notReady: [String]
-    }
-
-    private struct Build: Encodable {
-        let version: String
     }
 
     /// The router, with the gate in front of every route.
@@ -61,7 +57,7 @@ struct AdminRoutes: Sendable {
                 Readiness(isReady: obstacles.isEmpty, notReady: obstacles))
         }
         router.get("/version") { _, _ in
-            try AdminAnswer.json(.ok, Build(version: self.version))
+            try AdminAnswer.json(.ok, self.build)
         }
         router.get("/metrics") { _, _ in
             AdminAnswer.bytes(

@@ -35,7 +35,7 @@ public enum SightlineServer {
         for warning in loaded.warnings { logger.warning("\(warning)") }
         DescriptorLimit.raise()
         let application = try await Application(
-            configuration: configuration, version: "SightlineSinks", logger: logger,
+            configuration: configuration, build: Build(version: "SightlineSinks"), logger: logger,
             ownSinks: sinks.map(AdaptedSink.init),
             onListening: { _ in },
             onFailure: { error in

@@ -31,7 +31,7 @@ package struct Application: Sendable {
     /// Opens the data directory and its files; nothing listens yet.
     ///
     /// - Parameters:
-    ///   - version: the program's version, for the admin page and traces.
+    ///   - build: the program's, for the admin page, metrics and the journal's files.
     ///   - reloader: reloads the configuration on SIGHUP; nil ignores the signal.
     ///   - ownSinks: sinks that are no kind of this program's; the configuration lists their names.
     ///   - onAdminListening: called with the admin page's URL once the port is bound.
@@ -41,7 +41,7 @@ package struct Application: Sendable {
     /// - Throws: `ConfigurationError` if TLS or credential files are unusable, `JournalError`,
     ///   `FileFormatError`, or the error of a sink that cannot be opened.
     package init(
-        configuration: ServerConfiguration, version: String, logger: Logger,
+        configuration: ServerConfiguration, build: Build, logger: Logger,
         reloader: Reloader? = nil, ownSinks: [any Sink] = [],
         onAdminListening: @escaping @Sendable (String) -> Void = { _ in },
         onListening: @escaping @Sendable (String) -> Void,
@@ -62,7 +62,7 @@ package struct Application: Sendable {
         let metrics = ServerMetrics()
         self.metrics = metrics.registry
         var journalConfiguration = configuration.journal
-        journalConfiguration.program = "Sightline \(version)"
+        journalConfiguration.program = "Sightline \(build.version)"
         self.journal = try Journal(
             directory: directory + "/journal", sinks: configuration.journalSinks,
             configuration: journalConfiguration, onCommit: { metrics.countCommit($0) },
@@ -84,7 +84,7 @@ package struct Application: Sendable {
         metrics.collect(journal)
         metrics.collect(sinks, dataDirectory: directory)
         if let quarantine { metrics.collect(quarantine) }
-        metrics.collect(version: version, budget: ingest.budget, connections: connections)
+        metrics.collect(build, budget: ingest.budget, connections: connections)
         if let certificates { metrics.collect(certificates) }
         if let spans { metrics.collect(spans.counts) }
         // "Listening" is announced only once the admin server answers too.
@@ -113,7 +113,7 @@ package struct Application: Sendable {
             services.append(certificates)
         }
         services += observations.services(
-            version: version, directory: directory, registry: metrics.registry,
+            build: build, directory: directory, registry: metrics.registry,
             sinks: sinks, ledger: { await journal.ledger() }, tap: ingest.tap,
             recovery: Recovery(of: quarantine?.file, record: ingest.recover),
             obstacles: { board.obstacles },

@@ -43,7 +43,7 @@ struct ServeCommand: AsyncParsableCommand {
         } catch {
             throw Self.exit(.configuration, "\(error)")
         }
-        configuration.traces.resource.serviceVersion = Version.text
+        configuration.traces.resource.serviceVersion = Build.program.version
         defer { if self.dev { Self.remove(Self.temporaryDirectory) } }
         let level = LogLevel(configuration.logLevel)
         let form = configuration.logFormat.standardErrorForm
@@ -71,7 +71,7 @@ struct ServeCommand: AsyncParsableCommand {
     ) async throws -> Application {
         do {
             return try await Application(
-                configuration: configuration, version: Version.text, logger: logger,
+                configuration: configuration, build: .program, logger: logger,
                 reloader: reloader,
                 onAdminListening: { address in Self.announce("admin page on \(address)") },
                 onListening: { address in Self.announce("listening on \(address)") },

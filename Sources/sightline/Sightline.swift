@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Telemetry
 
 /// The root command; each subcommand has a file of its own.
 @main
@@ -6,7 +7,7 @@ struct Sightline: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sightline",
         abstract: "Takes in push and in-app tracking events, judges them, and forwards their hits.",
-        version: Version.text,
+        version: Build.program.line,
         subcommands: [
             ServeCommand.self, SendCommand.self, TailCommand.self, TopCommand.self,
             ExplainCommand.self, WhyCommand.self, InspectCommand.self, ReportCommand.self,

@@ -1,11 +1,19 @@
 internal import ArgumentParser
+internal import Telemetry
 
-/// Prints the version.
+/// Prints the version, and what it was built from.
 struct VersionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "version", abstract: "Print the version.")
+        commandName: "version", abstract: "Print the version, its commit, compiler and traits.")
 
-    func run() {
-        Console.out("sightline \(Version.text)")
+    @Flag(help: "Print one line of JSON.")
+    var json = false
+
+    func run() throws {
+        if self.json {
+            try Console.json(Build.program)
+        } else {
+            Console.out(Build.program.line)
+        }
     }
 }

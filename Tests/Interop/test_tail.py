@@ -1,6 +1,7 @@
 """The commands: what a person at a terminal sends, reads and asks."""
 
 import json
+import re
 import subprocess
 import time
 
@@ -158,9 +159,20 @@ def test_inspecting_payloads(payloads):
 
 
 def test_version():
-    """One line, with a number."""
-    text = run("version").stdout.strip()
-    assert text.count("\n") == 0 and any(letter.isdigit() for letter in text), text
+    """One line, and the same as JSON: the commit is git's or unknown, never another one."""
+    line = run("version").stdout
+    assert line.count("\n") == 1 and run("--version").stdout == line
+    told = json.loads(run("version", "--json").stdout)
+    assert line.startswith(f"sightline {told['version']} (commit {told['commit'][:12]}"), line
+    assert line.endswith(f"traits: {', '.join(told['traits']) or 'none'})\n"), line
+    assert re.fullmatch(r"\d+\.\d+(\.\d+)?\S*", told["swift"]), told
+    assert told["commit"] == "unknown" or is_commit(told["commit"]), told
+
+
+def is_commit(name: str) -> bool:
+    """Whether the program's repository has this commit."""
+    done = subprocess.run(["git", "cat-file", "-e", f"{name}^{{commit}}"], cwd=ROOT, check=False)
+    return done.returncode == 0
 
 
 @pytest.mark.parametrize("arguments", [

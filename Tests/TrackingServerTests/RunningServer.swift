@@ -45,7 +45,7 @@ struct RunningServer: Sendable {
         configure(&configuration)
         let (addresses, listening) = AsyncStream.makeStream(of: String.self)
         let application = try await Application(
-            configuration: configuration, version: "test",
+            configuration: configuration, build: Build(version: "test"),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             onListening: { listening.yield($0) }, onFailure: { _ in })
         return try await withThrowingTaskGroup(of: Void.self) { group in

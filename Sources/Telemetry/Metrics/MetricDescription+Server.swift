@@ -3,7 +3,8 @@
 extension MetricDescription {
     /// `sightline_build_info`.
     package static let buildInfo = MetricDescription.gauge(
-        "sightline_build_info", "1, with the version that runs", labels: "version")
+        "sightline_build_info", "1, with what the running program was built from",
+        labels: "version", "commit", "swift", "traits")
 
     // MARK: What comes in
 

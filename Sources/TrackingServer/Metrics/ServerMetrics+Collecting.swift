@@ -9,9 +9,10 @@ internal import TrackingLedger
 internal import TrackingSinks
 
 extension ServerMetrics {
-    /// Reports version, memory and connections at each scrape.
-    func collect(version: String, budget: MemoryBudget, connections: OpenConnections) {
-        self.registry.meter(.buildInfo, version).set(1)
+    /// Reports the build, memory and connections at each scrape.
+    func collect(_ build: Build, budget: MemoryBudget, connections: OpenConnections) {
+        let traits = build.traits.joined(separator: ",")
+        self.registry.meter(.buildInfo, build.version, build.commit, build.swift, traits).set(1)
         self.registry.meter(.memoryInFlightLimit).set(budget.hardBytes)
         let memory = self.registry.meter(.memoryInFlight)
         let open = self.registry.meter(.connections)

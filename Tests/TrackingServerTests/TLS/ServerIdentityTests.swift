@@ -2,6 +2,7 @@
 internal import Foundation
 internal import Logging
 internal import SwiftASN1
+internal import Telemetry
 internal import Testing
 internal import TrackingCore
 internal import X509
@@ -181,7 +182,7 @@ struct ServerIdentityTests {
         let broken = configuration
         await #expect(throws: ConfigurationError.self) {
             _ = try await Application(
-                configuration: broken, version: "test",
+                configuration: broken, build: Build(version: "test"),
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
                 onListening: { _ in }, onFailure: { _ in })
         }
