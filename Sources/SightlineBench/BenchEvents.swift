@@ -1,5 +1,6 @@
 internal import SightlineProtos
 internal import SwiftProtobuf
+internal import TrackingCore
 
 /// Encodes valid events of a given size, with placeholders for their ids.
 enum BenchEvents {
@@ -52,7 +53,7 @@ enum BenchEvents {
         event.eventID = self.placeholder
         event.occurTime.seconds = seconds
         event.occurTime.nanos = 123_000_000
-        event.appID = "com.example.shop"
+        event.appID = BenchMark.appID
         event.platform = kind == .received ? .android : .ios
         event.subjectID = String(repeating: "7", count: subject)
         event.consent = .optedIn
@@ -64,7 +65,7 @@ enum BenchEvents {
         case .received: event.push = self.fcm(text: text)
         case .trackAction:
             event.trackAction.broadlogID = "h" + self.placeholder
-            event.trackAction.deliveryID = "d57fd6"
+            event.trackAction.deliveryID = BenchMark.deliveryID
             event.trackAction.action = .click
         }
         return try event.serializedBytes()
@@ -76,7 +77,7 @@ enum BenchEvents {
         .with { push in
             push.apns.aps.alert.title = "Back in stock"
             push.apns.aps.alert.body = self.text(text)
-            push.apns.deliveryID = "d57fd6"
+            push.apns.deliveryID = BenchMark.deliveryID
             push.apns.messageID = "h" + self.placeholder
             push.apns.acsDeliveryTracking = "on"
             push.kind = kind
@@ -86,7 +87,7 @@ enum BenchEvents {
 
     private static func fcm(text: Int) -> Sightline_V1_PushInteraction {
         .with { push in
-            push.fcm.data.deliveryID = "d57fd6"
+            push.fcm.data.deliveryID = BenchMark.deliveryID
             push.fcm.data.messageID = "h" + self.placeholder
             push.fcm.data.acsDeliveryTracking = "on"
             push.fcm.data.title = "Back in stock"

@@ -10,6 +10,10 @@ package struct DeliveryFunnel: Sendable, Equatable {
     package var product: Product
     /// deliveryId.
     package var deliveryID: String
+    /// Its name, if the report was given names.
+    package var name: String?
+    /// The recipients that it was delivered to, if the report was told.
+    package var delivered: Int?
     /// Counts of Android and of events without a platform; the ratios use these (D20).
     package var others = FunnelCounts()
     /// Counts of iOS, which does not report every impression (D16).
@@ -31,6 +35,14 @@ package struct DeliveryFunnel: Sendable, Equatable {
         self.product == .standard ? self.others.openRatio : nil
     }
 
+    /// Notifications with a hit of any kind, per recipient that it was delivered to; nil if that is
+    /// not known.
+    package var reachRatio: Double? {
+        self.delivered.flatMap {
+            FunnelCounts.ratio(self.others.notifications + self.ios.notifications, of: $0)
+        }
+    }
+
     /// Opens on platforms other than iOS; nil for Classic.
     package var opens: Int? { self.product == .standard ? self.others.opens : nil }
 
@@ -40,7 +52,8 @@ package struct DeliveryFunnel: Sendable, Equatable {
 
 extension DeliveryFunnel: Encodable {
     private enum CodingKeys: CodingKey {
-        case tenant, app, product, deliveryID, others, ios, impressionRatio, clickRatio, openRatio
+        case tenant, app, product, deliveryID, name, delivered, reachRatio, others, ios,
+            impressionRatio, clickRatio, openRatio
         case button1, button2, closes, firstReceived, lastReceived
     }
 
@@ -51,6 +64,9 @@ extension DeliveryFunnel: Encodable {
         try row.encodeIfPresent(self.app, forKey: .app)
         try row.encode("\(self.product)", forKey: .product)
         try row.encode(self.deliveryID, forKey: .deliveryID)
+        try row.encodeIfPresent(self.name, forKey: .name)
+        try row.encodeIfPresent(self.delivered, forKey: .delivered)
+        try row.encodeIfPresent(self.reachRatio.map(ReportNumber.rounded), forKey: .reachRatio)
         try row.encode(self.others, forKey: .others)
         try row.encode(self.ios, forKey: .ios)
         try row.encode(

@@ -19,6 +19,8 @@ package struct Report: Sendable, Equatable {
     package let query: ReportQuery
     /// The funnels of Campaign deliveries.
     package var deliveries = Section<DeliveryFunnel>()
+    /// Whether names were added; the forms have columns for them then.
+    package private(set) var hasNames = false
     /// The funnels of Firebase in-app messages.
     package var inAppMessages = Section<InAppFunnel>()
     /// What is wrong with deliveries, by the ledger; nil where there is no ledger to read.
@@ -26,6 +28,19 @@ package struct Report: Sendable, Equatable {
 
     /// The maximum number of lines of data quality.
     package static let maxTroubles = 100
+
+    /// Adds what is known of the deliveries by their ids.
+    package func named(by names: DeliveryNames?) -> Report {
+        guard let names else { return self }
+        var report = self
+        report.hasNames = true
+        for index in report.deliveries.rows.indices {
+            guard let entry = names[report.deliveries.rows[index].deliveryID] else { continue }
+            report.deliveries.rows[index].name = entry.name
+            report.deliveries.rows[index].delivered = entry.delivered
+        }
+        return report
+    }
 
     /// The time range as text, in UTC.
     package var range: String {

@@ -1,4 +1,5 @@
 internal import GRDB
+internal import TrackingCore
 
 extension ReportQuery {
     /// Selects the rows of `counts` for this query: whole hours, all that it touches.
@@ -6,6 +7,7 @@ extension ReportQuery {
         (:tenant IS NULL OR tenant = (SELECT id FROM names WHERE text = :tenant))
             AND (:delivery IS NULL OR delivery = (SELECT id FROM names WHERE text = :delivery))
             AND (:app IS NULL OR app = (SELECT id FROM names WHERE text = :app))
+            AND coalesce(app <> (SELECT id FROM names WHERE text = :hidden), 1)
             AND (:firstHour IS NULL OR hour >= :firstHour)
             AND (:endHour IS NULL OR hour < :endHour)
         """
@@ -14,6 +16,7 @@ extension ReportQuery {
     var arguments: StatementArguments {
         [
             "tenant": self.tenant, "delivery": self.delivery, "app": self.app,
+            "hidden": self.includesBench || self.app != nil ? nil : BenchMark.appID,
             "firstHour": self.since.map { $0 / Self.hour },
             "endHour": self.until.map { $0 / Self.hour },
         ]

@@ -15,6 +15,8 @@ package struct ReportQuery: Sendable, Equatable {
     package var since: Int64?
     /// Only hits received before this time, in microseconds since 1970; nil for all.
     package var until: Int64?
+    /// Whether what `sightline bench` has sent counts too; it does if `app` names it.
+    package var includesBench = false
     /// Whether to split rows by app.
     package var isByApp = false
     /// The maximum rows of a section; further ones are counted as omitted.

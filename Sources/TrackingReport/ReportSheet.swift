@@ -8,7 +8,8 @@ package struct ReportSheet: Sendable {
         "ios_notifications", "ios_impressions", "ios_unique_impressions", "ios_clicks",
         "ios_unique_clicks", "ios_opens", "ios_unique_opens", "button_1", "button_2", "closes",
         "recipients", "dismissals", "display_errors", "impression_ratio", "click_ratio",
-        "open_ratio", "dismissal_ratio", "first_received", "last_received",
+        "open_ratio", "dismissal_ratio", "first_received", "last_received", "name", "delivered",
+        "reach_ratio",
     ]
 
     private let report: Report
@@ -36,7 +37,9 @@ package struct ReportSheet: Sendable {
             "click_ratio": self.number(row.others.clickRatio),
             "open_ratio": self.number(row.openRatio),
             "first_received": ReportTime.utc(row.firstReceived),
-            "last_received": ReportTime.utc(row.lastReceived),
+            "last_received": ReportTime.utc(row.lastReceived), "name": self.text(row.name),
+            "delivered": row.delivered.map { "\($0)" } ?? "",
+            "reach_ratio": self.number(row.reachRatio),
         ]
         let hasOpens = row.product == .standard
         for (prefix, counts) in [("", row.others), ("ios_", row.ios)] {

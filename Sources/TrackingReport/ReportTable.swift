@@ -50,23 +50,31 @@ package struct ReportTable: Sendable {
 
     private func deliveries() -> [String] {
         let isByApp = self.report.query.isByApp
+        let hasNames = self.report.hasNames
         var table = TextTable(
-            [("tenant", .left)] + (isByApp ? [("app", .left)] : []) + [
-                ("delivery", .left), ("product", .left), ("impressions", .right),
-                ("clicks", .right), ("opens", .right), ("click ratio", .left),
-                ("open ratio", .left), ("iOS impressions", .right), ("clicks", .right),
-                ("opens", .right),
-            ])
+            [("tenant", .left)] + (isByApp ? [("app", .left)] : []) + [("delivery", .left)]
+                + (hasNames ? [("name", .left), ("delivered", .right), ("reach", .left)] : [])
+                + [
+                    ("product", .left), ("impressions", .right),
+                    ("clicks", .right), ("opens", .right), ("click ratio", .left),
+                    ("open ratio", .left), ("iOS impressions", .right), ("clicks", .right),
+                    ("opens", .right),
+                ])
         for row in self.report.deliveries.rows {
             table.add(
-                [row.tenant] + (isByApp ? [row.app ?? "-"] : []) + [
-                    row.deliveryID, "\(row.product)", "\(row.others.impressions)",
-                    "\(row.others.clicks)", Self.count(row.opens),
-                    Self.bar(row.others.clickRatio), Self.bar(row.openRatio),
-                    "\(row.ios.impressions)", "\(row.ios.clicks)", Self.count(row.iosOpens),
-                ])
+                [row.tenant] + (isByApp ? [row.app ?? "-"] : []) + [row.deliveryID]
+                    + (hasNames ? Self.named(row) : []) + [
+                        "\(row.product)", "\(row.others.impressions)",
+                        "\(row.others.clicks)", Self.count(row.opens),
+                        Self.bar(row.others.clickRatio), Self.bar(row.openRatio),
+                        "\(row.ios.impressions)", "\(row.ios.clicks)", Self.count(row.iosOpens),
+                    ])
         }
         return table.lines()
+    }
+
+    private static func named(_ row: DeliveryFunnel) -> [String] {
+        [row.name ?? "-", self.count(row.delivered), self.bar(row.reachRatio)]
     }
 
     private func messages() -> [String] {

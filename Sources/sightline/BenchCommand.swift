@@ -13,10 +13,12 @@ struct BenchCommand: AsyncParsableCommand {
         commandName: "bench",
         abstract: "Load a server with new events, and measure its rate and its acks.",
         discussion: """
-            Every event is new, so the server keeps its hits: do not load one whose counts matter.
-            Without --rate the loop is closed, and latency follows from --window. Compare latencies
-            with --rate, where they count from when a request was due.
+            Every event is new, so the server keeps its hits, as of the app sightline.bench, which
+            `sightline report` leaves out. Without --rate the loop is closed, and latency follows
+            from --window. Compare latencies with --rate, where they count from when a request was
+            due.
             Exit 0: every event was accepted. 1: some were not, or the server refused.
+            64: without --rate or --yes, a server with events of others is not loaded.
             66: a file is missing. 69: the server cannot be reached, or acks no more.
             """)
 
@@ -26,6 +28,10 @@ struct BenchCommand: AsyncParsableCommand {
 
     @Option(help: "The server's HOST:PORT.")
     var target: String = Defaults.target
+
+    @OptionGroup var wait: WaitOption
+
+    @OptionGroup var consent: BenchConsent
 
     @Option(help: "Connections, 1 to 1000.")
     var connections = BenchPlan().connections
@@ -82,13 +88,23 @@ struct BenchCommand: AsyncParsableCommand {
         let report = BenchReport(plan)
         let summary: BenchSummary
         do {
+            let security = try self.security.security()
+            let credential = try self.credentials.credential()
+            let address = try ServerAddress(self.target)
+            try await self.wait.find(address)
+            if self.rate == nil {
+                try await self.consent.check(address, isUsual: self.target == Defaults.target)
+            }
             let bench = Bench(
-                address: try ServerAddress(self.target), plan: plan,
-                security: try self.security.security(),
-                credential: try self.credentials.credential())
+                address: address, plan: plan,
+                security: security, credential: credential)
             summary = try await bench.run { report.take($0) }
         } catch let error as FileReadError {
             throw Console.fail(error, .noInput)
+        } catch let error as AbsentServerError {
+            throw Console.fail(error, .unavailable)
+        } catch let error as BenchRefusal {
+            throw Console.fail(error, .validationFailure)
         } catch {
             throw Console.fail(client: error)
         }

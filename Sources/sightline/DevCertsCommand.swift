@@ -47,6 +47,12 @@ struct DevCertsCommand: ParsableCommand {
             let certificates = try DevelopmentCertificates(
                 names: names, client: self.client, days: self.days, now: Date())
             try self.write(certificates.files)
+        } catch let error as CocoaError {
+            throw Console.fail(
+                InputError(
+                    file: self.out,
+                    reason: "\(error.localizedDescription) Name a directory that you may write to, "
+                        + "with --out"), .inputOutput)
         } catch {
             throw Console.fail(error, .failure)
         }

@@ -57,6 +57,8 @@ struct EventInput: ParsableArguments {
             valueName: "interaction"))
     var interaction: [String] = []
 
+    @OptionGroup(title: "Events of payloads") var options: EventOptions
+
     func validate() throws {
         let names = try self.interactions
         if self.platform != nil, names.isEmpty {
@@ -68,6 +70,13 @@ struct EventInput: ParsableArguments {
                 """
                 --interaction needs --platform: ios or android. Without both the files are read \
                 as events, one per line.
+                """)
+        }
+        if self.platform == nil, let option = self.options.names.first {
+            throw ValidationError(
+                """
+                \(option) needs --platform and --interaction: events that are read one per line \
+                say it themselves.
                 """)
         }
         if self.files.count(where: { $0 == "-" }) > 1 {
@@ -92,6 +101,19 @@ struct EventInput: ParsableArguments {
         }
     }
 
+    /// Looks at the files before anything is sent: whether they can be read, and hold what the
+    /// options say.
+    ///
+    /// - Throws: `FileReadError`, `MissingPlatformError`, `WrongPlatformError`.
+    func check() throws {
+        try InputFile.check(self.files)
+        guard let platform else { return try PayloadForm.checkNoPayloads(in: self.files) }
+        for file in self.files where file != "-" {
+            guard let data = try InputFile.payload(in: file) else { continue }
+            try PayloadForm.check(data, file: file, platform: platform)
+        }
+    }
+
     /// An event for each payload and interaction, with a new id and the current time.
     ///
     /// - Throws: `InputError`, `FileReadError`.
@@ -107,6 +129,7 @@ struct EventInput: ParsableArguments {
                 } catch {
                     throw InputError(file: file, reason: "\(error)")
                 }
+                self.options.apply(to: &event)
                 event.eventID = UUID().uuidString.lowercased()
                 event.occurTime = Google_Protobuf_Timestamp(date: Date())
                 return OutgoingEvent(event, origin: EventOrigin(file: file))

@@ -28,6 +28,8 @@ struct ExplainCommand: AsyncParsableCommand {
     @Option(help: "Ask the server at HOST:PORT, with its configuration and its memory.")
     var target: String?
 
+    @OptionGroup var wait: WaitOption
+
     @Flag(help: "Print one line of JSON per event.")
     var json = false
 
@@ -60,17 +62,22 @@ struct ExplainCommand: AsyncParsableCommand {
         }
         let badLines = BadLineCounter()
         do {
+            if let target { try await self.wait.find(try ServerAddress(target)) }
             if let platform = self.input.platform?.platform {
                 let events = try self.input.payloadEvents(platform)
                 try await self.explain(events)
             } else {
-                try InputFile.check(self.input.files)
+                try self.input.check()
                 try await self.explainLines(badLines)
             }
         } catch let error as FileReadError {
             throw Console.fail(error, .noInput)
         } catch let error as InputError {
             throw Console.fail(error, .failure)
+        } catch let error as AbsentServerError {
+            throw Console.fail(error, .unavailable)
+        } catch let error as MissingPlatformError {
+            throw Console.fail(error, .validationFailure)
         } catch {
             throw Console.fail(client: error)
         }

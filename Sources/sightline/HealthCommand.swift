@@ -27,6 +27,8 @@ struct HealthCommand: AsyncParsableCommand {
     @Option(help: "The admin server, HOST:PORT, to be asked instead of --target.")
     var admin: String?
 
+    @OptionGroup var wait: WaitOption
+
     @OptionGroup(title: "Security") var security: ClientSecurityOptions
 
     @OptionGroup(title: "Credentials") var credentials: CredentialOptions
@@ -50,6 +52,8 @@ struct HealthCommand: AsyncParsableCommand {
             guard isServing else { throw ExitCode.unavailable }
         } catch let error as FileReadError {
             throw Console.fail(error, .noInput)
+        } catch let error as AbsentServerError {
+            throw Console.fail(error, .unavailable)
         } catch let error as TrackingClientError {
             throw Console.fail(error, .unavailable)
         } catch let error as SightlineClientError {
@@ -62,13 +66,16 @@ struct HealthCommand: AsyncParsableCommand {
 
     private func isServing() async throws -> Bool {
         if let admin {
-            return try await ReadinessClient(address: try ServerAddress(admin))
-                .isReady(within: Self.timeout)
+            let address = try ServerAddress(admin)
+            try await self.wait.find(address, option: "--admin")
+            return try await ReadinessClient(address: address).isReady(within: Self.timeout)
         }
+        let security = try self.security.security()
+        let credential = try self.credentials.credential()
+        let address = try ServerAddress(self.target)
+        try await self.wait.find(address)
         let client = TrackingClient(
-            address: try ServerAddress(self.target), timeout: Self.timeout,
-            security: try self.security.security(),
-            credential: try self.credentials.credential())
+            address: address, timeout: Self.timeout, security: security, credential: credential)
         return try await client.health(of: self.service) == .serving
     }
 }

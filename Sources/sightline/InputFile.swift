@@ -11,9 +11,20 @@ enum InputFile {
     ///
     /// - Throws: `FileReadError`, or `InputError` above the reader's limit.
     static func read(_ file: String) throws -> Data {
+        let limit = PayloadReader.maximumByteCount
+        if let data = try self.read(file, upTo: limit) { return data }
+        throw InputError(
+            file: file,
+            reason: "the file has more than \(limit) bytes, the most that a payload may have; "
+                + "name one payload per file, or leave --platform out to read events line by line")
+    }
+
+    /// Reads a file whole; nil if it has more than `limit` bytes.
+    ///
+    /// - Throws: `FileReadError`.
+    static func read(_ file: String, upTo limit: Int) throws -> Data? {
         let handle = try self.open(file)
         defer { if file != "-" { close(handle.fileDescriptor) } }
-        let limit = PayloadReader.maximumByteCount
         var data = Data()
         do {
             while data.count <= limit {
@@ -24,10 +35,17 @@ enum InputFile {
         } catch {
             throw FileReadError(file: file, reason: "\(error.localizedDescription)")
         }
-        throw InputError(
-            file: file,
-            reason: "the file has more than \(limit) bytes, the most that a payload may have; "
-                + "name one payload per file, or leave --platform out to read events line by line")
+        return nil
+    }
+
+    /// A file that is small enough for a payload; nil for a larger one, and for a pipe, which can
+    /// be read once.
+    ///
+    /// - Throws: `FileReadError`.
+    static func payload(in file: String) throws -> Data? {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file)
+        guard attributes?[.type] as? FileAttributeType == .typeRegular else { return nil }
+        return try self.read(file, upTo: PayloadReader.maximumByteCount)
     }
 
     /// Checks that files exist and are readable before anything is sent.

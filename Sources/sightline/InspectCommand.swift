@@ -78,21 +78,12 @@ struct InspectCommand: ParsableCommand {
         return inspection.tracked
     }
 
-    /// Guesses the platform: iOS payloads have `aps`, Android's have `data`, and an FCM v1 message
-    /// has either.
     private static func guess(_ payload: JSONValue, file: String) throws -> PlatformName {
-        var keys = payload.objectValue ?? [:]
-        if let message = keys["message"]?.objectValue { keys.merge(message) { own, _ in own } }
-        let isIOS = keys["aps"] != nil || keys["apns"] != nil
-        switch (isIOS, keys["data"] != nil || keys["android"] != nil) {
-        case (true, false): return .ios
-        case (false, true): return .android
-        case (true, true), (false, false):
-            throw InputError(
-                file: file,
-                reason: "the payload's shape does not tell its platform (iOS has `aps`, Android "
-                    + "has `data`); say --platform ios or --platform android")
-        }
+        if let platform = PayloadForm.platform(of: payload) { return platform }
+        throw InputError(
+            file: file,
+            reason: "the payload's shape does not tell its platform (iOS has `aps`, Android "
+                + "has `data`); say --platform ios or --platform android")
     }
 
     private func line(

@@ -190,6 +190,8 @@ struct KeysRevokeCommand: ParsableCommand {
         let file = try self.place.file()
         let isKnown: Bool
         do {
+            // An update would create it.
+            _ = try file.records()
             isKnown = try file.update { records in
                 guard let index = records.firstIndex(where: { $0.id == self.id }) else {
                     return false

@@ -1,5 +1,6 @@
 // `sightline report`: the funnel of each delivery, counted from hits.db.
 internal import ArgumentParser
+internal import EventFiles
 internal import Foundation
 internal import GRDB
 internal import TerminalText
@@ -17,7 +18,8 @@ struct ReportCommand: AsyncParsableCommand {
             or 7d ago, a date (2026-11-20), or a date and time with its zone \
             (2026-11-20T10:00:00Z); what counts is when the server received a hit. Hits are \
             counted by the hour, so all hours that a range touches count. All times are UTC.
-            Exit 0: shown. 69: there is no database to read. 74: --html cannot be written. \
+            Exit 0: shown. 1: the file of deliveries is not usable. 66: it is missing. 69: there \
+            is no database to read. 74: --html cannot be written. \
             78: a newer build has written the database.
             """)
 
@@ -27,11 +29,22 @@ struct ReportCommand: AsyncParsableCommand {
     @Option(help: "Only this delivery, or this in-app message.")
     var delivery: String?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            A CSV file with the columns id, name and delivered: adds each delivery's name, and how \
+            many of its recipients are in the report.
+            """, valueName: "file"))
+    var deliveries: String?
+
     @Option(help: "Only this tenant.")
     var tenant: String?
 
     @Option(help: "Only this app.")
     var app: String?
+
+    @Flag(help: "Count also what `sightline bench` has sent.")
+    var bench = false
 
     @Flag(help: "A row for each app.")
     var byApp = false
@@ -67,17 +80,23 @@ struct ReportCommand: AsyncParsableCommand {
     func run() async throws {
         do {
             let query = try self.query()
+            let names = try self.deliveries.map(Self.names)
             let database = try DatabaseFile.open(
                 HitRow.fileName, in: self.dataDir, formatVersion: HitRow.formatVersion,
                 oldestVersion: HitRow.oldestCountedVersion)
             let quality = await self.quality()
             if let path = self.html {
-                try await self.writePage(query, of: database, quality, to: path)
+                try await self.writePage(query, names, of: database, quality, to: path)
             } else {
                 var report = try await database.read { try Report(query, in: $0) }
+                    .named(by: names)
                 report.quality = quality
                 try self.print(report)
             }
+        } catch let error as FileReadError {
+            throw Console.fail(error, .noInput)
+        } catch let error as InputError {
+            throw Console.fail(error, .failure)
         } catch let error as FileFormatError {
             throw Console.fail(error, .configuration)
         } catch let error as DatabaseFileError {
@@ -94,6 +113,7 @@ struct ReportCommand: AsyncParsableCommand {
         query.tenant = self.tenant
         query.delivery = self.delivery
         query.app = self.app
+        query.includesBench = self.bench
         query.isByApp = self.byApp
         query.limit = self.limit
         query.since = try self.since.map { try TimeOption.time($0, of: "--since", now: now) }
@@ -111,13 +131,25 @@ struct ReportCommand: AsyncParsableCommand {
             tenant: self.tenant, delivery: self.delivery, limit: Report.maxTroubles)
     }
 
+    private static func names(in file: String) throws -> DeliveryNames {
+        guard let data = try InputFile.read(file, upTo: DeliveryNames.maxBytes) else {
+            throw InputError(
+                file: file, reason: "it has more than \(DeliveryNames.maxBytes) bytes")
+        }
+        do {
+            return try DeliveryNames(csv: data)
+        } catch {
+            throw InputError(file: file, reason: "\(error)")
+        }
+    }
+
     private func writePage(
-        _ query: ReportQuery, of database: DatabaseQueue, _ quality: [DeliveryTrouble]?,
-        to path: String
+        _ query: ReportQuery, _ names: DeliveryNames?, of database: DatabaseQueue,
+        _ quality: [DeliveryTrouble]?, to path: String
     ) async throws {
         // One transaction, so that plot and tables count the same hits.
         let page = try await database.read { database in
-            var report = try Report(query, in: database)
+            var report = try Report(query, in: database).named(by: names)
             report.quality = quality
             return ReportPage(
                 report, timeline: try Timeline(query, in: database),

@@ -23,6 +23,8 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: "The server's HOST:PORT.")
     var target: String = Defaults.target
 
+    @OptionGroup var wait: WaitOption
+
     @Option(help: "Events in a request, 1 to 2000.")
     var batch: Int = 100
 
@@ -48,11 +50,14 @@ struct SendCommand: AsyncParsableCommand {
     func run() async throws {
         let report: SendReport
         do {
-            var configuration = ClientConfiguration(address: try ServerAddress(self.target))
+            try self.input.check()
+            let address = try ServerAddress(self.target)
+            var configuration = ClientConfiguration(address: address)
             configuration.limits = RequestLimits(
                 maxEvents: self.batch, maxRequestBytes: RequestLimits.largestRequestByteCount)
             configuration.security = try self.security.security()
             configuration.credential = try self.credentials.credential()
+            try await self.wait.find(address)
             if let platform = self.input.platform?.platform {
                 let events = try self.input.payloadEvents(platform)
                 report = SendReport(json: self.json, total: events.count, target: self.target)
@@ -60,7 +65,6 @@ struct SendCommand: AsyncParsableCommand {
                 try await self.finish(report) { try await self.send(source, configuration, report) }
             } else {
                 let files = self.input.files
-                try InputFile.check(files)
                 let total = Console.isErrorTerminal ? InputFile.lineCount(files) : nil
                 report = SendReport(json: self.json, total: total, target: self.target)
                 let source = EventFiles(files) { report.takeBadLine($1, at: $0) }
@@ -70,6 +74,12 @@ struct SendCommand: AsyncParsableCommand {
             throw Console.fail(error, .noInput)
         } catch let error as InputError {
             throw Console.fail(error, .failure)
+        } catch let error as AbsentServerError {
+            throw Console.fail(error, .unavailable)
+        } catch let error as MissingPlatformError {
+            throw Console.fail(error, .validationFailure)
+        } catch let error as WrongPlatformError {
+            throw Console.fail(error, .validationFailure)
         }
         if report.hasBadLines { throw ExitCode.failure }
     }

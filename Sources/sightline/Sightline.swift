@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Foundation
 internal import Telemetry
 
 /// The root command; each subcommand has a file of its own.
@@ -18,4 +19,13 @@ struct Sightline: AsyncParsableCommand {
             KeysCommand.self, HealthCommand.self,
             VersionCommand.self,
         ])
+
+    static func main() async {
+        let words = Array(CommandLine.arguments.dropFirst())
+        if let problem = CommandNames.problem(with: words, of: Self.self) {
+            Console.error("sightline: \(problem)")
+            Foundation.exit(ExitCode.validationFailure.rawValue)
+        }
+        await self.main(words)
+    }
 }

@@ -18,6 +18,8 @@ struct TopCommand: AsyncParsableCommand {
     @Option(help: "The admin server, HOST:PORT.")
     var admin: String = Defaults.admin
 
+    @OptionGroup var wait: WaitOption
+
     @Option(help: "Seconds between two screens, 0.1 to 3600.")
     var interval: Double = 1
 
@@ -39,7 +41,13 @@ struct TopCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let client = StatisticsClient(address: try ServerAddress(self.admin))
+        let address = try ServerAddress(self.admin)
+        do {
+            try await self.wait.find(address, option: "--admin")
+        } catch let error as AbsentServerError {
+            throw Console.fail(error, .unavailable)
+        }
+        let client = StatisticsClient(address: address)
         var hasAnswered = false
         repeat {
             do {

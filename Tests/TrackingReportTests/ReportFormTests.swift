@@ -52,15 +52,16 @@ struct ReportFormTests {
                     + "ios_notifications,ios_impressions,ios_unique_impressions,ios_clicks,"
                     + "ios_unique_clicks,ios_opens,ios_unique_opens,button_1,button_2,closes,"
                     + "recipients,dismissals,display_errors,impression_ratio,click_ratio,"
-                    + "open_ratio,dismissal_ratio,first_received,last_received",
+                    + "open_ratio,dismissal_ratio,first_received,last_received,name,delivered,"
+                    + "reach_ratio",
                 "push,default,,standard,56c4,,3,3,3,2,2,1,1,1,0,0,1,1,1,1,0,0,0,,,,1.0,0.6667,"
-                    + "0.3333,,2027-01-15T08:00:00.000Z,2027-01-15T08:00:00.000Z",
+                    + "0.3333,,2027-01-15T08:00:00.000Z,2027-01-15T08:00:00.000Z,,,",
                 "push,default,,classic,77,,1,1,1,0,0,,,0,0,0,0,0,,,0,0,0,,,,1.0,0.0,,,"
-                    + "2027-01-15T08:00:00.000Z,2027-01-15T08:00:00.000Z",
+                    + "2027-01-15T08:00:00.000Z,2027-01-15T08:00:00.000Z,,,",
                 "in_app,default,,firebase,welcome,\"Hi, \"\"you\"\"\",,1,,0,,,,,,,,,,,,,,0,1,0,,"
-                    + "0.0,,1.0,2027-01-15T08:01:00.000Z,2027-01-15T08:01:00.000Z",
+                    + "0.0,,1.0,2027-01-15T08:01:00.000Z,2027-01-15T08:01:00.000Z,,,",
                 "in_app,default,,firebase,'=cmd(),,,0,,0,,,,,,,,,,,,,,0,0,1,,,,,"
-                    + "2027-01-15T08:01:00.000Z,2027-01-15T08:01:00.000Z",
+                    + "2027-01-15T08:01:00.000Z,2027-01-15T08:01:00.000Z,,,",
             ])
     }
 

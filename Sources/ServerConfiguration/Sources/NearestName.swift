@@ -1,9 +1,7 @@
-// The name that somebody may have meant.
-
 /// Finds the nearest of the names that are known.
-enum NearestName {
+package enum NearestName {
     /// What to add to the problem of an unknown name; empty where no known name is near.
-    static func suggestion(for name: String, among known: [String]) -> String {
+    package static func suggestion(for name: String, among known: [String]) -> String {
         // Names are short: a longer one is no misspelling, and comparing costs its length.
         guard name.utf8.count <= 128 else { return "" }
         let distances = known.map { (name: $0, distance: Self.distance(name, $0)) }

@@ -45,6 +45,12 @@ package struct PayloadDocument: Sendable {
             && subject.platformConflict == nil
     }
 
+    /// Whether this is another platform's payload (D39).
+    package func contradicts(_ platform: Platform) -> Bool {
+        guard let root = self.value.objectValue else { return false }
+        return PayloadSubject(self, root: root, platform: platform).platformConflict != nil
+    }
+
     /// What the rules read, in each place that a payload may have; and the keys that tell the
     /// places apart.
     private static let shape: JSONShape = {

@@ -1,0 +1,7 @@
+/// How the events of `sightline bench` can be told from those of people.
+package enum BenchMark {
+    /// Their app: reports leave it out.
+    package static let appID = "sightline.bench"
+    /// Their delivery.
+    package static let deliveryID = "be9c40"
+}

@@ -1,0 +1,111 @@
+package import Foundation
+internal import TerminalText
+
+/// What Campaign knows of its deliveries and hits do not tell: their names, and to how many
+/// recipients each was delivered. Read from CSV with the columns id, name and delivered; the
+/// heading says their order, and only id is required.
+package struct DeliveryNames: Sendable {
+    /// What is told of one delivery.
+    package struct Entry: Sendable, Equatable {
+        /// The delivery's name; nil if the file has none.
+        package var name: String?
+        /// Recipients that it was delivered to; nil if the file does not say.
+        package var delivered: Int?
+    }
+
+    /// The maximum bytes of a file, for whoever reads it.
+    package static let maxBytes = 16 << 20
+    /// The maximum rows of a file.
+    package static let maxRows = 200_000
+
+    private let entries: [String: Entry]
+
+    /// Reads CSV (RFC 4180) in UTF-8.
+    ///
+    /// - Throws: `DeliveryNamesError` with the line of the first fault.
+    package init(csv: Data) throws(DeliveryNamesError) {
+        guard let text = String(data: csv, encoding: .utf8) else {
+            throw DeliveryNamesError(line: nil, reason: "it is not UTF-8; save it as CSV in UTF-8")
+        }
+        var reader = CSVReader(text)
+        guard let heading = try reader.next() else {
+            throw DeliveryNamesError(
+                line: 1, reason: "it is empty; it begins with id,name,delivered")
+        }
+        let columns = try Columns(heading.cells)
+        var entries: [String: Entry] = [:]
+        while let row = try reader.next() {
+            guard entries.count < Self.maxRows else {
+                throw DeliveryNamesError(
+                    line: row.line, reason: "at most \(Self.maxRows) deliveries are read")
+            }
+            let (id, entry) = try columns.entry(of: row)
+            guard entries.updateValue(entry, forKey: id) == nil else {
+                throw DeliveryNamesError(
+                    line: row.line, reason: "the delivery \(id.printable) stands twice; keep one")
+            }
+        }
+        self.entries = entries
+    }
+
+    /// What is told of a delivery.
+    package subscript(id: String) -> Entry? { self.entries[id] }
+}
+
+/// Why a file of deliveries cannot be used.
+package struct DeliveryNamesError: Error, Equatable, CustomStringConvertible {
+    /// The line of the fault, from 1; nil for the whole file.
+    package let line: Int?
+    /// What is wrong, and the fix.
+    package let reason: String
+
+    /// The place and the reason.
+    package var description: String {
+        self.line.map { "line \($0): \(self.reason)" } ?? self.reason
+    }
+}
+
+/// Where the columns stand.
+private struct Columns {
+    private let id: Int
+    private let name: Int?
+    private let delivered: Int?
+
+    init(_ heading: [String]) throws(DeliveryNamesError) {
+        let names = heading.map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
+        guard let id = names.firstIndex(of: "id") else {
+            throw DeliveryNamesError(
+                line: 1,
+                reason:
+                    "no column is named id: it is \(names.joined(separator: ",").printable); begin "
+                    + "the file with id,name,delivered")
+        }
+        self.id = id
+        self.name = names.firstIndex(of: "name")
+        self.delivered = names.firstIndex(of: "delivered")
+    }
+
+    func entry(
+        of row: CSVReader.Row
+    ) throws(DeliveryNamesError) -> (id: String, DeliveryNames.Entry) {
+        func cell(_ column: Int?) -> String? {
+            guard let column, column < row.cells.count else { return nil }
+            let text = row.cells[column].trimmingCharacters(in: .whitespaces)
+            return text.isEmpty ? nil : text
+        }
+        guard let id = cell(self.id) else {
+            throw DeliveryNamesError(line: row.line, reason: "the id is missing")
+        }
+        var entry = DeliveryNames.Entry(name: cell(self.name))
+        if let text = cell(self.delivered) {
+            guard let count = Int(text), count >= 0 else {
+                throw DeliveryNamesError(
+                    line: row.line,
+                    reason:
+                        "delivered is \"\(text.printable)\", which is no count; write digits alone")
+            }
+            entry.delivered = count
+        }
+        return (id, entry)
+    }
+}

@@ -1,0 +1,96 @@
+// What Campaign knows of its deliveries, from CSV.
+internal import Foundation
+internal import SightlineProtos
+internal import Testing
+
+@testable internal import TrackingReport
+
+struct DeliveryNamesTests {
+    @Test(
+        "columns stand in any order, cells may be quoted, and only the id is required",
+        arguments: [
+            ("id,name,delivered\n56c4,Spring sale,1200\n", "Spring sale", 1200),
+            (
+                "Delivered, ID ,Name\r\n1200,56c4,\"Spring, \"\"sale\"\"\"\r\n", "Spring, \"sale\"",
+                1200
+            ),
+            ("\u{FEFF}id\n\n56c4", nil, nil),
+            ("id,delivered,other\n56c4,,x", nil, nil),
+            ("id,name\n56c4,\"two\nlines\"\n77,last", "two\nlines", nil),
+        ] as [(String, String?, Int?)])
+    func read(_ text: String, name: String?, delivered: Int?) throws {
+        let names = try DeliveryNames(csv: Data(text.utf8))
+        #expect(names["56c4"] == DeliveryNames.Entry(name: name, delivered: delivered))
+        #expect(names["none"] == nil)
+    }
+
+    @Test(
+        "each fault is told with its line",
+        arguments: [
+            ("", 1, "id,name,delivered"), ("name\nx", 1, "no column is named id"),
+            ("id\n56c4\n56c4", 3, "stands twice"), ("id,name\n,x", 2, "the id is missing"),
+            ("id,delivered\n1,2\n56c4,many", 3, "write digits alone"),
+            ("id,delivered\n56c4,-1", 2, "write digits alone"),
+            ("id\n\"56c4", 2, "never closed"), ("id\n\"56c4\"x", 2, "behind a closing quote"),
+        ])
+    func faults(_ text: String, line: Int, reason: String) throws {
+        let error = try #require(throws: DeliveryNamesError.self) {
+            try DeliveryNames(csv: Data(text.utf8))
+        }
+        #expect(error.line == line)
+        #expect(error.description.contains(reason))
+    }
+
+    @Test("what is not UTF-8 is refused as a whole")
+    func encoding() throws {
+        let error = try #require(throws: DeliveryNamesError.self) {
+            try DeliveryNames(csv: Data([0x69, 0x64, 0x0A, 0xFF]))
+        }
+        #expect(error.line == nil && error.description.contains("UTF-8"))
+    }
+
+    @Test("as many deliveries as the limit are read, and no more")
+    func limit() throws {
+        let rows = (1...DeliveryNames.maxRows).map { "\n\($0)" }.joined()
+        let names = try DeliveryNames(csv: Data("id\(rows)".utf8))
+        #expect(names["\(DeliveryNames.maxRows)"] != nil)
+        #expect(throws: DeliveryNamesError.self) {
+            try DeliveryNames(csv: Data("id\(rows)\nmore".utf8))
+        }
+    }
+
+    @Test("a report has the names, what was delivered, and how much of it was reached")
+    func report() async throws {
+        let database = try HitsDatabase()
+        try await database.deliver(
+            [
+                TestEvents.push(.received, id: 1), TestEvents.push(.opened, id: 2, ios: true),
+                TestEvents.push(.received, id: 1, delivery: "77"),
+            ])
+        let names = try DeliveryNames(csv: Data("id,name,delivered\n56c4,Sale,8\n99,None,1".utf8))
+        let report = try database.report().named(by: names)
+        let rows = report.deliveries.rows
+        #expect(rows.map(\.name) == ["Sale", nil])
+        #expect(rows.map(\.reachRatio) == [0.25, nil])
+        let table = ReportTable(report).lines().joined(separator: "\n")
+        #expect(
+            table.contains("8  ██▌░░░░░░░ 25.0 %  standard") && table.contains("56c4      Sale "))
+        let sheet = ReportSheet(report).lines()
+        #expect(sheet[1].hasSuffix(",Sale,8,0.25") && sheet[2].hasSuffix(",,,"))
+        #expect(!ReportTable(try database.report()).lines().joined().contains("delivered"))
+    }
+
+    @Test("what sightline bench has sent is left out, unless it is asked for")
+    func bench() async throws {
+        let database = try HitsDatabase()
+        var event = TestEvents.push(.received, id: 1)
+        event.appID = "sightline.bench"
+        try await database.deliver([event, TestEvents.push(.received, id: 2)])
+        func impressions(_ change: (inout ReportQuery) -> Void = { _ in }) throws -> [Int] {
+            try database.report(change).deliveries.rows.map(\.others.impressions)
+        }
+        #expect(try impressions() == [1])
+        #expect(try impressions { $0.includesBench = true } == [2])
+        #expect(try impressions { $0.app = "sightline.bench" } == [1])
+    }
+}
