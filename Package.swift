@@ -117,6 +117,7 @@ let targets: [Target] = [
         dependencies: libraries("GRPCCore", "GRPCProtobuf", "SwiftProtobuf")),
     .systemLibrary(name: "CLibcrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CMalloc"),
+    .target(name: "CDeflate", linkerSettings: [.linkedLibrary("z")]),
     .target(name: "CInflate", linkerSettings: [.linkedLibrary("z")]),
     .plugin(name: "BuildFacts", capability: .buildTool(), exclude: ["facts.sh"]),
     module("ConfigurationKeys"),
@@ -161,8 +162,10 @@ let targets: [Target] = [
     module("ClientConformance", service + libraries("NIOCore")),
     module(
         "Telemetry",
-        ["ConfigurationKeys", "TrackingCore"] + service + tracing
-            + libraries("CoreMetrics", "Logging", "ServiceLifecycle")),
+        ["CDeflate", "ConfigurationKeys", "TrackingCore"] + service + tracing
+            + libraries(
+                "AsyncHTTPClient", "CoreMetrics", "Logging", "NIOCore", "NIOHTTP1", "NIOSSL",
+                "ServiceLifecycle")),
     module(
         "Credentials",
         ["ConfigurationKeys", "TrackingCore"]
@@ -276,7 +279,7 @@ let targets: [Target] = [
     tests(
         "TelemetryTests",
         ["Telemetry", "TrackingCore"] + service + tracing
-            + libraries("CoreMetrics", "Logging", "ServiceLifecycle")),
+            + libraries("CoreMetrics", "Logging", "NIOHTTP1", "ServiceLifecycle")),
     tests(
         "TrackingReportTests",
         ["SQLiteSink", "TestSupport", "TrackingReport"] + hits + protos + libraries("GRDB")),

@@ -1,5 +1,6 @@
 """Spans, from a client's over the server's to the sink's: one trace in an OTLP receiver."""
 
+import os
 import socket
 import time
 
@@ -13,7 +14,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from facts import Facts
-from otlp import Receiver
+from otlp import HTTPReceiver, Receiver
 from protos import service as s
 from protos import verdict as v
 from server import STOP_SECONDS, wait_until
@@ -115,6 +116,72 @@ def test_one_trace_from_the_client_to_the_sink(make_server, receiver, client):
     stored = {row["traceparent"] for row in server.query("SELECT traceparent FROM hits")}
     assert stored == {f"00-{trace_id}-{server_span.span.span_id.hex()}-01"}
     assert server.terminate() == 0
+
+
+@pytest.fixture
+def http_receiver():
+    made = []
+
+    def make(*script):
+        made.append(HTTPReceiver(*script))
+        return made[-1]
+
+    yield make
+    for receiver in made:
+        receiver.stop()
+
+
+def record_one(server) -> None:
+    with server.channel() as channel:
+        server.stub(channel).RecordEvents(s.RecordEventsRequest(events=[fact(5)]), timeout=30)
+
+
+@pytest.mark.parametrize("compression", ["none", "gzip"])
+@pytest.mark.parametrize("variables, path", [
+    ({"OTEL_EXPORTER_OTLP_ENDPOINT": "{url}", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf"},
+     "/v1/traces"),
+    ({"OTEL_EXPORTER_OTLP_ENDPOINT": "{url}/otlp/", "OTEL_EXPORTER_OTLP_HEADERS": "x-team=push"},
+     "/otlp/v1/traces"),
+    ({"SIGHTLINE_TELEMETRY_TRACES_ENDPOINT": "{url}/my/traces",
+      "SIGHTLINE_TELEMETRY_TRACES_HEADERS": "x-team=push"}, "/my/traces")])
+def test_spans_over_http(make_server, http_receiver, variables, path, compression):
+    """As OpenTelemetry's variables say it, or our keys: the same spans, whatever carries them."""
+    receiver = http_receiver()
+    environment = {name: value.format(url=receiver.url) for name, value in variables.items()}
+    server = make_server(*PROMPT, "--set", f"telemetry.traces.compression={compression}",
+                         environment=os.environ | environment).start()
+    record_one(server)
+    span = one_server_span(receiver)
+    assert span.span.name == METHOD and span.resource["service.name"] == "sightline"
+    assert delivery_spans(receiver)[0].links == [span.key]
+    called, headers = receiver.calls[0]
+    assert called == path and headers["content-type"] == "application/x-protobuf"
+    assert headers.get("content-encoding", "none") == compression
+    if any("HEADERS" in name for name in variables):
+        assert headers["x-team"] == "push"
+    assert server.terminate() == 0
+
+
+def test_a_busy_receiver_gets_the_spans_again_over_http(make_server, http_receiver):
+    """After the time that it asks for; what it refuses for good is lost, counted and told."""
+    receiver = http_receiver((503, {"Retry-After": "1"}), (200, {}), (400, {}))
+    server = make_server(*PROMPT, "--sink", "discard", "--set", "telemetry.traces.batch_spans=1",
+                         "--set", f"telemetry.traces.endpoint={receiver.url}/v1/traces").start()
+    record_one(server)
+    # The request's span or the delivery's, whichever ended first.
+    wait_until(lambda: len(receiver.calls) >= 3, "the refused call")
+    assert len(receiver.all()) == 1
+    assert server.terminate() == 0
+    assert "HTTP 400" in server.log(20_000) and '"failed":1' in server.log(20_000)
+
+
+def test_an_http_receiver_that_is_silent_holds_nothing_up(make_server, silent_address):
+    server = make_server(*PROMPT, "--set", f"telemetry.traces.endpoint={silent_address}/v1/traces")
+    server.start()
+    record_one(server)
+    started = time.monotonic()
+    assert server.terminate() == 0
+    assert time.monotonic() - started < STOP_SECONDS
 
 
 def test_a_request_is_linked_to_its_events_own_traces(make_server, receiver, client):

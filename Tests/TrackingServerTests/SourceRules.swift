@@ -87,8 +87,9 @@ enum SourceRules {
             "TrackingSinks",
         ]),
         "Telemetry": Self.system.union(Self.grpc).union(Self.tracing).union([
-            "ConfigurationKeys", "CoreMetrics", "Logging", "NIOCore", "ServiceLifecycle",
-            "SightlineProtos", "SwiftProtobuf", "TrackingCore",
+            "AsyncHTTPClient", "CDeflate", "ConfigurationKeys", "CoreMetrics", "Logging", "NIOCore",
+            "NIOHTTP1", "NIOSSL", "ServiceLifecycle", "SightlineProtos", "SwiftProtobuf",
+            "TrackingCore",
         ]),
         "TerminalText": Self.system,
         "EventQuarantine": Self.system.union([

@@ -30,10 +30,15 @@ extension TracesConfiguration {
     private mutating func readEndpoint(_ values: inout ConfigurationValues) {
         let text = values.text("telemetry.traces.endpoint")
         self.endpoint = OTLPEndpoint(text)
+        if let endpoint, !self.protocolName.takes(endpoint) {
+            values.refuse(
+                "telemetry.traces.endpoint",
+                "has to be without a path for gRPC, or telemetry.traces.protocol http/protobuf")
+        }
         if self.endpoint == nil, !text.isEmpty {
             values.refuse(
                 "telemetry.traces.endpoint",
-                "has to be http://HOST:PORT or https://HOST:PORT, without a path")
+                "has to be http://HOST:PORT or https://HOST:PORT, over HTTP with a path")
         }
         if let list = NameValueList.readMetadata(values.text("telemetry.traces.headers")) {
             self.headers = list

@@ -55,6 +55,10 @@ struct OpenTelemetryVariables {
             NameValueList.read(text) == nil ? nil : text
         },
         Row(
+            "telemetry.traces.protocol", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
+            "OTEL_EXPORTER_OTLP_PROTOCOL"
+        ) { $0.lowercased() },
+        Row(
             "telemetry.traces.headers", "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
             "OTEL_EXPORTER_OTLP_HEADERS"
         ) { text in NameValueList.readMetadata(text) == nil ? nil : text },
@@ -118,12 +122,29 @@ struct OpenTelemetryVariables {
                     ?? self.flag("OTEL_EXPORTER_OTLP_INSECURE") ?? false
                 url = (isInsecure ? "http://" : "https://") + text
             }
-            if OTLPEndpoint(url) != nil {
-                self.values["telemetry.traces.endpoint"] = (url, variable)
+            if let endpoint = OTLPEndpoint(url), self.protocolName.takes(endpoint) {
+                self.values["telemetry.traces.endpoint"] = (
+                    self.url(url, of: endpoint, isForSpans: variable.contains("_TRACES_")), variable
+                )
                 return
             }
-            self.warn(variable, text, "is not http://HOST:PORT or https://HOST:PORT")
+            self.warn(
+                variable, text,
+                "is not http://HOST:PORT or https://HOST:PORT, over HTTP with a path")
         }
+    }
+
+    /// Over HTTP, the address of all signals is followed by that of spans; that of spans alone
+    /// holds as it is.
+    private func url(_ url: String, of endpoint: OTLPEndpoint, isForSpans: Bool) -> String {
+        guard self.protocolName.resolved(for: endpoint) == .http else { return url }
+        if isForSpans { return endpoint.path.isEmpty ? url + "/" : url }
+        return (url.hasSuffix("/") ? String(url.dropLast()) : url) + OTLPEndpoint.tracesPath
+    }
+
+    private var protocolName: OTLPProtocol {
+        self.values["telemetry.traces.protocol"].flatMap { OTLPProtocol(rawValue: $0.text) }
+            ?? .auto
     }
 
     /// What switches spans on or off.
@@ -132,8 +153,10 @@ struct OpenTelemetryVariables {
         switch self.environment["OTEL_TRACES_EXPORTER"]?.lowercased() {
         case nil: break
         case "otlp"?:
-            // Somebody asks for the export: the standard's default address holds.
-            let standard = "http://localhost:\(OTLPEndpoint.standardPort)"
+            // Somebody asks for the export: the standard's default address and protocol hold.
+            let isGRPC = self.protocolName == .grpc
+            let port = isGRPC ? OTLPEndpoint.grpcPort : OTLPEndpoint.httpPort
+            let standard = "http://localhost:\(port)"
             self.values[endpoint] = self.values[endpoint] ?? (standard, "OTEL_TRACES_EXPORTER")
         case "none"?: self.values[enabled] = ("false", "OTEL_TRACES_EXPORTER")
         case let other?:
@@ -146,12 +169,6 @@ struct OpenTelemetryVariables {
 
     /// What the server can do in one way alone.
     private mutating func readFixed() {
-        for variable in ["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"] {
-            guard let text = self.environment[variable], text.lowercased() != "grpc" else {
-                continue
-            }
-            self.warn(variable, text, "is not grpc, the only protocol that spans are sent by")
-        }
         if let text = self.environment["OTEL_PROPAGATORS"] {
             let names = Set(text.split(separator: ",").map { $0.filter { $0 != " " } })
             if names != ["tracecontext", "baggage"] {

@@ -1,42 +1,51 @@
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 
-/// The address of an OTLP receiver (gRPC).
+/// The address of an OTLP receiver.
 package struct OTLPEndpoint: Sendable, Equatable {
     /// A host name, an IPv4 address, or an IPv6 address without brackets.
     package let host: String
-    /// 1 to 65535.
-    package let port: Int
+    /// 1 to 65535; nil if the URL has none.
+    package let port: Int?
     /// Whether to use TLS.
     package let isEncrypted: Bool
+    /// What follows the address, with its slash; empty if nothing does.
+    package let path: String
 
-    /// The default port.
-    package static let standardPort = 4317
+    /// The port of OTLP over gRPC.
+    package static let grpcPort = 4317
+    /// The port of OTLP over HTTP.
+    package static let httpPort = 4318
+    /// The path of spans over HTTP.
+    package static let tracesPath = "/v1/traces"
 
-    /// Parses `http://HOST[:PORT]` or `https://HOST[:PORT]`; nil if malformed. gRPC allows no path
-    /// other than `/`.
+    /// Parses `http://HOST[:PORT][/PATH]` or the same with https; nil if malformed.
     package init?(_ text: String) {
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard (3...4).contains(parts.count), parts[1].isEmpty, parts.count == 3 || parts[3].isEmpty
-        else { return nil }
+        let parts = text.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count >= 3, parts[1].isEmpty else { return nil }
         switch parts[0].lowercased() {
         case "http:": self.isEncrypted = false
         case "https:": self.isEncrypted = true
         default: return nil
         }
+        self.path = parts.count > 3 ? "/" + parts[3] : ""
+        guard self.path.allSatisfy(Self.isPathCharacter) else { return nil }
         let authority = parts[2]
         var host = authority
-        var port: Int? = Self.standardPort
+        var port: Int?
         let end = authority.lastIndex(of: "]") ?? authority.startIndex
         if let colon = authority[end...].lastIndex(of: ":") {
             host = authority[..<colon]
             let digits = authority[colon...].dropFirst()
-            port = digits.allSatisfy { $0.isASCII && $0.isNumber } ? Int(digits) : nil
+            guard digits.allSatisfy({ $0.isASCII && $0.isNumber }), let number = Int(digits),
+                (1...65535).contains(number)
+            else { return nil }
+            port = number
         }
         let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
         if isBracketed { host = host.dropFirst().dropLast() }
-        guard let port, (1...65535).contains(port), !host.isEmpty,
-            host.contains(":") == isBracketed, host.allSatisfy(Self.isHostCharacter)
+        guard !host.isEmpty, host.contains(":") == isBracketed,
+            host.allSatisfy(Self.isHostCharacter)
         else { return nil }
         self.host = String(host)
         self.port = port
@@ -47,10 +56,29 @@ package struct OTLPEndpoint: Sendable, Equatable {
             && (character.isLetter || character.isNumber || "-._:".contains(character))
     }
 
+    private static func isPathCharacter(_ character: Character) -> Bool {
+        character.isASCII
+            && (character.isLetter || character.isNumber
+                || "/-._~%!$&'()*+,;=:@".contains(character))
+    }
+
+    /// Whether it is one that OTLP over HTTP alone has: by its port or its path.
+    package var isHTTP: Bool { self.port == Self.httpPort || !["", "/"].contains(self.path) }
+
+    /// The URL of calls over HTTP; without a path it is that of spans.
+    var url: String {
+        let host = self.host.contains(":") ? "[\(self.host)]" : self.host
+        let port = self.port.map { ":\($0)" } ?? ""
+        let path = self.path.isEmpty ? Self.tracesPath : self.path
+        return "\(self.isEncrypted ? "https" : "http")://\(host)\(port)\(path)"
+    }
+
+    /// What calls over gRPC connect to.
     var target: any ResolvableTarget {
-        if self.host.contains(":") { return .ipv6(address: self.host, port: self.port) }
+        let port = self.port ?? Self.grpcPort
+        if self.host.contains(":") { return .ipv6(address: self.host, port: port) }
         let isIPv4 = self.host.allSatisfy { $0.isNumber || $0 == "." }
-        if isIPv4 { return .ipv4(address: self.host, port: self.port) }
-        return .dns(host: self.host, port: self.port)
+        if isIPv4 { return .ipv4(address: self.host, port: port) }
+        return .dns(host: self.host, port: port)
     }
 }

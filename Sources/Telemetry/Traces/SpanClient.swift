@@ -1,29 +1,19 @@
-internal import GRPCCore
-internal import GRPCNIOTransportHTTP2Posix
-internal import GRPCProtobuf
 internal import SightlineProtos
 internal import TrackingCore
 
 /// Sends batches of spans to an OTLP receiver, with retries. Its calls create no spans, which would
 /// be exported in turn, endlessly.
 struct SpanClient {
-    typealias Transport = HTTP2ClientTransport.Posix
-
-    private let service: Opentelemetry_Proto_Collector_Trace_V1_TraceService.Client<Transport>
+    private let receiver: any SpanCall
     private let configuration: TracesConfiguration
     private let clock: any Clock<Duration>
-    private let metadata: Metadata
 
     init(
-        _ client: GRPCClient<Transport>, _ configuration: TracesConfiguration,
-        clock: any Clock<Duration>
+        _ receiver: any SpanCall, _ configuration: TracesConfiguration, clock: any Clock<Duration>
     ) {
-        self.service = .init(wrapping: client)
+        self.receiver = receiver
         self.configuration = configuration
         self.clock = clock
-        var metadata = Metadata()
-        for (name, value) in configuration.headers { metadata.addString(value, forKey: name) }
-        self.metadata = metadata
     }
 
     /// The outcome of a batch.
@@ -43,50 +33,42 @@ struct SpanClient {
         var generator = SystemRandomNumberGenerator()
         var timeLeft = self.configuration.exportTimeout
         while true {
-            var attempt = Attempt.taken(rejected: 0, message: "")
+            var attempt = Attempt.success(
+                Opentelemetry_Proto_Collector_Trace_V1_ExportTraceServiceResponse())
             timeLeft -= await self.clock.measure {
                 attempt = await self.send(request, within: timeLeft)
             }
             switch attempt {
-            case .taken(let rejected, let message):
-                return .taken(rejected: min(max(rejected, 0), spans.count), message: message)
-            case .failed(let error):
-                guard case .transient(let retryAfter) = ExportFailure(error) else {
-                    return .lost(reason: "\(error.code): \(error.message)")
+            case .success(let response):
+                let partial = response.partialSuccess
+                let rejected = min(max(Int(clamping: partial.rejectedSpans), 0), spans.count)
+                return .taken(rejected: rejected, message: partial.errorMessage)
+            case .failure(let error):
+                guard case .transient(let retryAfter) = error.failure else {
+                    return .lost(reason: error.reason)
                 }
                 let pause = retryAfter ?? backoff.next(using: &generator)
                 timeLeft -= pause
                 guard timeLeft > .zero, await self.wait(pause) else {
-                    return .lost(
-                        reason: "no time left; the last try: \(error.code): \(error.message)")
+                    return .lost(reason: "no time left; the last try: \(error.reason)")
                 }
             }
         }
     }
 
-    private enum Attempt {
-        case taken(rejected: Int, message: String)
-        case failed(RPCError)
-    }
+    private typealias Attempt = Result<
+        Opentelemetry_Proto_Collector_Trace_V1_ExportTraceServiceResponse, SpanCallError
+    >
 
     private func send(
         _ request: Opentelemetry_Proto_Collector_Trace_V1_ExportTraceServiceRequest,
         within timeLeft: Duration
     ) async -> Attempt {
-        var options = CallOptions.defaults
-        options.timeout = min(self.configuration.callTimeout, timeLeft)
-        options.compression = self.configuration.isCompressed ? .gzip : nil
         do {
-            let response = try await self.service.export(
-                request, metadata: self.metadata, options: options)
-            let partial = response.partialSuccess
-            return .taken(
-                rejected: Int(clamping: partial.rejectedSpans), message: partial.errorMessage)
-        } catch let error as RPCError {
-            return .failed(error)
+            let timeout = min(self.configuration.callTimeout, timeLeft)
+            return .success(try await self.receiver.export(request, within: timeout))
         } catch {
-            // The client was stopped during the call.
-            return .failed(RPCError(code: .unknown, message: "\(error)"))
+            return .failure(error)
         }
     }
 
@@ -97,34 +79,6 @@ struct SpanClient {
             return !Task.isCancelled
         } catch {
             return false
-        }
-    }
-}
-
-extension TracesConfiguration {
-    /// Creates the transport to the endpoint.
-    ///
-    /// - Throws: the TLS library's error if its files are unusable.
-    func makeTransport(to endpoint: OTLPEndpoint) throws -> SpanClient.Transport {
-        try SpanClient.Transport(
-            target: endpoint.target, transportSecurity: self.security(of: endpoint),
-            config: .defaults { config in
-                config.compression.enabledAlgorithms = self.isCompressed ? [.gzip] : .none
-            })
-    }
-
-    private func security(
-        of endpoint: OTLPEndpoint
-    ) -> HTTP2ClientTransport.Posix.TransportSecurity {
-        guard endpoint.isEncrypted else { return .plaintext }
-        return .tls { config in
-            if !self.rootsPath.isEmpty {
-                config.trustRoots = .certificates([.file(path: self.rootsPath, format: .pem)])
-            }
-            if !self.certificatePath.isEmpty {
-                config.certificateChain = [.file(path: self.certificatePath, format: .pem)]
-                config.privateKey = .file(path: self.keyPath, format: .pem)
-            }
         }
     }
 }

@@ -1,9 +1,10 @@
+internal import AsyncHTTPClient
 internal import GRPCCore
 package import Logging
 internal import ServiceLifecycle
 
-/// Exports queued spans by OTLP over gRPC, in batches. A failing receiver never affects the server:
-/// undelivered spans are dropped, counted and logged.
+/// Exports queued spans by OTLP, over gRPC or HTTP, in batches. A failing receiver never affects
+/// the server: undelivered spans are dropped, counted and logged.
 package struct SpanExporter: Service {
     /// Creates the spans to export.
     package let tracer: SpanTracer
@@ -11,7 +12,7 @@ package struct SpanExporter: Service {
     package let counts: SpanCounts
     private let configuration: TracesConfiguration
     private let queue: SpanQueue
-    private let transport: SpanClient.Transport
+    private let way: Way
     private let clock: any Clock<Duration>
     private let log: ExportLog
 
@@ -30,28 +31,32 @@ package struct SpanExporter: Service {
             counts: self.counts)
         self.tracer = SpanTracer(
             sampler: configuration.sampler, limits: configuration.limits, queue: self.queue)
-        self.transport = try configuration.makeTransport(to: endpoint)
+        switch configuration.protocolName.resolved(for: endpoint) {
+        case .grpc, .auto: self.way = .grpc(try configuration.makeTransport(to: endpoint))
+        case .http: self.way = .http(endpoint, try configuration.makeHTTPConfiguration())
+        }
         self.clock = clock
         self.log = ExportLog(logger: logger)
+    }
+
+    /// How spans go to the receiver.
+    private enum Way {
+        case grpc(GRPCSpanCall.Transport)
+        case http(OTLPEndpoint, HTTPClient.Configuration)
     }
 
     /// Exports until shutdown, then flushes for up to `flushTimeout`. Never throws: a failing
     /// exporter must not end the server.
     package func run() async throws {
         await withTaskCancellationOrGracefulShutdownHandler {
-            let client = GRPCClient(transport: self.transport)
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    do {
-                        try await client.runConnections()
-                    } catch {
-                        self.log.lost(0, reason: "no connection is made any longer: \(error)")
-                    }
-                }
-                await self.exportUntilStopped(by: client)
-                client.beginGracefulShutdown()
-                // Shutdown would wait for a connection attempt; cancel it.
-                group.cancelAll()
+            switch self.way {
+            case .grpc(let transport): await self.run(GRPCClient(transport: transport))
+            case .http(let endpoint, let configuration):
+                let client = HTTPClient(configuration: configuration)
+                await self.exportUntilStopped(
+                    by: HTTPSpanCall(client, to: endpoint, self.configuration))
+                // It fails only if it was shut down before.
+                try? await client.shutdown()
             }
         } onCancelOrGracefulShutdown: {
             self.queue.close()
@@ -60,9 +65,25 @@ package struct SpanExporter: Service {
         self.log.ended(self.counts)
     }
 
+    private func run(_ client: GRPCClient<GRPCSpanCall.Transport>) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                do {
+                    try await client.runConnections()
+                } catch {
+                    self.log.lost(0, reason: "no connection is made any longer: \(error)")
+                }
+            }
+            await self.exportUntilStopped(by: GRPCSpanCall(client, self.configuration))
+            client.beginGracefulShutdown()
+            // Shutdown would wait for a connection attempt; cancel it.
+            group.cancelAll()
+        }
+    }
+
     /// Returns once everything is sent after the shutdown, or the flush timeout is over.
-    private func exportUntilStopped(by client: GRPCClient<SpanClient.Transport>) async {
-        let client = SpanClient(client, self.configuration, clock: self.clock)
+    private func exportUntilStopped(by receiver: any SpanCall) async {
+        let client = SpanClient(receiver, self.configuration, clock: self.clock)
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.exportBatches(by: client) }
             group.addTask {

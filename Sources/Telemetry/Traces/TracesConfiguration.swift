@@ -6,6 +6,8 @@ package struct TracesConfiguration: KeyedConfiguration {
     package var isEnabled = true
     /// The receiver of spans; nil records none.
     package var endpoint: OTLPEndpoint?
+    /// How spans are sent.
+    package var protocolName = OTLPProtocol.auto
     /// Metadata of each export call, such as credentials.
     package var headers: [(name: String, value: String)] = []
     /// The path of a PEM file with the CAs of the receiver; empty for the system's.
@@ -50,11 +52,15 @@ package struct TracesConfiguration: KeyedConfiguration {
             "whether spans are recorded at all; also needs an endpoint"),
         .init(
             "telemetry.traces.endpoint", .text(""),
-            "where spans are sent by OTLP over gRPC; empty for nowhere",
-            unit: "URL, http(s)://HOST:PORT"),
+            "where spans are sent by OTLP; empty for nowhere. Over HTTP without a path: /v1/traces",
+            unit: "URL, http(s)://HOST:PORT/PATH"),
+        .choice(
+            "telemetry.traces.protocol", \.protocolName,
+            "how spans are sent; auto: over HTTP if the endpoint has a path or port 4318, else gRPC"
+        ),
         .init(
             "telemetry.traces.headers", .text(""),
-            "metadata of each call to it, as in name=value,name=value", isSecret: true),
+            "metadata or headers of each call to it, as in name=value,name=value", isSecret: true),
         .text(
             "telemetry.traces.roots_file", \.rootsPath,
             "authorities of the receiver's certificate (PEM); empty for the system's"),

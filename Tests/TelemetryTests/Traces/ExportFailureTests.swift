@@ -1,6 +1,7 @@
 // OTLP's table of what is sent again.
 internal import GRPCCore
 internal import GRPCProtobuf
+internal import NIOHTTP1
 internal import Testing
 
 @testable internal import Telemetry
@@ -49,6 +50,23 @@ struct ExportFailureTests {
 
     @Test("a status is sent again by OTLP's table", arguments: rows)
     func table(_ row: Row) { #expect(ExportFailure(row.error) == row.failure) }
+
+    @Test(
+        "a status of HTTP is sent again by OTLP's table",
+        arguments: [
+            (429, nil, ExportFailure.transient(retryAfter: nil)),
+            (429, "3", .transient(retryAfter: .seconds(3))),
+            (502, "-3", .transient(retryAfter: .zero)),
+            (503, "Wed, 21 Oct 2026 07:28:00 GMT", .transient(retryAfter: nil)),
+            (504, nil, .transient(retryAfter: nil)), (400, "3", .permanent),
+            (401, nil, .permanent), (404, nil, .permanent), (413, nil, .permanent),
+            (500, nil, .permanent), (301, nil, .permanent),
+        ] as [(Int, String?, ExportFailure)])
+    func http(_ status: Int, _ retryAfter: String?, _ failure: ExportFailure) {
+        let headers = HTTPHeaders(retryAfter.map { [("Retry-After", $0)] } ?? [])
+        let error = SpanCallError(HTTPResponseStatus(statusCode: status), headers)
+        #expect(error.failure == failure && error.reason.contains("\(status)"))
+    }
 
     @Test("details that cannot be read are as good as none")
     func brokenDetails() {

@@ -61,7 +61,34 @@ struct OpenTelemetryVariablesTests {
         row("OTEL_SDK_DISABLED", "true", "traces.enabled", "false"),
         row("OTEL_SDK_DISABLED", "TRUE", "traces.enabled", "false"),
         row("OTEL_TRACES_EXPORTER", "none", "traces.enabled", "false"),
-        row("OTEL_TRACES_EXPORTER", "otlp", "traces.endpoint", "http://localhost:4317"),
+        row("OTEL_TRACES_EXPORTER", "otlp", "traces.endpoint", "http://localhost:4318"),
+        row("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "traces.protocol"),
+        row("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf", "traces.protocol"),
+        row(
+            "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "HTTP/Protobuf", "traces.protocol",
+            "http/protobuf"),
+        row("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:4317", "traces.endpoint"),
+        row(
+            "OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:4318", "traces.endpoint",
+            "http://a:4318/v1/traces"),
+        row(
+            "OTEL_EXPORTER_OTLP_ENDPOINT", "https://a/otlp/", "traces.endpoint",
+            "https://a/otlp/v1/traces"),
+        row("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "https://a/my/traces", "traces.endpoint"),
+        row(
+            "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://a:4318", "traces.endpoint",
+            "http://a:4318/"),
+        Row(
+            variables: ["OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"],
+            values: ["traces.endpoint": "http://localhost:4317", "traces.protocol": "grpc"]),
+        Row(
+            variables: [
+                "OTEL_EXPORTER_OTLP_ENDPOINT": "http://a:1",
+                "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
+            ],
+            values: [
+                "traces.endpoint": "http://a:1/v1/traces", "traces.protocol": "http/protobuf",
+            ]),
         Row(
             variables: [
                 "OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://a:1",
@@ -89,12 +116,16 @@ struct OpenTelemetryVariablesTests {
     static let passedOver: [Row] = [
         Row(variables: [:]), Row(variables: ["OTEL_SERVICE_NAME": ""]),
         Row(variables: ["OTEL_SDK_DISABLED": ""]), Row(variables: ["OTEL_SDK_DISABLED": "false"]),
-        Row(variables: ["OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"]),
         Row(variables: ["OTEL_PROPAGATORS": "tracecontext,baggage"]),
         Row(variables: ["OTEL_PROPAGATORS": "baggage, tracecontext"]),
         Row(variables: ["OTEL_SOMETHING_ELSE": "x"]),
         refused("OTEL_RESOURCE_ATTRIBUTES", "a"), refused("OTEL_RESOURCE_ATTRIBUTES", "a=%zz"),
-        refused("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a/v1/traces"),
+        Row(
+            variables: [
+                "OTEL_EXPORTER_OTLP_ENDPOINT": "http://a/otlp",
+                "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc",
+            ], values: ["traces.protocol": "grpc"], warnings: ["OTEL_EXPORTER_OTLP_ENDPOINT"]),
+        refused("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a/b c"),
         refused("OTEL_EXPORTER_OTLP_ENDPOINT", "unix:///a"),
         refused("OTEL_EXPORTER_OTLP_HEADERS", "a"),
         refused("OTEL_EXPORTER_OTLP_COMPRESSION", "zstd"),
@@ -106,7 +137,7 @@ struct OpenTelemetryVariablesTests {
         refused("OTEL_SPAN_LINK_COUNT_LIMIT", "99999999999999999999"),
         refused("OTEL_SDK_DISABLED", "1"), refused("OTEL_SDK_DISABLED", "yes"),
         refused("OTEL_TRACES_EXPORTER", "zipkin"),
-        refused("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"),
+        refused("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json"),
         refused("OTEL_PROPAGATORS", "b3"), refused("OTEL_PROPAGATORS", "none"),
         refused("OTEL_SERVICE_NAME", "a\nb"),
         Row(
@@ -176,7 +207,8 @@ struct OpenTelemetryVariablesTests {
         "a wrong value of our own stops the start, and says why",
         arguments: [
             ("telemetry.traces.endpoint", "localhost:4317"),
-            ("telemetry.traces.endpoint", "http://a/v1/traces"),
+            ("telemetry.traces.endpoint", "http://a/v1 traces"),
+            ("telemetry.traces.protocol", "http/json"),
             ("telemetry.traces.headers", "a"), ("telemetry.traces.headers", "grpc-x=1"),
             ("telemetry.resource_attributes", "a"), ("telemetry.traces.sampling_ratio", "2"),
             ("telemetry.traces.sampling_ratio", "a"), ("telemetry.traces.sampler", "never"),
