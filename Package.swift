@@ -154,6 +154,7 @@ let targets: [Target] = [
     module("NATSSink", sink + ["CNats"]),
     module("PostgreSQLSink", sink + ["CLibpq"] + libraries("Logging")),
     module("TerminalText"),
+    module("ServiceManager", libraries("ServiceLifecycle")),
     module("SightlineClient", service + tracing + libraries("CoreMetrics", "DequeModule")),
     module(
         "EventFiles",
@@ -206,7 +207,8 @@ let targets: [Target] = [
     module(
         "TrackingServer",
         [
-            "CampaignSink", "GRPCSink", "SQLiteSink", "ServerConfiguration", "WebhookSink",
+            "CampaignSink", "GRPCSink", "SQLiteSink", "ServerConfiguration", "ServiceManager",
+            "WebhookSink",
             .target(name: "KafkaSink", condition: .when(traits: ["Kafka"])),
             .target(name: "NATSSink", condition: .when(traits: ["NATS"])),
             .target(name: "PostgreSQLSink", condition: .when(traits: ["PostgreSQL"])),

@@ -103,10 +103,14 @@ package struct EdgePipeline: Sendable {
     private func addHandlers(toConnection connection: any Channel) throws {
         let pipeline = connection.pipeline.syncOperations
         let tls = try? pipeline.handler(type: NIOSSLServerHandler.self)
-        let handlers: [any ChannelHandler] = [
-            ConnectionGuard(self.limits, maxAge: self.drawnAge(), onEnd: self.connectionEnds.count),
-            DataFrameJoiningHandler(),
-        ]
+        let ends = self.connectionEnds
+        let failures = tls.map { _ in TLSFailureHandler { ends.count(.tls) } }
+        let handlers: [any ChannelHandler] =
+            [failures].compactMap(\.self) + [
+                ConnectionGuard(
+                    self.limits, maxAge: self.drawnAge(), onEnd: self.connectionEnds.count),
+                DataFrameJoiningHandler(),
+            ]
         try pipeline.addHandlers(handlers, position: tls.map { .after($0) } ?? .first)
     }
 

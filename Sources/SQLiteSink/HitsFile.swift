@@ -102,8 +102,8 @@ final class HitsFile: Sendable {
             self.logger?.notice(
                 "hits are deleted from hits.db, as they are too old or too many",
                 metadata: [
-                    "received_on": "\(dropped.dayText)", "hits": "\(dropped.hits)",
-                    "milliseconds": "\(Int(duration / .milliseconds(1)))",
+                    "received_on": "\(dropped.dayText)", "hits": .stringConvertible(dropped.hits),
+                    "milliseconds": .stringConvertible(Int(duration / .milliseconds(1))),
                 ])
         } catch {
             self.logger?.warning(
@@ -159,7 +159,7 @@ final class HitsFile: Sendable {
         if first == nil || isTenth {
             self.logger?.notice(
                 "hits are moved to the new form of hits.db",
-                metadata: ["left": "\(left)", "of": "\(all)"])
+                metadata: ["left": .stringConvertible(left), "of": .stringConvertible(all)])
         }
         first = all
     }

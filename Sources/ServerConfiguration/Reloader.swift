@@ -1,5 +1,6 @@
 // SIGHUP: the sources are read again, and what may change in a running server changes.
 internal import ConfigurationKeys
+internal import Credentials
 package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
@@ -9,9 +10,20 @@ internal import UnixSignals
 /// Reads the configuration again at each SIGHUP. One that is wrong changes nothing, and every
 /// problem of it is logged.
 package final class Reloader: Service {
+    /// What came of the last attempt to put a configuration in force.
+    package struct Outcome: Sendable {
+        /// Whether it is in force; the start's is.
+        package var isInForce = true
+        /// When one was last put in force, in microseconds since 1970.
+        package var time: Int64
+    }
+
     private struct State {
         var current: LoadedConfiguration
+        var outcome = Outcome(time: WallClock.microseconds())
         var parts: [Reloadable] = []
+        var onBegin: @Sendable () -> Void = {}
+        var onEnd: @Sendable () -> Void = {}
     }
 
     private let source: ConfigurationSource
@@ -32,13 +44,28 @@ package final class Reloader: Service {
         self.state = Mutex(State(current: start))
     }
 
+    /// What came of the last reload, or of the start.
+    package var outcome: Outcome { self.state.withLock { $0.outcome } }
+
     /// Adds a part that takes new configurations; before the server runs.
     package func add(_ part: Reloadable) { self.state.withLock { $0.parts.append(part) } }
+
+    /// Has each reload by a signal told of, as it begins and ends; before the server runs.
+    package func observe(
+        begin: @escaping @Sendable () -> Void, end: @escaping @Sendable () -> Void
+    ) {
+        self.state.withLock { ($0.onBegin, $0.onEnd) = (begin, end) }
+    }
 
     /// Waits for signals until shutdown.
     package func run() async throws {
         let signals = await UnixSignalsSequence(trapping: .sighup)
-        for await _ in signals.cancelOnGracefulShutdown() { await self.reload() }
+        for await _ in signals.cancelOnGracefulShutdown() {
+            let (onBegin, onEnd) = self.state.withLock { ($0.onBegin, $0.onEnd) }
+            onBegin()
+            await self.reload()
+            onEnd()
+        }
     }
 
     /// Reads everything again, and puts it in force whole or not at all.
@@ -53,9 +80,11 @@ package final class Reloader: Service {
                     "not reloaded: the configuration stays as it was",
                     metadata: ["problem": "\(problem)"])
             }
+            self.state.withLock { $0.outcome.isInForce = false }
             return
         }
         let before = self.state.withLock { state in
+            state.outcome = Outcome(time: WallClock.microseconds())
             defer { state.current = next }
             return state.current
         }

@@ -72,6 +72,8 @@ package struct ServerConfiguration: Sendable {
     package var maxDelivery = BatchLimit.standard
     /// Refused hits that are kept.
     package var maxDeadLetters = 100_000
+    /// How long a stopping server still accepts, after it has said that it is not ready.
+    package var drainDelay = Duration.zero
     /// How long a stopping server waits for its clients.
     package var drainTimeout = Duration.seconds(15)
     /// How long its sinks go on after that.
@@ -225,6 +227,10 @@ extension ServerConfiguration: KeyedConfiguration {
         ],
         Self.keys(of: \.quarantine),
         [
+            .duration(
+                "drain.delay_seconds", \.drainDelay, 0...60,
+                "seconds that a stopping server still accepts after it has said NOT_SERVING, so "
+                    + "that balancers turn away first; the stop takes so much longer"),
             .duration(
                 "drain.seconds", \.drainTimeout, 1...20,
                 "seconds that a stopping server waits for its clients"),

@@ -29,8 +29,10 @@ public enum SightlineServer {
         try configuration.add(ownSinks: sinks.map(\.name))
         let level = LogLevel(configuration.logLevel)
         let form = configuration.logFormat.standardErrorForm
+        let service = configuration.traces.resource.serviceName
         let logger = Logger(label: "sightline") { label in
-            LeveledLogHandler(LineLogHandler(label: label, form: form), level: level)
+            LeveledLogHandler(
+                LineLogHandler(label: label, service: service, form: form), level: level)
         }
         for warning in loaded.warnings { logger.warning("\(warning)") }
         DescriptorLimit.raise()

@@ -1,5 +1,6 @@
 internal import DequeModule
 internal import Synchronization
+package import TrackingCore
 
 extension Journal {
     /// The sequence of a sink's cursor; 0 for a new sink.
@@ -42,6 +43,20 @@ extension Journal {
     /// When the oldest group that is kept was committed, in microseconds since 1970; nil where
     /// there is none. Groups that every sink has are kept for `retainSeconds` more.
     package var oldestTime: Int64? { self.writer.oldestTime }
+
+    /// Keys in the deduplication window, of at most `configuration.windowCapacity`.
+    package var windowKeys: Int { self.writer.windowKeys }
+
+    /// Returns once the journal's queue has had its turn: a stuck disk keeps it from that.
+    package func probe() async { await self.onQueue {} }
+
+    /// Whether it is filled to four fifths: clients should slow down, before they are refused.
+    package var isNearlyFull: Bool { self.writer.storedBytes > self.writer.maxBytes / 5 * 4 }
+
+    /// Settles claims as they would be now, and claims nothing (D52).
+    package func preview(_ claims: [Claim]) async -> [Claim] {
+        await self.onQueue { self.writer.preview(claims) }
+    }
 
     /// The maximum payload that may be stored, in bytes.
     package var maxStoredBytes: Int { self.writer.maxBytes }

@@ -9,6 +9,9 @@ package final class Journal: Sendable {
     /// Its settings.
     package let configuration: Configuration
 
+    /// What it found of earlier runs.
+    package let recovery: JournalRecovery
+
     /// The log, the window and the rows are touched on it alone.
     let queue: any WorkQueue
     let machine: Machine
@@ -47,6 +50,7 @@ package final class Journal: Sendable {
         machine: Machine = .local,
         onFailure: @escaping @Sendable (JournalError) -> Void
     ) throws(JournalError) {
+        let start = machine.now()
         self.queue = machine.makeQueue("sightline.journal")
         self.failure = JournalFailure(onFailure: onFailure)
         self.durability =
@@ -64,6 +68,9 @@ package final class Journal: Sendable {
         self.writer = self.durability.writer
         self.configuration = configuration
         self.machine = machine
+        var recovery = self.writer.recovery
+        recovery.duration = start.duration(to: machine.now())
+        self.recovery = recovery
     }
 
     /// A random name, made with the files: sinks keep their place by it.
@@ -107,9 +114,6 @@ package final class Journal: Sendable {
     /// Bytes of payload that are kept.
     package var storedBytes: Int { self.writer.storedBytes }
 
-    /// Whether it is filled to four fifths: clients should slow down, before they are refused.
-    package var isNearlyFull: Bool { self.writer.storedBytes > self.writer.maxBytes / 5 * 4 }
-
     /// Whether it takes requests: its disk has not failed, it has room, and has refused nothing for
     /// 5 s. After those 5 s it counts as ready again, and the next append tells whether that is
     /// true: a full disk shows in nothing else.
@@ -118,11 +122,6 @@ package final class Journal: Sendable {
         if isClosed || self.failure.hasHappened { return false }
         if let refusal, refusal.duration(to: self.machine.now()) < .seconds(5) { return false }
         return self.writer.storedBytes <= self.writer.maxBytes / 20 * 19
-    }
-
-    /// Settles claims as they would be now, and claims nothing (D52).
-    package func preview(_ claims: [Claim]) async -> [Claim] {
-        await self.onQueue { self.writer.preview(claims) }
     }
 
     /// The groups after `sequence`, as many as there are, up to a limit; at least one. Waits for

@@ -13,6 +13,9 @@ final class JournalWriter: @unchecked Sendable {
     private let window: RecentHits
     let cursors: Mutex<SinkCursors>
     private let stored: Atomic<Int>
+    private let keys: Atomic<Int>
+    /// What it began with.
+    let recovery: JournalRecovery
     /// Bytes of payload that may be kept.
     let maxBytes: Int
 
@@ -60,7 +63,12 @@ final class JournalWriter: @unchecked Sendable {
         self.window = window
         self.machine = machine
         self.stored = Atomic(rows.reduce(0) { $0 + $1.bytes + $1.trailingBytes })
+        self.keys = Atomic(window.count)
         self.maxBytes = maxBytes
+        self.recovery = JournalRecovery(
+            segments: recovered?.segments.count ?? 0, groups: rows.count,
+            bytes: rows.reduce(0) { $0 + $1.bytes }, windowKeys: window.count,
+            tornRecords: recovered?.tornRecords ?? 0, losses: recovered?.losses.count ?? 0)
         let lastSequence = max(
             recovered?.lastSequence ?? 0, checkpoint.sinks.values.map(\.cursor.sequence).max() ?? 0)
         self.lastSequence = lastSequence
@@ -80,6 +88,9 @@ final class JournalWriter: @unchecked Sendable {
     }
 
     var storedBytes: Int { self.stored.load(ordering: .relaxed) }
+
+    /// Keys in the window.
+    var windowKeys: Int { self.keys.load(ordering: .relaxed) }
 
     func preview(_ claims: [Claim]) -> [Claim] { self.window.preview(claims) }
 
@@ -164,6 +175,7 @@ final class JournalWriter: @unchecked Sendable {
         if !record.keys.isEmpty {
             self.windowRows.add(record.keys, newKeys: self.changes.count(where: \.isNew))
         }
+        self.keys.store(self.window.count, ordering: .relaxed)
         self.noteCounted()
         guard !record.payload.isEmpty else { return self.noteTrailing(record) }
         let row = StoredRow(

@@ -16,6 +16,8 @@ struct LogRecovery {
         /// The records that are still needed. A row without a place stands for missing or
         /// unreadable records.
         var rows: [StoredRow] = []
+        /// Incomplete records that were erased.
+        var tornRecords = 0
         /// The losses that rows without a place stand for, by sequence.
         var losses: [Int64: LostRecords] = [:]
         /// The newest sequence in use.
@@ -47,9 +49,10 @@ struct LogRecovery {
     mutating func finish(
         onChanges: (Int64, RecordChanges) -> Void
     ) throws(SystemError) -> Outcome {
-        try self.eraseUnwritten()
+        let tornRecords = try self.eraseUnwritten()
         self.found.sort { $0.lastSequence < $1.lastSequence }
         var outcome = self.rows(onChanges: onChanges)
+        outcome.tornRecords = tornRecords
         for found in self.found {
             found.segment.resume(
                 after: found.records, isSealed: found.isOlder || found.segment.isDamaged)
@@ -70,7 +73,10 @@ struct LogRecovery {
     /// Erases each incomplete record that was never acknowledged: the newest one, or one whose
     /// sequence a complete record has as well. Its sequence will be reused, and the next start must
     /// not find two.
-    private mutating func eraseUnwritten() throws(SystemError) {
+    ///
+    /// - Returns: how many there were.
+    private mutating func eraseUnwritten() throws(SystemError) -> Int {
+        var count = 0
         let newestWhole =
             self.found.lazy.flatMap(\.records).filter(\.isWhole)
             .map(\.header.sequence).max() ?? 0
@@ -83,12 +89,14 @@ struct LogRecovery {
             guard isNewest || self.hasWhole(sequence) else { continue }
             try self.found[index].segment.eraseHead(at: last.offset)
             self.found[index].records.removeLast()
+            count += 1
         }
         let isNeeded = { [checkpoint] (found: FoundSegment) in
             found.lastSequence > checkpoint.deletedThrough || found.mayHoldMore
         }
         self.spares += self.found.filter { !isNeeded($0) }.map(\.segment)
         self.found.removeAll { !isNeeded($0) }
+        return count
     }
 
     private func hasWhole(_ sequence: Int64) -> Bool {

@@ -2,6 +2,7 @@
 internal import AdminServer
 internal import Credentials
 internal import EventQuarantine
+internal import Foundation
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import HTTP2Edge
@@ -9,6 +10,8 @@ package import Logging
 internal import NIOCore
 package import ServerConfiguration
 internal import ServiceLifecycle
+internal import ServiceManager
+internal import Synchronization
 package import Telemetry
 internal import Tracing
 internal import TrackingCore
@@ -19,9 +22,10 @@ internal import VerdictTap
 
 /// A whole server: journal, forwarder, gRPC and admin services.
 package struct Application: Sendable {
-    private let logger: Logger
+    private let life: LifeLog
     private let lock: DirectoryLock
     private let journal: Journal
+    private let sinks: RunningSinks
     private let services: ServiceGroup
     private let certificates: ServerCertificates?
     /// The server's metrics.
@@ -48,7 +52,8 @@ package struct Application: Sendable {
         onFailure: @escaping @Sendable (JournalError) -> Void
     ) async throws {
         let directory = configuration.dataDirectory
-        self.logger = logger
+        let life = LifeLog(configuration, build: build, logger: logger)
+        self.life = life
         self.certificates = try Self.certificates(configuration, logger)
         let authenticator = try await Self.authenticator(configuration, logger)
         if let authenticator {
@@ -68,6 +73,7 @@ package struct Application: Sendable {
             configuration: journalConfiguration, onCommit: { metrics.countCommit($0) },
             onFailure: onFailure)
         let journal = self.journal
+        life.recovered(journal.recovery)
         let deadLetters = try DeadLetters(
             path: directory + "/dead_letters.db", maxRows: configuration.maxDeadLetters,
             logger: logger)
@@ -75,6 +81,7 @@ package struct Application: Sendable {
             configuration, journal, deadLetters, metrics,
             funnels: observations.hasPage ? observations.funnels : nil, logger: logger,
             ownSinks: ownSinks)
+        self.sinks = sinks
         reloader?.add(Reloadable("sinks") { try sinks.prepare($0) })
         let quarantine = try Self.quarantine(configuration, version: version, logger)
         let ingest = Self.ingest(
@@ -82,11 +89,20 @@ package struct Application: Sendable {
         let board = HealthBoard(maxWatchers: configuration.maxHealthWatchers) { journal.isTaking }
         let connections = OpenConnections()
         metrics.collect(journal)
+        metrics.collect(board)
+        if let reloader { metrics.collect(reloader) }
         metrics.collect(sinks, dataDirectory: directory)
         if let quarantine { metrics.collect(quarantine) }
         metrics.collect(build, budget: ingest.budget, connections: connections)
         if let certificates { metrics.collect(certificates) }
         if let spans { metrics.collect(spans.counts) }
+        let notifier = ServiceNotifier(environment: ProcessInfo.processInfo.environment) {
+            await journal.probe()
+        }
+        if let notifier {
+            reloader?.observe(
+                begin: { notifier.reloading() }, end: { notifier.ready("reloaded") })
+        }
         // "Listening" is announced only once the admin server answers too.
         let (adminBound, adminBinding) = AsyncStream.makeStream(of: Void.self)
         if !observations.hasPage { adminBinding.finish() }
@@ -96,13 +112,19 @@ package struct Application: Sendable {
                 logger),
             board: board, connections: connections, tap: ingest.tap,
             address: "\(configuration.host):\(configuration.port)",
-            adminBound: adminBound, drainTimeout: configuration.drainTimeout, logger: logger,
-            onListening: onListening)
+            adminBound: adminBound, drainDelay: configuration.drainDelay,
+            drainTimeout: configuration.drainTimeout, logger: logger,
+            onListening: { address in
+                life.started(address: address)
+                notifier?.ready("takes events on \(address)")
+                onListening(address)
+            },
+            onDrain: { notifier?.stopping() })
         // Starts first and stops last, so that the last summary covers everything and the exporter
         // gets every span.
         let summary = LogSummary(
             of: metrics.registry, every: configuration.logSummaryInterval, logger: logger)
-        var services: [any Service] = [summary]
+        var services: [any Service] = [summary] + [notifier].compactMap(\.self)
         if let spans { services.append(spans) }
         services.append(JournalService(journal: self.journal))
         services.append(sinks)
@@ -123,31 +145,45 @@ package struct Application: Sendable {
                 adminBinding.finish()
             })
         services.append(grpc)
-        self.services = Self.group(services, logger)
+        self.services = Self.group(services, configuration.drainDelay, logger)
     }
 
-    /// Runs until SIGTERM, SIGINT or `stop()`, and ends within 25 s of it: answers every request
-    /// that was read, flushes to the sink, and closes the journal.
+    /// Runs until SIGTERM, SIGINT or `stop()`, and ends within 25 s and the delay of it: answers
+    /// every request that was read, flushes to the sink, and closes the journal.
     ///
     /// - Throws: the error that made a service fail, such as a port in use.
     package func run() async throws {
-        let outcome = await Result { try await self.serveUntilSecondSignal() }
+        let stopping = Mutex<ContinuousClock.Instant?>(nil)
+        let outcome = await Result {
+            try await self.serveUntilSecondSignal { stopping.withLock { $0 = .now } }
+        }
         await self.journal.close()
+        var isCut = false
         do {
             try outcome.get()
         } catch is CancellationError {
-            self.logger.warning("the drain was cut short, what is left stays in the journal")
+            isCut = true
         }
+        let drain = stopping.withLock { $0 }?.duration(to: .now)
+        let left = self.sinks.sinks.map { self.journal.lag(of: $0.name).groups }.max() ?? 0
+        self.life.stopped(drain: drain, isCut: isCut, left: left)
     }
 
     /// The first signal begins a graceful shutdown; the second ends it at once, which is safe
     /// because acknowledged events are on disk.
-    private func serveUntilSecondSignal() async throws {
+    private func serveUntilSecondSignal(
+        onFirst: @escaping @Sendable () -> Void
+    ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await self.runTraced() }
             group.addTask {
                 let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
-                for await _ in signals.dropFirst() { throw CancellationError() }
+                var hasBegun = false
+                for await _ in signals {
+                    if hasBegun { throw CancellationError() }
+                    hasBegun = true
+                    onFirst()
+                }
             }
             defer { group.cancelAll() }
             try await group.next()
@@ -221,10 +257,12 @@ package struct Application: Sendable {
             quarantine: quarantine)
     }
 
-    private static func group(_ services: [any Service], _ logger: Logger) -> ServiceGroup {
+    private static func group(
+        _ services: [any Service], _ delay: Duration, _ logger: Logger
+    ) -> ServiceGroup {
         var group = ServiceGroupConfiguration(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-        group.maximumGracefulShutdownDuration = .seconds(22)
+        group.maximumGracefulShutdownDuration = .seconds(22) + delay
         return ServiceGroup(configuration: group)
     }
 }

@@ -5,6 +5,7 @@ internal import HTTP2Edge
 internal import Logging
 internal import NIOCore
 internal import ServiceLifecycle
+internal import Telemetry
 internal import VerdictTap
 
 /// Runs a gRPC server until shutdown. A graceful shutdown lets clients finish within
@@ -20,9 +21,13 @@ struct GRPCService: Service {
     /// Finishes once the admin server has bound its port. Until then startup may fail, so this
     /// server does not listen.
     let adminBound: AsyncStream<Void>
+    /// How long it still accepts once it has said that it is not ready.
+    let drainDelay: Duration
     let drainTimeout: Duration
     let logger: Logger
     let onListening: @Sendable (String) -> Void
+    /// Called when a graceful shutdown begins.
+    let onDrain: @Sendable () -> Void
 
     func run() async throws {
         for await _ in self.adminBound {}
@@ -79,9 +84,15 @@ struct GRPCService: Service {
     private func drain() async {
         // Returns at shutdown, or when serving ends.
         try? await gracefulShutdown()
-        self.logger.info("draining", metadata: ["timeout": "\(self.drainTimeout)"])
+        self.onDrain()
         // First NOT_SERVING, so that load balancers move on before streams are told to end.
         await self.board.beginDraining()
+        if self.drainDelay > .zero {
+            self.logger.info(
+                "not ready, still accepting", metadata: ["seconds": .seconds(self.drainDelay)])
+            try? await Task.sleep(for: self.drainDelay)
+        }
+        self.logger.info("draining", metadata: ["seconds": .seconds(self.drainTimeout)])
         self.tap.close()
         self.server.beginGracefulShutdown()
         // Cancelled when serving ends earlier.

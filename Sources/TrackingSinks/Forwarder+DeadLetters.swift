@@ -32,10 +32,10 @@ extension Forwarder {
                 ? "the sink was too far behind: these groups have gone, and it never gets them"
                 : "a batch is damaged and cannot be delivered",
             metadata: [
-                "sink": "\(self.name)", "first_sequence": "\(sequences.lowerBound)",
-                "sequence": "\(batch.sequence)",
-                "events": "\(batch.loss?.eventCount.map(String.init) ?? "unknown")",
-                "hits": "\(batch.loss?.hitCount.map(String.init) ?? "unknown")",
+                "sink": "\(self.name)", "first_sequence": .stringConvertible(sequences.lowerBound),
+                "sequence": .stringConvertible(batch.sequence),
+                "events": Self.count(batch.loss?.eventCount),
+                "hits": Self.count(batch.loss?.hitCount),
             ])
         return await self.keep(stop) {
             try await self.deadLetters.keep(
@@ -51,7 +51,7 @@ extension Forwarder {
         self.logger.critical(
             "a batch cannot be read, and its hits are kept as dead letters",
             metadata: [
-                "sink": "\(self.name)", "sequence": "\(hits.sequence)",
+                "sink": "\(self.name)", "sequence": .stringConvertible(hits.sequence),
                 "reason": "\(reason)",
             ])
         return await self.keep(stop) {
@@ -59,6 +59,10 @@ extension Forwarder {
                 try await self.deadLetters.keep(
                     unreadable: hits, reason: reason, sink: self.name))
         }
+    }
+
+    private static func count(_ count: Int?) -> Logger.MetadataValue {
+        count.map { .stringConvertible($0) } ?? "unknown"
     }
 
     /// Writes dead letters, with retries: no hit is passed over before it is stored.

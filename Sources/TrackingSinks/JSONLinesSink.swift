@@ -118,7 +118,7 @@ package actor JSONLinesSink: Sink {
             try self.directory.remove(file)
             self.logger?.notice(
                 "a file beyond jsonl.retain_files or jsonl.max_bytes is deleted",
-                metadata: ["file": "\(path)", "bytes": "\(bytes)"])
+                metadata: ["file": "\(path)", "bytes": .stringConvertible(bytes)])
         } catch {
             self.logger?.warning(
                 "a file beyond jsonl.retain_files or jsonl.max_bytes stays",

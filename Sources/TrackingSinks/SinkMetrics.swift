@@ -12,23 +12,27 @@ package struct SinkMetrics: Sendable {
     private let missedHits: Counter
     /// How long successful deliveries took.
     private let deliveryDuration: Timer
+    /// How many hits they had.
+    private let deliveryHits: Recorder
 
     /// Creates the metrics.
     package init(
         deliveredHits: Counter, retries: Counter, deadLetters: Counter, missedHits: Counter,
-        deliveryDuration: Timer
+        deliveryDuration: Timer, deliveryHits: Recorder
     ) {
         self.missedHits = missedHits
         self.deliveredHits = deliveredHits
         self.retries = retries
         self.deadLetters = deadLetters
         self.deliveryDuration = deliveryDuration
+        self.deliveryHits = deliveryHits
     }
 
     /// Records a delivered batch, except for its rejected hits.
     func delivered(_ hits: HitBatch, rejected: Int, in duration: Duration) {
         self.deliveredHits.increment(by: max(0, hits.hitCount - rejected))
         self.deliveryDuration.recordNanoseconds(Int64(duration / .nanoseconds(1)))
+        self.deliveryHits.record(hits.hitCount)
     }
 
     /// Records a delivery that will be retried.

@@ -47,8 +47,10 @@ struct ServeCommand: AsyncParsableCommand {
         defer { if self.dev { Self.remove(Self.temporaryDirectory) } }
         let level = LogLevel(configuration.logLevel)
         let form = configuration.logFormat.standardErrorForm
+        let service = configuration.traces.resource.serviceName
         let logger = Logger(label: "sightline") { label in
-            LeveledLogHandler(LineLogHandler(label: label, form: form), level: level)
+            LeveledLogHandler(
+                LineLogHandler(label: label, service: service, form: form), level: level)
         }
         for warning in loaded.warnings { logger.warning("\(warning)") }
         let reloader = Reloader(source: source, start: loaded, logger: logger)

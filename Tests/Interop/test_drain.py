@@ -11,6 +11,7 @@ import time
 
 import grpc
 import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from facts import Facts
 from protos import service as s
@@ -92,6 +93,28 @@ def test_a_stopped_client_does_not_hold_the_server(make_server, monkeypatch, fig
         client.kill()
         client.join(10)
     assert server.start().wait_for_hits(1) is None
+
+
+def test_with_a_delay_it_is_not_ready_and_still_accepts(make_server, monkeypatch, figure):
+    """Until the delay is over a balancer may send clients, on connections that are new too."""
+    monkeypatch.setenv("SIGHTLINE_DRAIN_DELAY_SECONDS", "5")
+    server = make_server().start()
+    server.process.terminate()
+    wait_until(lambda: not_serving(server), "NOT_SERVING")
+    event = Facts(1, int(time.time()), 92).track_action().event
+    with server.channel() as channel:
+        answer = server.stub(channel).RecordEvents(s.RecordEventsRequest(events=[event]), timeout=20)
+    assert answer.tally.accepted == 1
+    assert server.wait(5 + STOP_SECONDS, "to end after its delay") == 0
+    assert server.start().wait_for_hits(1) is None
+    assert "not ready, still accepting" in server.log(20_000)
+
+
+def not_serving(server) -> bool:
+    with server.channel() as channel:
+        answer = health_pb2_grpc.HealthStub(channel).Check(
+            health_pb2.HealthCheckRequest(), timeout=20)
+    return answer.status == health_pb2.HealthCheckResponse.NOT_SERVING
 
 
 class PacedClient(Client):

@@ -32,13 +32,46 @@ def test_a_log_that_is_no_terminal_is_json_and_sums_up(make_server):
     assert server.terminate() == 0
     told = records(server)
     for record in told:
-        assert list(record)[:4] == ["time", "level", "logger", "msg"]
+        assert list(record)[:5] == ["time", "level", "logger", "msg", "service.name"]
+        assert record["service.name"] == "sightline"
         assert record["time"].endswith("Z") and record["logger"] == "sightline"
     sums = [record for record in told if record["msg"] == "summary"]
-    assert sum(int(record.get("accepted", 0)) for record in sums) == 5
-    assert sum(int(record.get("rejected", 0)) for record in sums) == 1
+    assert sum(record.get("accepted", 0) for record in sums) == 5
+    assert sum(record.get("rejected", 0) for record in sums) == 1
     refusals = [record["refusals"] for record in sums if "refusals" in record]
-    assert refusals == [{"request_too_large": "1"}]
+    assert refusals == [{"request_too_large": 1}]
+
+
+def test_a_life_in_records_with_figures(make_server):
+    """What was found, how it is set up, how long it took, and what is left: numbers are numbers."""
+    server = make_server("--sink", "sqlite", environment=os.environ | {
+        "OTEL_SERVICE_NAME": "tracking"}).start()
+    event = Facts(4, int(time.time()), space=93).push(flag="on").event
+    with server.channel() as channel:
+        server.stub(channel).RecordEvents(s.RecordEventsRequest(events=[event]), timeout=20)
+    server.kill()
+    server.start()
+    assert server.terminate() == 0
+    lives = [{r["msg"]: r for r in life} for life in split(records(server), "the journal is open")]
+    assert len(lives) == 2
+    for life in lives:
+        found, started = life["the journal is open"], life["started"]
+        assert {found["torn_records"], found["losses"]} == {0} and found["mode"] == "disk"
+        assert isinstance(found["milliseconds"], int) and started["milliseconds"] >= 0
+        assert started["sinks"] == ["sqlite"] and started["tls"] == "off" and started["auth"] == []
+        assert started["service.name"] == "tracking" and started["version"] and started["commit"]
+        assert started["data_dir"] == str(server.directory)
+    assert [life["the journal is open"]["window_keys"] for life in lives] == [0, 1]
+    assert "stopped" not in lives[0]
+    stopped = lives[1]["stopped"]
+    assert stopped["left_groups"] == 0 and stopped["drain_milliseconds"] >= 0
+    assert 0 < stopped["uptime_seconds"] < 600 and "cut" not in stopped
+
+
+def split(told: list[dict], first: str) -> list[list[dict]]:
+    """The records of each process, which begin with the same one."""
+    starts = [index for index, record in enumerate(told) if record["msg"] == first]
+    return [told[start:end] for start, end in zip(starts, [*starts[1:], len(told)])]
 
 
 def test_text_is_for_people_and_has_no_colours_in_a_file(make_server):

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import signal
 import subprocess
 import threading
 import time
@@ -85,6 +86,47 @@ def test_what_was_sent_is_what_was_counted(make_server):
     for name in ("resident_memory_bytes", "open_fds", "max_fds", "cpu_seconds_total"):
         assert now[f"process_{name}"] > 0
     assert abs(now["process_start_time_seconds"] - time.time()) < 300
+
+
+def test_ready_reload_and_window(make_server, tmp_path):
+    """A wrong configuration shows until a right one is in force, and the server stays ready."""
+    path = tmp_path / "sightline.yaml"
+    path.write_text("log: {level: info}\njournal: {recent_hits: 1000}\n")
+    server = make_server("--config", str(path)).start()
+    first = values(scrape(server)[0])
+    assert (first["sightline_ready"], first["sightline_reload_succeeded"]) == (1, 1)
+    assert (first["sightline_window_keys"], first["sightline_window_limit_keys"]) == (0, 1000)
+
+    def reload(text: str, succeeded: int) -> dict[str, float]:
+        path.write_text(text)
+        server.process.send_signal(signal.SIGHUP)
+        return wait_until(lambda: (now := values(scrape(server)[0]))
+                          and now["sightline_reload_succeeded"] == succeeded and now, "the reload")
+
+    wrong = reload("log: {level: loud}\n", 0)
+    assert wrong["sightline_ready"] == 1
+    time_of = "sightline_reload_timestamp_seconds"
+    assert wrong[time_of] == first[time_of] <= time.time()
+    right = reload("log: {level: debug}\njournal: {recent_hits: 1000}\n", 1)
+    assert right[time_of] > first[time_of]
+    facts = Facts(7, int(time.time()), space=94)
+    events = [facts.push(flag="on").event for _ in range(3)]
+    with server.channel() as channel:
+        server.stub(channel).RecordEvents(s.RecordEventsRequest(events=events), timeout=20)
+    now = values(scrape(server)[0])
+    assert now["sightline_window_keys"] == 3
+    assert now["sightline_request_events_sum"] == 3 and now["sightline_request_events_count"] == 1
+    assert now['sightline_call_duration_seconds_count{method="RecordEvents"}'] == 1
+
+
+def test_the_build_is_told(make_server):
+    server = make_server("--sink", "discard").start()
+    told = json.loads(subprocess.run([binary(), "version", "--json"], check=True,
+                                     capture_output=True).stdout)
+    line = next(line for line in scrape(server)[0].splitlines()
+                if line.startswith("sightline_build_info{"))
+    assert line == (f'sightline_build_info{{version="{told["version"]}",commit="{told["commit"]}",'
+                    f'swift="{told["swift"]}",traits="{",".join(told["traits"])}"}} 1')
 
 
 def test_streams_and_connections_are_counted_on_and_off(make_server):

@@ -116,7 +116,9 @@ extension SinkMetrics {
             retries: Counter(label: "", factory: factory),
             deadLetters: Counter(label: "", factory: factory),
             missedHits: Counter(label: "", factory: factory),
-            deliveryDuration: Timer(label: "", dimensions: [], factory: factory))
+            deliveryDuration: Timer(label: "", dimensions: [], factory: factory),
+            deliveryHits: Recorder(
+                label: "", dimensions: [], aggregate: true, factory: factory))
     }
 }
 

@@ -91,6 +91,7 @@ enum SourceRules {
             "NIOHTTP1", "NIOSSL", "ServiceLifecycle", "SightlineProtos", "SwiftProtobuf",
             "TrackingCore",
         ]),
+        "ServiceManager": Self.system.union(["ServiceLifecycle"]),
         "TerminalText": Self.system,
         "EventQuarantine": Self.system.union([
             "ConfigurationKeys", "GRDB", "Logging", "ServiceLifecycle", "TrackingCore",
@@ -140,9 +141,9 @@ enum SourceRules {
             "EventQuarantine", "GRPCSink", "HTTP2Edge", "KafkaSink", "Logging", "NATSSink",
             "NIOCore", "NIOHPACK",
             "PostgreSQLSink", "SQLiteSink",
-            "ServerConfiguration", "ServiceLifecycle", "SightlineProtos", "SinkConfiguration",
-            "SwiftProtobuf", "Telemetry", "TrackingCore", "TrackingJournal", "TrackingLedger",
-            "TrackingSinks", "UnixSignals", "VerdictTap", "WebhookSink", "X509",
+            "ServerConfiguration", "ServiceLifecycle", "ServiceManager", "SightlineProtos",
+            "SinkConfiguration", "SwiftProtobuf", "Telemetry", "TrackingCore", "TrackingJournal",
+            "TrackingLedger", "TrackingSinks", "UnixSignals", "VerdictTap", "WebhookSink", "X509",
         ]),
         "sightline": Self.system.union(Self.grpc).union(Self.tracing).union([
             "AdminServer", "ArgumentParser", "AsyncHTTPClient", "CMalloc", "ClientConformance",

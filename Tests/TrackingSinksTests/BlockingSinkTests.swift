@@ -45,7 +45,8 @@ struct BlockingSinkTests {
             metrics: SinkMetrics(
                 deliveredHits: Counter(label: "delivered"), retries: Counter(label: "retries"),
                 deadLetters: Counter(label: "dead"),
-                missedHits: Counter(label: "missed"), deliveryDuration: Timer(label: "duration")),
+                missedHits: Counter(label: "missed"), deliveryDuration: Timer(label: "duration"),
+                deliveryHits: Recorder(label: "hits")),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         return (journal, forwarder)
     }

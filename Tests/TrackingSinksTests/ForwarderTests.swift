@@ -72,7 +72,9 @@ struct ForwarderTests {
                 retries: Counter(label: "retries", factory: self.metrics),
                 deadLetters: Counter(label: "dead", factory: self.metrics),
                 missedHits: Counter(label: "missed", factory: self.metrics),
-                deliveryDuration: Timer(label: "duration", dimensions: [], factory: self.metrics)),
+                deliveryDuration: Timer(label: "duration", dimensions: [], factory: self.metrics),
+                deliveryHits: Recorder(
+                    label: "hits", dimensions: [], aggregate: true, factory: self.metrics)),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, maxBatch: maxBatch,
             flushTimeout: flushTimeout, clock: clock)
     }

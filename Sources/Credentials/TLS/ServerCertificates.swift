@@ -180,7 +180,10 @@ package final class ServerCertificates: CertificateReloader, Service {
         guard isAsked || !isKnown else { return }
         self.logger.warning(
             "certificates not reloaded, the old ones stay",
-            metadata: ["problems": "\(problems)", "days_left": "\(self.certificateDaysLeft)"])
+            metadata: [
+                "problems": "\(problems)",
+                "days_left": .stringConvertible(self.certificateDaysLeft),
+            ])
     }
 
     private func report(_ identity: ServerIdentity, _ message: Logger.Message) {
@@ -188,7 +191,8 @@ package final class ServerCertificates: CertificateReloader, Service {
             message,
             metadata: [
                 "mode": "\(self.mode.rawValue)",
-                "days_left": "\(CertificateRules.daysLeft(of: identity.certificate, at: Date()))",
+                "days_left": .stringConvertible(
+                    CertificateRules.daysLeft(of: identity.certificate, at: Date())),
             ])
         self.warn(identity)
     }
@@ -203,6 +207,7 @@ package final class ServerCertificates: CertificateReloader, Service {
         }
         guard !isSaid else { return }
         self.logger.warning(
-            "the server's certificate expires soon", metadata: ["days_left": "\(days)"])
+            "the server's certificate expires soon",
+            metadata: ["days_left": .stringConvertible(days)])
     }
 }

@@ -11,6 +11,8 @@ package enum ConnectionEnd: String, CaseIterable, Sendable {
     case tooManyNew = "too many new connections of one address"
     /// TLS handshake, preface and SETTINGS took too long.
     case handshake = "no handshake in time"
+    /// The TLS handshake failed: no TLS at all, no common version, or a refused certificate.
+    case tls = "the TLS handshake failed"
     /// The peer sent more PINGs than allowed.
     case pings = "too many pings"
     /// It had no open stream for too long.
@@ -27,6 +29,7 @@ package enum ConnectionEnd: String, CaseIterable, Sendable {
         case .tooManyOfAddress: "too_many_of_address"
         case .tooManyNew: "too_many_new"
         case .handshake: "handshake"
+        case .tls: "tls"
         case .pings: "pings"
         case .idle: "idle"
         case .age: "age"
@@ -40,6 +43,9 @@ package final class ConnectionEnds: Sendable {
     private let logger: Logger
     private let onEnd: @Sendable (ConnectionEnd) -> Void
     private let state = Mutex(State())
+
+    /// What any client can cause at any rate, or what is no fault.
+    private static let quiet: Set<ConnectionEnd> = [.age, .idle, .tls]
 
     private struct State {
         var counts: [ConnectionEnd: Int] = [:]
@@ -66,7 +72,7 @@ package final class ConnectionEnds: Sendable {
         }
         guard let logged else { return }
         self.logger.log(
-            level: end == .age || end == .idle ? .debug : .notice, "connection ended",
-            metadata: ["reason": "\(end.rawValue)", "count": "\(logged)"])
+            level: Self.quiet.contains(end) ? .debug : .notice, "connection ended",
+            metadata: ["reason": "\(end.rawValue)", "count": .stringConvertible(logged)])
     }
 }

@@ -6,7 +6,7 @@ struct JSONLine {
     private static let cutMark = Array(#","cut":true"#.utf8)
     private static let end = Array("}\n".utf8)
     /// The record's own keys; metadata with such a key get an underscore.
-    private static let ownKeys: Set = ["time", "level", "logger", "msg", "cut"]
+    private static let ownKeys: Set = ["time", "level", "logger", "msg", "service.name", "cut"]
     /// The maximum nesting of metadata.
     private static let maxDepth = 8
 
@@ -27,6 +27,7 @@ struct JSONLine {
         line.add("level", .string(record.level.rawValue))
         line.add("logger", .string(record.logger))
         line.add("msg", .string(record.message))
+        if !record.service.isEmpty { line.add("service.name", .string(record.service)) }
         if let traceID = record.traceID { line.add("trace_id", .string(traceID)) }
         if let spanID = record.spanID { line.add("span_id", .string(spanID)) }
         for (key, value) in record.metadata {
@@ -51,8 +52,9 @@ struct JSONLine {
         let valueStart = self.bytes.count
         guard !self.append(value, depth: 0) else { return }
         switch value {
-        case .string, .stringConvertible: self.isCut = true
-        case .array, .dictionary:
+        case .string: self.isCut = true
+        case .stringConvertible where self.bytes.count > valueStart: self.isCut = true
+        case .array, .dictionary, .stringConvertible:
             self.bytes.removeSubrange(valueStart...)
             self.bytes += "null".utf8
             self.bytes.count <= self.maxBytes ? self.isCut = true : self.cut(to: start)
@@ -69,7 +71,12 @@ struct JSONLine {
         guard depth < Self.maxDepth else { return self.append(quoted: "…") }
         switch value {
         case .string(let text): return self.append(quoted: text)
-        case .stringConvertible(let value): return self.append(quoted: value.description)
+        case .stringConvertible(let value):
+            guard let literal = Self.literal(of: value) else {
+                return self.append(quoted: value.description)
+            }
+            guard self.bytes.count + literal.utf8.count <= self.maxBytes else { return false }
+            self.bytes += literal.utf8
         case .array(let values):
             self.bytes.append(UInt8(ascii: "["))
             for (index, value) in values.enumerated() {
@@ -88,6 +95,17 @@ struct JSONLine {
             self.bytes.append(UInt8(ascii: "}"))
         }
         return self.bytes.count <= self.maxBytes
+    }
+
+    /// What JSON writes without quotes: numbers, true and false.
+    private static func literal(of value: any CustomStringConvertible) -> String? {
+        switch value {
+        case let flag as Bool: flag.description
+        case let number as any BinaryInteger: number.description
+        // JSON has no infinity.
+        case let number as Double: number.isFinite ? number.description : nil
+        default: nil
+        }
     }
 
     /// Appends quoted text, truncated if necessary; false if it was.

@@ -18,21 +18,26 @@ package struct LineLogHandler: LogHandler {
     package var metadataProvider: Logger.MetadataProvider?
 
     private let label: String
+    private let service: String
     private let form: Form
     private let now: @Sendable () -> Int64
     private let output: @Sendable ([UInt8]) -> Void
 
-    /// Creates a handler for the logger `label`.
-    package init(label: String, form: Form, output: LogOutput = .standardError) {
-        self.init(label: label, form: form, now: LogTime.now, output: output.write)
+    /// Creates a handler for the logger `label` of a service, whose name JSON records have.
+    package init(
+        label: String, service: String = "", form: Form, output: LogOutput = .standardError
+    ) {
+        self.init(
+            label: label, service: service, form: form, now: LogTime.now, output: output.write)
     }
 
     /// Creates a handler with its own clock (microseconds since 1970) and output.
     init(
-        label: String, form: Form, now: @escaping @Sendable () -> Int64,
+        label: String, service: String = "", form: Form, now: @escaping @Sendable () -> Int64,
         output: @escaping @Sendable ([UInt8]) -> Void
     ) {
         self.label = label
+        self.service = service
         self.form = form
         self.now = now
         self.output = output
@@ -47,7 +52,8 @@ package struct LineLogHandler: LogHandler {
     /// Writes a record to the output.
     package func log(event: LogEvent) {
         let record = LogRecord(
-            event, logger: self.label, time: self.now(), metadata: self.metadata,
+            event, logger: self.label, service: self.service, time: self.now(),
+            metadata: self.metadata,
             provider: self.metadataProvider)
         switch self.form {
         case .json: self.output(JSONLine.bytes(record))

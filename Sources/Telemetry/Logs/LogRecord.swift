@@ -10,6 +10,8 @@ struct LogRecord: Sendable {
     var time: Int64
     var level: Logger.Level
     var logger: String
+    /// The service's name in OpenTelemetry's words; empty for none.
+    var service: String
     var message: String
     /// The active trace's id in hexadecimal; nil if there is none.
     var traceID: String?
@@ -20,7 +22,8 @@ struct LogRecord: Sendable {
 
     /// Merges the metadata: the event's take precedence, then the provider's.
     init(
-        _ event: LogEvent, logger: String, time: Int64, metadata: Logger.Metadata,
+        _ event: LogEvent, logger: String, service: String = "", time: Int64,
+        metadata: Logger.Metadata,
         provider: Logger.MetadataProvider?
     ) {
         var all = metadata
@@ -30,6 +33,7 @@ struct LogRecord: Sendable {
         self.time = time
         self.level = event.level
         self.logger = logger
+        self.service = service
         self.message = event.message.description
         self.traceID = all.removeValue(forKey: "trace_id").map { "\($0)" }
         self.spanID = all.removeValue(forKey: "span_id").map { "\($0)" }

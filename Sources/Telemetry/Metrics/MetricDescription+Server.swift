@@ -6,6 +6,18 @@ extension MetricDescription {
         "sightline_build_info", "1, with what the running program was built from",
         labels: "version", "commit", "swift", "traits")
 
+    /// `sightline_ready`.
+    package static let ready = MetricDescription.gauge(
+        "sightline_ready", "1 while the server takes events, as /readyz says, else 0")
+    /// `sightline_reload_succeeded`.
+    package static let reloadSucceeded = MetricDescription.gauge(
+        "sightline_reload_succeeded", "1 if the newest configuration is in force, 0 if it was wrong"
+    )
+    /// `sightline_reload_timestamp_seconds`.
+    package static let reloadTime = MetricDescription.gauge(
+        "sightline_reload_timestamp_seconds",
+        "When a configuration was last put in force, since 1970")
+
     // MARK: What comes in
 
     /// `sightline_requests_total`.
@@ -21,6 +33,10 @@ extension MetricDescription {
     /// `sightline_hits_total`.
     package static let hits = MetricDescription.counter(
         "sightline_hits_total", "Hits that accepted events gave", labels: "kind")
+    /// `sightline_request_events`.
+    package static let requestEvents = MetricDescription.histogram(
+        "sightline_request_events", "Events of a request that was settled",
+        bounds: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000])
     /// `sightline_received_bytes_total`.
     package static let receivedBytes = MetricDescription.counter(
         "sightline_received_bytes_total", "Bytes of the requests that were admitted")
@@ -62,6 +78,10 @@ extension MetricDescription {
     package static let ackDuration = MetricDescription.histogram(
         "sightline_ack_duration_seconds", "Time from a request's arrival until it was settled",
         bounds: Self.diskBounds)
+    /// `sightline_call_duration_seconds`.
+    package static let callDuration = MetricDescription.histogram(
+        "sightline_call_duration_seconds", "Time that a unary call took, also one that failed",
+        labels: "method", bounds: Self.diskBounds)
     /// `sightline_delivery_duration_seconds`.
     package static let deliveryDuration = MetricDescription.histogram(
         "sightline_delivery_duration_seconds", "Time that a sink took for a batch that it has",
@@ -92,6 +112,12 @@ extension MetricDescription {
     /// `sightline_ledger_limit_rows`.
     package static let ledgerLimit = MetricDescription.gauge(
         "sightline_ledger_limit_rows", "Rows that the ledger may have")
+    /// `sightline_window_keys`.
+    package static let windowKeys = MetricDescription.gauge(
+        "sightline_window_keys", "Keys of recent hits in the deduplication window")
+    /// `sightline_window_limit_keys`.
+    package static let windowLimit = MetricDescription.gauge(
+        "sightline_window_limit_keys", "Keys beyond which the window forgets the oldest")
     /// `sightline_sink_lag_groups`.
     package static let sinkLagGroups = MetricDescription.gauge(
         "sightline_sink_lag_groups", "Groups that the sink has yet to take", labels: "sink")
@@ -118,6 +144,10 @@ extension MetricDescription {
     /// `sightline_sink_delivered_hits_total`.
     package static let deliveredHits = MetricDescription.counter(
         "sightline_sink_delivered_hits_total", "Hits that the sink has taken", labels: "sink")
+    /// `sightline_delivery_hits`.
+    package static let deliveryHits = MetricDescription.histogram(
+        "sightline_delivery_hits", "Hits of a batch that the sink has taken", labels: "sink",
+        bounds: [1, 10, 100, 1000, 10_000, 100_000])
     /// `sightline_sink_retries_total`.
     package static let sinkRetries = MetricDescription.counter(
         "sightline_sink_retries_total", "Deliveries for which the sink was unavailable",
@@ -180,12 +210,13 @@ extension MetricDescription {
     /// All metrics, in the order of the exposition.
     package static let server: [MetricDescription] =
         [
-            .buildInfo, .requests, .events, .hits, .receivedBytes, .refusals, .streams,
+            .buildInfo, .ready, .reloadSucceeded, .reloadTime, .requests, .events, .hits,
+            .requestEvents, .receivedBytes, .refusals, .streams,
             .connections, .connectionsEnded, .memoryInFlight, .memoryInFlightLimit,
-            .admissionDuration, .commitDuration, .ackDuration, .deliveryDuration, .journalBytes,
-            .journalLimit, .journalOldestAge, .journalGroups, .ledgerRows,
-            .ledgerLimit, .sinkLagGroups, .sinkLag, .sinkLagBytes, .sinkPaused, .sinkBytes,
-            .diskFree, .deliveredHits, .sinkRetries,
+            .admissionDuration, .commitDuration, .ackDuration, .callDuration, .deliveryDuration,
+            .journalBytes, .journalLimit, .journalOldestAge, .journalGroups, .ledgerRows,
+            .ledgerLimit, .windowKeys, .windowLimit, .sinkLagGroups, .sinkLag, .sinkLagBytes,
+            .sinkPaused, .sinkBytes, .diskFree, .deliveredHits, .deliveryHits, .sinkRetries,
             .deadLetters, .missedHits, .sinkQueuedHits, .connectedBrokers, .brokerRoundTrip,
             .brokerRetries, .brokerTimeouts, .quarantineBytes, .quarantineEvents,
             .certificateExpiry, .spans, .droppedSeries,

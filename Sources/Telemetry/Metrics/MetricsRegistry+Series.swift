@@ -12,6 +12,13 @@ extension MetricsRegistry {
         Meter(label: description.name, dimensions: description.dimensions(values), factory: self)
     }
 
+    /// A series of a histogram of numbers.
+    package func recorder(_ description: MetricDescription, _ values: String...) -> Recorder {
+        Recorder(
+            label: description.name, dimensions: description.dimensions(values), aggregate: true,
+            factory: self)
+    }
+
     /// A series of a histogram, in seconds.
     package func timer(_ description: MetricDescription, _ values: String...) -> Timer {
         Timer(label: description.name, dimensions: description.dimensions(values), factory: self)

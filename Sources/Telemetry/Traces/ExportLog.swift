@@ -16,13 +16,13 @@ final class ExportLog: Sendable {
             return lost
         }
         if lost > 0 {
-            self.logger.notice("spans are exported again", metadata: ["lost": "\(lost)"])
+            self.logger.notice("spans are exported again", metadata: ["lost": .number(lost)])
         }
         let isNews = rejected > 0 || !message.isEmpty
         guard isNews, !self.isRejectionTold.exchange(true, ordering: .relaxed) else { return }
         self.logger.warning(
             "the receiver of spans refuses some of them; told once",
-            metadata: ["rejected": "\(rejected)", "message": "\(message.prefix(256))"])
+            metadata: ["rejected": .number(rejected), "message": "\(message.prefix(256))"])
     }
 
     /// Logs the totals when the exporter ends.
@@ -33,8 +33,8 @@ final class ExportLog: Sendable {
         self.logger.log(
             level: level, "spans end",
             metadata: [
-                "exported": "\(counts.count(of: .exported))", "dropped": "\(dropped)",
-                "failed": "\(failed)",
+                "exported": .number(counts.count(of: .exported)), "dropped": .number(dropped),
+                "failed": .number(failed),
             ])
     }
 
@@ -47,6 +47,6 @@ final class ExportLog: Sendable {
         guard isFirst else { return }
         self.logger.warning(
             "spans cannot be exported, and are lost until they can",
-            metadata: ["spans": "\(count)", "reason": "\(reason.prefix(256))"])
+            metadata: ["spans": .number(count), "reason": "\(reason.prefix(256))"])
     }
 }

@@ -43,12 +43,12 @@ struct ActivityFigures: Equatable {
         let counts = Self.growth(self.counts, since: earlier.counts)
         let refusals = Self.growth(self.refusals, since: earlier.refusals)
         guard !counts.isEmpty || !refusals.isEmpty || self.lagGroups > 0 else { return nil }
-        var metadata: Logger.Metadata = counts.mapValues { "\(Int($0))" }
+        var metadata: Logger.Metadata = counts.mapValues { .number(Int($0)) }
         if !refusals.isEmpty {
-            metadata["refusals"] = .dictionary(refusals.mapValues { "\(Int($0))" })
+            metadata["refusals"] = .dictionary(refusals.mapValues { .number(Int($0)) })
         }
-        metadata["lag_groups"] = "\(Int(self.lagGroups))"
-        metadata["lag_seconds"] = "\((self.lagSeconds * 10).rounded() / 10)"
+        metadata["lag_groups"] = .number(Int(self.lagGroups))
+        metadata["lag_seconds"] = .stringConvertible((self.lagSeconds * 10).rounded() / 10)
         return metadata
     }
 

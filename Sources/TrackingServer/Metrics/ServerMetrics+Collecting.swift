@@ -3,6 +3,7 @@ internal import Credentials
 internal import EventQuarantine
 internal import Foundation
 internal import HTTP2Edge
+internal import ServerConfiguration
 internal import Telemetry
 internal import TrackingJournal
 internal import TrackingLedger
@@ -22,6 +23,23 @@ extension ServerMetrics {
         }
     }
 
+    /// Reports at each scrape whether the server takes events.
+    func collect(_ board: HealthBoard) {
+        let ready = self.registry.meter(.ready)
+        self.registry.onCollect { ready.set(board.obstacles.isEmpty ? 1 : 0) }
+    }
+
+    /// Reports at each scrape what came of the last reload.
+    func collect(_ reloader: Reloader) {
+        let succeeded = self.registry.meter(.reloadSucceeded)
+        let time = self.registry.meter(.reloadTime)
+        self.registry.onCollect {
+            let outcome = reloader.outcome
+            succeeded.set(outcome.isInForce ? 1 : 0)
+            time.set(Double(outcome.time) / 1e6)
+        }
+    }
+
     /// Reports the journal at each scrape.
     func collect(_ journal: Journal) {
         self.registry.meter(.journalLimit).set(journal.maxStoredBytes)
@@ -29,7 +47,10 @@ extension ServerMetrics {
         let oldestAge = self.registry.meter(.journalOldestAge)
         let ledgerRows = self.registry.meter(.ledgerRows)
         self.registry.meter(.ledgerLimit).set(journal.configuration.ledger.maxRows)
+        self.registry.meter(.windowLimit).set(journal.configuration.windowCapacity)
+        let windowKeys = self.registry.meter(.windowKeys)
         self.registry.onCollect {
+            windowKeys.set(journal.windowKeys)
             bytes.set(journal.storedBytes)
             ledgerRows.set(journal.ledgerRowCount)
             oldestAge.set(Self.age(of: journal.oldestTime))

@@ -14,6 +14,8 @@ final class ServerMetrics: Sendable {
     private let admissionDuration: Timer
     private let ackDuration: Timer
     private let commitDuration: Timer
+    private let callDurations: [RequestMethod: Timer]
+    private let requestEvents: Recorder
     private let journalGroups: Counter
     private let receivedBytes: Counter
     private let requests: [RequestMethod: [Counter]]
@@ -30,6 +32,11 @@ final class ServerMetrics: Sendable {
         self.admissionDuration = registry.timer(.admissionDuration)
         self.ackDuration = registry.timer(.ackDuration)
         self.commitDuration = registry.timer(.commitDuration)
+        self.callDurations = Dictionary(
+            uniqueKeysWithValues: RequestMethod.allCases.filter { $0 != .streamEvents }.map {
+                ($0, registry.timer(.callDuration, $0.rawValue))
+            })
+        self.requestEvents = registry.recorder(.requestEvents)
         self.journalGroups = registry.counter(.journalGroups)
         self.receivedBytes = registry.counter(.receivedBytes)
         self.requests = Dictionary(
@@ -68,7 +75,8 @@ final class ServerMetrics: Sendable {
             retries: self.registry.counter(.sinkRetries, name),
             deadLetters: self.registry.counter(.deadLetters, name),
             missedHits: self.registry.counter(.missedHits, name),
-            deliveryDuration: self.registry.timer(.deliveryDuration, name))
+            deliveryDuration: self.registry.timer(.deliveryDuration, name),
+            deliveryHits: self.registry.recorder(.deliveryHits, name))
     }
 
     /// Counts a StreamEvents call that begins.
@@ -85,6 +93,7 @@ final class ServerMetrics: Sendable {
             // The wall clock may have been set back.
             let microseconds = max(0, request.settleTime &- request.receiveTime)
             self.ackDuration.recordMicroseconds(microseconds)
+            self.requestEvents.record(request.eventCount)
         }
         for outcome in RequestOutcome.allCases {
             self.count(method, outcome, counts.outcomes[outcome.rawValue])
@@ -98,6 +107,11 @@ final class ServerMetrics: Sendable {
     func count(_ method: RequestMethod, _ outcome: RequestOutcome, _ count: Int = 1) {
         guard count > 0 else { return }
         self.requests[method]?[outcome.rawValue].increment(by: count)
+    }
+
+    /// Records how long a unary call took.
+    func countCall(_ method: RequestMethod, nanoseconds: UInt64) {
+        self.callDurations[method]?.recordNanoseconds(nanoseconds)
     }
 
     /// Records the bytes of requests admitted together, and the duration of their admission.

@@ -166,10 +166,15 @@ struct TrackingService: RegistrableRPCService {
         return StreamingServerResponse(single: ServerResponse(message: answer))
     }
 
-    /// Counts requests that fail, and those that never reach the journal.
+    /// Counts a unary call: its time, and its request where it fails or never reaches the journal.
     private func counted<Answer>(
         _ method: RequestMethod, _ answer: () async throws -> Answer
     ) async throws -> Answer {
+        let start = MonotonicClock.nanoseconds()
+        defer {
+            let duration = MonotonicClock.nanoseconds() &- start
+            self.ingest.metrics.countCall(method, nanoseconds: duration)
+        }
         do {
             let answer = try await answer()
             if method != .recordEvents { self.ingest.metrics.count(method, .answered) }

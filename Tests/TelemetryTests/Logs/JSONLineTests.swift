@@ -33,7 +33,35 @@ struct JSONLineTests {
         #expect(
             self.line(record) == #"{"time":"2026-01-31T23:59:59.000123Z","level":"warning","#
                 + #""logger":"sightline","msg":"hello","trace_id":"4bf9","span_id":"00f0","#
-                + #""a":"3","b":["x","y"],"c":{"j":["w"],"k":"v"}}"# + "\n")
+                + #""a":3,"b":["x","y"],"c":{"j":["w"],"k":"v"}}"# + "\n")
+    }
+
+    @Test(
+        "numbers and flags have no quotes, what JSON has no number for has them",
+        arguments: [
+            (.stringConvertible(0), "0"), (.stringConvertible(Int64.min), "-9223372036854775808"),
+            (.stringConvertible(UInt64.max), "18446744073709551615"),
+            (.stringConvertible(1.5), "1.5"), (.stringConvertible(-2e-9), "-2e-09"),
+            (.stringConvertible(true), "true"), (.stringConvertible(Double.nan), #""nan""#),
+            (.stringConvertible(Double.infinity), #""inf""#), (.string("1"), #""1""#),
+            (.number(7), "7"), (.seconds(.microseconds(1_500_400)), "1.5"),
+            (.milliseconds(.microseconds(1_500)), "2"),
+            ([.stringConvertible(1), "1"], #"[1,"1"]"#),
+            (["k": .stringConvertible(1)], #"{"k":1}"#),
+        ] as [(Logger.MetadataValue, String)])
+    func numbers(_ value: Logger.MetadataValue, _ text: String) throws {
+        let line = self.line(self.record("m", ["k": value]))
+        #expect(line.hasSuffix(#""msg":"m","k":\#(text)}"# + "\n"))
+        #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(line.utf8)) }
+    }
+
+    @Test("the service's name follows the message, and metadata do not take its place")
+    func service() {
+        var record = self.record("m", ["service.name": "other"])
+        record.service = "tracking"
+        #expect(
+            self.line(record).hasSuffix(
+                #""msg":"m","service.name":"tracking","service.name_":"other"}"# + "\n"))
     }
 
     @Test("metadata that are called like a key of the record's get an underscore")
@@ -83,7 +111,11 @@ struct JSONLineTests {
         arguments: 1...350)
     func anyLimit(_ extra: Int) throws {
         let record = self.record(
-            "häl\"lo\n😀", ["a": "\u{1}ä", "b": ["x", ["y": "😀😀"]], "c": "\\\\", "d": [:]])
+            "häl\"lo\n😀",
+            [
+                "a": "\u{1}ä", "b": ["x", ["y": "😀😀"]], "c": "\\\\",
+                "c1": .stringConvertible(1_234_567), "c2": [.stringConvertible(-0.5)], "d": [:],
+            ])
         let line = JSONLine.bytes(record, maxBytes: 60 + extra)
         #expect(line.count <= 60 + extra)
         #expect(line.last == UInt8(ascii: "\n"))

@@ -30,7 +30,8 @@ struct AdminRoutesTests {
             funnels: LiveFunnels(capacity: 10), rejections: RejectionLog(maxRows: 10),
             ledger: { Ledger() })
         let routes = AdminRoutes(
-            build: Build(version: "1.2.3"), registry: metrics.registry, obstacles: { board.obstacles },
+            build: Build(version: "1.2.3"), registry: metrics.registry,
+            obstacles: { board.obstacles },
             statistics: statistics,
             page: AdminPage(), hostNames: [])
         return (routes, board)

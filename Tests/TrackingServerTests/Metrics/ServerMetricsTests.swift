@@ -85,6 +85,8 @@ struct ServerMetricsTests {
         #expect(
             Set(MetricDescription.server.map(\.name)).subtracting(names) == [
                 MetricDescription.certificateExpiry.name, MetricDescription.spans.name,
+                // This server reads no configuration again.
+                MetricDescription.reloadSucceeded.name, MetricDescription.reloadTime.name,
                 // Only the kafka sink has brokers.
                 MetricDescription.sinkQueuedHits.name, MetricDescription.connectedBrokers.name,
                 MetricDescription.brokerRoundTrip.name, MetricDescription.brokerRetries.name,

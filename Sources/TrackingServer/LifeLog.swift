@@ -1,0 +1,66 @@
+internal import Credentials
+internal import Logging
+internal import ServerConfiguration
+internal import Telemetry
+internal import TrackingJournal
+
+/// The log records of a server's life, with the figures that an operator looks for first.
+struct LifeLog: Sendable {
+    let logger: Logger
+    let build: Build
+    let configuration: ServerConfiguration
+    /// When the start began.
+    private let start = ContinuousClock.now
+
+    init(_ configuration: ServerConfiguration, build: Build, logger: Logger) {
+        self.logger = logger
+        self.build = build
+        self.configuration = configuration
+    }
+
+    /// Tells what the journal has found. A torn record was never acknowledged; a loss was.
+    func recovered(_ recovery: JournalRecovery) {
+        self.logger.log(
+            level: recovery.losses > 0 ? .error : .info, "the journal is open",
+            metadata: [
+                "mode": "\(self.configuration.journal.mode.rawValue)",
+                "segments": .number(recovery.segments), "groups": .number(recovery.groups),
+                "bytes": .number(recovery.bytes), "window_keys": .number(recovery.windowKeys),
+                "torn_records": .number(recovery.tornRecords),
+                "losses": .number(recovery.losses),
+                "milliseconds": .milliseconds(recovery.duration),
+            ])
+    }
+
+    /// Tells that the server takes events, and how it is set up.
+    func started(address: String) {
+        let auth = self.configuration.auth.modes.map(\.rawValue).sorted()
+        self.logger.info(
+            "started",
+            metadata: [
+                "address": "\(address)", "version": "\(self.build.version)",
+                "commit": "\(self.build.commit)",
+                "traits": .array(self.build.traits.map { .string($0) }),
+                "sinks": .array(self.configuration.sinks.map { .string($0.name) }),
+                "tls": "\(self.configuration.tls.mode.rawValue)",
+                "auth": .array(auth.map { .string($0) }),
+                "data_dir": "\(self.configuration.dataDirectory)",
+                "milliseconds": .milliseconds(self.start.duration(to: .now)),
+            ])
+    }
+
+    /// Tells that all is closed.
+    ///
+    /// - Parameters:
+    ///   - drain: how long it took from the signal.
+    ///   - isCut: whether a second signal or the deadline ended it.
+    ///   - left: groups that a sink has yet to take; they stay in the journal.
+    func stopped(drain: Duration?, isCut: Bool, left: Int) {
+        var metadata: Logger.Metadata = [
+            "uptime_seconds": .seconds(self.start.duration(to: .now)), "left_groups": .number(left),
+        ]
+        if let drain { metadata["drain_milliseconds"] = .milliseconds(drain) }
+        if isCut { metadata["cut"] = .stringConvertible(true) }
+        self.logger.log(level: isCut ? .warning : .info, "stopped", metadata: metadata)
+    }
+}
