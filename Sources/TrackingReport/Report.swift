@@ -19,6 +19,8 @@ package struct Report: Sendable, Equatable {
     package let query: ReportQuery
     /// The funnels of Campaign deliveries.
     package var deliveries = Section<DeliveryFunnel>()
+    /// The in-app messages by how they were used, if that was asked for.
+    package var inAppDetails: InAppDetails?
     /// Whether names were added; the forms have columns for them then.
     package private(set) var hasNames = false
     /// The funnels of Firebase in-app messages.
@@ -68,7 +70,7 @@ extension Report.Section: Encodable {
 
 extension Report: Encodable {
     private enum CodingKeys: CodingKey {
-        case since, until, deliveries, inAppMessages, quality
+        case since, until, deliveries, inAppMessages, inAppDetails, quality
     }
 
     /// Encodes all sections; missing time bounds are null, and so is a missing ledger.
@@ -78,6 +80,7 @@ extension Report: Encodable {
         try report.encode(self.query.until.map(ReportTime.utc), forKey: .until)
         try report.encode(self.deliveries, forKey: .deliveries)
         try report.encode(self.inAppMessages, forKey: .inAppMessages)
+        try report.encodeIfPresent(self.inAppDetails?.rows, forKey: .inAppDetails)
         try report.encode(self.quality, forKey: .quality)
     }
 }

@@ -58,6 +58,13 @@ struct ReportCommand: AsyncParsableCommand {
     @Option(help: "Rows of each table, the largest first, 1 to 100000.")
     var limit: Int = ReportQuery.defaultLimit
 
+    @Flag(
+        help: """
+            Show in-app messages also by action, link, dismissal, error and trigger. Reads the \
+            hits themselves: the more there are, the longer it takes.
+            """)
+    var details = false
+
     @Flag(help: "Print one line of JSON.")
     var json = false
 
@@ -74,6 +81,9 @@ struct ReportCommand: AsyncParsableCommand {
         guard [self.json, self.csv, self.html != nil].count(where: { $0 }) < 2 else {
             throw ValidationError("--json, --csv and --html are three forms: name one.")
         }
+        guard !self.details || (!self.csv && self.html == nil) else {
+            throw ValidationError("--details has no form for --csv and --html: use --json.")
+        }
         _ = try self.query()
     }
 
@@ -88,10 +98,16 @@ struct ReportCommand: AsyncParsableCommand {
             if let path = self.html {
                 try await self.writePage(query, names, of: database, quality, to: path)
             } else {
-                var report = try await database.read { try Report(query, in: $0) }
-                    .named(by: names)
-                report.quality = quality
-                try self.print(report)
+                let hasDetails = self.details
+                try self.print(
+                    try await database.read { database in
+                        var report = try Report(query, in: database).named(by: names)
+                        report.quality = quality
+                        if hasDetails {
+                            report.inAppDetails = try InAppDetails(query, in: database)
+                        }
+                        return report
+                    })
             }
         } catch let error as FileReadError {
             throw Console.fail(error, .noInput)
@@ -172,6 +188,7 @@ struct ReportCommand: AsyncParsableCommand {
         } else {
             let lines = ReportTable(report).lines()
             lines.forEach(Console.out)
+            report.inAppDetails?.lines().forEach(Console.out)
             if lines.isEmpty { Console.error("no hits: \(report.range)") }
         }
     }

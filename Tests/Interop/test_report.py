@@ -144,7 +144,42 @@ def test_what_is_asked_for(counted):
     assert [limited["count"], limited["left_out"], len(limited["rows"])] == [2, 1, 1]
 
 
+def test_names_and_delivered_counts(counted, tmp_path):
+    """They come from a file, for the deliveries that are in it."""
+    path = tmp_path / "names.csv"
+    path.write_text(f'id,name,delivered\n{DELIVERY},"Spring, sale",100\n', encoding="utf-8")
+    rows = json.loads(report(counted, "--deliveries", path, "--json"))["deliveries"]["rows"]
+    assert [(row["name"], row["delivered"]) for row in rows] == [("Spring, sale", 100)] * 2
+    # 20 notifications on Android and 7 on iOS.
+    assert rows[0]["reach_ratio"] == 0.27
+    assert "Spring, sale" in report(counted, "--deliveries", path)
+    sheet = list(csv.DictReader(io.StringIO(report(counted, "--deliveries", path, "--csv"),
+                                            newline="")))
+    assert [row["name"] for row in sheet] == ["Spring, sale"] * 2 + [""]
+
+
+def test_names_beyond_their_limit(counted, tmp_path):
+    path = tmp_path / "names.csv"
+    path.write_bytes(b"id\n" + b"\n" * (16 << 20))
+    done = run("report", "--data-dir", counted.directory, "--deliveries", path, code=1)
+    assert str(path) in done.stderr and "16777216 bytes" in done.stderr
+    path.write_text("id,delivered\n1,2\n3,many\n")
+    done = run("report", "--data-dir", counted.directory, "--deliveries", path, code=1)
+    assert "line 3" in done.stderr and done.stdout == ""
+
+
+def test_in_app_messages_by_use(counted):
+    """Which link, how it was closed, why it was not shown."""
+    rows = json.loads(report(counted, "--details", "--json"))["in_app_details"]
+    uses = {row["use"]["what"]: (row["use"]["link"], row["hits"]) for row in rows}
+    assert uses == {"impression": ("", 4), "click": ("app://sale", 1), "dismissal": ("", 1),
+                    "display_error": ("", 1)}
+    assert "app://sale" in report(counted, "--details")
+    assert "in_app_details" not in json.loads(report(counted, "--json"))
+
+
 @pytest.mark.parametrize("options, code, words", [
+    (["--details", "--csv"], 64, ["--details", "--json"]),
     (["--since", "yesterday"], 64, ["--since", "yesterday", "2026-11-20T10:00:00Z"]),
     (["--since", "1h", "--until", "2h"], 64, ["--since", "--until", "not before"]),
     (["--limit", "0"], 64, ["--limit 0", "1 to 100000"]),

@@ -68,6 +68,13 @@ final class HitsDatabase {
         return try self.open(readonly: true).read { try Report(query, in: $0) }
     }
 
+    /// The in-app messages by use.
+    func details(maxUses: Int) throws -> InAppDetails {
+        try self.open(readonly: true).read {
+            try InAppDetails(ReportQuery(), in: $0, maxUses: maxUses)
+        }
+    }
+
     /// A ratio of each delivery, as a person reads it from the view `funnel`.
     func viewed(_ ratio: String) throws -> [Double?] {
         try self.open(readonly: true).read {

@@ -1,0 +1,28 @@
+/// What recipients did with an in-app message, and how: a row of the report's details.
+package struct InAppDetail: Sendable, Equatable, Encodable {
+    /// What happened, and how; rows with the same are one.
+    package struct Use: Sendable, Hashable, Encodable {
+        /// `impression`, `click`, `dismissal` or `display_error`.
+        package var what: String
+        /// The label of the chosen button; empty if it has none.
+        package var action = ""
+        /// The link of the chosen action, which tells a card's buttons apart; empty if it has none.
+        package var link = ""
+        /// How it was closed: `auto`, `click` or `swipe`; empty if that is not told.
+        package var dismissal = ""
+        /// Why it was not shown: `image_fetch`, `image_display` or `image_format`; empty if that is
+        /// not told.
+        package var error = ""
+        /// The analytics event that triggered the message; empty if that is not told.
+        package var trigger = ""
+    }
+
+    /// The tenant.
+    package var tenant: String
+    /// The message's id.
+    package var messageID: String
+    /// What happened, and how; nil for the uses beyond the limit, together.
+    package var use: Use?
+    /// The hits.
+    package var hits: Int
+}

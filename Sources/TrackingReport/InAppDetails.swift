@@ -1,0 +1,115 @@
+internal import Foundation
+package import GRDB
+internal import TrackingCore
+
+/// In-app messages by action, link, dismissal, error and trigger. Read from the hits themselves, so
+/// its time grows with them, and hits that were deleted are not in it.
+package struct InAppDetails: Sendable, Equatable {
+    /// The maximum number of different uses: a client may send any label and link. Further ones
+    /// are one row for each message.
+    package static let maxUses = 10_000
+
+    /// By message; of one, the most frequent first.
+    package let rows: [InAppDetail]
+
+    private struct Key: Hashable {
+        let tenant: Int64
+        let message: Int64
+        let use: InAppDetail.Use?
+    }
+
+    /// Reads the hits of in-app messages that a query selects.
+    ///
+    /// - Throws: SQLite's error if hits.db cannot be read.
+    package init(_ query: ReportQuery, in database: Database, maxUses: Int = Self.maxUses) throws {
+        let query = query.inWholeHours
+        var counts: [Key: Int] = [:]
+        let cursor = try Row.fetchCursor(
+            database, sql: Self.selection, arguments: query.arguments)
+        while let row = try cursor.next() {
+            let (tenant, message): (Int64, Int64) = (row["tenant"], row["delivery"])
+            var key = Key(tenant: tenant, message: message, use: try Self.use(row))
+            if counts[key] == nil, counts.count >= maxUses {
+                key = Key(tenant: tenant, message: message, use: nil)
+            }
+            counts[key, default: 0] += 1
+        }
+        let names = try Self.names(of: counts.keys, in: database)
+        self.rows = counts.map { key, hits in
+            InAppDetail(
+                tenant: names[key.tenant] ?? "", messageID: names[key.message] ?? "", use: key.use,
+                hits: hits)
+        }.sorted { left, right in
+            if left.tenant != right.tenant { return left.tenant < right.tenant }
+            if left.messageID != right.messageID { return left.messageID < right.messageID }
+            if left.hits != right.hits { return left.hits > right.hits }
+            return left.order < right.order
+        }
+    }
+
+    private static let selection = """
+        SELECT tenant, delivery, kind, event
+        FROM (SELECT *, receive_time / \(ReportQuery.hour) AS hour FROM stored_hits)
+        WHERE product = \(Product.firebase.rawValue) AND \(ReportQuery.condition)
+        """
+
+    private static func use(_ row: Row) throws -> InAppDetail.Use {
+        var use = InAppDetail.Use(what: Self.what(HitKind(rawValue: row["kind"])))
+        // The sink has stored what admission parsed.
+        try row.withUnsafeData(named: "event") { data in
+            data?.withUnsafeBytes { bytes in
+                guard let view = try? InAppDetailView(bytes) else { return }
+                use.action = view.actionText.text
+                use.link = view.actionURL.text
+                use.trigger = view.triggerEvent.text
+                use.dismissal = Self.name(["", "auto", "click", "swipe"], view.dismissType)
+                use.error = Self.name(
+                    ["", "image_fetch", "image_display", "image_format"], view.errorReason)
+            }
+        }
+        return use
+    }
+
+    private static func what(_ kind: HitKind?) -> String {
+        switch kind {
+        case .inAppImpression: "impression"
+        case .inAppClick: "click"
+        case .inAppDismissal: "dismissal"
+        case .inAppDisplayError: "display_error"
+        case .impression, .click, .open, .button1, .button2, .close, nil: "unknown"
+        }
+    }
+
+    /// A newer client's number is told as it is.
+    private static func name(_ names: [String], _ number: UInt64) -> String {
+        number < names.count ? names[Int(number)] : "\(number)"
+    }
+
+    private static func names(
+        of keys: Dictionary<Key, Int>.Keys, in database: Database
+    ) throws -> [Int64: String] {
+        var names: [Int64: String] = [:]
+        let statement = try database.makeStatement(sql: "SELECT text FROM names WHERE id = ?")
+        for id in Set(keys.flatMap { [$0.tenant, $0.message] }) {
+            names[id] = try String.fetchOne(statement, arguments: [id])
+        }
+        return names
+    }
+}
+
+extension InAppDetail {
+    /// Orders rows with as many hits.
+    fileprivate var order: String {
+        guard let use else { return "~" }
+        return [use.what, use.action, use.link, use.dismissal, use.error, use.trigger]
+            .joined(separator: "\n")
+    }
+}
+
+extension InAppDetails {
+    /// The lines of a table, without colours; empty without in-app messages.
+    package func lines() -> [String] {
+        guard !self.rows.isEmpty else { return [] }
+        return ["", "In-app messages by use", ""] + InAppDetailTable.lines(self.rows)
+    }
+}
