@@ -59,10 +59,16 @@ struct AdminRoutes: Sendable {
         router.get("/version") { _, _ in
             try AdminAnswer.json(.ok, self.build)
         }
-        router.get("/metrics") { _, _ in
-            AdminAnswer.bytes(
-                .ok, PrometheusText.contentType,
-                ByteBuffer(string: PrometheusText.text(self.registry.families())))
+        router.get("/metrics") { request, _ in
+            let families = self.registry.families()
+            guard OpenMetricsText.isAccepted(by: request.headers[.accept] ?? "") else {
+                return AdminAnswer.bytes(
+                    .ok, PrometheusText.contentType,
+                    ByteBuffer(string: PrometheusText.text(families)))
+            }
+            return AdminAnswer.bytes(
+                .ok, OpenMetricsText.contentType,
+                ByteBuffer(string: OpenMetricsText.text(families)))
         }
         router.get("/stats.json") { _, _ in
             AdminAnswer.bytes(

@@ -10,6 +10,8 @@ package import TrackingSinks
 package final class PostgreSQLSink: Sink {
     /// "postgresql".
     package let name = "postgresql"
+    /// As OpenTelemetry names it.
+    package var database: String? { "postgresql" }
     /// As the configuration says.
     package let maxBatch: BatchLimit
     let configuration: PostgreSQLConfiguration

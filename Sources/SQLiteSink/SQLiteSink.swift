@@ -10,6 +10,8 @@ package import TrackingSinks
 package final class SQLiteSink: Sink {
     /// The sink's name, "sqlite".
     package let name = "sqlite"
+    /// As OpenTelemetry names it.
+    package var database: String? { "sqlite" }
     /// A transaction costs the same for one row as for many.
     package let maxBatch = BatchLimit.standard
     private let hits: HitsFile

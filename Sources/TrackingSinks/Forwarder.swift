@@ -97,7 +97,8 @@ package struct Forwarder: Service {
     }
 
     private func forward(_ stop: Stop) async throws {
-        let span = SinkSpan(sink: self.name, maxLinks: self.maxLinks)
+        let span = SinkSpan(
+            sink: self.name, database: self.sink.database, maxLinks: self.maxLinks)
         var cursor = self.journal.cursor(of: self.name)
         // Up to here groups are not joined, because one of them cannot be read.
         var aloneThrough: Int64 = 0

@@ -30,6 +30,9 @@ package final class SharedSink: Sink {
     /// The wrapped sink's hits that are yet to be moved.
     package var unmovedHits: Int { self.sink.unmovedHits }
 
+    /// The wrapped sink's database.
+    package var database: String? { self.sink.database }
+
     /// The wrapped sink's brokers.
     package var brokers: BrokerStatistics? { self.sink.brokers }
 

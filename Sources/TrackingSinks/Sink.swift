@@ -24,6 +24,10 @@ package protocol Sink: Sendable {
     /// moved to today's. Deliveries come in meanwhile.
     var unmovedHits: Int { get }
 
+    /// The backend as OpenTelemetry names databases (`db.system.name`); nil for any other backend,
+    /// which is a destination of messages.
+    var database: String? { get }
+
     /// What the backend's client library tells of its brokers; nil for a sink without one.
     var brokers: BrokerStatistics? { get }
 
@@ -46,6 +50,8 @@ extension Sink {
     package var place: String { "" }
     /// 0: most backends have one form.
     package var unmovedHits: Int { 0 }
+    /// Nil: most backends are no database.
+    package var database: String? { nil }
     /// Nil: most backends have no brokers.
     package var brokers: BrokerStatistics? { nil }
     /// Does nothing.

@@ -1,26 +1,30 @@
 // The span of one try to deliver a batch, through swift-distributed-tracing: any backend may be
 // bootstrapped.
-// Names follow OpenTelemetry's semantic conventions 1.44 for messaging.
 internal import Instrumentation
 internal import ServiceContextModule
 internal import Tracing
 internal import TrackingCore
 
 /// Records a span per delivery with the bootstrapped tracer of swift-distributed-tracing. Names
-/// follow OpenTelemetry's semantic conventions 1.44 for messaging.
+/// follow OpenTelemetry's semantic conventions 1.45: for databases where the backend is one, else
+/// for messaging.
 struct SinkSpan: Sendable {
     private let tracer: any Tracer
     private let sink: String
+    private let database: String?
     private let maxLinks: Int
 
     /// Creates the recorder; nil if no tracer is bootstrapped.
     ///
-    /// - Parameter maxLinks: the maximum number of requests that a span links to.
-    init?(sink: String, maxLinks: Int) {
+    /// - Parameters:
+    ///   - database: `db.system.name`; nil if the backend is no database.
+    ///   - maxLinks: the maximum number of requests that a span links to.
+    init?(sink: String, database: String? = nil, maxLinks: Int) {
         let tracer = InstrumentationSystem.tracer
         guard !(tracer is NoOpTracer) else { return nil }
         self.tracer = tracer
         self.sink = sink
+        self.database = database
         self.maxLinks = maxLinks
     }
 
@@ -30,7 +34,7 @@ struct SinkSpan: Sendable {
         _ hits: HitBatch, _ deliver: () async -> SinkAnswer
     ) async -> SinkAnswer {
         let span: any Span = self.tracer.startSpan(
-            "send \(self.sink)", context: self.parent(of: hits), ofKind: .client)
+            self.name(of: hits), context: self.parent(of: hits), ofKind: .client)
         if span.isRecording { self.describe(span, hits) }
         let answer = await ServiceContext.withValue(span.context) { await deliver() }
         switch answer {
@@ -83,15 +87,36 @@ struct SinkSpan: Sendable {
             }
         }
         span.updateAttributes { attributes in
-            attributes["messaging.system"] = self.sink
-            attributes["messaging.operation.name"] = "send"
-            attributes["messaging.operation.type"] = "send"
-            attributes["messaging.destination.name"] = self.sink
-            attributes["messaging.batch.message_count"] = hits.eventCount
+            if let database {
+                attributes["db.system.name"] = database
+                attributes["db.operation.name"] = Self.operation(hits)
+                attributes["db.collection.name"] = Self.collection
+                if hits.hitCount > 1 { attributes["db.operation.batch.size"] = hits.hitCount }
+            } else {
+                attributes["messaging.system"] = self.sink
+                attributes["messaging.operation.name"] = "send"
+                attributes["messaging.operation.type"] = "send"
+                attributes["messaging.destination.name"] = self.sink
+                attributes["messaging.batch.message_count"] = hits.eventCount
+            }
+            attributes["sightline.delivery.sink"] = self.sink
+            attributes["sightline.delivery.events"] = hits.eventCount
             attributes["sightline.delivery.requests"] = requests
             attributes["sightline.delivery.sequence"] = Int(hits.sequence)
             attributes["sightline.delivery.groups"] = hits.groups.count
         }
+    }
+
+    /// The table that databases keep hits in.
+    private static let collection = "hits"
+
+    private func name(of hits: HitBatch) -> String {
+        self.database == nil
+            ? "send \(self.sink)" : "\(Self.operation(hits)) \(Self.collection)"
+    }
+
+    private static func operation(_ hits: HitBatch) -> String {
+        hits.hitCount > 1 ? "BATCH INSERT" : "INSERT"
     }
 
     private func context(of trace: TraceContext?) -> ServiceContext {

@@ -96,8 +96,10 @@ class HTTPReceiver(Spans):
     """An HTTP server on a free port of 127.0.0.1; the first calls get the answers of a script: a
     status and headers."""
 
-    def __init__(self, *script: tuple[int, dict[str, str]]):
+    def __init__(self, *script: tuple[int, dict[str, str]], answer_bytes: int = 0):
         super().__init__()
+        # Answers have that many bytes of a field that nobody knows.
+        self.answer_bytes = answer_bytes
         self.script = list(script)
         self.calls: list[tuple[str, dict[str, str]]] = []
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -125,6 +127,7 @@ class HTTPReceiver(Spans):
                         body = gzip.decompress(body)
                     receiver.take(collector.ExportTraceServiceRequest.FromString(body))
                 answer = collector.ExportTraceServiceResponse().SerializeToString()
+                answer += b"\xf8\x01\x01" * (receiver.answer_bytes // 3)
                 self.send_response(status)
                 for name, value in more.items():
                     self.send_header(name, value)

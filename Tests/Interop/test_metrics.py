@@ -10,8 +10,10 @@ import urllib.parse
 import urllib.request
 
 import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from facts import Facts
+from otlp import Receiver
 from protos import ROOT, service as s
 from server import binary, wait_until
 
@@ -21,9 +23,10 @@ needs_prometheus = pytest.mark.skipif(
     not (TOOLS / "promtool").exists(), reason="no promtool: run `make bootstrap`")
 
 
-def scrape(server) -> tuple[str, str]:
+def scrape(server, accept: str = "*/*") -> tuple[str, str]:
     """The exposition, and its media type."""
-    with urllib.request.urlopen(server.admin + "metrics", timeout=10) as answer:
+    request = urllib.request.Request(server.admin + "metrics", headers={"Accept": accept})
+    with urllib.request.urlopen(request, timeout=10) as answer:
         return answer.read().decode(), answer.headers["Content-Type"]
 
 
@@ -117,6 +120,32 @@ def test_ready_reload_and_window(make_server, tmp_path):
     assert now["sightline_window_keys"] == 3
     assert now["sightline_request_events_sum"] == 3 and now["sightline_request_events_count"] == 1
     assert now['sightline_call_duration_seconds_count{method="RecordEvents"}'] == 1
+
+
+def test_openmetrics_has_the_same_values_and_leads_to_traces(make_server):
+    """Another one's parser reads it; an exemplar of an ack names the span that a receiver has."""
+    receiver = Receiver()
+    server = make_server("--sink", "discard", "--set", "telemetry.traces.delay_milliseconds=50",
+                         "--set", f"telemetry.traces.endpoint={receiver.url}").start()
+    facts = Facts(8, int(time.time()), space=95)
+    with server.channel() as channel:
+        server.stub(channel).RecordEvents(
+            s.RecordEventsRequest(events=[facts.push(flag="on").event]), timeout=20)
+    plain = values(scrape(server)[0])
+    text, media_type = scrape(server, "application/openmetrics-text;version=1.0.0,text/plain;q=0.5")
+    assert media_type == "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    families = {family.name: family for family in text_string_to_metric_families(text)}
+    samples = [sample for family in families.values() for sample in family.samples]
+    assert len(samples) == len(plain) > 100
+    [accepted] = [sample.value for sample in families["sightline_events"].samples
+                  if sample.labels == {"verdict": "accepted", "reason": ""}]
+    assert accepted == 1
+    [exemplar] = [sample.exemplar for sample in families["sightline_ack_duration_seconds"].samples
+                  if sample.exemplar]
+    assert 0 < exemplar.value < 60 and abs(float(exemplar.timestamp) - time.time()) < 300
+    key = exemplar.labels["trace_id"], exemplar.labels["span_id"]
+    assert receiver.wait_for(lambda span: span.key == key, "the exemplar's span")
+    receiver.stop()
 
 
 def test_the_build_is_told(make_server):

@@ -20,7 +20,7 @@ from protos import verdict as v
 from server import STOP_SECONDS, wait_until
 
 Span = trace_pb2.Span
-SCHEMA = "https://opentelemetry.io/schemas/1.44.0"
+SCHEMA = "https://opentelemetry.io/schemas/1.45.0"
 METHOD = "sightline.v1.TrackingService/RecordEvents"
 STREAM = "sightline.v1.TrackingService/StreamEvents"
 # Spans are sent at once, and not after the default delay.
@@ -98,7 +98,7 @@ def test_one_trace_from_the_client_to_the_sink(make_server, receiver, client):
     assert server_span.attributes | {"sightline.request.accepted": 1} == server_span.attributes
     assert server_span.attributes["rpc.system.name"] == "grpc"
     assert server_span.attributes["rpc.method"] == METHOD
-    assert server_span.attributes["rpc.response.status_code"] == "OK"
+    assert server_span.attributes["rpc.status_code"] == "OK"
     assert server_span.schema_urls == (SCHEMA, SCHEMA)
     assert server_span.resource["service.name"] == "sightline"
     assert server_span.span.start_time_unix_nano <= server_span.span.end_time_unix_nano
@@ -106,10 +106,12 @@ def test_one_trace_from_the_client_to_the_sink(make_server, receiver, client):
     assert delivery.span.trace_id.hex() == trace_id
     assert delivery.span.parent_span_id == server_span.span.span_id
     assert delivery.links == [server_span.key]
-    assert delivery.span.name == "send sqlite"
-    assert delivery.attributes["messaging.operation.type"] == "send"
-    assert delivery.attributes["messaging.destination.name"] == "sqlite"
-    assert delivery.attributes["messaging.batch.message_count"] == 1
+    assert delivery.span.name == "INSERT hits"
+    told = {name: value for name, value in delivery.attributes.items() if name.startswith("db.")}
+    assert told == {"db.system.name": "sqlite", "db.operation.name": "INSERT",
+                    "db.collection.name": "hits"}
+    assert delivery.attributes["sightline.delivery.sink"] == "sqlite"
+    assert delivery.attributes["sightline.delivery.events"] == 1
     assert delivery.span.status.code == trace_pb2.Status.STATUS_CODE_UNSET
 
     server.wait_for_hits(1)
@@ -122,8 +124,8 @@ def test_one_trace_from_the_client_to_the_sink(make_server, receiver, client):
 def http_receiver():
     made = []
 
-    def make(*script):
-        made.append(HTTPReceiver(*script))
+    def make(*script, **options):
+        made.append(HTTPReceiver(*script, **options))
         return made[-1]
 
     yield make
@@ -173,6 +175,20 @@ def test_a_busy_receiver_gets_the_spans_again_over_http(make_server, http_receiv
     assert len(receiver.all()) == 1
     assert server.terminate() == 0
     assert "HTTP 400" in server.log(20_000) and '"failed":1' in server.log(20_000)
+
+
+@pytest.mark.parametrize("size, exported", [(60 << 10, 2), (66 << 10, 0)])
+def test_an_answer_beyond_its_limit_is_a_failed_call(make_server, http_receiver, size, exported):
+    """What a receiver answers is read up to 64 KiB."""
+    receiver = http_receiver(answer_bytes=size)
+    server = make_server(
+        *PROMPT, "--sink", "discard", "--set", "telemetry.traces.export_milliseconds=500",
+        "--set", f"telemetry.traces.endpoint={receiver.url}/v1/traces").start()
+    record_one(server)
+    delivery_spans(receiver)
+    assert server.terminate() == 0
+    ends = [line for line in server.log(20_000).splitlines() if '"msg":"spans end"' in line]
+    assert len(ends) == 1 and f'"exported":{exported},' in ends[0], ends
 
 
 def test_an_http_receiver_that_is_silent_holds_nothing_up(make_server, silent_address):
@@ -300,7 +316,7 @@ def test_a_refused_call_has_its_status(make_server, receiver):
             s.RecordEventsRequest(events=[fact(8), fact(9)]), timeout=30)
     assert failure.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
     span = one_server_span(receiver)
-    assert span.attributes["rpc.response.status_code"] == "RESOURCE_EXHAUSTED"
+    assert span.attributes["rpc.status_code"] == "RESOURCE_EXHAUSTED"
     assert span.span.status.code == trace_pb2.Status.STATUS_CODE_UNSET
 
 

@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import time
 import types
+import urllib.request
 
 import grpc
 import pytest
@@ -83,6 +84,31 @@ def test_a_probe_beside_the_server_needs_no_tls(tls):
                                  ("--admin", tls.admin.split("/")[2]))]
     assert [answer.returncode for answer in answers] == [69, 0], answers
     assert answers[1].stdout == "SERVING\n"
+
+
+def failed_handshakes(server: Server) -> int:
+    with urllib.request.urlopen(server.admin + "metrics", timeout=10) as answer:
+        lines = answer.read().decode().splitlines()
+    return next(int(line.split()[-1]) for line in lines
+                if line.startswith('sightline_connections_ended_total{reason="tls"}'))
+
+
+def test_failed_handshakes_are_counted_once_each(tls, pki):
+    """A client without TLS, and one that does not trust the server."""
+    before = failed_handshakes(tls)
+    assert outcome(tls, context(pki)) == SERVED
+    assert failed_handshakes(tls) == before
+    address, port = tls.target.rsplit(":", 1)
+    with socket.create_connection((address, int(port)), timeout=10) as plain:
+        plain.sendall(PREFACE)
+        while plain.recv(1 << 16):
+            pass
+    wait_until(lambda: failed_handshakes(tls) == before + 1, "the plain connection to count")
+    strict = ssl.create_default_context()
+    with socket.create_connection((address, int(port)), timeout=10) as plain:
+        with pytest.raises(ssl.SSLCertVerificationError):
+            strict.wrap_socket(plain, server_hostname="localhost")
+    wait_until(lambda: failed_handshakes(tls) == before + 2, "the untrusting client to count")
 
 
 @pytest.fixture(scope="module")

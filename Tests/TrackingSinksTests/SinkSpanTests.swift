@@ -68,7 +68,28 @@ struct SinkSpanTests {
                 "messaging.operation.type": "send", "messaging.destination.name": "test",
                 "messaging.batch.message_count": 1, "sightline.delivery.requests": 1,
                 "sightline.delivery.sequence": 7, "sightline.delivery.groups": 1,
+                "sightline.delivery.sink": "test", "sightline.delivery.events": 1,
             ])
+    }
+
+    @Test(
+        "a delivery to a database is an INSERT, and a batch of them has its size",
+        arguments: [(1, "INSERT"), (3, "BATCH INSERT")])
+    func database(_ count: Int, _ operation: String) async throws {
+        let batch = try self.batch((1...count).map { Self.trace(1, UInt64($0)) })
+        try await withTracer(self.tracer()) {
+            let span = try #require(SinkSpan(sink: "test", database: "sqlite", maxLinks: 1))
+            _ = await span.record(batch) { .delivered }
+        }
+        let record = try #require(self.queue.takeBatch().first)
+        #expect(record.name == "\(operation) hits")
+        let attributes = Dictionary(
+            uniqueKeysWithValues: record.attributes.list.map { ($0.name, $0.value) })
+        #expect(attributes["db.system.name"] == "sqlite")
+        #expect(attributes["db.operation.name"] == .string(operation))
+        #expect(attributes["db.collection.name"] == "hits")
+        #expect(attributes["db.operation.batch.size"] == (count > 1 ? .int64(Int64(count)) : nil))
+        #expect(!attributes.keys.contains { $0.hasPrefix("messaging.") })
     }
 
     @Test("a batch of requests of one trace continues it, and is linked to each")

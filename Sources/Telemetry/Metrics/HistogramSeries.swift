@@ -8,6 +8,8 @@ final class HistogramSeries: MetricSeries, RecorderHandler, TimerHandler {
     // its elements are safe to share.
     private nonisolated(unsafe) let counts: UnsafeMutablePointer<Atomic<Int>>
     private let sum = AtomicDouble()
+    /// The newest exemplar of each bucket; empty until there is one.
+    private let exemplars = Mutex<[Exemplar?]>([])
 
     init(bounds: [Double]) {
         self.bounds = bounds
@@ -25,15 +27,29 @@ final class HistogramSeries: MetricSeries, RecorderHandler, TimerHandler {
             MetricSample.Distribution(
                 bounds: self.bounds,
                 counts: (0...self.bounds.count).map { self.counts[$0].load(ordering: .relaxed) },
-                sum: self.sum.value))
+                sum: self.sum.value, exemplars: self.exemplars.withLock { $0 }))
+    }
+
+    func offer(_ exemplar: Exemplar) {
+        let bucket = self.bucket(of: exemplar.value)
+        self.exemplars.withLock { exemplars in
+            if exemplars.isEmpty {
+                exemplars = Array(repeating: nil, count: self.bounds.count + 1)
+            }
+            exemplars[bucket] = exemplar
+        }
     }
 
     func record(_ value: Double) {
+        self.counts[self.bucket(of: value)].wrappingAdd(1, ordering: .relaxed)
+        self.sum.add(value)
+    }
+
+    private func bucket(of value: Double) -> Int {
         // Bounds are few: a linear search is fastest.
         var index = 0
         while index < self.bounds.count, value > self.bounds[index] { index += 1 }
-        self.counts[index].wrappingAdd(1, ordering: .relaxed)
-        self.sum.add(value)
+        return index
     }
 
     func record(_ value: Int64) { self.record(Double(value)) }

@@ -51,15 +51,20 @@ package struct MetricSample: Sendable, Equatable {
         package let counts: [Int]
         /// The sum of all values.
         package let sum: Double
+        /// The newest exemplar of each bucket; empty without any.
+        package let exemplars: [Exemplar?]
 
         /// The number of values.
         package var count: Int { self.counts.reduce(0, &+) }
 
         /// Creates a distribution; `counts` has one element more than `bounds`.
-        package init(bounds: [Double], counts: [Int], sum: Double) {
+        package init(
+            bounds: [Double], counts: [Int], sum: Double, exemplars: [Exemplar?] = []
+        ) {
             self.bounds = bounds
             self.counts = counts
             self.sum = sum
+            self.exemplars = exemplars
         }
     }
 

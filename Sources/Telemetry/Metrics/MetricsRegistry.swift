@@ -139,6 +139,14 @@ package final class MetricsRegistry: MetricsFactory {
         }
     }
 
+    /// Takes exemplars of a histogram's series; `values` are those of its labels, in order.
+    package func exemplars(
+        _ description: MetricDescription, _ values: String...
+    ) -> ExemplarRecorder {
+        let dimensions = Array(zip(description.labels, values))
+        return ExemplarRecorder(self.series(description.name, dimensions, of: .histogram))
+    }
+
     /// Removes every series from scrapes whose label has another value than these.
     package func retain(_ label: String, _ values: Set<String>) {
         self.state.withLock { state in

@@ -46,7 +46,7 @@ package enum PrometheusText {
     }
 
     /// Formats a number, without a fraction if it is an integer.
-    private static func text(_ number: Double) -> String {
+    static func text(_ number: Double) -> String {
         if number.isNaN { return "NaN" }
         if number.isInfinite { return number < 0 ? "-Inf" : "+Inf" }
         if let whole = Int64(exactly: number) { return "\(whole)" }
@@ -54,7 +54,7 @@ package enum PrometheusText {
     }
 
     /// Escapes text; quotes are escaped in label values only, not in help texts.
-    private static func escaped(_ text: String, quotes: Bool) -> String {
+    static func escaped(_ text: String, quotes: Bool) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {
             switch scalar {

@@ -22,7 +22,7 @@ package struct TraceResource: KeyedConfiguration {
     ]
 
     /// The version of the semantic conventions for names.
-    static let schemaURL = "https://opentelemetry.io/schemas/1.44.0"
+    static let schemaURL = "https://opentelemetry.io/schemas/1.45.0"
     /// Identifies this run of the process.
     private static let instanceID = UUID().uuidString.lowercased()
 

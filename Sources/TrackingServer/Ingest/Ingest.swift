@@ -66,7 +66,8 @@ final class Ingest: Sendable {
     func begin(
         _ request: AdmittedRequest, tenant: String, _ trace: inout RequestTrace
     ) -> RequestSpan? {
-        let (context, span) = trace.begin(request, receiveTime: request.receiveTime)
+        let (context, span) = trace.begin(
+            request, receiveTime: request.receiveTime, exemplars: self.metrics.ackExemplars)
         if !request.claims.isEmpty {
             request.header = HitBlock.header(
                 entryCount: request.claims.count, entriesBytes: request.entries.count,

@@ -10,6 +10,9 @@ final class ServerMetrics: Sendable {
     /// The registry of these metrics.
     let registry: MetricsRegistry
 
+    /// Takes the traces of acks.
+    let ackExemplars: ExemplarRecorder
+
     private let streams: Meter
     private let admissionDuration: Timer
     private let ackDuration: Timer
@@ -31,6 +34,7 @@ final class ServerMetrics: Sendable {
         self.streams = registry.meter(.streams)
         self.admissionDuration = registry.timer(.admissionDuration)
         self.ackDuration = registry.timer(.ackDuration)
+        self.ackExemplars = registry.exemplars(.ackDuration)
         self.commitDuration = registry.timer(.commitDuration)
         self.callDurations = Dictionary(
             uniqueKeysWithValues: RequestMethod.allCases.filter { $0 != .streamEvents }.map {

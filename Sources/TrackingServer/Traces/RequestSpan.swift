@@ -2,20 +2,26 @@ internal import GRPCCore
 internal import Instrumentation
 internal import ServiceContextModule
 internal import Synchronization
+internal import Telemetry
 internal import Tracing
 internal import TrackingCore
 
 /// The recorded server span of a request, from arrival to answer. Names follow OpenTelemetry's
-/// semantic conventions 1.44.
+/// semantic conventions 1.45.
 final class RequestSpan: Sendable {
     /// The trace context that the request's records carry.
     let context: TraceContext
     private let span: any Span
     private let tracer: any Tracer
+    private let exemplars: ExemplarRecorder?
     private let hasEnded = Atomic(false)
 
-    /// Wraps a started span of `tracer`.
-    init(_ span: any Span, of tracer: any Tracer, context: TraceContext) {
+    /// Wraps a started span of `tracer`; `exemplars` take the time until its request is settled.
+    init(
+        _ span: any Span, of tracer: any Tracer, context: TraceContext,
+        exemplars: ExemplarRecorder? = nil
+    ) {
+        self.exemplars = exemplars
         self.span = span
         self.tracer = tracer
         self.context = context
@@ -24,13 +30,15 @@ final class RequestSpan: Sendable {
     /// Starts a span with any tracer. `fallback` is used if its propagation is not W3C's.
     convenience init(
         _ method: String, parent: TraceContext?, baggage: Baggage?, startTime: UInt64,
-        fallback: TraceContext, tracer: any Tracer
+        fallback: TraceContext, tracer: any Tracer, exemplars: ExemplarRecorder? = nil
     ) {
         let service = tracer.serviceContext(of: parent, baggage)
         let span = tracer.startSpan(
             method, context: service, ofKind: .server,
             at: DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: startTime))
-        self.init(span, of: tracer, context: tracer.traceContext(of: span.context) ?? fallback)
+        self.init(
+            span, of: tracer, context: tracer.traceContext(of: span.context) ?? fallback,
+            exemplars: exemplars)
     }
 
     /// Ends the span of a request that was never answered, because its stream ended first.
@@ -69,7 +77,7 @@ final class RequestSpan: Sendable {
     func end(_ request: AdmittedRequest, isUnary: Bool = false) {
         let tally = request.tally
         self.span.updateAttributes { attributes in
-            if isUnary { attributes["rpc.response.status_code"] = "OK" }
+            if isUnary { attributes["rpc.status_code"] = "OK" }
             if request.sequence > 0 {
                 attributes["sightline.request.sequence"] = Int(truncatingIfNeeded: request.sequence)
             }
@@ -83,6 +91,11 @@ final class RequestSpan: Sendable {
                 attributes["sightline.request.violation"] = "\(violation.code)"
             }
         }
+        if self.isRecording, request.settleTime > 0 {
+            let seconds = Double(max(0, request.settleTime &- request.receiveTime)) / 1e6
+            self.exemplars?.offer(
+                Exemplar(value: seconds, of: self.context, time: request.settleTime))
+        }
         if request.isToRetry {
             self.fail("the journal has not taken it", type: "retry_later")
         } else {
@@ -92,7 +105,7 @@ final class RequestSpan: Sendable {
 
     /// Ends the span of a failed call.
     func end(_ code: Status.Code) {
-        self.span.attributes["rpc.response.status_code"] = code.name
+        self.span.attributes["rpc.status_code"] = code.name
         if code.isServerError {
             self.fail("the call ended with \(code.name)", type: code.name)
         } else {

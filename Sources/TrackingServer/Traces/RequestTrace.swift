@@ -47,8 +47,9 @@ struct RequestTrace: Sendable {
     /// - Parameters:
     ///   - request: the admitted request; nil for a call that records nothing.
     ///   - receiveTime: its arrival, in microseconds since 1970.
+    ///   - exemplars: take the time until the request is settled.
     mutating func begin(
-        _ request: AdmittedRequest?, receiveTime: Int64
+        _ request: AdmittedRequest?, receiveTime: Int64, exemplars: ExemplarRecorder? = nil
     ) -> (context: TraceContext, span: RequestSpan?) {
         let parent = request?.eventTrace ?? self.rpc
         let startTime = UInt64(clamping: receiveTime) &* 1000
@@ -65,7 +66,7 @@ struct RequestTrace: Sendable {
                 tracer.startSpan(
                     self.method, at: own, after: parent, baggage: self.baggage, kind: .server,
                     startTime: startTime),
-                of: tracer, context: own)
+                of: tracer, context: own, exemplars: exemplars)
             self.describe(span, request, parent, maxLinks: tracer.maxLinks)
             return (own, span)
         case .other(let tracer):
@@ -74,7 +75,7 @@ struct RequestTrace: Sendable {
                 ?? TraceContext.random(using: &self.generator)
             let span = RequestSpan(
                 self.method, parent: parent, baggage: self.baggage, startTime: startTime,
-                fallback: own, tracer: tracer)
+                fallback: own, tracer: tracer, exemplars: exemplars)
             self.describe(span, request, parent, maxLinks: Self.maxLinks)
             return (span.context, span)
         }

@@ -9,6 +9,9 @@ package struct CountedSink: Sink {
     /// The wrapped sink's name.
     package var name: String { self.sink.name }
 
+    /// The wrapped sink's database.
+    package var database: String? { self.sink.database }
+
     /// The wrapped sink's limit.
     package var maxBatch: BatchLimit { self.sink.maxBatch }
 

@@ -83,7 +83,7 @@ struct RequestTraceTests {
             #expect(attributes["rpc.system.name"] == "grpc")
             #expect(attributes["rpc.method"] == "a.B/C")
             #expect(attributes["sightline.request.events"] == 6)
-            #expect(attributes["rpc.response.status_code"] == nil)
+            #expect(attributes["rpc.status_code"] == nil)
         }
     }
 
@@ -171,7 +171,7 @@ struct RequestTraceTests {
         let attributes = record.attributes.list
         #expect(
             attributes.contains {
-                $0.name == "rpc.response.status_code" && $0.value == .string(name)
+                $0.name == "rpc.status_code" && $0.value == .string(name)
             })
         #expect((record.status?.code == .error) == isError)
         #expect(attributes.contains { $0.name == "error.type" } == isError)
@@ -191,6 +191,6 @@ struct RequestTraceTests {
         let span = try #require(tracer.finishedSpans.first)
         #expect(span.operationName == "a.B/C" && span.kind == .server)
         #expect(span.startInstant.nanosecondsSinceEpoch == 5000)
-        #expect(span.attributes["rpc.response.status_code"]?.toSpanAttribute() == "OK")
+        #expect(span.attributes["rpc.status_code"]?.toSpanAttribute() == "OK")
     }
 }
