@@ -154,6 +154,11 @@ let targets: [Target] = [
     module("NATSSink", sink + ["CNats"]),
     module("PostgreSQLSink", sink + ["CLibpq"] + libraries("Logging")),
     module("TerminalText"),
+    module(
+        "AdminClient",
+        ["AdminServer", "SightlineClient", "TerminalText"]
+            + libraries("AsyncHTTPClient", "NIOCore", "NIOHTTP1")),
+    module("DevelopmentCA", libraries("Crypto", "SwiftASN1", "X509")),
     module("ServiceManager", libraries("ServiceLifecycle")),
     module("SightlineClient", service + tracing + libraries("CoreMetrics", "DequeModule")),
     module(
@@ -223,9 +228,9 @@ let targets: [Target] = [
     .executableTarget(
         name: "sightline",
         dependencies: [
-            "CMalloc", "ClientConformance", "EventFiles", "GRPCSink", "SQLiteSink",
-            "ServerConfiguration", "SightlineBench", "SightlineClient", "TerminalText",
-            "TrackingReport", "TrackingServer",
+            "AdminClient", "CMalloc", "ClientConformance", "DevelopmentCA", "EventFiles",
+            "GRPCSink", "SQLiteSink", "ServerConfiguration", "SightlineBench", "SightlineClient",
+            "TerminalText", "TrackingReport", "TrackingServer",
         ]
             + around + hits + service
             + libraries(

@@ -1,3 +1,4 @@
+internal import AdminClient
 internal import AdminServer
 internal import ArgumentParser
 internal import SightlineClient

@@ -1,4 +1,5 @@
 // `sightline health`: whether a server takes events, for scripts and container probes.
+internal import AdminClient
 internal import ArgumentParser
 internal import EventFiles
 internal import SightlineClient

@@ -1,4 +1,5 @@
 // `sightline replay`: delivers dead letters again.
+internal import AdminClient
 internal import ArgumentParser
 internal import Foundation
 internal import GRDB

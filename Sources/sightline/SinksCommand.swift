@@ -1,4 +1,5 @@
 // `sightline sinks`: the sinks of a running server.
+internal import AdminClient
 internal import AdminServer
 internal import ArgumentParser
 internal import Foundation

@@ -1,4 +1,5 @@
 // `sightline top`: the live page in a terminal.
+internal import AdminClient
 internal import AdminServer
 internal import ArgumentParser
 internal import Foundation

@@ -91,6 +91,11 @@ enum SourceRules {
             "NIOHTTP1", "NIOSSL", "ServiceLifecycle", "SightlineProtos", "SwiftProtobuf",
             "TrackingCore",
         ]),
+        "AdminClient": Self.system.union([
+            "AdminServer", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "SightlineClient",
+            "TerminalText",
+        ]),
+        "DevelopmentCA": Self.system.union(["Crypto", "SwiftASN1", "X509"]),
         "ServiceManager": Self.system.union(["ServiceLifecycle"]),
         "TerminalText": Self.system,
         "EventQuarantine": Self.system.union([
@@ -146,7 +151,8 @@ enum SourceRules {
             "TrackingLedger", "TrackingSinks", "UnixSignals", "VerdictTap", "WebhookSink", "X509",
         ]),
         "sightline": Self.system.union(Self.grpc).union(Self.tracing).union([
-            "AdminServer", "ArgumentParser", "AsyncHTTPClient", "CMalloc", "ClientConformance",
+            "AdminClient", "DevelopmentCA", "AdminServer", "ArgumentParser", "AsyncHTTPClient",
+            "CMalloc", "ClientConformance",
             "ConfigurationKeys",
             "Credentials", "Crypto", "EventFiles", "EventQuarantine", "GRDB", "GRPCSink",
             "Histogram", "Logging",

@@ -1,19 +1,21 @@
 internal import AsyncHTTPClient
 internal import NIOCore
 internal import NIOHTTP1
-internal import SightlineClient
+package import SightlineClient
 internal import TerminalText
 
 /// Reads `/readyz` of the admin server. It is plain HTTP on loopback, so that a local probe needs
 /// neither TLS nor credentials.
-struct ReadinessClient {
-    /// The address of the admin server.
-    let address: ServerAddress
+package struct ReadinessClient {
+    private let address: ServerAddress
+
+    /// A client of the admin server at an address.
+    package init(address: ServerAddress) { self.address = address }
 
     /// Whether the server accepts events.
     ///
     /// - Throws: `ReadinessError` if there is no answer.
-    func isReady(within timeout: Duration) async throws(ReadinessError) -> Bool {
+    package func isReady(within timeout: Duration) async throws(ReadinessError) -> Bool {
         let status: HTTPResponseStatus
         do {
             let request = HTTPClientRequest(url: "http://\(self.address)/readyz")
@@ -34,7 +36,7 @@ struct ReadinessClient {
 }
 
 /// The admin server did not answer.
-struct ReadinessError: Error, CustomStringConvertible {
+package struct ReadinessError: Error, CustomStringConvertible {
     private let address: ServerAddress
     private let reason: String
 
@@ -43,7 +45,8 @@ struct ReadinessError: Error, CustomStringConvertible {
         self.reason = reason
     }
 
-    var description: String {
+    /// What is wrong, and the fix.
+    package var description: String {
         "no answer from http://\(self.address)/readyz: \(self.reason.printable). Name the admin "
             + "server that `sightline serve` says it has, with --admin HOST:PORT"
     }

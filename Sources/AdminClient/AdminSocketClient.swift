@@ -4,8 +4,8 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import TerminalText
 
-/// Asks a running server through its admin socket.
-struct AdminSocketClient {
+/// Asks a running server through the Unix socket in its data directory.
+package struct AdminSocketClient {
     private let path: String
 
     /// Replays take as long as there are hits.
@@ -14,10 +14,10 @@ struct AdminSocketClient {
     private static let maxBytes = 8 << 20
 
     /// The socket at a path.
-    init(path: String) { self.path = path }
+    package init(path: String) { self.path = path }
 
     /// The socket of a data directory; nil if there is none.
-    init?(dataDirectory: String) {
+    package init?(dataDirectory: String) {
         self.path = URL(filePath: dataDirectory, directoryHint: .isDirectory)
             .appending(path: "admin.sock", directoryHint: .notDirectory)
             .path(percentEncoded: false)
@@ -27,7 +27,7 @@ struct AdminSocketClient {
     /// Reads, and decodes the answer.
     ///
     /// - Throws: `AdminSocketError`.
-    func get<Answer: Decodable>(
+    package func get<Answer: Decodable>(
         _ uri: String, as type: Answer.Type
     ) async throws -> Answer {
         try await self.decode(.GET, uri, as: type)
@@ -36,7 +36,7 @@ struct AdminSocketClient {
     /// Has something done, and decodes the answer.
     ///
     /// - Throws: `AdminSocketError`.
-    func post<Answer: Decodable>(
+    package func post<Answer: Decodable>(
         _ uri: String, as type: Answer.Type
     ) async throws -> Answer {
         try await self.decode(.POST, uri, as: type)
@@ -136,18 +136,19 @@ extension ByteBuffer {
 }
 
 /// The server did not do what was asked.
-enum AdminSocketError: Error, CustomStringConvertible {
+package enum AdminSocketError: Error, CustomStringConvertible {
     /// Nobody answers.
     case unreachable(String, String)
     /// The server's reason.
     case refused(String)
 
     /// No socket in a data directory.
-    static func missing(_ dataDirectory: String) -> Self {
+    package static func missing(_ dataDirectory: String) -> Self {
         .unreachable(dataDirectory + "/admin.sock", "there is no such file")
     }
 
-    var description: String {
+    /// What is wrong, and the fix.
+    package var description: String {
         switch self {
         case .refused(let reason): reason.printable
         case .unreachable(let path, let reason):

@@ -1,23 +1,26 @@
 internal import Crypto
-internal import Foundation
+package import Foundation
 internal import SwiftASN1
 internal import X509
 
 /// Certificates to try TLS: a CA, a server and a client, with names that exclude production use.
 /// The CA's key is discarded, so that it can never issue another certificate.
-struct DevelopmentCertificates {
+package struct DevelopmentCertificates {
     /// A PEM file.
-    struct File {
-        let name: String
-        let text: String
+    package struct File {
+        /// Its name, without a directory.
+        package let name: String
+        /// Its contents.
+        package let text: String
     }
 
     /// The organization in every certificate.
-    static let organization = "Sightline development, not for production"
+    package static let organization = "Sightline development, not for production"
     /// The tolerated clock difference between server and client, in seconds.
     private static let clockDifference: TimeInterval = 300
 
-    let files: [File]
+    /// All files, keys too.
+    package let files: [File]
 
     /// Creates the certificates.
     ///
@@ -26,7 +29,7 @@ struct DevelopmentCertificates {
     ///   - client: the client's name.
     ///   - days: their lifetime.
     ///   - now: the start of their lifetime, apart from the clock difference.
-    init(names: [String], client: String, days: Int, now: Date) throws {
+    package init(names: [String], client: String, days: Int, now: Date) throws {
         let period = DateInterval(
             start: now.addingTimeInterval(-Self.clockDifference),
             end: now.addingTimeInterval(Double(days) * 86_400))

@@ -1,24 +1,26 @@
-internal import AdminServer
+package import AdminServer
 internal import AsyncHTTPClient
 internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
-internal import SightlineClient
+package import SightlineClient
 internal import TerminalText
 
 /// Reads `/stats.json` of the admin server.
-struct StatisticsClient {
-    /// The address of the admin server.
-    let address: ServerAddress
+package struct StatisticsClient {
+    private let address: ServerAddress
 
     private static let timeout = TimeAmount.seconds(5)
     /// The longest history takes less than a tenth of this.
     private static let maxBytes = 8 << 20
 
+    /// A client of the admin server at an address.
+    package init(address: ServerAddress) { self.address = address }
+
     /// The document, raw and decoded.
     ///
     /// - Throws: `StatisticsError`.
-    func read() async throws -> (document: String, statistics: Statistics) {
+    package func read() async throws -> (document: String, statistics: Statistics) {
         let body: ByteBuffer
         do {
             let answer = try await HTTPClient.shared.execute(
@@ -48,7 +50,7 @@ struct StatisticsClient {
 }
 
 /// The statistics could not be read.
-struct StatisticsError: Error, CustomStringConvertible {
+package struct StatisticsError: Error, CustomStringConvertible {
     private let address: ServerAddress
     private let reason: String
 
@@ -57,7 +59,8 @@ struct StatisticsError: Error, CustomStringConvertible {
         self.reason = reason
     }
 
-    var description: String {
+    /// What is wrong, and the fix.
+    package var description: String {
         "no figures from http://\(self.address)/stats.json: \(self.reason.printable). Name the "
             + "admin server that `sightline serve` says it has, with --admin HOST:PORT"
     }
