@@ -97,6 +97,10 @@ let protos: [Target.Dependency] = ["SightlineProtos"] + libraries("SwiftProtobuf
 let sink: [Target.Dependency] = ["SinkConfiguration", "TrackingCore", "TrackingSinks"]
 /// Spans.
 let tracing = libraries("Instrumentation", "ServiceContextModule", "Tracing")
+/// A client of HTTP.
+let http = libraries("AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOSSL")
+/// What a part of a server tells of itself, and how it ends.
+let running = libraries("CoreMetrics", "Logging", "ServiceLifecycle")
 /// Files of SQLite.
 let sqlite = libraries("GRDB", "GRDBSQLite")
 /// The way of a hit, from the rules to the sinks.
@@ -137,27 +141,20 @@ let targets: [Target] = [
     module(
         "TrackingSinks",
         ["CZstd", "SightlineProtos", "SinkConfiguration", "TrackingCore", "TrackingJournal"]
-            + tracing + sqlite
-            + libraries("CoreMetrics", "Logging", "ServiceLifecycle", "SwiftProtobuf")),
+            + tracing + sqlite + running + libraries("SwiftProtobuf")),
     module("SQLiteSink", sink + ["TrackingJournal"] + libraries("Logging") + sqlite),
-    module(
-        "CampaignSink", sink + libraries("AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOSSL")),
+    module("CampaignSink", sink + http),
     module("GRPCSink", sink + ["CCRC32C"] + service),
     module(
         "WebhookSink",
-        sink
-            + libraries(
-                "AsyncHTTPClient", "Crypto", "Instrumentation", "NIOCore", "NIOHTTP1", "NIOPosix",
-                "NIOSSL", "ServiceContextModule")),
+        sink + http
+            + libraries("Crypto", "Instrumentation", "NIOPosix", "ServiceContextModule")),
     // In the program only with their traits.
     module("KafkaSink", sink + ["CRdKafka"]),
     module("NATSSink", sink + ["CNats"]),
     module("PostgreSQLSink", sink + ["CLibpq"] + libraries("Logging")),
     module("TerminalText"),
-    module(
-        "AdminClient",
-        ["AdminServer", "SightlineClient", "TerminalText"]
-            + libraries("AsyncHTTPClient", "NIOCore", "NIOHTTP1")),
+    module("AdminClient", ["AdminServer", "SightlineClient", "TerminalText"] + http),
     module("DevelopmentCA", libraries("Crypto", "SwiftASN1", "X509")),
     module("ServiceManager", libraries("ServiceLifecycle")),
     module("SightlineClient", service + tracing + libraries("CoreMetrics", "DequeModule")),
@@ -168,10 +165,7 @@ let targets: [Target] = [
     module("ClientConformance", service + libraries("NIOCore")),
     module(
         "Telemetry",
-        ["CDeflate", "ConfigurationKeys", "TrackingCore"] + service + tracing
-            + libraries(
-                "AsyncHTTPClient", "CoreMetrics", "Logging", "NIOCore", "NIOHTTP1", "NIOSSL",
-                "ServiceLifecycle")),
+        ["CDeflate", "ConfigurationKeys", "TrackingCore"] + service + tracing + http + running),
     module(
         "Credentials",
         ["ConfigurationKeys", "TrackingCore"]
@@ -185,9 +179,7 @@ let targets: [Target] = [
             + libraries(
                 "GRPCCore", "GRPCNIOTransportHTTP2Posix", "Logging", "NIOCore", "NIOHPACK",
                 "NIOHTTP2", "NIOSSL")),
-    module(
-        "EventQuarantine",
-        ["ConfigurationKeys"] + hits + sqlite + libraries("Logging", "ServiceLifecycle")),
+    module("EventQuarantine", ["ConfigurationKeys"] + hits + sqlite + running),
     module(
         "VerdictTap", ["ConfigurationKeys", "TrackingCore"] + protos + libraries("DequeModule")),
     module("TrackingReport", ["TerminalText", "TrackingCore", "TrackingLedger"] + sqlite),
@@ -200,10 +192,9 @@ let targets: [Target] = [
             + libraries(
                 "DequeModule", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "Crypto",
                 "NIOCore", "NIOHTTPTypes", "ServiceLifecycle", "SwiftProtobuf"),
-        resources: [
-            .embedInCode("Page/page.html"), .embedInCode("Page/page.css"),
-            .embedInCode("Page/plots.js"), .embedInCode("Page/page.js"),
-        ],
+        resources: ["page.html", "page.css", "plots.js", "page.js"].map {
+            .embedInCode("Page/" + $0)
+        },
         swiftSettings: strict),
     module(
         "ServerConfiguration",
@@ -244,9 +235,7 @@ let targets: [Target] = [
     tool(
         "microbench", ["SQLiteSink"] + hits, path: "Benchmarks/micro",
         exclude: ["run", "baseline.json"]),
-    // In no product either: `make simulate`.
-    tool(
-        "simulate", hits + libraries("CoreMetrics", "Logging") + sqlite, path: "Tests/Simulation"),
+    tool("simulate", hits + running + sqlite, path: "Tests/Simulation"),
     outside("PrintingServerExample", "Examples/sink-swift/Sources/PrintingServer", sinks),
     outside("SendingClientExample", "Examples/client-swift/Sources/SendingClient", client),
     outside("LibraryClient", "Tests/Interop/clients/library-swift", client),
@@ -284,9 +273,7 @@ let targets: [Target] = [
     tests("SightlineBenchTests", ["SightlineBench", "SightlineClient", "TrackingCore"] + service),
     tests("ClientConformanceTests", ["ClientConformance", "SightlineProtos"]),
     tests(
-        "TelemetryTests",
-        ["Telemetry", "TrackingCore"] + service + tracing
-            + libraries("CoreMetrics", "Logging", "NIOHTTP1", "ServiceLifecycle")),
+        "TelemetryTests", ["Telemetry", "TrackingCore"] + service + tracing + http + running),
     tests(
         "TrackingReportTests",
         ["SQLiteSink", "TestSupport", "TrackingReport"] + hits + protos + libraries("GRDB")),

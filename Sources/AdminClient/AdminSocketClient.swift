@@ -45,7 +45,9 @@ package struct AdminSocketClient {
     /// Shows an endless answer, line by line.
     ///
     /// - Throws: `AdminSocketError`, or an error of `show`.
-    func lines(of uri: String, _ show: @escaping @Sendable (String) throws -> Void) async throws {
+    package func lines(of uri: String, _ show: @escaping @Sendable (String) throws -> Void)
+        async throws
+    {
         do {
             try await self.execute(.GET, uri, deadline: .distantFuture) { answer in
                 guard answer.status == .ok else {

@@ -1,3 +1,4 @@
+internal import AdminClient
 internal import Foundation
 internal import GRDB
 internal import TrackingJournal

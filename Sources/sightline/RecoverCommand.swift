@@ -1,4 +1,5 @@
 // `sightline recover`: judges refused events again.
+internal import AdminClient
 internal import ArgumentParser
 internal import EventQuarantine
 internal import Foundation

@@ -1,4 +1,5 @@
 // `sightline tail`: prints the newest rows, newest last, or verdicts as a server gives them.
+internal import AdminClient
 internal import ArgumentParser
 internal import EventFiles
 internal import Foundation
