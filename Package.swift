@@ -1,8 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// For servers with sinks of their own, and for programs that send events: Examples/sink-swift and
-/// client-swift.
+/// For servers with sinks of their own, and for programs that send events: Examples.
 let (sinks, client) = (["SightlineSinks"], ["SightlineClient", "SightlineProtos"])
 let products: [Product] = [
     .executable(name: "sightline", targets: ["sightline"]),
