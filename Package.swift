@@ -160,7 +160,10 @@ let targets: [Target] = [
     module(
         "EventFiles",
         ["SightlineClient", "TerminalText", "TrackingCore", "TrackingLedger"] + service),
-    module("SightlineBench", ["EventFiles", "SightlineClient", "TrackingCore"] + service),
+    module(
+        "SightlineBench",
+        ["EventFiles", "SightlineClient", "TerminalText", "TrackingCore"] + service
+            + libraries("Histogram")),
     module("ClientConformance", service + libraries("NIOCore")),
     module(
         "Telemetry",
@@ -222,15 +225,12 @@ let targets: [Target] = [
             "GRPCSink", "SQLiteSink", "ServerConfiguration", "SightlineBench", "SightlineClient",
             "TerminalText", "TrackingReport", "TrackingServer",
         ]
-            + around + hits + service
-            + libraries(
-                "ArgumentParser", "AsyncHTTPClient", "Logging", "Crypto", "GRDB", "Histogram",
-                "NIOCore", "NIOHTTP1", "ServiceLifecycle", "SwiftASN1", "X509"),
+            + around + hits + protos
+            + libraries("ArgumentParser", "GRDB", "Logging", "ServiceLifecycle"),
         // A link to docs/rules.md, for `explain --rule`.
         resources: [.embedInCode("rules.md")],
         swiftSettings: strict,
         plugins: ["BuildFacts"]),
-    // In no product: built where it is named, `swift build --product microbench`.
     tool(
         "microbench", ["SQLiteSink"] + hits, path: "Benchmarks/micro",
         exclude: ["run", "baseline.json"]),

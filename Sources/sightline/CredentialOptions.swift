@@ -1,3 +1,4 @@
+internal import EventFiles
 internal import ArgumentParser
 internal import SightlineClient
 

@@ -6,18 +6,7 @@ internal import SwiftProtobuf
 internal import TerminalText
 internal import TrackingCore
 
-/// The names of platforms on the command line.
-enum PlatformName: String, ExpressibleByArgument, CaseIterable {
-    case ios
-    case android
-
-    var platform: Platform {
-        switch self {
-        case .ios: .ios
-        case .android: .android
-        }
-    }
-}
+extension PlatformName: ExpressibleByArgument {}
 
 /// The names of interactions on the command line.
 enum InteractionName: String, CaseIterable {

@@ -113,8 +113,8 @@ enum SourceRules {
             "TrackingLedger",
         ]),
         "SightlineBench": Self.system.union(Self.grpc).union([
-            "EventFiles", "NIOCore", "SightlineClient", "SightlineProtos", "SwiftProtobuf",
-            "TrackingCore",
+            "EventFiles", "Histogram", "NIOCore", "SightlineClient", "SightlineProtos",
+            "SwiftProtobuf", "TerminalText", "TrackingCore",
         ]),
         "ClientConformance": Self.system.union(Self.grpc).union([
             "NIOCore", "SightlineProtos", "SwiftProtobuf",
@@ -151,16 +151,13 @@ enum SourceRules {
             "TrackingLedger", "TrackingSinks", "UnixSignals", "VerdictTap", "WebhookSink", "X509",
         ]),
         "sightline": Self.system.union(Self.grpc).union(Self.tracing).union([
-            "AdminClient", "DevelopmentCA", "AdminServer", "ArgumentParser", "AsyncHTTPClient",
-            "CMalloc", "ClientConformance",
-            "ConfigurationKeys",
-            "Credentials", "Crypto", "EventFiles", "EventQuarantine", "GRDB", "GRPCSink",
-            "Histogram", "Logging",
-            "NIOCore", "NIOHTTP1", "SQLiteSink", "ServerConfiguration", "ServiceLifecycle",
-            "SightlineBench", "SightlineClient", "SightlineProtos", "SinkConfiguration",
-            "SwiftASN1", "SwiftProtobuf", "Telemetry", "TerminalText", "TrackingCore",
-            "TrackingJournal", "TrackingLedger", "TrackingReport",
-            "TrackingServer", "TrackingSinks", "X509",
+            "AdminClient", "AdminServer", "ArgumentParser", "CMalloc", "ClientConformance",
+            "ConfigurationKeys", "Credentials", "DevelopmentCA", "EventFiles", "EventQuarantine",
+            "GRDB", "GRPCSink", "Logging", "SQLiteSink", "ServerConfiguration",
+            "ServiceLifecycle", "SightlineBench", "SightlineClient", "SightlineProtos",
+            "SinkConfiguration", "SwiftProtobuf", "Telemetry", "TerminalText", "TrackingCore",
+            "TrackingJournal", "TrackingLedger", "TrackingReport", "TrackingServer",
+            "TrackingSinks",
         ]),
     ]
 

@@ -1,3 +1,4 @@
+internal import Telemetry
 internal import Foundation
 internal import GRPCCore
 internal import GRPCProtobuf

@@ -1,3 +1,4 @@
+internal import Telemetry
 internal import DequeModule
 internal import TrackingCore
 

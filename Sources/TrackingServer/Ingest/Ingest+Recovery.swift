@@ -1,3 +1,4 @@
+internal import Telemetry
 internal import Credentials
 internal import EventQuarantine
 internal import GRPCCore

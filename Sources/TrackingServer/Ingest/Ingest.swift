@@ -1,3 +1,4 @@
+internal import Telemetry
 internal import AdminServer
 internal import Credentials
 internal import EventQuarantine

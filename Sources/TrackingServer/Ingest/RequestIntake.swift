@@ -1,3 +1,4 @@
+internal import Telemetry
 internal import Credentials
 internal import GRPCCore
 internal import HTTP2Edge

@@ -1,12 +1,11 @@
-internal import GRPCCore
+package import GRPCCore
 internal import Instrumentation
-internal import Telemetry
 internal import Tracing
-internal import TrackingCore
+package import TrackingCore
 
 /// Determines the trace context that a request's records carry: a server span, child of the event's
 /// or else the RPC's span, or the root of a new trace.
-struct RequestTrace: Sendable {
+package struct RequestTrace: Sendable {
     private let method: String
     private let rpc: TraceContext?
     private let baggage: Baggage?
@@ -26,7 +25,7 @@ struct RequestTrace: Sendable {
     /// Reads an RPC's trace context; a malformed traceparent is ignored.
     ///
     /// - Parameter method: the full method name, for spans.
-    init(method: String, metadata: Metadata) {
+    package init(method: String, metadata: Metadata) {
         self.method = method
         self.rpc = TraceContext(metadata)
         switch InstrumentationSystem.tracer {
@@ -48,7 +47,7 @@ struct RequestTrace: Sendable {
     ///   - request: the admitted request; nil for a call that records nothing.
     ///   - receiveTime: its arrival, in microseconds since 1970.
     ///   - exemplars: take the time until the request is settled.
-    mutating func begin(
+    package mutating func begin(
         _ request: AdmittedRequest?, receiveTime: Int64, exemplars: ExemplarRecorder? = nil
     ) -> (context: TraceContext, span: RequestSpan?) {
         let parent = request?.eventTrace ?? self.rpc

@@ -1,23 +1,22 @@
-internal import GRPCCore
+package import GRPCCore
 internal import Instrumentation
-internal import ServiceContextModule
+package import ServiceContextModule
 internal import Synchronization
-internal import Telemetry
-internal import Tracing
-internal import TrackingCore
+package import Tracing
+package import TrackingCore
 
 /// The recorded server span of a request, from arrival to answer. Names follow OpenTelemetry's
 /// semantic conventions 1.45.
-final class RequestSpan: Sendable {
+package final class RequestSpan: Sendable {
     /// The trace context that the request's records carry.
-    let context: TraceContext
+    package let context: TraceContext
     private let span: any Span
     private let tracer: any Tracer
     private let exemplars: ExemplarRecorder?
     private let hasEnded = Atomic(false)
 
     /// Wraps a started span of `tracer`; `exemplars` take the time until its request is settled.
-    init(
+    package init(
         _ span: any Span, of tracer: any Tracer, context: TraceContext,
         exemplars: ExemplarRecorder? = nil
     ) {
@@ -28,7 +27,7 @@ final class RequestSpan: Sendable {
     }
 
     /// Starts a span with any tracer. `fallback` is used if its propagation is not W3C's.
-    convenience init(
+    package convenience init(
         _ method: String, parent: TraceContext?, baggage: Baggage?, startTime: UInt64,
         fallback: TraceContext, tracer: any Tracer, exemplars: ExemplarRecorder? = nil
     ) {
@@ -50,10 +49,10 @@ final class RequestSpan: Sendable {
     var isRecording: Bool { self.span.isRecording }
 
     /// The context for the task that serves the request.
-    var serviceContext: ServiceContext { self.span.context }
+    package var serviceContext: ServiceContext { self.span.context }
 
     /// Sets the attributes of the method.
-    func begin(method: String) {
+    package func begin(method: String) {
         self.span.updateAttributes { attributes in
             attributes["rpc.system.name"] = "grpc"
             attributes["rpc.method"] = method
@@ -61,7 +60,7 @@ final class RequestSpan: Sendable {
     }
 
     /// Links the span to other spans, each once.
-    func link(to contexts: [TraceContext], except parent: TraceContext?) {
+    package func link(to contexts: [TraceContext], except parent: TraceContext?) {
         var seen: Set<TraceContext.SpanKey> = []
         if let parent { seen.insert(parent.spanKey) }
         for context in contexts where seen.insert(context.spanKey).inserted {
@@ -74,7 +73,7 @@ final class RequestSpan: Sendable {
     ///
     /// - Parameter isUnary: whether the answer ends the call; a stream's status comes later and
     ///   belongs to none of its requests.
-    func end(_ request: AdmittedRequest, isUnary: Bool = false) {
+    package func end(_ request: AdmittedRequest, isUnary: Bool = false) {
         let tally = request.tally
         self.span.updateAttributes { attributes in
             if isUnary { attributes["rpc.status_code"] = "OK" }
@@ -104,7 +103,7 @@ final class RequestSpan: Sendable {
     }
 
     /// Ends the span of a failed call.
-    func end(_ code: Status.Code) {
+    package func end(_ code: Status.Code) {
         self.span.attributes["rpc.status_code"] = code.name
         if code.isServerError {
             self.fail("the call ended with \(code.name)", type: code.name)

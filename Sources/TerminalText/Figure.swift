@@ -1,9 +1,9 @@
 internal import Foundation
 
 /// Formats numbers with a suitable unit.
-enum Figure {
+package enum Figure {
     /// `1234567` as `1,234,567`.
-    static func grouped(_ count: Int) -> String {
+    package static func grouped(_ count: Int) -> String {
         var digits = String(count)
         var place = digits.count - 3
         while place > (count < 0 ? 1 : 0) {
@@ -14,30 +14,30 @@ enum Figure {
     }
 
     /// A rate; without decimals from 100 on.
-    static func rate(_ rate: Double) -> String {
+    package static func rate(_ rate: Double) -> String {
         rate < 100 ? Self.digits(rate) : Self.grouped(Int(clamping: Int64(min(rate, 1e15))))
     }
 
     /// Bytes with binary prefixes.
-    static func bytes(_ count: Int) -> String {
+    package static func bytes(_ count: Int) -> String {
         Self.scaled(Double(count), by: 1024, ["B", "KiB", "MiB", "GiB", "TiB"])
     }
 
     /// A number of bytes and its share of a whole.
-    static func part(_ part: Int, of whole: Int) -> String {
+    package static func part(_ part: Int, of whole: Int) -> String {
         let share = whole > 0 ? Double(part) / Double(whole) * 100 : 0
         return "\(Self.bytes(part)) of \(Self.bytes(whole)) (\(Self.digits(share)) %)"
     }
 
     /// A duration in a suitable unit; a dash for nil.
-    static func seconds(_ seconds: Double?) -> String {
+    package static func seconds(_ seconds: Double?) -> String {
         guard let seconds else { return "–" }
         if seconds == 0 { return "0 s" }
         return Self.scaled(seconds * 1e6, by: 1000, ["µs", "ms", "s"])
     }
 
     /// A long duration in its two largest units.
-    static func duration(_ seconds: Double) -> String {
+    package static func duration(_ seconds: Double) -> String {
         let seconds = Int(max(0, min(seconds, 1e12)))
         switch seconds {
         case ..<60: return "\(seconds) s"

@@ -1,11 +1,10 @@
 internal import Foundation
 internal import Histogram
-internal import SightlineBench
 internal import TerminalText
 internal import TrackingCore
 
 /// The figures of a `bench` run.
-struct BenchFigures: Encodable {
+package struct BenchFigures: Encodable {
     /// The latency of acks since a request was sent, or due in an open loop.
     struct Latency: Encodable {
         let p50Microseconds: Double
@@ -28,7 +27,7 @@ struct BenchFigures: Encodable {
     }
 
     /// Whether every event was accepted.
-    let isAllAccepted: Bool
+    package let isAllAccepted: Bool
     let loop: String
     let mix: String
     let connections: Int
@@ -82,7 +81,7 @@ struct BenchFigures: Encodable {
     }
 
     /// The figures as text.
-    var lines: [String] {
+    package var lines: [String] {
         var table = TextTable([("", .left), ("", .right)])
         table.add(["events/s", Figure.grouped(Int(self.eventsPerSecond))])
         table.add(["ack p50", Self.milliseconds(self.latency.p50Microseconds)])

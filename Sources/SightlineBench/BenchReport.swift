@@ -1,11 +1,10 @@
 internal import Foundation
 internal import Histogram
-internal import SightlineBench
 internal import Synchronization
 internal import TrackingCore
 
 /// Collects the latencies and verdicts of all streams' answers.
-final class BenchReport: Sendable {
+package final class BenchReport: Sendable {
     private struct State: Sendable {
         /// In nanoseconds, with three significant digits; grows with the largest value.
         var latencies = Histogram<UInt64>(numberOfSignificantValueDigits: .three)
@@ -16,10 +15,11 @@ final class BenchReport: Sendable {
     private let plan: BenchPlan
     private let processorSecondsBefore = BenchReport.processorSeconds()
 
-    init(_ plan: BenchPlan) { self.plan = plan }
+    /// Creates an empty report of a plan.
+    package init(_ plan: BenchPlan) { self.plan = plan }
 
     /// Records an answer.
-    func take(_ answer: BenchAnswer) {
+    package func take(_ answer: BenchAnswer) {
         self.state.withLock { state in
             for latency in answer.latencies {
                 let nanoseconds = max(latency, .zero) / .nanoseconds(1)
@@ -30,7 +30,7 @@ final class BenchReport: Sendable {
     }
 
     /// The figures of a finished run.
-    func figures(_ summary: BenchSummary) -> BenchFigures {
+    package func figures(_ summary: BenchSummary) -> BenchFigures {
         let processorSeconds = Self.processorSeconds() - self.processorSecondsBefore
         return self.state.withLock { state in
             BenchFigures(

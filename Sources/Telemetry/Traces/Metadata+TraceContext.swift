@@ -1,9 +1,9 @@
-internal import GRPCCore
-internal import TrackingCore
+package import GRPCCore
+package import TrackingCore
 
 extension TraceContext {
     /// Reads traceparent and tracestate; nil if absent or malformed.
-    init?(_ metadata: Metadata) {
+    package init?(_ metadata: Metadata) {
         // Several traceparents are invalid and ignored, as the specification requires.
         let parents = Array(metadata[stringValues: "traceparent"])
         guard parents.count == 1, let parent = parents.first else { return nil }
@@ -15,7 +15,7 @@ extension TraceContext {
 
 extension Baggage {
     /// Reads the baggage; nil if absent or malformed.
-    init?(_ metadata: Metadata) {
+    package init?(_ metadata: Metadata) {
         self.init(header: metadata[stringValues: "baggage"].joined(separator: ","))
     }
 }

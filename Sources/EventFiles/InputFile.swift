@@ -1,8 +1,7 @@
-internal import EventFiles
-internal import Foundation
+package import Foundation
 
 /// Reads files that the user named; `-` is standard input.
-enum InputFile {
+package enum InputFile {
     /// Larger files are not counted beforehand, which would take too long.
     private static let maxCountedByteCount = 256 * 1024 * 1024
     private static let pieceByteCount = 64 * 1024
@@ -10,7 +9,7 @@ enum InputFile {
     /// Reads a payload.
     ///
     /// - Throws: `FileReadError`, or `InputError` above the reader's limit.
-    static func read(_ file: String) throws -> Data {
+    package static func read(_ file: String) throws -> Data {
         let limit = PayloadReader.maximumByteCount
         if let data = try self.read(file, upTo: limit) { return data }
         throw InputError(
@@ -22,7 +21,7 @@ enum InputFile {
     /// Reads a file whole; nil if it has more than `limit` bytes.
     ///
     /// - Throws: `FileReadError`.
-    static func read(_ file: String, upTo limit: Int) throws -> Data? {
+    package static func read(_ file: String, upTo limit: Int) throws -> Data? {
         let handle = try self.open(file)
         defer { if file != "-" { close(handle.fileDescriptor) } }
         var data = Data()
@@ -42,7 +41,7 @@ enum InputFile {
     /// be read once.
     ///
     /// - Throws: `FileReadError`.
-    static func payload(in file: String) throws -> Data? {
+    package static func payload(in file: String) throws -> Data? {
         let attributes = try? FileManager.default.attributesOfItem(atPath: file)
         guard attributes?[.type] as? FileAttributeType == .typeRegular else { return nil }
         return try self.read(file, upTo: PayloadReader.maximumByteCount)
@@ -51,7 +50,7 @@ enum InputFile {
     /// Checks that files exist and are readable before anything is sent.
     ///
     /// - Throws: `FileReadError`.
-    static func check(_ files: [String]) throws {
+    package static func check(_ files: [String]) throws {
         for file in files where file != "-" {
             let handle = try self.open(file)
             close(handle.fileDescriptor)
@@ -60,7 +59,7 @@ enum InputFile {
 
     /// The number of non-empty lines in all files; nil if counting takes too long, or if the input
     /// can be read only once.
-    static func lineCount(_ files: [String]) -> Int? {
+    package static func lineCount(_ files: [String]) -> Int? {
         var total = 0
         for file in files {
             // Reading the file will report why it has no attributes.

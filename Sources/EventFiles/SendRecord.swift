@@ -1,10 +1,9 @@
-internal import EventFiles
-internal import SightlineClient
-internal import SightlineProtos
+package import SightlineClient
+package import SightlineProtos
 internal import Synchronization
 
 /// What the tasks of a `send` share: which event of which file is under way, and what was told.
-final class SendRecord: Sendable {
+package final class SendRecord: Sendable {
     private struct State: Sendable {
         /// Where the events were read that have no verdict yet, by their tickets' numbers.
         var origins: [UInt64: EventOrigin] = [:]
@@ -17,15 +16,17 @@ final class SendRecord: Sendable {
     private let state = Mutex(State())
     private let onProgress: @Sendable (SendProgress) -> Void
 
-    init(onProgress: @escaping @Sendable (SendProgress) -> Void) {
+    /// Creates an empty record; `onProgress` is called for every verdict and broken stream, possibly
+    /// from two tasks.
+    package init(onProgress: @escaping @Sendable (SendProgress) -> Void) {
         self.onProgress = onProgress
     }
 
     /// The last broken stream.
-    var lastFailure: String? { self.state.withLock { $0.lastFailure } }
+    package var lastFailure: String? { self.state.withLock { $0.lastFailure } }
 
     /// Notes an event before it is sent, as its result may come before `send` returns.
-    func begin(_ origin: EventOrigin) {
+    package func begin(_ origin: EventOrigin) {
         self.state.withLock { state in
             state.origins[state.nextNumber] = origin
             state.nextNumber += 1
@@ -34,12 +35,12 @@ final class SendRecord: Sendable {
     }
 
     /// Tells the verdict on the event of a ticket.
-    func settle(_ settled: SettledEvent) {
+    package func settle(_ settled: SettledEvent) {
         self.tell(settled.number, settled.result)
     }
 
     /// Tells that the last event was not taken, and why.
-    func refuse(_ result: Sightline_V1_EventResult) {
+    package func refuse(_ result: Sightline_V1_EventResult) {
         let number = self.state.withLock { state in
             state.nextNumber -= 1
             return state.nextNumber
@@ -48,7 +49,7 @@ final class SendRecord: Sendable {
     }
 
     /// Tells of a broken stream.
-    func interrupt(_ interruption: ClientConfiguration.Interruption) {
+    package func interrupt(_ interruption: ClientConfiguration.Interruption) {
         let progress = self.state.withLock { state in
             state.lastFailure = "\(interruption.code): \(interruption.reason)"
             return SendProgress(

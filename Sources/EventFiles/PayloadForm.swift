@@ -1,13 +1,12 @@
-internal import EventFiles
-internal import Foundation
+package import Foundation
 internal import TerminalText
-internal import TrackingCore
+package import TrackingCore
 
 /// What a file holds: a payload, and whose; for people who leave --platform out, or mistake it.
-enum PayloadForm {
+package enum PayloadForm {
     /// The platform that a payload's shape tells: iOS payloads have `aps`, Android's have `data`,
     /// and an FCM v1 message has either; nil where it tells none.
-    static func platform(of payload: JSONValue) -> PlatformName? {
+    package static func platform(of payload: JSONValue) -> PlatformName? {
         var keys = payload.objectValue ?? [:]
         if let message = keys["message"]?.objectValue { keys.merge(message) { own, _ in own } }
         let isIOS = keys["aps"] != nil || keys["apns"] != nil
@@ -21,7 +20,7 @@ enum PayloadForm {
     /// Looks whether files that are about to be read as events, line by line, are payloads.
     ///
     /// - Throws: `MissingPlatformError` for the first that is one; `FileReadError`.
-    static func checkNoPayloads(in files: [String]) throws {
+    package static func checkNoPayloads(in files: [String]) throws {
         // Standard input can be read once.
         for file in files where file != "-" {
             guard let data = try InputFile.payload(in: file),
@@ -36,7 +35,7 @@ enum PayloadForm {
     /// the server would reject it by (D39).
     ///
     /// - Throws: `WrongPlatformError`.
-    static func check(_ data: Data, file: String, platform: PlatformName) throws {
+    package static func check(_ data: Data, file: String, platform: PlatformName) throws {
         // What is no payload at all is told by whoever reads it.
         guard let payload = try? PayloadReader().document(from: data) else { return }
         let other: PlatformName = platform == .ios ? .android : .ios
@@ -47,11 +46,12 @@ enum PayloadForm {
 }
 
 /// A payload was named without its platform.
-struct MissingPlatformError: Error, CustomStringConvertible {
+package struct MissingPlatformError: Error, CustomStringConvertible {
     let file: String
     let platform: PlatformName
 
-    var description: String {
+    /// What it is, and the fix.
+    package var description: String {
         "\(self.file.printable) is a payload of \(self.platform.rawValue), and no events in lines: "
             + "add --platform \(self.platform.rawValue) and what happened to it, such as "
             + "--interaction opened"
@@ -59,12 +59,13 @@ struct MissingPlatformError: Error, CustomStringConvertible {
 }
 
 /// A payload is another platform's than the one that was named.
-struct WrongPlatformError: Error, CustomStringConvertible {
+package struct WrongPlatformError: Error, CustomStringConvertible {
     let file: String
     let named: PlatformName
     let own: PlatformName
 
-    var description: String {
+    /// What was named, what it is, and the fix.
+    package var description: String {
         "\(self.file.printable) is a payload of \(self.own.rawValue), not of "
             + "\(self.named.rawValue) (D39); nothing was sent: use --platform \(self.own.rawValue)"
     }

@@ -1,4 +1,4 @@
-internal import GRPCCore
+package import GRPCCore
 
 extension Status.Code {
     private static let names = [
@@ -9,12 +9,12 @@ extension Status.Code {
     ]
 
     /// The name, e.g. `NOT_FOUND`.
-    var name: String {
+    package var name: String {
         Self.names.indices.contains(self.rawValue) ? Self.names[self.rawValue] : "UNKNOWN"
     }
 
     /// Whether it is a server error (semantic conventions for gRPC).
-    var isServerError: Bool {
+    package var isServerError: Bool {
         switch self {
         case .unknown, .deadlineExceeded, .unimplemented, .internalError, .unavailable, .dataLoss:
             true
@@ -23,7 +23,7 @@ extension Status.Code {
     }
 
     /// The code that gRPC sends for a handler's error.
-    init(_ error: any Error) {
+    package init(_ error: any Error) {
         switch error {
         case let error as RPCError: self = Status.Code(error.code)
         case let error as any RPCErrorConvertible: self = Status.Code(error.rpcErrorCode)
