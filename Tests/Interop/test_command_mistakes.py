@@ -111,8 +111,8 @@ NAMES = [
     Mistake("wrong time", ["report", "--since", "yesterday"], USAGE, "2026-11-20T10:00:00Z"),
     Mistake("unwritable folder", ["dev-certs", "--out", "/proc/none"], IO_ERROR, "/proc/none"),
 ]
-# Without a file these commands tell of that first.
-FURTHER = {"send": [IOS], "explain": [IOS], "inspect": [IOS]}
+# Without these words the commands tell of them first.
+FURTHER = {"send": [IOS], "explain": [IOS], "inspect": [IOS], "conformance": ["--client", "true"]}
 MISTAKES = FILES + SERVERS + PLATFORMS + NAMES
 
 
