@@ -83,7 +83,8 @@ package struct Application: Sendable {
             ownSinks: ownSinks)
         self.sinks = sinks
         reloader?.add(Reloadable("sinks") { try sinks.prepare($0) })
-        let quarantine = try Self.quarantine(configuration, version: version, logger)
+        let quarantine = try Self.quarantine(
+            configuration, version: build.version, logger)
         let ingest = Self.ingest(
             configuration, journal, quotas, metrics, observations.rejections, quarantine)
         let board = HealthBoard(maxWatchers: configuration.maxHealthWatchers) { journal.isTaking }

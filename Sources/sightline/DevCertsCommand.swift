@@ -1,4 +1,5 @@
 // `sightline dev-certs`: certificates to try TLS on one machine.
+internal import EventFiles
 internal import DevelopmentCA
 internal import ArgumentParser
 internal import Foundation

@@ -126,11 +126,3 @@ struct EventInput: ParsableArguments {
         }
     }
 }
-
-/// An input file is readable but invalid.
-struct InputError: Error, CustomStringConvertible {
-    let file: String
-    let reason: String
-
-    var description: String { "\(self.file.printable): \(self.reason)" }
-}

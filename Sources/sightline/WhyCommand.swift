@@ -1,4 +1,5 @@
 // `sightline why`: why a delivery has the figures that it has.
+internal import AdminClient
 internal import ArgumentParser
 internal import EventFiles
 internal import GRDB

@@ -1,6 +1,7 @@
 // Trace context and baggage in a call's metadata, by W3C's rules: what goes on, and what begins
 // anew. What a single value may look like has tables of its own in TraceContextTests.
-internal import GRPCCore
+internal import Telemetry
+import GRPCCore
 internal import Testing
 internal import TrackingCore
 
