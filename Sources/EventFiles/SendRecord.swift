@@ -16,8 +16,8 @@ package final class SendRecord: Sendable {
     private let state = Mutex(State())
     private let onProgress: @Sendable (SendProgress) -> Void
 
-    /// Creates an empty record; `onProgress` is called for every verdict and broken stream, possibly
-    /// from two tasks.
+    /// Creates an empty record; `onProgress` is called for every verdict and broken stream, from
+    /// two tasks.
     package init(onProgress: @escaping @Sendable (SendProgress) -> Void) {
         self.onProgress = onProgress
     }
