@@ -25,7 +25,7 @@ package struct AuthConfiguration: KeyedConfiguration {
     package var jwtAlgorithms = Self.standardAlgorithms
     /// The tolerated difference between the issuer's clock and the server's.
     package var jwtLeeway = Duration.seconds(30)
-    /// The scope that keys and tokens need; empty for none.
+    /// The scope that keys and tokens need for all but the tap; empty for none.
     package var requiredScope = ""
     /// The maximum bytes of a token.
     package var tokenBytes = 16 << 10
@@ -75,7 +75,8 @@ package struct AuthConfiguration: KeyedConfiguration {
             isReloadable: true),
         .text(
             "auth.required_scope", \.requiredScope,
-            "the scope that keys and tokens need; empty for none", isReloadable: true),
+            "the scope that keys and tokens need for all but the tap; empty for none",
+            isReloadable: true),
         .text(
             "auth.mtls_tenants_file", \.mtlsTenantsFile,
             "tenants by DNS name or URI of a client certificate (YAML)", isReloadable: true),
