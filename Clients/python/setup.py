@@ -13,7 +13,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 # A source archive brings the protos with it; a checkout has them at its root.
 PROTOS = next(path for path in (HERE / "protos", HERE.parent.parent / "Protos") if path.is_dir())
 # A client's files; the contract of sinks is another.
-NAMES = ("payload", "event", "verdict", "tracking_service")
+NAMES = ("payload", "event", "verdict", "ledger", "tracking_service")
 
 
 def generate(folder: pathlib.Path) -> None:
