@@ -185,7 +185,11 @@ def fast(database) -> None:
 
 def end_sessions(database) -> None:
     for process in database.processes()[1:]:
-        name = pathlib.Path(f"/proc/{process}/cmdline").read_text().replace("\0", " ")
+        try:
+            name = pathlib.Path(f"/proc/{process}/cmdline").read_text().replace("\0", " ")
+        except FileNotFoundError:
+            # It has ended since it was listed, as PostgreSQL's own workers do.
+            continue
         if "[local]" in name:
             subprocess.run(["kill", "-TERM", str(process)], check=False)
 
