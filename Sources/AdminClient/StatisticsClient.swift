@@ -4,37 +4,36 @@ internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
 package import SightlineClient
-internal import TerminalText
 
 /// Reads `/stats.json` of the admin server.
 package struct StatisticsClient {
-    private let address: ServerAddress
+    private let url: String
 
     private static let timeout = TimeAmount.seconds(5)
     /// The longest history takes less than a tenth of this.
     private static let maxBytes = 8 << 20
 
     /// A client of the admin server at an address.
-    package init(address: ServerAddress) { self.address = address }
+    package init(address: ServerAddress) { self.url = "http://\(address)/stats.json" }
 
     /// The document, raw and decoded.
     ///
-    /// - Throws: `StatisticsError`.
+    /// - Throws: `AdminServerError`.
     package func read() async throws -> (document: String, statistics: Statistics) {
         let body: ByteBuffer
         do {
             let answer = try await HTTPClient.shared.execute(
-                HTTPClientRequest(url: "http://\(self.address)/stats.json"), timeout: Self.timeout)
+                HTTPClientRequest(url: self.url), timeout: Self.timeout)
             guard answer.status == .ok else {
-                throw StatisticsError(self.address, "it answers \(answer.status)")
+                throw AdminServerError(self.url, "it answers \(answer.status)")
             }
             body = try await answer.body.collect(upTo: Self.maxBytes)
-        } catch let error as StatisticsError {
+        } catch let error as AdminServerError {
             throw error
         } catch let error as HTTPClientError {
-            throw StatisticsError(self.address, error.shortDescription)
+            throw AdminServerError(self.url, error.shortDescription)
         } catch {
-            throw StatisticsError(self.address, "\(error)")
+            throw AdminServerError(self.url, "\(error)")
         }
         do {
             let decoder = JSONDecoder()
@@ -44,24 +43,7 @@ package struct StatisticsClient {
                 try decoder.decode(Statistics.self, from: Data(body.readableBytesView))
             )
         } catch {
-            throw StatisticsError(self.address, "its figures cannot be read: \(error)")
+            throw AdminServerError(self.url, "its figures cannot be read: \(error)")
         }
-    }
-}
-
-/// The statistics could not be read.
-package struct StatisticsError: Error, CustomStringConvertible {
-    private let address: ServerAddress
-    private let reason: String
-
-    init(_ address: ServerAddress, _ reason: String) {
-        self.address = address
-        self.reason = reason
-    }
-
-    /// What is wrong, and the fix.
-    package var description: String {
-        "no figures from http://\(self.address)/stats.json: \(self.reason.printable). Name the "
-            + "admin server that `sightline serve` says it has, with --admin HOST:PORT"
     }
 }

@@ -60,7 +60,7 @@ struct HealthCommand: AsyncParsableCommand {
         } catch let error as SightlineClientError {
             _ = Console.fail(client: error)
             throw ExitCode.unavailable
-        } catch let error as ReadinessError {
+        } catch let error as AdminServerError {
             throw Console.fail(error, .unavailable)
         }
     }

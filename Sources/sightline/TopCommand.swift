@@ -55,7 +55,7 @@ struct TopCommand: AsyncParsableCommand {
                 let (document, statistics) = try await client.read()
                 self.show(document, statistics)
                 hasAnswered = true
-            } catch let error as StatisticsError {
+            } catch let error as AdminServerError {
                 // A server that answered before may be restarting; keep trying.
                 guard hasAnswered, !self.once else { throw Console.fail(error, .unavailable) }
                 self.show(error)
@@ -81,7 +81,7 @@ struct TopCommand: AsyncParsableCommand {
         Console.write("\u{1B}[H" + shown.joined() + "\u{1B}[J", to: STDOUT_FILENO)
     }
 
-    private func show(_ error: StatisticsError) {
+    private func show(_ error: AdminServerError) {
         guard !self.json, Console.isOutputTerminal else {
             Console.error("sightline: \(error); asking again")
             return
