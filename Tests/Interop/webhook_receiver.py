@@ -61,7 +61,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     folder: pathlib.Path
     shares: dict[str, float] = {}
-    # Fates that have not come yet: the first requests meet each of them once, the rest by dice.
+    # What has not come yet: of the first requests every other one meets a fate, each of them once. One
+    # after the other they would make the sender wait for longer each time. The rest is by dice.
     due: list[str] = []
     lock = threading.Lock()
 
@@ -152,7 +153,7 @@ def main() -> None:
     Handler.folder = pathlib.Path(folder)
     shares = Handler.folder / "shares"
     Handler.shares = json.loads(shares.read_text()) if shares.exists() else {}
-    Handler.due = list(Handler.shares)
+    Handler.due = [due for fate in Handler.shares for due in ("", fate)]
     standardwebhooks.webhooks.datetime = ShiftedClock
     server = http.server.ThreadingHTTPServer(("127.0.0.1", int(port)), Handler)
     if identity:

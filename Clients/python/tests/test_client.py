@@ -3,6 +3,7 @@
 import asyncio
 import concurrent.futures
 import os
+import queue
 import threading
 
 import grpc
@@ -112,6 +113,23 @@ def test_results_come_in_order_and_a_failing_callback_ends_nothing(connect):
     client.close(SECONDS)
     assert seen == [f"{number}" for number in range(300)]
     assert client.stats().failed_callbacks == 300
+
+
+def test_who_hears_of_a_verdict_may_send_in_its_room(connect):
+    """Also in asyncio, where the one that awaits a ticket wakes while its callback still runs."""
+    client = connect(max_pending=2, linger=60)
+    outcomes = queue.Queue()
+
+    def send_again(_):
+        try:
+            outcomes.put(client.try_send(event()))
+        except sightline.QueueFull as error:
+            outcomes.put(error)
+
+    for _ in range(2):
+        client.send(event()).add_done_callback(send_again)
+    client.flush(SECONDS)
+    assert all(isinstance(outcomes.get(timeout=SECONDS), sightline.Ticket) for _ in range(2))
 
 
 @pytest.mark.parametrize("options, size", [({"max_pending": 3}, 0),

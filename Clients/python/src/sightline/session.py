@@ -89,7 +89,8 @@ class Session:
                         self._room_callbacks.append(on_room)
                     else:
                         self.stats.refused_events += 1
-                    raise QueueFull(f"{self.outbox.count} events are pending")
+                    raise QueueFull(f"{self.outbox.count} events are pending, and the verdicts of "
+                                    f"{self._undelivered} wait for their callbacks")
                 self._check_open()
             self._add(ticket, self.spool.append(ticket.data) if self.spool else 0)
 
@@ -185,12 +186,14 @@ class Session:
                     return
                 tickets = self._results.popleft()
             for ticket in tickets:
+                with self.lock:
+                    # Before the callback: whoever it wakes may send in the room that this makes.
+                    self._undelivered -= 1
                 if self.on_result and ticket.has_verdict:
                     self._guard(lambda: self.on_result and self.on_result(ticket.result()))
                 for callback in ticket.callbacks:
                     self._guard(lambda: callback(ticket))
             with self.lock:
-                self._undelivered -= len(tickets)
                 self._tell_of_room()
 
     def _guard(self, callback: Callable[[], object]) -> None:
