@@ -4,17 +4,12 @@ import com.sightline.v1.EventResult;
 import com.sightline.v1.StreamEventsRequest;
 import com.sightline.v1.StreamEventsResponse;
 import com.sightline.v1.TrackingEvent;
-import com.sightline.v1.Verdict;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import java.time.Duration;
-import java.util.EnumMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -33,19 +28,14 @@ final class Sender {
     private final Condition work = lock.newCondition();
     /** There may be room, a verdict, or an end. */
     private final Condition progress = lock.newCondition();
-    private final ExecutorService results;
+    private final Results results;
     private final Thread thread = daemon(this::run, "sightline-sender");
-    private Thread resultThread;
     private EventStream stream;
     private long nextStream = System.nanoTime();
     private int failures;
     private int flushes;
     private boolean isClosing;
     private ClientException failure;
-    /** Events with a verdict that no callback has taken yet, and their bytes. */
-    private int undelivered;
-    private long undeliveredBytes;
-    private final Map<Verdict, Long> verdicts = new EnumMap<>(Verdict.class);
     private long streams;
     /** When the stream is given up unless something is heard of it, in nanoseconds; or null. */
     private Long deadline;
@@ -58,11 +48,10 @@ final class Sender {
                 .keepAliveTime(options.silence.toNanos(), TimeUnit.NANOSECONDS)
                 .keepAliveTimeout(options.keepaliveTimeout.toNanos(), TimeUnit.NANOSECONDS)
                 .disableRetry().build();
-        this.results = Executors.newSingleThreadExecutor(
-                task -> resultThread = daemon(task, "sightline-results"));
+        this.results = new Results(options.onResult);
     }
 
-    private static Thread daemon(Runnable task, String name) {
+    static Thread daemon(Runnable task, String name) {
         Thread thread = new Thread(task, name);
         thread.setDaemon(true);
         return thread;
@@ -83,7 +72,7 @@ final class Sender {
                 if (!waits) {
                     return Optional.empty();
                 }
-                if (Thread.currentThread() == resultThread) {
+                if (results.isOwnThread()) {
                     throw new ClientException("full: no wait on the thread of results", null);
                 }
                 progress.await();
@@ -107,8 +96,9 @@ final class Sender {
 
     /** Results that no callback has taken count too: a slow one slows the callers down. */
     private boolean hasRoom(int bytes) {
-        return outbox.hasRoom(bytes) && undelivered + outbox.pending() < options.maxPending
-                && undeliveredBytes + outbox.pendingBytes() < options.maxPendingBytes;
+        return outbox.hasRoom(bytes)
+                && results.undelivered() + outbox.pending() < options.maxPending
+                && results.undeliveredBytes() + outbox.pendingBytes() < options.maxPendingBytes;
     }
 
     boolean flush(Duration timeout) throws InterruptedException {
@@ -144,7 +134,7 @@ final class Sender {
     Stats stats() {
         lock.lock();
         try {
-            return new Stats(outbox.pending(), outbox.pendingBytes(), new EnumMap<>(verdicts),
+            return new Stats(outbox.pending(), outbox.pendingBytes(), results.verdicts(),
                     streams, outbox.resentRequests(), outbox.retriedEvents());
         } finally {
             lock.unlock();
@@ -166,14 +156,7 @@ final class Sender {
             lock.unlock();
         }
         channel.shutdownNow();
-        results.shutdown();
-        try {
-            if (Thread.currentThread() != resultThread) {
-                results.awaitTermination(END.toSeconds(), TimeUnit.SECONDS);
-            }
-        } catch (InterruptedException interruption) {
-            Thread.currentThread().interrupt();
-        }
+        results.close(END);
     }
 
     private void awaitUntil(BooleanSupplier isMet, Duration timeout) {
@@ -269,8 +252,7 @@ final class Sender {
             List<Outbox.Verdicted> settled = outbox.settle(answer, now);
             if (!settled.isEmpty()) {
                 failures = 0;
-                settled.forEach(one -> verdicts.merge(one.result().getVerdict(), 1L, Long::sum));
-                deliver(settled);
+                results.tell(settled, () -> forget(settled));
             }
             if (answer.hasClosing()) {
                 failures = 0;
@@ -314,36 +296,18 @@ final class Sender {
     private void fail(ClientException cause) {
         if (failure == null) {
             failure = cause;
-            List<Outbox.Entry> left = outbox.entries();
-            results.execute(() -> left.forEach(
-                    entry -> entry.ticket().completeExceptionally(cause)));
+            results.fail(outbox.entries(), cause);
         }
         signal();
     }
 
-    private void deliver(List<Outbox.Verdicted> verdicts) {
-        int bytes = verdicts.stream().mapToInt(verdicted -> verdicted.entry().bytes()).sum();
-        undelivered += verdicts.size();
-        undeliveredBytes += bytes;
-        results.execute(() -> {
-            verdicts.forEach(this::tell);
-            lock.lock();
-            try {
-                undelivered -= verdicts.size();
-                undeliveredBytes -= bytes;
-                progress.signalAll();
-            } finally {
-                lock.unlock();
-            }
-        });
-    }
-
-    private void tell(Outbox.Verdicted verdicted) {
-        verdicted.entry().ticket().complete(verdicted.result());
+    private void forget(List<Outbox.Verdicted> told) {
+        lock.lock();
         try {
-            options.onResult.accept(verdicted.result());
-        } catch (RuntimeException dropped) {
-            // A callback's failure is its own: the next one gets its result.
+            results.forget(told);
+            progress.signalAll();
+        } finally {
+            lock.unlock();
         }
     }
 }
