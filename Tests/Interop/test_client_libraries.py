@@ -45,8 +45,8 @@ PAGES = {name: ROOT / "Clients" / name / "README.md" for name in LIBRARIES} | {
     "swift": ROOT / "docs" / "clients" / "swift.md"}
 EXAMPLE = ROOT / "Examples" / "client-swift" / "Sources" / "SendingClient" / "main.swift"
 PAYLOAD = HERE / "clients" / "library-swift" / "Payload.swift"
-# Clients/java/README.md says why the others are not.
-WITH_SPOOL = {"python", "go", "swift"}
+WITH_SPOOL = {"python", "go", "java", "swift"}
+# Clients/java/README.md says why it is not.
 WITH_TLS = {"python", "go", "swift"}
 ACCEPTED, DUPLICATE = "1", "7"
 

@@ -1,5 +1,5 @@
 /// Where and how a client keeps events on disk until they are settled, so that not even the end of
-/// its process loses one. The libraries for Go and Python have the same files.
+/// its process loses one. The libraries for Go, Java and Python have the same files.
 public struct SpoolConfiguration: Sendable, Equatable {
     /// A directory for this client alone; it is made where it does not exist.
     public var directory: String

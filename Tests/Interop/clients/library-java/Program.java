@@ -90,6 +90,9 @@ public final class Program {
             String token = Files.readString(Path.of(arguments.get("--token-file"))).strip();
             options.token(() -> token);
         }
+        if (arguments.containsKey("--spool")) {
+            options.spool(Path.of(arguments.get("--spool")));
+        }
         return isQuiet ? options : options.onResult(result -> {
             long count = settled.incrementAndGet();
             if (count % TOLD_EVERY == 0) {

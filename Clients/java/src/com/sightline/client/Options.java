@@ -2,6 +2,7 @@ package com.sightline.client;
 
 import com.sightline.v1.EventResult;
 import io.grpc.ManagedChannelBuilder;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -18,6 +19,11 @@ public final class Options {
     Duration linger = Duration.ofMillis(5);
     int maxPending = 10_000;
     long maxPendingBytes = 8 << 20;
+    /** Null where events are kept in memory alone. */
+    Path spool;
+    long maxSpoolBytes = 256 << 20;
+    long spoolSegmentBytes = 4 << 20;
+    boolean syncSends;
     Duration closeTimeout = Duration.ofSeconds(30);
     Duration silence = Duration.ofSeconds(20);
     Duration keepaliveTimeout = Duration.ofSeconds(10);
@@ -80,6 +86,32 @@ public final class Options {
         return this;
     }
 
+    /**
+     * A directory for this client alone, made where it does not exist: events stand there until
+     * they are settled, so that not even the end of the process loses one. The client's `build`
+     * takes what an earlier one left, and throws SpoolException.
+     */
+    public Options spool(Path directory) {
+        this.spool = directory;
+        return this;
+    }
+
+    /** Bytes of all of a spool's files, 256 MiB, beyond which `send` waits; and of one, 4 MiB. */
+    public Options spoolBytes(long all, long segment) {
+        this.maxSpoolBytes = positive(all, "spool bytes");
+        this.spoolSegmentBytes = positive(segment, "segment bytes");
+        return this;
+    }
+
+    /**
+     * Whether `send` returns only after its event is synced; false by default: then a power cut may
+     * take the last milliseconds. A crash of the process takes nothing in either case.
+     */
+    public Options syncSends(boolean value) {
+        this.syncSends = value;
+        return this;
+    }
+
     /** How long `close` waits for what is pending, 30 s. */
     public Options closeTimeout(Duration value) {
         this.closeTimeout = value;
@@ -99,13 +131,17 @@ public final class Options {
         return this;
     }
 
-    /** A client, which connects at once. */
+    /**
+     * A client, which connects at once.
+     *
+     * @throws SpoolException if the spool belongs to another client, is damaged or unreadable
+     */
     public SightlineClient build() {
         return new SightlineClient(this);
     }
 
-    private static int positive(int value, String name) {
-        if (value < 1) {
+    private static <N extends Number> N positive(N value, String name) {
+        if (value.longValue() < 1) {
             throw new IllegalArgumentException(name + ": " + value + ", must be at least 1");
         }
         return value;

@@ -22,6 +22,7 @@ final class Sender {
 
     private final Options options;
     private final Outbox outbox;
+    private final SpooledEvents spool;
     private final ManagedChannel channel;
     private final ReentrantLock lock = new ReentrantLock();
     /** There may be something to send, or to open. */
@@ -43,6 +44,7 @@ final class Sender {
     Sender(Options options) {
         this.options = options;
         this.outbox = new Outbox(options);
+        this.spool = SpooledEvents.open(options, outbox);
         // The server allows 100 PINGs in 30 s. Without any, a dead link would never be noticed.
         this.channel = options.channel
                 .keepAliveTime(options.silence.toNanos(), TimeUnit.NANOSECONDS)
@@ -58,12 +60,22 @@ final class Sender {
     }
 
     void start() {
+        spool.start();
         thread.start();
     }
 
     // What callers use.
 
     Optional<CompletableFuture<EventResult>> add(TrackingEvent event, boolean waits)
+            throws InterruptedException {
+        Optional<CompletableFuture<EventResult>> ticket = take(event, waits);
+        if (ticket.isPresent()) {
+            spool.awaitSync();
+        }
+        return ticket;
+    }
+
+    private Optional<CompletableFuture<EventResult>> take(TrackingEvent event, boolean waits)
             throws InterruptedException {
         int bytes = Outbox.size(event);
         lock.lockInterruptibly();
@@ -80,11 +92,11 @@ final class Sender {
             if (isEnded()) {
                 throw failure != null ? failure : new ClientException("closed", null);
             }
-            CompletableFuture<EventResult> ticket = outbox.add(event, System.nanoTime()).ticket();
+            Outbox.Entry entry = outbox.add(event, spool.add(event), System.nanoTime());
             if (outbox.isFirst() || outbox.isFull()) {
                 work.signal();
             }
-            return Optional.of(ticket);
+            return Optional.of(entry.ticket());
         } finally {
             lock.unlock();
         }
@@ -96,7 +108,7 @@ final class Sender {
 
     /** Results that no callback has taken count too: a slow one slows the callers down. */
     private boolean hasRoom(int bytes) {
-        return outbox.hasRoom(bytes)
+        return outbox.hasRoom(bytes) && spool.hasRoom(bytes)
                 && results.undelivered() + outbox.pending() < options.maxPending
                 && results.undeliveredBytes() + outbox.pendingBytes() < options.maxPendingBytes;
     }
@@ -135,7 +147,8 @@ final class Sender {
         lock.lock();
         try {
             return new Stats(outbox.pending(), outbox.pendingBytes(), results.verdicts(),
-                    streams, outbox.resentRequests(), outbox.retriedEvents());
+                    streams, outbox.resentRequests(), outbox.retriedEvents(),
+                    spool.cutBytes());
         } finally {
             lock.unlock();
         }
@@ -157,6 +170,12 @@ final class Sender {
         }
         channel.shutdownNow();
         results.close(END);
+        lock.lock();
+        try {
+            spool.close();
+        } finally {
+            lock.unlock();
+        }
     }
 
     private void awaitUntil(BooleanSupplier isMet, Duration timeout) {
@@ -252,6 +271,7 @@ final class Sender {
             List<Outbox.Verdicted> settled = outbox.settle(answer, now);
             if (!settled.isEmpty()) {
                 failures = 0;
+                spool.release(settled);
                 results.tell(settled, () -> forget(settled));
             }
             if (answer.hasClosing()) {

@@ -35,13 +35,14 @@ public final class SightlineClient implements AutoCloseable {
     }
 
     /**
-     * Takes an event, and waits while the client is full.
+     * Takes an event, and waits while the client is full; with a spool, until it is written.
      *
      * @return the final result: accepted, suppressed, duplicate or rejected. It fails with
      *     ClientException if the client ends before; {@link #unacknowledged} has the event then.
      * @throws IllegalArgumentException if the event exceeds {@link #MAX_EVENT_BYTES}
      * @throws ClientException if the client is closed or has failed, or, on the thread of results,
      *     while it is full
+     * @throws SpoolException if the spool cannot be written
      */
     public CompletableFuture<EventResult> send(TrackingEvent event) throws InterruptedException {
         check(event);
@@ -87,7 +88,9 @@ public final class SightlineClient implements AutoCloseable {
 
     /**
      * Takes no more, flushes for at most `closeTimeout`, half-closes the stream and reads its end.
-     * May be called again.
+     * What has no verdict stays in {@link #unacknowledged}, and in the spool. May be called again.
+     *
+     * @throws SpoolException if the spool could not be synced
      */
     @Override
     public void close() {

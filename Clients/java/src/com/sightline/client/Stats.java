@@ -12,6 +12,7 @@ import java.util.Map;
  * @param streams streams that were opened
  * @param resentRequests requests that went into one more stream
  * @param retriedEvents events that the server told to send later, as often as it did
+ * @param cutBytes bytes of a torn record that was cut from the end of the spool
  */
 public record Stats(int pending, long pendingBytes, Map<Verdict, Long> verdicts, long streams,
-        long resentRequests, long retriedEvents) { }
+        long resentRequests, long retriedEvents, long cutBytes) { }

@@ -1,0 +1,130 @@
+package com.sightline.client;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** A spool's files, which are named by numbers, and the lock of their directory. */
+final class SpoolDirectory {
+    private static final String SUFFIX = ".spool";
+    private static final Pattern NAME = Pattern.compile("[0-9a-fA-F]{1,16}\\" + SUFFIX);
+    private static final FileAttribute<?> MODE = PosixFilePermissions.asFileAttribute(
+            PosixFilePermissions.fromString("rw-------"));
+    /**
+     * The directories of this process. The system does not tell its clients apart: closing any other
+     * channel of a lock's file would release the lock.
+     */
+    private static final Set<Path> OWNED = ConcurrentHashMap.newKeySet();
+
+    private final Path path;
+    private final FileChannel lock;
+
+    private SpoolDirectory(Path path, FileChannel lock) {
+        this.path = path;
+        this.lock = lock;
+    }
+
+    /** Makes or opens a directory, and locks it until it is closed. */
+    static SpoolDirectory open(Path path) {
+        try {
+            Files.createDirectories(path);
+            Path real = path.toRealPath();
+            if (!OWNED.add(real)) {
+                throw new SpoolException.Locked(path);
+            }
+            FileChannel lock = null;
+            try {
+                lock = create(path.resolve("lock"));
+                if (lock.tryLock() == null) {
+                    throw new SpoolException.Locked(path);
+                }
+                return new SpoolDirectory(real, lock);
+            } catch (IOException | RuntimeException error) {
+                if (lock != null) {
+                    lock.close();
+                }
+                OWNED.remove(real);
+                throw error;
+            }
+        } catch (IOException error) {
+            throw SpoolException.failed("open", path, error);
+        }
+    }
+
+    private static FileChannel create(Path path, OpenOption... more) throws IOException {
+        Set<OpenOption> options = Stream.concat(Stream.of(more), Stream.of(
+                StandardOpenOption.CREATE, StandardOpenOption.WRITE)).collect(Collectors.toSet());
+        return FileChannel.open(path, options, MODE);
+    }
+
+    /** The numbers of the files, in order. */
+    List<Long> segments() throws IOException {
+        try (Stream<Path> files = Files.list(path)) {
+            return files.map(file -> file.getFileName().toString())
+                    .filter(name -> NAME.matcher(name).matches())
+                    .map(name -> name.substring(0, name.length() - SUFFIX.length()))
+                    .map(number -> Long.parseUnsignedLong(number, 16))
+                    .sorted(Long::compareUnsigned).collect(Collectors.toList());
+        }
+    }
+
+    Path path() {
+        return path;
+    }
+
+    Path path(long segment) {
+        return path.resolve(String.format("%016x%s", segment, SUFFIX));
+    }
+
+    byte[] contents(long segment) throws IOException {
+        return Files.readAllBytes(path(segment));
+    }
+
+    /** Makes a file with these bytes alone, and syncs its name. */
+    SpoolFile create(long segment, byte[] start) throws IOException {
+        boolean wasInterrupted = Thread.interrupted();
+        while (true) {
+            try (FileChannel file = create(path(segment), StandardOpenOption.TRUNCATE_EXISTING);
+                    FileChannel names = FileChannel.open(path, StandardOpenOption.READ)) {
+                for (ByteBuffer left = ByteBuffer.wrap(start); left.hasRemaining();) {
+                    file.write(left);
+                }
+                names.force(true);
+                break;
+            } catch (ClosedByInterruptException interruption) {
+                // Of `send`, whose event is to be taken.
+                wasInterrupted = Thread.interrupted();
+            }
+        }
+        if (wasInterrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return new SpoolFile(path(segment));
+    }
+
+    void remove(long segment) throws IOException {
+        Files.delete(path(segment));
+    }
+
+    /** Lets another client have it. */
+    void close() throws IOException {
+        try {
+            lock.close();
+        } finally {
+            OWNED.remove(path);
+        }
+    }
+}

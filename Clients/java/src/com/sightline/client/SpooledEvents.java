@@ -1,0 +1,75 @@
+package com.sightline.client;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.sightline.v1.TrackingEvent;
+import java.util.List;
+
+/** A client's events in its spool; without one it does nothing, and has room for all. */
+final class SpooledEvents {
+    /** Null where the client has none. */
+    private final Spool spool;
+
+    private SpooledEvents(Spool spool) {
+        this.spool = spool;
+    }
+
+    /** Opens the spool of the options, and gives an outbox what an earlier owner left. */
+    static SpooledEvents open(Options options, Outbox outbox) {
+        if (options.spool == null) {
+            return new SpooledEvents(null);
+        }
+        Spool spool = new Spool(options.spool, options.maxSpoolBytes, options.spoolSegmentBytes,
+                options.syncSends);
+        try {
+            long now = System.nanoTime();
+            for (Spool.Left left : spool.recover()) {
+                outbox.add(TrackingEvent.parseFrom(left.event()), left.segment(), now);
+            }
+            return new SpooledEvents(spool);
+        } catch (RuntimeException error) {
+            spool.close();
+            throw error;
+        } catch (InvalidProtocolBufferException error) {
+            spool.close();
+            throw SpoolException.failed("take the events of", options.spool, error);
+        }
+    }
+
+    void start() {
+        if (spool != null) {
+            Sender.daemon(spool::run, "sightline-spool").start();
+        }
+    }
+
+    boolean hasRoom(int eventBytes) {
+        return spool == null || spool.hasRoom(eventBytes);
+    }
+
+    /** Writes an event; its segment. */
+    long add(TrackingEvent event) {
+        return spool == null ? 0 : spool.append(event.toByteArray());
+    }
+
+    /** Waits until what was added is durable, where sends do. Called without the owner's lock. */
+    void awaitSync() {
+        if (spool != null) {
+            spool.awaitSync();
+        }
+    }
+
+    void release(List<Outbox.Verdicted> settled) {
+        if (spool != null) {
+            settled.forEach(one -> spool.release(one.entry().segment()));
+        }
+    }
+
+    long cutBytes() {
+        return spool == null ? 0 : spool.cutBytes();
+    }
+
+    void close() {
+        if (spool != null) {
+            spool.close();
+        }
+    }
+}
