@@ -1,19 +1,23 @@
 """What the spool took is there after any end, and goes once it is settled."""
 
+import contextlib
+import errno
 import os
 import random
 
 import pytest
 
-from sightline.spool import MAGIC, Spool, SpoolLocked, record
+from sightline.spool import MAGIC, Spool, SpoolDamaged, SpoolLocked, record
+
+# Of a record of the tests.
+SIZE = len(record(b"event number 0"))
 
 
 def left(folder) -> list[bytes]:
     """What a new owner finds."""
     spool = Spool(folder)
-    found = [data for _, data in spool.recover()]
-    os.close(spool._lock)
-    return found
+    with contextlib.closing(spool):
+        return [data for _, data in spool.recover()]
 
 
 def abandon(spool: Spool) -> None:
@@ -33,8 +37,8 @@ def test_what_is_not_released_is_found_again_in_order(tmp_path):
     assert len(found) >= 13
 
 
-@pytest.mark.parametrize("cut", range(1, 23))
-def test_a_torn_tail_is_cut_and_the_rest_is_found(tmp_path, cut):
+@pytest.mark.parametrize("cut", range(1, SIZE + 1))
+def test_a_torn_tail_is_cut_and_the_rest_is_found(tmp_path, cut, caplog):
     spool = Spool(tmp_path)
     for number in range(3):
         spool.append(b"event number %d" % number)
@@ -42,18 +46,95 @@ def test_a_torn_tail_is_cut_and_the_rest_is_found(tmp_path, cut):
     path = next(tmp_path.glob("*.spool"))
     os.truncate(path, path.stat().st_size - cut)
     assert left(tmp_path) == [b"event number 0", b"event number 1"]
+    # With all of the record, nothing is torn.
+    told = [f"a torn record of {SIZE - cut} bytes is cut from {path}, behind 2 events"]
+    assert [record.getMessage() for record in caplog.records] == (told if cut < SIZE else [])
+    assert path.stat().st_size == len(MAGIC) + 2 * SIZE
+    assert left(tmp_path) == [b"event number 0", b"event number 1"]
 
 
-def test_a_changed_byte_ends_its_segment(tmp_path):
+def damaged(path, place: int) -> bytes:
+    """Changes a byte of a file."""
+    data = bytearray(path.read_bytes())
+    data[place] ^= 1
+    path.write_bytes(data)
+    return bytes(data)
+
+
+@pytest.mark.parametrize("place", range(len(MAGIC) + 2 * SIZE))
+def test_a_changed_byte_is_told_and_no_file_is_changed(tmp_path, place):
+    """Wherever it stands but in the last record, which may be torn. A length is a byte too."""
     spool = Spool(tmp_path)
     for number in range(3):
         spool.append(b"event number %d" % number)
     abandon(spool)
     path = next(tmp_path.glob("*.spool"))
-    data = bytearray(path.read_bytes())
-    data[len(MAGIC) + len(record(b"event number 0")) + 10] ^= 1
-    path.write_bytes(data)
-    assert left(tmp_path) == [b"event number 0"]
+    data = damaged(path, place)
+    # Whoever ignores it and closes the spool loses nothing either.
+    for _ in range(2):
+        with pytest.raises(SpoolDamaged) as told:
+            left(tmp_path)
+        events = max(0, place - len(MAGIC)) // SIZE
+        start = len(MAGIC) + events * SIZE if place >= len(MAGIC) else 0
+        assert (told.value.path, told.value.byte, told.value.events) == (
+            path, start, events)
+        assert f"{path} is damaged at byte {start}" in str(told.value)
+        assert path.read_bytes() == data
+
+
+def test_an_earlier_file_may_not_be_torn(tmp_path):
+    """It was synced before the next one began."""
+    spool = Spool(tmp_path, segment_bytes=1)
+    for number in range(3):
+        spool.append(b"event %d" % number)
+    abandon(spool)
+    first, second, third = sorted(tmp_path.glob("*.spool"))
+    os.truncate(second, second.stat().st_size - 1)
+    with pytest.raises(SpoolDamaged) as told:
+        left(tmp_path)
+    assert (told.value.path, told.value.byte, told.value.events) == (second, len(MAGIC), 0)
+    assert all(path.exists() for path in (first, second, third))
+
+
+@pytest.mark.parametrize("rest", [b"", MAGIC[:5], MAGIC[:5] + bytes(9), bytes(64), MAGIC + b"\1"])
+def test_a_file_that_had_just_begun_goes(tmp_path, rest):
+    spool = Spool(tmp_path)
+    spool.append(b"event")
+    abandon(spool)
+    begun = tmp_path / f"{2:016x}.spool"
+    begun.write_bytes(rest)
+    assert left(tmp_path) == [b"event"]
+    assert not begun.exists()
+
+
+def test_what_is_found_is_synced_before_it_is_given(tmp_path, monkeypatch):
+    """Its owner may have ended before it was; what is sent next must not outlive it."""
+    spool = Spool(tmp_path, segment_bytes=1)
+    for number in range(3):
+        spool.append(b"event %d" % number)
+    abandon(spool)
+    synced = []
+    monkeypatch.setattr(os, "fdatasync", lambda file: synced.append(
+        os.readlink(f"/proc/self/fd/{file}")))
+    spool = Spool(tmp_path)
+    assert len(spool.recover()) == 3
+    assert synced == [str(path) for path in sorted(tmp_path.glob("*.spool"))]
+    spool.close()
+
+
+def test_what_cannot_be_synced_is_not_given_and_not_lost(tmp_path, monkeypatch):
+    spool = Spool(tmp_path)
+    spool.append(b"event")
+    abandon(spool)
+
+    def fail(file):
+        raise OSError(errno.EIO, "it fails")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fdatasync", fail)
+        with pytest.raises(OSError, match="it fails"):
+            left(tmp_path)
+    assert left(tmp_path) == [b"event"]
 
 
 def test_a_tail_of_zeros_is_no_event(tmp_path):

@@ -6,9 +6,9 @@ from sightline.errors import (ClientClosed, ClientFailed, EventRejected, FlushRe
                               QueueFull, SightlineError, TooLarge, raise_for_rejection)
 from sightline.outbox import Limits
 from sightline.session import Stats
-from sightline.spool import Spool, SpoolLocked
+from sightline.spool import Spool, SpoolDamaged, SpoolLocked
 from sightline.ticket import Ticket
 
 __all__ = ["AsyncClient", "Client", "ClientClosed", "ClientFailed", "EventRejected", "FlushReport",
-           "FlushTimeout", "Limits", "QueueFull", "SightlineError", "Spool", "SpoolLocked", "Stats",
-           "Ticket", "Tls", "TooLarge", "raise_for_rejection"]
+           "FlushTimeout", "Limits", "QueueFull", "SightlineError", "Spool", "SpoolDamaged",
+           "SpoolLocked", "Stats", "Ticket", "Tls", "TooLarge", "raise_for_rejection"]

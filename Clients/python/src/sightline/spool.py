@@ -1,18 +1,21 @@
 """Events on disk until they are settled, so that the sender's end loses none.
 
-A folder of segments, each a magic and then records: the length of an event's bytes and the CRC-32 of
-length and bytes, both 4 bytes little-endian, and the bytes. Go's library reads and writes the same.
+A folder of segments, each a magic and then records: the length of an event's bytes and the CRC-32
+of length and bytes, both 4 bytes little-endian, and the bytes. All client libraries have the same.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import errno
 import fcntl
+import logging
 import os
 import pathlib
 import struct
 import threading
 import zlib
-from typing import Iterator, Optional, Union
+from typing import Optional, Union
 
 MAGIC = b"SLSPOOL1"
 HEAD = struct.Struct("<II")
@@ -20,9 +23,23 @@ SUFFIX = ".spool"
 # Appends within this time share a sync.
 SYNC_SECONDS = 0.005
 
+log = logging.getLogger("sightline")
+
 
 class SpoolLocked(OSError):
     """Another client has the folder open."""
+
+
+class SpoolDamaged(OSError):
+    """A file that was synced cannot be read: at `byte`, behind `events` whole ones, stands no whole
+    record, and what stands there is no torn end. No file was changed."""
+
+    def __init__(self, path: pathlib.Path, byte: int, events: int):
+        super().__init__(errno.EBADMSG, f"the spool's file {path} is damaged at byte {byte}, "
+                         f"behind {events} whole events: only the end of the last file may be "
+                         "torn. No file was changed. To go on, keep a copy of it and cut it at "
+                         "that byte, or move it away")
+        self.path, self.byte, self.events = path, byte, events
 
 
 def record(data: bytes) -> bytes:
@@ -32,21 +49,60 @@ def record(data: bytes) -> bytes:
     return length + struct.pack("<I", zlib.crc32(data, zlib.crc32(length))) + data
 
 
-def records(path: pathlib.Path) -> Iterator[bytes]:
-    """A segment's events, up to its end or its first torn or damaged record."""
-    with path.open("rb") as file:
-        if file.read(len(MAGIC)) != MAGIC:
-            return
-        left = os.fstat(file.fileno()).st_size - len(MAGIC)
-        while len(head := file.read(HEAD.size)) == HEAD.size:
-            length, checksum = HEAD.unpack(head)
-            left -= HEAD.size + length
-            if left < 0:
-                return
-            data = file.read(length)
-            if zlib.crc32(data, zlib.crc32(head[:4])) != checksum:
-                return
-            yield data
+@dataclasses.dataclass(frozen=True)
+class Segment:
+    """What a file has: its events, and the end of the last whole record; 0 without a magic."""
+
+    path: pathlib.Path
+    size: int
+    events: list[bytes]
+    end: int
+
+    @property
+    def number(self) -> int:
+        return int(self.path.stem, 16)
+
+
+def read(path: pathlib.Path, may_be_torn: bool) -> Segment:
+    """Reads a file up to its end, or to its first record that is not whole. Such a one is torn
+    where the file may be, and has no whole record behind it: it was never synced. Else raises
+    SpoolDamaged."""
+    text = path.read_bytes()
+    if not text.startswith(MAGIC):
+        if not (may_be_torn and MAGIC.startswith(text.rstrip(b"\0"))):
+            raise SpoolDamaged(path, 0, 0)
+        return Segment(path, len(text), [], 0)
+    events, end = [], len(MAGIC)
+    while (data := event_at(text, end)) is not None:
+        events.append(data)
+        end += HEAD.size + len(data)
+    behind = range(end + 1, len(text))
+    if end < len(text) and not (
+            may_be_torn and all(event_at(text, place) is None for place in behind)):
+        raise SpoolDamaged(path, end, len(events))
+    return Segment(path, len(text), events, end)
+
+
+def event_at(text: bytes, place: int) -> Optional[bytes]:
+    """The event whose whole record begins at a place, if there is one."""
+    start = place + HEAD.size
+    if start > len(text):
+        return None
+    length, checksum = HEAD.unpack_from(text, place)
+    if length > len(text) - start:
+        return None
+    data = text[start:start + length]
+    return data if checksum == zlib.crc32(data, zlib.crc32(text[place:place + 4])) else None
+
+
+def sync_found(segment: Segment) -> None:
+    """Makes durable what another process may have left in memory, without a torn end."""
+    file = os.open(segment.path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.ftruncate(file, segment.end)
+        os.fdatasync(file)
+    finally:
+        os.close(file)
 
 
 class Spool:
@@ -83,20 +139,25 @@ class Spool:
                                            "needs a folder of its own") from None
         return lock
 
-    def recover(self) -> Iterator[tuple[int, bytes]]:
-        """What an earlier owner left, in order, each with its segment. To be read once, whole,
-        before the first append. A torn tail was never promised: it is cut with its segment."""
-        for path in sorted(self.directory.glob(f"*{SUFFIX}")):
-            number = int(path.stem, 16)
-            self._last = max(self._last, number)
-            self._sizes[number] = path.stat().st_size
-            self._unsettled[number] = 0
-            self.bytes += self._sizes[number]
-            for data in records(path):
-                self._unsettled[number] += 1
-                yield number, data
-            if not self._unsettled[number]:
-                self._remove(number)
+    def recover(self) -> list[tuple[int, bytes]]:
+        """What an earlier owner left, in order, each with its segment. To be called once, before
+        the first append. All of it is synced: later events must not outlive it. A torn end was
+        never promised: it is cut. Raises SpoolDamaged, OSError."""
+        paths = sorted(self.directory.glob(f"*{SUFFIX}"))
+        segments = [read(path, may_be_torn=path == paths[-1]) for path in paths]
+        for segment in segments:
+            if segment.end < segment.size:
+                log.warning("a torn record of %d bytes is cut from %s, behind %d events",
+                            segment.size - segment.end, segment.path, len(segment.events))
+            if segment.events:
+                sync_found(segment)
+            self._last = segment.number
+            self._sizes[self._last] = segment.end
+            self._unsettled[self._last] = len(segment.events)
+            self.bytes += segment.end
+            if not segment.events:
+                self._remove(self._last)
+        return [(segment.number, data) for segment in segments for data in segment.events]
 
     def has_room(self, size: int) -> bool:
         """Whether an event of this size fits now; one always does where nothing else is kept."""
