@@ -122,6 +122,24 @@ def test_what_is_found_is_synced_before_it_is_given(tmp_path, monkeypatch):
     spool.close()
 
 
+def test_a_segment_that_cannot_be_synced_is_the_last(tmp_path, monkeypatch):
+    """Nobody knows what is durable of it: no other one may begin."""
+    spool = Spool(tmp_path, segment_bytes=1)
+    spool.append(b"event 0")
+
+    def fail(file):
+        raise OSError(errno.EIO, "it fails")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fdatasync", fail)
+        with pytest.raises(OSError, match="it fails"):
+            spool.append(b"event 1")
+    with pytest.raises(OSError, match="it fails"):
+        spool.append(b"event 2")
+    spool.close()
+    assert left(tmp_path) == [b"event 0"]
+
+
 def test_what_cannot_be_synced_is_not_given_and_not_lost(tmp_path, monkeypatch):
     spool = Spool(tmp_path)
     spool.append(b"event")

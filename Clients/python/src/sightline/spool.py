@@ -176,9 +176,7 @@ class Spool:
         try:
             write_all(self._file, text)
         except OSError:
-            # A torn record may only be a segment's last.
-            os.ftruncate(self._file, self._sizes[self._last])
-            os.lseek(self._file, 0, os.SEEK_END)
+            self._cut()
             raise
         self._sizes[self._last] += len(text)
         self.bytes += len(text)
@@ -187,6 +185,21 @@ class Spool:
             self._appended += 1
             self._changed.notify_all()
         return self._last
+
+    def _cut(self) -> None:
+        """Removes what a failed write has left: a record that is not whole may only be the last."""
+        assert self._file is not None
+        try:
+            os.ftruncate(self._file, self._sizes[self._last])
+            os.lseek(self._file, 0, os.SEEK_END)
+        except OSError as error:
+            self._fail(error)
+
+    def _fail(self, error: OSError) -> None:
+        """The end of the spool: nobody knows what is durable after it. The first one is kept."""
+        with self._changed:
+            self._failure = self._failure or error
+            self._changed.notify_all()
 
     def release(self, segment: int, count: int = 1) -> None:
         """Says that events of a segment are settled. It goes with its last one."""
@@ -279,6 +292,9 @@ class Spool:
             file, self._file = self._file, None
             try:
                 os.fdatasync(file)
+            except OSError as error:
+                self._fail(error)
+                raise
             finally:
                 os.close(file)
 
