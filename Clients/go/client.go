@@ -34,6 +34,7 @@ type Stats struct {
 	Pending, PendingBytes                  int
 	Streams, ResentRequests, RetriedEvents int
 	RefusedEvents                          int
+	CutBytes                               int64 // Of a torn record, cut from the end of the spool.
 	Verdicts                               map[pb.Verdict]int
 }
 
@@ -101,6 +102,7 @@ func Dial(target string, opts ...Option) (*Client, error) {
 		if err != nil {
 			return nil, err
 		}
+		client.stats.CutBytes = o.spool.cutBytes
 	}
 	if client.outbox.count > 0 {
 		client.begin()

@@ -1,10 +1,8 @@
 package sightline
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -17,12 +15,13 @@ import (
 )
 
 const (
-	spoolMagic  = "SLSPOOL1"
 	spoolSuffix = ".spool"
-	recordHead  = 8
 	// Appends within this time share a sync.
 	syncTime = 5 * time.Millisecond
 )
+
+// fdatasync returns once what was written is durable; tests have it fail.
+var fdatasync = func(file *os.File) error { return syscall.Fdatasync(int(file.Fd())) }
 
 // ErrSpoolLocked says that another client has the folder open.
 var ErrSpoolLocked = errors.New("sightline: the spool belongs to another client; each needs a folder of its own")
@@ -35,9 +34,7 @@ type SpoolOptions struct {
 }
 
 // Spool keeps events on disk until they are settled, so that not even the end of the process loses
-// one. It is a folder of segments, each a magic and then records: the length of an event's bytes and
-// the CRC-32 of length and bytes, both 4 bytes little-endian, and the bytes. Python's library reads
-// and writes the same.
+// one. It is a folder of segments.
 type Spool struct {
 	folder    string
 	options   SpoolOptions
@@ -45,6 +42,7 @@ type Spool struct {
 	sizes     map[uint64]int64
 	unsettled map[uint64]int
 	last      uint64
+	cutBytes  int64
 	lock      *os.File
 
 	syncing sync.Mutex // Guards file, and is held while it is synced.
@@ -87,28 +85,45 @@ func OpenSpool(folder string, options SpoolOptions) (*Spool, error) {
 	return spool, nil
 }
 
-func record(data []byte) []byte {
-	text := make([]byte, recordHead+len(data))
-	binary.LittleEndian.PutUint32(text, uint32(len(data)))
-	copy(text[recordHead:], data)
-	binary.LittleEndian.PutUint32(text[4:], checksum(text[:4], data))
-	return text
-}
-
-// checksum covers the length too: a tail of zeros, as a power cut may leave it, is no record.
-func checksum(length, data []byte) uint32 {
-	return crc32.Update(crc32.ChecksumIEEE(length), crc32.IEEETable, data)
-}
-
-// recover gives what an earlier owner left, in order, each with its segment. A torn tail was never
-// promised: it is cut with its segment.
+// recover gives what an earlier owner left, in order, each with its segment. All of it is synced: later
+// events must not outlive it. A torn end was never promised: it is cut.
 func (s *Spool) recover(take func(segment uint64, data []byte)) error {
-	paths, err := filepath.Glob(filepath.Join(s.folder, "*"+spoolSuffix))
+	found, err := s.read()
 	if err != nil {
 		return err
 	}
+	for _, segment := range found {
+		if len(segment.events) > 0 {
+			if err := segment.sync(s.path(segment.number)); err != nil {
+				return err
+			}
+		}
+		s.cutBytes += segment.size - segment.end
+		s.last = segment.number
+		s.sizes[s.last], s.unsettled[s.last] = segment.end, len(segment.events)
+		s.bytes += segment.end
+		if len(segment.events) == 0 {
+			if err := s.remove(s.last); err != nil {
+				return err
+			}
+		}
+	}
+	for _, segment := range found {
+		for _, data := range segment.events {
+			take(segment.number, data)
+		}
+	}
+	return nil
+}
+
+// read reads all files, and changes none.
+func (s *Spool) read() (found []foundSegment, err error) {
+	paths, err := filepath.Glob(filepath.Join(s.folder, "*"+spoolSuffix))
+	if err != nil {
+		return nil, err
+	}
 	sort.Strings(paths)
-	for _, path := range paths {
+	for index, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), spoolSuffix)
 		number, err := strconv.ParseUint(name, 16, 64)
 		if err != nil {
@@ -116,45 +131,16 @@ func (s *Spool) recover(take func(segment uint64, data []byte)) error {
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if number > s.last {
-			s.last = number
+		segment, isDamaged := readSegment(text, index == len(paths)-1)
+		if isDamaged {
+			return nil, &SpoolDamagedError{path, segment.end, len(segment.events)}
 		}
-		s.sizes[number] = int64(len(text))
-		s.bytes += int64(len(text))
-		s.unsettled[number] = 0
-		for _, data := range records(text) {
-			s.unsettled[number]++
-			take(number, data)
-		}
-		if s.unsettled[number] == 0 {
-			if err := s.remove(number); err != nil {
-				return err
-			}
-		}
+		segment.number = number
+		found = append(found, segment)
 	}
-	return nil
-}
-
-// records are a segment's events, up to its end or its first torn or damaged record.
-func records(text []byte) (found [][]byte) {
-	if !strings.HasPrefix(string(text), spoolMagic) {
-		return nil
-	}
-	for text = text[len(spoolMagic):]; len(text) >= recordHead; {
-		length := uint64(binary.LittleEndian.Uint32(text))
-		if length > uint64(len(text)-recordHead) {
-			break
-		}
-		data := text[recordHead : recordHead+length]
-		if checksum(text[:4], data) != binary.LittleEndian.Uint32(text[4:]) {
-			break
-		}
-		found = append(found, data)
-		text = text[recordHead+length:]
-	}
-	return found
+	return found, nil
 }
 
 // hasRoom is true of an event that fits now; one always does where nothing else is kept.
@@ -265,7 +251,7 @@ func (s *Spool) sync() error {
 	if s.file == nil {
 		return nil
 	}
-	return syscall.Fdatasync(int(s.file.Fd()))
+	return fdatasync(s.file)
 }
 
 // Close syncs and closes it. What is not settled stays for the next owner. A client closes its own.
@@ -315,7 +301,7 @@ func (s *Spool) closeSegment() error {
 	if s.file == nil {
 		return nil
 	}
-	err := firstError(syscall.Fdatasync(int(s.file.Fd())), s.file.Close())
+	err := firstError(fdatasync(s.file), s.file.Close())
 	s.file = nil
 	return err
 }

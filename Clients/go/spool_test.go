@@ -1,6 +1,7 @@
 package sightline
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand"
@@ -59,44 +60,163 @@ func segmentFiles(t *testing.T, folder string) []string {
 	return paths
 }
 
-func TestADamagedTailIsCutAndTheRestIsFound(t *testing.T) {
-	size := len(record([]byte("event 0")))
-	damages := map[string]func(text []byte) []byte{
-		"zeros":          func(text []byte) []byte { return append(text, make([]byte, 64)...) },
-		"a changed byte": func(text []byte) []byte { text[len(text)-size-1] ^= 1; return text },
+// ended is a folder whose owner has ended with three events in it, in files of so many bytes.
+func ended(t *testing.T, segmentBytes int64) (folder string, files []string) {
+	t.Helper()
+	folder = t.TempDir()
+	spool := open(t, folder, SpoolOptions{SegmentBytes: segmentBytes})
+	for number := 0; number < 3; number++ {
+		put(t, spool, fmt.Sprintf("event %d", number))
 	}
-	for cut := 1; cut <= size; cut++ {
-		cut := cut
-		damages[fmt.Sprintf("%d bytes less", cut)] = func(text []byte) []byte {
-			return text[:len(text)-cut]
+	abandon(spool)
+	return folder, segmentFiles(t, folder)
+}
+
+func contents(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func write(t *testing.T, path string, text []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// isFound checks what a new owner finds, and how much it cuts.
+func isFound(t *testing.T, folder string, events int, cut int64) {
+	t.Helper()
+	spool := open(t, folder, SpoolOptions{})
+	found, _ := recovered(t, spool)
+	if want := []string{"event 0", "event 1", "event 2"}[:events]; !reflect.DeepEqual(found, want) {
+		t.Errorf("found %q", found)
+	}
+	if spool.cutBytes != cut {
+		t.Errorf("%d bytes are cut, and not %d", spool.cutBytes, cut)
+	}
+	abandon(spool)
+}
+
+// isDamaged checks that no owner is given anything, and that the file stays as it is.
+func isDamaged(t *testing.T, folder string, damage SpoolDamagedError) {
+	t.Helper()
+	text := contents(t, damage.Path)
+	// Whoever ignores it and closes the spool loses nothing either.
+	for try := 0; try < 2; try++ {
+		spool := open(t, folder, SpoolOptions{})
+		err := spool.recover(func(uint64, []byte) { t.Error("an event is given") })
+		var told *SpoolDamagedError
+		if !errors.As(err, &told) || *told != damage {
+			t.Errorf("%+v is told as %v", damage, err)
+		}
+		if err := spool.Close(); err != nil || !bytes.Equal(contents(t, damage.Path), text) {
+			t.Errorf("%+v: the file was changed: %v", damage, err)
 		}
 	}
-	for name, damage := range damages {
-		folder := t.TempDir()
+}
+
+func TestATornEndIsCutAndTheRestIsFound(t *testing.T) {
+	size := len(record([]byte("event 0")))
+	for cut := 1; cut <= size; cut++ {
+		folder, files := ended(t, 0)
+		text := contents(t, files[0])
+		write(t, files[0], text[:len(text)-cut])
+		isFound(t, folder, 2, int64(size-cut))
+		isFound(t, folder, 2, 0)
+	}
+}
+
+func TestATailOfZerosIsNoEvent(t *testing.T) {
+	folder, files := ended(t, 0)
+	write(t, files[0], append(contents(t, files[0]), make([]byte, 64)...))
+	isFound(t, folder, 3, 64)
+}
+
+// Wherever it stands but in the last record, which may be torn. A length is a byte too.
+func TestAChangedByteIsToldAndNoFileIsChanged(t *testing.T) {
+	size := len(record([]byte("event 0")))
+	folder, files := ended(t, 0)
+	whole := contents(t, files[0])
+	for place := 0; place < len(spoolMagic)+2*size; place++ {
+		text := append([]byte{}, whole...)
+		text[place] ^= 1
+		write(t, files[0], text)
+		damage := SpoolDamagedError{Path: files[0]}
+		if place >= len(spoolMagic) {
+			damage.Events = (place - len(spoolMagic)) / size
+			damage.Byte = int64(len(spoolMagic) + damage.Events*size)
+		}
+		isDamaged(t, folder, damage)
+	}
+}
+
+// It was synced before the next one began.
+func TestAnEarlierFileMayNotBeTorn(t *testing.T) {
+	folder, files := ended(t, 1)
+	text := contents(t, files[1])
+	write(t, files[1], text[:len(text)-1])
+	isDamaged(t, folder, SpoolDamagedError{files[1], int64(len(spoolMagic)), 0})
+	if left := segmentFiles(t, folder); len(left) != 3 {
+		t.Fatal(left)
+	}
+}
+
+func TestAFileThatHadJustBegunGoes(t *testing.T) {
+	for _, text := range []string{"", "SLSP", "SLSP\x00\x00\x00\x00\x00\x00", spoolMagic + "\x01"} {
+		folder, _ := ended(t, 0)
+		write(t, filepath.Join(folder, "0000000000000002.spool"), []byte(text))
 		spool := open(t, folder, SpoolOptions{})
-		all := []string{"event 0", "event 1", "event 2"}
-		for _, data := range all {
-			put(t, spool, data)
+		if found, _ := recovered(t, spool); len(found) != 3 || len(segmentFiles(t, folder)) != 1 {
+			t.Errorf("%q: %q, %v", text, found, segmentFiles(t, folder))
 		}
 		abandon(spool)
-		path := segmentFiles(t, folder)[0]
-		text, err := os.ReadFile(path)
-		if err == nil {
-			err = os.WriteFile(path, damage(text), 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := map[string]int{"zeros": 3, "a changed byte": 1}[name]
-		if want == 0 {
-			want = 2
-		}
-		again := open(t, folder, SpoolOptions{})
-		if found, _ := recovered(t, again); !reflect.DeepEqual(found, all[:want]) {
-			t.Errorf("%s: found %q", name, found)
-		}
-		abandon(again)
 	}
+}
+
+// withSync has another function sync for the time of a test.
+func withSync(t *testing.T, sync func(file *os.File) error) {
+	own := fdatasync
+	fdatasync = sync
+	t.Cleanup(func() { fdatasync = own })
+}
+
+// Its owner may have ended before it was; what is sent next must not outlive it.
+func TestWhatIsFoundIsSyncedBeforeItIsGiven(t *testing.T) {
+	folder, files := ended(t, 1)
+	var synced []string
+	withSync(t, func(file *os.File) error {
+		synced = append(synced, file.Name())
+		return nil
+	})
+	spool := open(t, folder, SpoolOptions{})
+	err := spool.recover(func(uint64, []byte) {
+		if !reflect.DeepEqual(synced, files) {
+			t.Errorf("synced %v of %v", synced, files)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	abandon(spool)
+}
+
+func TestWhatCannotBeSyncedIsNotGivenAndNotLost(t *testing.T) {
+	folder, _ := ended(t, 0)
+	fails, own := errors.New("it fails"), fdatasync
+	withSync(t, func(*os.File) error { return fails })
+	spool := open(t, folder, SpoolOptions{})
+	err := spool.recover(func(uint64, []byte) { t.Error("an event is given") })
+	if err != fails {
+		t.Fatal(err)
+	}
+	abandon(spool)
+	fdatasync = own
+	isFound(t, folder, 3, 0)
 }
 
 func TestAFolderHasOneOwner(t *testing.T) {
