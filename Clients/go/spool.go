@@ -165,8 +165,11 @@ func (s *Spool) append(data []byte) (uint64, error) {
 	}
 	text := record(data)
 	if _, err := s.file.Write(text); err != nil {
-		// A torn record may only be a segment's last.
-		return 0, firstError(err, s.cut(s.sizes[s.last]))
+		// A record that is not whole may only be the last.
+		if cutErr := s.cut(s.sizes[s.last]); cutErr != nil {
+			s.fail(cutErr)
+		}
+		return 0, err
 	}
 	s.sizes[s.last] += int64(len(text))
 	s.bytes += int64(len(text))
@@ -199,11 +202,12 @@ func (s *Spool) release(segment uint64) error {
 	return s.cut(s.sizes[segment])
 }
 
-// fail keeps the first error, for the next append.
+// fail is the end of the spool: nobody knows what is durable after it. The first error is kept.
 func (s *Spool) fail(err error) {
 	s.state.Lock()
 	s.failure = firstError(s.failure, err)
 	s.state.Unlock()
+	s.changed.Broadcast()
 }
 
 // waitForSync waits until all that was appended is synced, where sends are to be.
@@ -273,6 +277,7 @@ func (s *Spool) Close() error {
 
 func (s *Spool) rotate() error {
 	if err := s.closeSegment(); err != nil {
+		s.fail(err)
 		return err
 	}
 	path := s.path(s.last + 1)

@@ -205,6 +205,23 @@ func TestWhatIsFoundIsSyncedBeforeItIsGiven(t *testing.T) {
 	abandon(spool)
 }
 
+// Nobody knows what is durable of it: no other one may begin.
+func TestASegmentThatCannotBeSyncedIsTheLast(t *testing.T) {
+	folder, fails, own := t.TempDir(), errors.New("it fails"), fdatasync
+	spool := open(t, folder, SpoolOptions{SegmentBytes: 1})
+	put(t, spool, "event 0")
+	withSync(t, func(*os.File) error { return fails })
+	if _, err := spool.append([]byte("event 1")); err != fails {
+		t.Fatal(err)
+	}
+	fdatasync = own
+	if _, err := spool.append([]byte("event 2")); err != fails {
+		t.Fatal(err)
+	}
+	abandon(spool)
+	isFound(t, folder, 1, 0)
+}
+
 func TestWhatCannotBeSyncedIsNotGivenAndNotLost(t *testing.T) {
 	folder, _ := ended(t, 0)
 	fails, own := errors.New("it fails"), fdatasync
