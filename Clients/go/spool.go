@@ -18,6 +18,8 @@ const (
 	spoolSuffix = ".spool"
 	// Appends within this time share a sync.
 	syncTime = 5 * time.Millisecond
+	// F_OFD_SETLK of Linux, which syscall lacks.
+	ofdSetLock = 37
 )
 
 // fdatasync returns once what was written is durable; tests have it fail.
@@ -75,7 +77,7 @@ func OpenSpool(folder string, options SpoolOptions) (*Spool, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := lockFile(lock); err != nil {
 		lock.Close()
 		return nil, fmt.Errorf("%w: %s", ErrSpoolLocked, folder)
 	}
@@ -83,6 +85,15 @@ func OpenSpool(folder string, options SpoolOptions) (*Spool, error) {
 		unsettled: map[uint64]int{}}
 	spool.changed = sync.NewCond(&spool.state)
 	return spool, nil
+}
+
+// lockFile takes both kinds of locks: Java has no flock, and only record locks. That one is of the open
+// file: the close of another one leaves it.
+func lockFile(file *os.File) error {
+	descriptor := file.Fd()
+	whole := syscall.Flock_t{Type: syscall.F_WRLCK}
+	return firstError(syscall.Flock(int(descriptor), syscall.LOCK_EX|syscall.LOCK_NB),
+		syscall.FcntlFlock(descriptor, ofdSetLock, &whole))
 }
 
 // recover gives what an earlier owner left, in order, each with its segment. All of it is synced: later

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -247,6 +248,32 @@ func TestAFolderHasOneOwner(t *testing.T) {
 	}
 	if err := open(t, folder, SpoolOptions{}).Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Its lock is a record lock.
+func TestAFolderOfAClientInJavaIsLocked(t *testing.T) {
+	folder := t.TempDir()
+	file, err := os.Create(filepath.Join(folder, "lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock := syscall.Flock_t{Type: syscall.F_WRLCK}
+	if err := syscall.FcntlFlock(file.Fd(), syscall.F_SETLK, &lock); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenSpool(folder, SpoolOptions{}); !errors.Is(err, ErrSpoolLocked) {
+		t.Fatalf("opened: %v", err)
+	}
+	lock.Type = syscall.F_UNLCK
+	if err := syscall.FcntlFlock(file.Fd(), syscall.F_SETLK, &lock); err != nil {
+		t.Fatal(err)
+	}
+	spool := open(t, folder, SpoolOptions{})
+	defer abandon(spool)
+	lock.Type = syscall.F_WRLCK
+	if err := syscall.FcntlFlock(file.Fd(), syscall.F_SETLK, &lock); err != syscall.EAGAIN {
+		t.Fatalf("locked twice: %v", err)
 	}
 }
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import fcntl
 import os
 import random
 
@@ -170,6 +171,18 @@ def test_a_folder_has_one_owner(tmp_path):
         Spool(tmp_path)
     spool.close()
     Spool(tmp_path).close()
+
+
+def test_a_folder_of_a_client_in_java_is_locked(tmp_path):
+    """Its lock is a record lock."""
+    with (tmp_path / "lock").open("w") as lock:
+        fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with pytest.raises(SpoolLocked):
+            Spool(tmp_path)
+    spool = Spool(tmp_path)
+    with (tmp_path / "lock").open("w") as lock, pytest.raises(BlockingIOError):
+        fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    spool.close()
 
 
 def test_its_bytes_are_bounded_and_come_back(tmp_path):

@@ -20,6 +20,8 @@ from typing import Optional, Union
 MAGIC = b"SLSPOOL1"
 HEAD = struct.Struct("<II")
 SUFFIX = ".spool"
+# A `struct flock` that locks all of a file for writing.
+WHOLE_FILE = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
 # Appends within this time share a sync.
 SYNC_SECONDS = 0.005
 
@@ -133,6 +135,9 @@ class Spool:
         lock = os.open(self.directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Java has no flock, and only record locks. This one is of the open file: the close of
+            # another one leaves it.
+            fcntl.fcntl(lock, fcntl.F_OFD_SETLK, WHOLE_FILE)
         except OSError as error:
             os.close(lock)
             raise SpoolLocked(error.errno, f"{self.directory} belongs to another client; each "
