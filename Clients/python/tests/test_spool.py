@@ -8,7 +8,8 @@ import random
 
 import pytest
 
-from sightline.spool import MAGIC, Spool, SpoolDamaged, SpoolLocked, record
+from sightline.segment import MAGIC, SpoolDamaged, record
+from sightline.spool import Spool, SpoolLocked
 
 # Of a record of the tests.
 SIZE = len(record(b"event number 0"))

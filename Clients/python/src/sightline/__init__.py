@@ -5,8 +5,9 @@ from sightline.client import Client, Tls
 from sightline.errors import (ClientClosed, ClientFailed, EventRejected, FlushReport, FlushTimeout,
                               QueueFull, SightlineError, TooLarge, raise_for_rejection)
 from sightline.outbox import Limits
+from sightline.segment import SpoolDamaged
 from sightline.session import Stats
-from sightline.spool import Spool, SpoolDamaged, SpoolLocked
+from sightline.spool import Spool, SpoolLocked
 from sightline.ticket import Ticket
 
 __all__ = ["AsyncClient", "Client", "ClientClosed", "ClientFailed", "EventRejected", "FlushReport",

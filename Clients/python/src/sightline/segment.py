@@ -1,0 +1,90 @@
+"""A file of a spool: a magic and then records, each the length of an event's bytes and the CRC-32 of
+length and bytes, both 4 bytes little-endian, and the bytes. All client libraries have the same."""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+import os
+import pathlib
+import struct
+import zlib
+from typing import Optional
+
+MAGIC = b"SLSPOOL1"
+HEAD = struct.Struct("<II")
+
+
+class SpoolDamaged(OSError):
+    """A file that was synced cannot be read: at `byte`, behind `events` whole ones, stands no whole
+    record, and what stands there is no torn end. No file was changed."""
+
+    def __init__(self, path: pathlib.Path, byte: int, events: int):
+        super().__init__(errno.EBADMSG, f"the spool's file {path} is damaged at byte {byte}, "
+                         f"behind {events} whole events: only the end of the last file may be "
+                         "torn. No file was changed. To go on, keep a copy of it and cut it at "
+                         "that byte, or move it away")
+        self.path, self.byte, self.events = path, byte, events
+
+
+def record(data: bytes) -> bytes:
+    """An event's bytes with their length and checksum. The length is summed too: a tail of zeros,
+    as a power cut may leave it, is no record."""
+    length = struct.pack("<I", len(data))
+    return length + struct.pack("<I", zlib.crc32(data, zlib.crc32(length))) + data
+
+
+@dataclasses.dataclass(frozen=True)
+class Segment:
+    """What a file has: its events, and the end of the last whole record; 0 without a magic."""
+
+    path: pathlib.Path
+    size: int
+    events: list[bytes]
+    end: int
+
+    @property
+    def number(self) -> int:
+        return int(self.path.stem, 16)
+
+
+def read(path: pathlib.Path, may_be_torn: bool) -> Segment:
+    """Reads a file up to its end, or to its first record that is not whole. Such a one is torn
+    where the file may be, and has no whole record behind it: it was never synced. Else raises
+    SpoolDamaged."""
+    text = path.read_bytes()
+    if not text.startswith(MAGIC):
+        if not (may_be_torn and MAGIC.startswith(text.rstrip(b"\0"))):
+            raise SpoolDamaged(path, 0, 0)
+        return Segment(path, len(text), [], 0)
+    events, end = [], len(MAGIC)
+    while (data := event_at(text, end)) is not None:
+        events.append(data)
+        end += HEAD.size + len(data)
+    behind = range(end + 1, len(text))
+    if end < len(text) and not (
+            may_be_torn and all(event_at(text, place) is None for place in behind)):
+        raise SpoolDamaged(path, end, len(events))
+    return Segment(path, len(text), events, end)
+
+
+def event_at(text: bytes, place: int) -> Optional[bytes]:
+    """The event whose whole record begins at a place, if there is one."""
+    start = place + HEAD.size
+    if start > len(text):
+        return None
+    length, checksum = HEAD.unpack_from(text, place)
+    if length > len(text) - start:
+        return None
+    data = text[start:start + length]
+    return data if checksum == zlib.crc32(data, zlib.crc32(text[place:place + 4])) else None
+
+
+def sync_found(segment: Segment) -> None:
+    """Makes durable what another process may have left in memory, without a torn end."""
+    file = os.open(segment.path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.ftruncate(file, segment.end)
+        os.fdatasync(file)
+    finally:
+        os.close(file)
