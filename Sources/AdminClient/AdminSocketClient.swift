@@ -24,32 +24,57 @@ package struct AdminSocketClient {
         guard FileManager.default.fileExists(atPath: self.path) else { return nil }
     }
 
+    /// The socket of a data directory.
+    ///
+    /// - Throws: `AdminSocketError` if there is none.
+    package init(of dataDirectory: String) throws(AdminSocketError) {
+        guard let client = Self(dataDirectory: dataDirectory) else {
+            throw .missing(dataDirectory)
+        }
+        self = client
+    }
+
     /// Reads, and decodes the answer.
     ///
+    /// - Parameter query: a parameter without a value is left out.
     /// - Throws: `AdminSocketError`.
     package func get<Answer: Decodable>(
-        _ uri: String, as type: Answer.Type
+        _ path: String, _ query: [(name: String, value: String?)] = [], as type: Answer.Type
     ) async throws -> Answer {
-        try await self.decode(.GET, uri, as: type)
+        try await self.decode(.GET, Self.uri(path, query), as: type)
     }
 
     /// Has something done, and decodes the answer.
     ///
+    /// - Parameter query: a parameter without a value is left out.
     /// - Throws: `AdminSocketError`.
     package func post<Answer: Decodable>(
-        _ uri: String, as type: Answer.Type
+        _ path: String, _ query: [(name: String, value: String?)] = [], as type: Answer.Type
     ) async throws -> Answer {
-        try await self.decode(.POST, uri, as: type)
+        try await self.decode(.POST, Self.uri(path, query), as: type)
+    }
+
+    /// A path with its query, in which all but letters and digits are percent-encoded.
+    static func uri(_ path: String, _ query: [(name: String, value: String?)]) -> String {
+        let parameters = query.compactMap { name, value in
+            value.map { value in
+                let escaped = value.addingPercentEncoding(withAllowedCharacters: .alphanumerics)
+                return "\(name)=\(escaped ?? value)"
+            }
+        }
+        return parameters.isEmpty ? path : path + "?" + parameters.joined(separator: "&")
     }
 
     /// Shows an endless answer, line by line.
     ///
     /// - Throws: `AdminSocketError`, or an error of `show`.
-    package func lines(of uri: String, _ show: @escaping @Sendable (String) throws -> Void)
-        async throws
-    {
+    package func lines(
+        of path: String, _ query: [(name: String, value: String?)],
+        _ show: @escaping @Sendable (String) throws -> Void
+    ) async throws {
         do {
-            try await self.execute(.GET, uri, deadline: .distantFuture) { answer in
+            try await self.execute(.GET, Self.uri(path, query), deadline: .distantFuture) {
+                answer in
                 guard answer.status == .ok else {
                     let reason = try await answer.body.collect(upTo: Self.maxBytes)
                     throw AdminSocketError.refused(String(buffer: reason))

@@ -8,21 +8,6 @@ internal import TrackingCore
 
 extension PlatformName: ExpressibleByArgument {}
 
-/// The names of interactions on the command line.
-enum InteractionName: String, CaseIterable {
-    case received
-    case dismissed
-    case opened
-
-    var kind: Sightline_V1_PushInteractionKind {
-        switch self {
-        case .received: .received
-        case .dismissed: .dismissed
-        case .opened: .opened
-        }
-    }
-}
-
 /// The input of `send` and `explain`: payloads with --platform and --interaction, or NDJSON events.
 struct EventInput: ParsableArguments {
     @Argument(

@@ -13,7 +13,7 @@ struct LedgerSource {
     ///
     /// - Throws: `AdminSocketError`, `DatabaseFileError`, `FileFormatError`, or SQLite's error.
     func accounts(of delivery: String, tenant: String?) async throws -> [DeliveryAccountLine] {
-        try await self.read("/ledger", ["delivery": delivery, "tenant": tenant]) { ledger in
+        try await self.read("/ledger", [("delivery", delivery), ("tenant", tenant)]) { ledger in
             ledger.accounts(of: delivery, tenant: tenant).map(DeliveryAccountLine.init)
         }
     }
@@ -25,21 +25,18 @@ struct LedgerSource {
         tenant: String?, delivery: String?, limit: Int
     ) async throws -> [DeliveryTrouble] {
         try await self.read(
-            "/ledger/troubles", ["delivery": delivery, "tenant": tenant, "limit": "\(limit)"]
+            "/ledger/troubles",
+            [("delivery", delivery), ("tenant", tenant), ("limit", "\(limit)")]
         ) { ledger in ledger.troubles(tenant: tenant, delivery: delivery, limit: limit) }
     }
 
     private func read<Answer: Decodable>(
-        _ path: String, _ parameters: KeyValuePairs<String, String?>,
+        _ path: String, _ query: [(name: String, value: String?)],
         _ answer: (Ledger) -> [Answer]
     ) async throws -> [Answer] {
         if let client = AdminSocketClient(dataDirectory: self.dataDirectory) {
-            let query = parameters.compactMap { name, value in
-                value.map { "\(name)=\(Self.escaped($0))" }
-            }
             do {
-                return try await client.get(
-                    "\(path)?\(query.joined(separator: "&"))", as: [Answer].self)
+                return try await client.get(path, query, as: [Answer].self)
             } catch AdminSocketError.unreachable {
                 // A killed server has left its socket: its files are free.
             }
@@ -48,9 +45,5 @@ struct LedgerSource {
             LedgerFile.path, in: self.dataDirectory, formatVersion: LedgerFile.formatVersion,
             oldestVersion: LedgerFile.formatVersion)
         return answer(try LedgerFile.ledger(in: database))
-    }
-
-    private static func escaped(_ text: String) -> String {
-        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
     }
 }

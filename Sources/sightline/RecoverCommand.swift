@@ -106,17 +106,10 @@ struct RecoverCommand: AsyncParsableCommand {
     }
 
     private func recover(_ configuration: ServerConfiguration) async throws -> RecoveryCounts {
-        let directory = configuration.dataDirectory
-        guard let client = AdminSocketClient(dataDirectory: directory) else {
-            throw AdminSocketError.missing(directory)
-        }
-        var uri = URLComponents()
-        uri.path = "/quarantine/recover"
-        uri.queryItems = try self.conditions().map { URLQueryItem(name: $0.name, value: $0.value) }
-        if let setApp { uri.queryItems?.append(URLQueryItem(name: "set_app", value: setApp)) }
-        // A plus sign in a query may be read as a space.
-        uri.percentEncodedQuery = uri.percentEncodedQuery?.replacing("+", with: "%2B")
-        return try await client.post(uri.string ?? uri.path, as: RecoveryCounts.self)
+        try await AdminSocketClient(of: configuration.dataDirectory).post(
+            "/quarantine/recover",
+            try self.conditions().map { ($0.name, $0.value) } + [("set_app", self.setApp)],
+            as: RecoveryCounts.self)
     }
 
     /// Judges without a server: what it would know already counts as accepted.

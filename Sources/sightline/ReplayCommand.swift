@@ -95,14 +95,11 @@ struct ReplayCommand: AsyncParsableCommand {
     // MARK: Kept hits
 
     private func replayHits(since: String, _ configuration: ServerConfiguration) async throws {
-        let directory = configuration.dataDirectory
-        guard let client = AdminSocketClient(dataDirectory: directory) else {
-            throw AdminSocketError.missing(directory)
-        }
+        let client = try AdminSocketClient(of: configuration.dataDirectory)
         let name = try self.target(configuration).name
         let time = try TimeOption.time(since, of: "--since")
         let counts = try await client.post(
-            "/sinks/\(name)/replay?since=\(time)", as: HitReplay.Counts.self)
+            "/sinks/\(name)/replay", [("since", "\(time)")], as: HitReplay.Counts.self)
         guard !self.json else { return try Console.json(counts) }
         Console.out("\(counts.delivered) hits delivered to the sink \(name) once more")
         if counts.refused > 0 { Console.out("\(counts.refused) refused") }
@@ -141,11 +138,10 @@ struct ReplayCommand: AsyncParsableCommand {
         guard let client = AdminSocketClient(dataDirectory: configuration.dataDirectory) else {
             return nil
         }
-        let segment = refuser.addingPercentEncoding(withAllowedCharacters: .alphanumerics)
-        let limit = self.limit.map { "&limit=\($0)" } ?? ""
         do {
             return try await client.post(
-                "/sinks/\(sink)/replay?from=\(segment ?? refuser)\(limit)",
+                "/sinks/\(sink)/replay",
+                [("from", refuser), ("limit", self.limit.map { "\($0)" })],
                 as: Replay.Counts.self)
         } catch AdminSocketError.unreachable {
             // A process that was killed leaves its socket.

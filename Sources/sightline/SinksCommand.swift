@@ -30,10 +30,7 @@ struct SinksCommand: AsyncParsableCommand {
             _ body: (AdminSocketClient) async throws -> Answer
         ) async throws -> Answer {
             do {
-                guard let client = AdminSocketClient(dataDirectory: self.dataDir) else {
-                    throw AdminSocketError.missing(self.dataDir)
-                }
-                return try await body(client)
+                return try await body(AdminSocketClient(of: self.dataDir))
             } catch {
                 throw Console.fail(error, .unavailable)
             }

@@ -115,10 +115,7 @@ struct TailCommand: AsyncParsableCommand {
                 credential: try self.credentials.credential())
             return try await client.tap(self.tap.request) { try printer.show($0) }
         }
-        var uri = URLComponents()
-        uri.path = "/tap"
-        uri.queryItems = self.tap.query.map { URLQueryItem(name: $0.name, value: $0.value) }
-        try await AdminSocketClient(path: path).lines(of: uri.string ?? "/tap") { line in
+        try await AdminSocketClient(path: path).lines(of: "/tap", self.tap.query) { line in
             try printer.show(try Sightline_V1_TapResponse(jsonString: line))
         }
         throw AdminSocketError.unreachable(path, "the server has stopped")

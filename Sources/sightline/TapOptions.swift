@@ -58,15 +58,13 @@ struct TapOptions: ParsableArguments {
     }
 
     /// The same for the admin socket.
-    var query: [(name: String, value: String)] {
-        var query = [("sampling_ratio", "\(self.samplingRatio)")]
-        if let tenant { query.append(("tenant", tenant)) }
-        if let app { query.append(("app_id", app)) }
-        if let delivery { query.append(("delivery_id", delivery)) }
-        if !self.verdict.isEmpty {
-            query.append(("verdicts", self.verdict.map { "\($0.name)" }.joined(separator: ",")))
-        }
-        if self.unmasked { query.append(("unmasked", "true")) }
-        return query
+    var query: [(name: String, value: String?)] {
+        let verdicts = self.verdict.map { "\($0.name)" }.joined(separator: ",")
+        return [
+            ("sampling_ratio", "\(self.samplingRatio)"), ("tenant", self.tenant),
+            ("app_id", self.app), ("delivery_id", self.delivery),
+            ("verdicts", verdicts.isEmpty ? nil : verdicts),
+            ("unmasked", self.unmasked ? "true" : nil),
+        ]
     }
 }

@@ -1,20 +1,23 @@
-internal import EventFiles
 internal import SightlineClient
 internal import SwiftProtobuf
 
 /// The events of a single request.
-struct EventBatch {
+package struct EventBatch {
     private static let maxEvents = 100
     private static let maxBytes =
         RequestLimits.largestRequestByteCount - RequestLimits.requestOverheadByteCount
 
-    private(set) var events: [OutgoingEvent] = []
+    /// The events, in the order in which they were added.
+    package private(set) var events: [OutgoingEvent] = []
     private var byteCount = 0
+
+    /// Creates a batch of nothing.
+    package init() {}
 
     /// Adds an event; false if the batch is full without it.
     ///
     /// - Throws: `InputError` if no request can hold the event.
-    mutating func add(_ event: OutgoingEvent) throws -> Bool {
+    package mutating func add(_ event: OutgoingEvent) throws -> Bool {
         let bytes: [UInt8] = try event.event.serializedBytes()
         // Its tag and its length of up to 3 bytes.
         let needed = bytes.count + 4
