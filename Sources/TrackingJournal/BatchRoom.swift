@@ -8,8 +8,7 @@ struct BatchRoom {
 
     init(_ limit: BatchLimit) { self.left = limit }
 
-    /// Takes the room of the next group. False if the group does not fit; the first one always
-    /// does.
+    /// Takes the room of the next group; false if it does not fit, as the first one always does.
     mutating func take(hits: Int, bytes: Int) -> Bool {
         guard self.isEmpty || (hits <= self.left.hits && bytes <= self.left.bytes) else {
             return false

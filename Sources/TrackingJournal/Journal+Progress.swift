@@ -24,8 +24,7 @@ extension Journal {
         package let groups: Int
         /// The bytes of their payload.
         package let bytes: Int
-        /// When the oldest of them was committed, in microseconds since 1970; nil if there are
-        /// none.
+        /// When the oldest of them was committed, in microseconds since 1970; nil without one.
         package let oldestTime: Int64?
     }
 

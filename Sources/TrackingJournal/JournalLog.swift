@@ -11,8 +11,9 @@ final class JournalLog {
     /// Records are appended to the last segment.
     private var segments: Deque<Segment> = []
     /// Segments whose records are no longer needed. Overwriting them is cheaper than extending a
-    /// file, which changes the file system's metadata.
-    private var spares: [Segment] = []
+    /// file, which changes the file system's metadata. They are used in turn, the oldest first, so
+    /// that none keeps what was in it for ever.
+    private var spares: Deque<Segment> = []
     private var lastNumber = 0
     /// The losses that rows without a place stand for, by sequence.
     private var losses: [Int64: LostRecords] = [:]
@@ -90,14 +91,14 @@ final class JournalLog {
             self.segments.append(next)
             return place
         } catch {
-            self.spares.append(next)
+            self.spares.prepend(next)
             throw error
         }
     }
 
     /// An empty segment: a spare, or a new file.
     private func takeSpare() throws(SystemError) -> Segment {
-        if let spare = self.spares.popLast() {
+        if let spare = self.spares.popFirst() {
             spare.clear()
             return spare
         }
@@ -186,6 +187,7 @@ final class JournalLog {
         if segment.isDamaged {
             try self.setAside(segment)
         } else if self.spares.count < Self.maxSpares {
+            try? segment.eraseRest()
             self.spares.append(segment)
         } else {
             try self.directory.remove(segment.name)
@@ -291,7 +293,6 @@ final class JournalLog {
             try self.directory.remove(segment.name)
             throw error
         }
-        // Spares are taken from the end, so the lowest number is used first.
-        self.spares.insert(segment, at: 0)
+        self.spares.append(segment)
     }
 }

@@ -20,9 +20,10 @@ final class Segment {
 
     /// A lower bound of the file's length.
     private var fileBytes = 0
+    /// Where the bytes of earlier uses end, as far as is known.
+    private var formerEnd = 0
 
-    /// Pads each write to a page: ending inside a page that is not cached would have to read it
-    /// first.
+    /// Pads each write to a page: the rest of one that is not cached would have to be read first.
     private static let padding = [UInt8](repeating: 0, count: 4096)
 
     /// The bytes of padding after a record that ends at `offset`.
@@ -48,8 +49,7 @@ final class Segment {
 
     private static func name(_ number: Int) -> String { "segment-\(number)" }
 
-    /// The number in a segment file's name; nil for other names, and for numbers too high to be
-    /// ours.
+    /// The number in a segment file's name; nil for other names, and for numbers beyond ours.
     static func number(of name: String) -> Int? {
         let number = Int(name.dropFirst("segment-".count))
         return number.flatMap { name == Self.name($0) && (1...1 << 40).contains($0) ? $0 : nil }
@@ -60,6 +60,7 @@ final class Segment {
 
     /// Discards its records: the next one is written at the start.
     func clear() {
+        self.formerEnd = max(self.formerEnd, self.endOffset)
         self.salt = Self.randomSalt(self.machine)
         self.endOffset = SegmentHeader.byteCount
         self.lastSequence = 0
@@ -148,16 +149,25 @@ final class Segment {
 
     /// Preallocates the file: a write that extends a file waits for the file system's metadata.
     func prepare(_ byteCount: Int) throws(SystemError) {
-        let chunk = [UInt8](repeating: 0, count: 1 << 20)
         try self.file.writeAll([self.header[...]], at: 0)
-        var offset = SegmentHeader.byteCount
-        while offset < byteCount {
-            let count = min(chunk.count, byteCount - offset)
-            try self.file.writeAll([chunk.prefix(count)], at: offset)
-            offset += count
-        }
+        try self.writeZeros(in: SegmentHeader.byteCount..<byteCount)
         try self.file.sync()
         self.fileBytes = max(self.fileBytes, byteCount)
+    }
+
+    /// Overwrites what earlier uses have left behind the last record. Nothing rests on it.
+    func eraseRest() throws(SystemError) {
+        let end = self.endOffset + Self.padding(after: self.endOffset)
+        guard self.lastSequence > 0, end < self.formerEnd else { return }
+        try self.writeZeros(in: end..<self.formerEnd)
+        self.formerEnd = end
+    }
+
+    private func writeZeros(in range: Range<Int>) throws(SystemError) {
+        let chunk = [UInt8](repeating: 0, count: min(1 << 20, range.count))
+        for offset in stride(from: range.lowerBound, to: range.upperBound, by: 1 << 20) {
+            try self.file.writeAll([chunk.prefix(range.upperBound - offset)], at: offset)
+        }
     }
 
     // MARK: Reading
@@ -170,6 +180,7 @@ final class Segment {
     /// Reads the whole file; unreadable pages become zeros.
     func contents() throws(SystemError) -> SegmentContents {
         self.fileBytes = try self.file.size()
+        self.formerEnd = self.fileBytes
         do throws(SystemError) {
             return SegmentContents(bytes: try self.file.readAll(self.fileBytes, at: 0))
         } catch {

@@ -92,6 +92,32 @@ struct JournalLogTests {
         #expect(try self.segments == 4)
     }
 
+    @Test("each spare is used in its turn, and keeps nothing of before behind its last record")
+    func turns() throws {
+        let log = try self.log(segmentBytes: 10_000)
+        // Of each size three: longer ones first, so that shorter ones leave a rest.
+        let sizes = [5000, 5000, 5000, 3000, 3000, 3000, 100, 100, 100]
+        var places: [Int] = []
+        for (index, size) in sizes.enumerated() {
+            let sequence = Int64(index + 1)
+            places.append(try log.append(self.record(sequence, bytes: size)).segment)
+            // Two wait while the third is written.
+            try log.release(through: sequence - 2)
+        }
+        try log.release(through: 9)
+        #expect(places.suffix(3).count == Set(places.suffix(3)).count)
+        for name in try self.files where name.hasPrefix("segment-") {
+            let file = self.directory.journalFile(name)
+            let bytes = try Data(contentsOf: file)
+            // A record's payload is its sequence, again and again.
+            let old = (1...6).filter { sequence in
+                let payload = [UInt8](repeating: UInt8(sequence), count: 64)
+                return bytes.range(of: Data(payload)) != nil
+            }
+            #expect(old == [], "\(name)")
+        }
+    }
+
     @Test("a checkpoint without room gets that of the spares, and then that of the ballast")
     func room() throws {
         let log = try self.log(segmentBytes: 1)
