@@ -3,9 +3,16 @@
 package struct Admission: Sendable {
     /// The rules, with their limits.
     package let rules: RuleSet
+    /// Hashes the subjects of events before anything else looks at them; nil leaves them.
+    private let subjects: KeyedHash?
 
     /// Creates an admission that applies `rules`.
-    package init(rules: RuleSet = RuleSet()) { self.rules = rules }
+    ///
+    /// - Parameter subjects: hashes the subjects of events; nil leaves them.
+    package init(rules: RuleSet = RuleSet(), subjects: KeyedHash? = nil) {
+        self.rules = rules
+        self.subjects = subjects
+    }
 
     /// Admits a request. Never throws: a request refused as a whole carries a violation and no
     /// events, so that one bad request does not affect others.
@@ -28,7 +35,8 @@ package struct Admission: Sendable {
         let ledger = RequestLedger(tenant: tenant, receiveTime: receiveTime)
         return tenant.withBytes { tenant in
             var draft = Draft(
-                request, bytes: bytes, tenant: tenant, keeps: keeps, ledger: ledger)
+                request, bytes: bytes, tenant: tenant, keeps: keeps, ledger: ledger,
+                subjects: self.subjects)
             for event in request.events {
                 draft.add(event, rules: self.rules, receiveTime: receiveTime)
             }
@@ -69,6 +77,7 @@ private struct Draft {
     private let sequence: UInt64
     private let tenant: Bytes
     private let keeps: KeptRefusals
+    private let subjects: KeyedHash?
     private var index: UInt32 = 0
     private var refusals: [AdmittedRequest.Refusal] = []
     private var claims: [Claim] = []
@@ -79,9 +88,10 @@ private struct Draft {
 
     init(
         _ request: RequestReader, bytes: Int, tenant: Bytes, keeps: KeptRefusals,
-        ledger: RequestLedger
+        ledger: RequestLedger, subjects: KeyedHash?
     ) {
         self.ledger = ledger
+        self.subjects = subjects
         self.sequence = request.sequence
         self.tenant = tenant
         self.keeps = keeps
@@ -98,9 +108,23 @@ private struct Draft {
     }
 
     mutating func add(_ bytes: Bytes, rules: RuleSet, receiveTime: Int64) {
-        defer { self.index &+= 1 }
+        self.take(bytes, rules, receiveTime: receiveTime)
+        self.index &+= 1
+    }
+
+    private mutating func take(
+        _ bytes: Bytes, _ rules: RuleSet, receiveTime: Int64, isHashed: Bool = false
+    ) {
         do throws(WireError) {
             let event = try EventView(bytes, remainingDepth: WireReader.maxDepth - 1)
+            if !isHashed, let subjects, !event.subjectID.isEmpty {
+                let hash = subjects(tenant: self.tenant, subject: event.subjectID).text
+                let hashed = try EventView.bytes(of: bytes, subject: hash)
+                // From here on as if it had been sent so.
+                return hashed.withUnsafeBytes {
+                    self.take($0, rules, receiveTime: receiveTime, isHashed: true)
+                }
+            }
             guard event.hasRawPayload else {
                 self.judge(event, nil, rules, receiveTime: receiveTime)
                 return

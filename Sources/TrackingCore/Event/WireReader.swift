@@ -20,7 +20,8 @@ package struct WireReader {
     package static let maxDepth = 99
 
     private let bytes: Bytes
-    private var offset = 0
+    /// How many bytes were read.
+    private(set) var offset = 0
     /// How many more levels may be nested.
     private(set) var remainingDepth: Int
 

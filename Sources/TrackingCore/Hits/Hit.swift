@@ -38,6 +38,13 @@ package struct Hit {
     /// The hit id: 16 bytes that are the same each time the same fact is reported.
     package var id: [UInt8] { self.key.hitID(self.kind) }
 
+    /// The same hit with other bytes of its event.
+    package func replacing(event: Bytes) -> Hit {
+        Hit(
+            key: self.key, kind: self.kind, product: self.product, warnings: self.warnings,
+            origin: self.origin, event: event)
+    }
+
     /// The product's own number for the kind of hit; 0 for Firebase.
     package var campaignAction: UInt32 { self.kind.campaignAction(of: self.product) }
 }

@@ -1,0 +1,95 @@
+internal import CLibcrypto
+
+/// Hashes subjects with a secret key: HMAC-SHA-256 (RFC 2104), of which the first 16 bytes are
+/// used. Who has a hash and not the key cannot even try out which id it is of.
+package struct KeyedHash: Sendable {
+    /// A hash: 16 bytes.
+    package struct Value: Sendable, Hashable {
+        private let high: UInt64
+        private let low: UInt64
+
+        /// Creates a hash from its bytes; nil unless there are 16.
+        package init?(_ bytes: some Collection<UInt8>) {
+            guard bytes.count == 16 else { return nil }
+            self.init(first16: bytes)
+        }
+
+        fileprivate init(first16 bytes: some Collection<UInt8>) {
+            func number(_ part: some Collection<UInt8>) -> UInt64 {
+                part.reduce(0) { $0 << 8 | UInt64($1) }
+            }
+            self.high = number(bytes.prefix(8))
+            self.low = number(bytes.dropFirst(8).prefix(8))
+        }
+
+        /// The bytes.
+        package var bytes: [UInt8] {
+            [self.high, self.low].flatMap { number in
+                stride(from: UInt64(56), through: 0, by: -8).map {
+                    UInt8(truncatingIfNeeded: number >> $0)
+                }
+            }
+        }
+
+        /// 32 hexadecimal digits.
+        package var text: [UInt8] {
+            self.bytes.flatMap { [Self.digits[Int($0 >> 4)], Self.digits[Int($0 & 15)]] }
+        }
+
+        private static let digits = [UInt8]("0123456789abcdef".utf8)
+    }
+
+    /// The fewest bytes of a key: as many as of a hash.
+    package static let minKeyBytes = 16
+    private static let blockBytes = 64
+
+    /// SHA-256 after the first block of either pass, which only depends on the key.
+    private let inner: SHA256_CTX
+    private let outer: SHA256_CTX
+
+    /// Creates hashes with a key of any length.
+    package init(key: [UInt8]) {
+        var block = key
+        if block.count > Self.blockBytes {
+            var context = SHA256_CTX()
+            SHA256_Init(&context)
+            block = key.withUnsafeBytes { context.digest(of: $0) }
+        }
+        block += [UInt8](repeating: 0, count: Self.blockBytes - block.count)
+        self.inner = SHA256_CTX(block: block.map { $0 ^ 0x36 })
+        self.outer = SHA256_CTX(block: block.map { $0 ^ 0x5c })
+    }
+
+    /// All 32 bytes of a message's HMAC.
+    func code(of message: Bytes) -> [UInt8] {
+        var (inner, outer) = (self.inner, self.outer)
+        return inner.digest(of: message).withUnsafeBytes { outer.digest(of: $0) }
+    }
+
+    /// The hash of a tenant's subject. The tenant is preceded by its length (4 bytes, big-endian).
+    package func callAsFunction(tenant: Bytes, subject: Bytes) -> Value {
+        var message = withUnsafeBytes(of: UInt32(truncatingIfNeeded: tenant.count).bigEndian) {
+            [UInt8]($0)
+        }
+        message.reserveCapacity(message.count + tenant.count + subject.count)
+        message.append(contentsOf: tenant)
+        message.append(contentsOf: subject)
+        return Value(first16: message.withUnsafeBytes { self.code(of: $0) })
+    }
+}
+
+extension SHA256_CTX {
+    fileprivate init(block: [UInt8]) {
+        self.init()
+        SHA256_Init(&self)
+        SHA256_Update(&self, block, block.count)
+    }
+
+    fileprivate mutating func digest(of message: Bytes) -> [UInt8] {
+        SHA256_Update(&self, message.baseAddress, message.count)
+        return [UInt8](unsafeUninitializedCapacity: Int(SHA256_DIGEST_LENGTH)) { bytes, count in
+            SHA256_Final(bytes.baseAddress, &self)
+            count = Int(SHA256_DIGEST_LENGTH)
+        }
+    }
+}
