@@ -90,17 +90,13 @@ func outside(_ name: String, _ path: String, _ product: [String]) -> Target {
         packageAccess: false)
 }
 
-/// Messages of the protos.
 let protos: [Target.Dependency] = ["SightlineProtos"] + libraries("SwiftProtobuf")
 /// What each sink's module stands on.
 let sink: [Target.Dependency] = ["SinkConfiguration", "TrackingCore", "TrackingSinks"]
-/// Spans.
 let tracing = libraries("Instrumentation", "ServiceContextModule", "Tracing")
-/// A client of HTTP.
 let http = libraries("AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOSSL")
 /// What a part of a server tells of itself, and how it ends.
 let running = libraries("CoreMetrics", "Logging", "ServiceLifecycle")
-/// Files of SQLite.
 let sqlite = libraries("GRDB", "GRDBSQLite")
 /// The way of a hit, from the rules to the sinks.
 let hits: [Target.Dependency] = [
@@ -109,9 +105,8 @@ let hits: [Target.Dependency] = [
 /// What a server has around it: who may call, what is configured, seen and kept besides.
 let around: [Target.Dependency] = [
     "AdminServer", "ConfigurationKeys", "Credentials", "EventQuarantine", "HTTP2Edge",
-    "SinkConfiguration", "Telemetry", "VerdictTap",
+    "SinkConfiguration", "SubjectPrivacy", "Telemetry", "VerdictTap",
 ]
-/// A client or a server of our services.
 let service = ["SightlineProtos"] + grpc
 
 let targets: [Target] = [
@@ -156,6 +151,7 @@ let targets: [Target] = [
     module("AdminClient", ["AdminServer", "SightlineClient", "TerminalText"] + http),
     module("DevelopmentCA", libraries("Crypto", "SwiftASN1", "X509")),
     module("ServiceManager", libraries("ServiceLifecycle")),
+    module("ServerReflection", service),
     module("SightlineClient", service + tracing + libraries("CoreMetrics", "DequeModule")),
     module(
         "EventFiles",
@@ -182,14 +178,15 @@ let targets: [Target] = [
                 "GRPCCore", "GRPCNIOTransportHTTP2Posix", "Logging", "NIOCore", "NIOHPACK",
                 "NIOHTTP2", "NIOSSL")),
     module("EventQuarantine", ["ConfigurationKeys"] + hits + sqlite + running),
+    module("SubjectPrivacy", ["ConfigurationKeys"] + hits + sqlite + running),
     module(
         "VerdictTap", ["ConfigurationKeys", "TrackingCore"] + protos + libraries("DequeModule")),
     module("TrackingReport", ["TerminalText", "TrackingCore", "TrackingLedger"] + sqlite),
     .target(
         name: "AdminServer",
         dependencies: [
-            "ConfigurationKeys", "EventQuarantine", "SightlineProtos", "Telemetry",
-            "TrackingCore", "TrackingLedger", "TrackingSinks", "VerdictTap",
+            "ConfigurationKeys", "EventQuarantine", "SightlineProtos", "SubjectPrivacy",
+            "Telemetry", "TrackingCore", "TrackingLedger", "TrackingSinks", "VerdictTap",
         ]
             + libraries(
                 "DequeModule", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "Crypto",
@@ -205,8 +202,8 @@ let targets: [Target] = [
     module(
         "TrackingServer",
         [
-            "CampaignSink", "GRPCSink", "SQLiteSink", "ServerConfiguration", "ServiceManager",
-            "WebhookSink",
+            "CampaignSink", "GRPCSink", "SQLiteSink", "ServerConfiguration", "ServerReflection",
+            "ServiceManager", "WebhookSink",
             .target(name: "KafkaSink", condition: .when(traits: ["Kafka"])),
             .target(name: "NATSSink", condition: .when(traits: ["NATS"])),
             .target(name: "PostgreSQLSink", condition: .when(traits: ["PostgreSQL"])),
@@ -241,7 +238,7 @@ let targets: [Target] = [
     // In no product: `swift build --product wholestack`, or Scripts/fuzz with libFuzzer.
     tool(
         "wholestack",
-        ["HTTP2Edge", "ServerConfiguration", "TrackingServer"] + hits + protos
+        ["HTTP2Edge", "ServerConfiguration", "SubjectPrivacy", "TrackingServer"] + hits + protos
             + libraries(
                 "GRPCCore", "GRPCNIOTransportHTTP2Posix", "Logging", "NIOCore", "NIOEmbedded"),
         path: "Tests/Fuzz/Stack"),
@@ -278,7 +275,10 @@ let targets: [Target] = [
         ["SQLiteSink", "TestSupport", "TrackingReport"] + hits + protos + libraries("GRDB")),
     tests(
         "TrackingServerTests",
-        ["EventFiles", "ServerConfiguration", "SightlineClient", "TestSupport", "TrackingServer"]
+        [
+            "EventFiles", "ServerConfiguration", "ServerReflection", "SightlineClient",
+            "TestSupport", "TrackingServer",
+        ]
             + around + hits + service
             + libraries(
                 "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdTesting", "JWTKit", "CoreMetrics",

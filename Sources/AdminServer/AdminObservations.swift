@@ -1,6 +1,7 @@
 package import EventQuarantine
 package import Logging
 package import ServiceLifecycle
+package import SubjectPrivacy
 package import Telemetry
 package import TrackingLedger
 package import TrackingSinks
@@ -33,13 +34,15 @@ package struct AdminObservations {
     ///   - sinks: what the socket does with the sinks.
     ///   - tap: the verdicts that the socket shows.
     ///   - recovery: what the socket recovers.
+    ///   - subjects: whom the socket forgets.
     ///   - ledger: the ledger as it is now.
     ///   - obstacles: the reasons why the server is not ready, for people; empty if it is.
     ///   - onListening: called with the page's URL once the port is bound.
     package func services(
         build: Build, directory: String, registry: MetricsRegistry, sinks: any SinkOperator,
         ledger: @escaping @Sendable () async -> Ledger, tap: VerdictTap,
-        recovery: any EventRecovery, obstacles: @escaping @Sendable () -> [String],
+        recovery: any EventRecovery, subjects: any SubjectForgetting,
+        obstacles: @escaping @Sendable () -> [String],
         logger: Logger,
         onListening: @escaping @Sendable (String) -> Void
     ) -> [any Service] {
@@ -54,7 +57,7 @@ package struct AdminObservations {
             directory: directory, configuration: self.configuration,
             routes: routes, sinks: SinkRoutes(sinks: sinks), ledger: LedgerRoutes(ledger: ledger),
             tap: TapRoutes(tap: tap), quarantine: QuarantineRoutes(recovery: recovery),
-            logger: logger)
+            privacy: PrivacyRoutes(subjects: subjects), logger: logger)
         guard let address = self.configuration.address else { return [statistics, socket] }
         let server = AdminService(
             configuration: self.configuration, address: address, routes: routes,

@@ -33,7 +33,7 @@ struct AdminRoutes: Sendable {
     /// The router of the socket. No browser can ask it, so it needs no gate.
     func router(
         with sinks: SinkRoutes, _ ledger: LedgerRoutes, _ tap: TapRoutes,
-        _ quarantine: QuarantineRoutes
+        _ quarantine: QuarantineRoutes, _ privacy: PrivacyRoutes
     ) -> Router<BasicRequestContext> {
         let router = Router(options: .autoGenerateHeadEndpoints)
         self.add(to: router)
@@ -41,6 +41,7 @@ struct AdminRoutes: Sendable {
         ledger.add(to: router)
         tap.add(to: router)
         quarantine.add(to: router)
+        privacy.add(to: router)
         return router
     }
 

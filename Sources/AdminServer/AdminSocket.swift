@@ -17,6 +17,7 @@ struct AdminSocket: Service {
     let ledger: LedgerRoutes
     let tap: TapRoutes
     let quarantine: QuarantineRoutes
+    let privacy: PrivacyRoutes
     let logger: Logger
 
     /// The bytes of a path that a Unix socket can have (unix(7), without the last 0).
@@ -53,7 +54,7 @@ struct AdminSocket: Service {
         libraryLogger.logLevel = .warning
         let server = Application(
             router: self.routes.router(
-                with: self.sinks, self.ledger, self.tap, self.quarantine),
+                with: self.sinks, self.ledger, self.tap, self.quarantine, self.privacy),
             server: AdminHTTP.server(self.configuration, answerTimeout: nil),
             configuration: .init(address: .unixDomainSocket(path: birthplace + "/s")),
             onServerRunning: { _ in self.publish(birthplace, as: path) },

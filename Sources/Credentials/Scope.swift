@@ -4,4 +4,6 @@ package enum Scope: String, Sendable, CaseIterable {
     case tap
     /// See personal data in them.
     case unmask
+    /// Have its tenant's recipients forgotten.
+    case erase
 }

@@ -3,7 +3,7 @@ internal import GRDB
 package import Logging
 package import TrackingCore
 internal import TrackingJournal
-internal import TrackingSinks
+package import TrackingSinks
 
 /// quarantine.db: the kept events, by tenant, with what each tenant's take.
 package struct QuarantineFile: Sendable {
@@ -16,6 +16,8 @@ package struct QuarantineFile: Sendable {
     /// The program that refuses, for the rows.
     let version: String
     let limits: Limits
+    /// Whose events are not kept.
+    let forgotten: ForgottenSubjects
 
     /// A row of the file.
     package struct Row: Sendable, Equatable {
@@ -36,10 +38,11 @@ package struct QuarantineFile: Sendable {
     /// - Parameters:
     ///   - version: the program's version.
     ///   - limits: those of the rules, by which raw payloads are read.
+    ///   - forgotten: whose events are not kept.
     /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable.
     package init(
         directory: String, _ configuration: QuarantineConfiguration, version: String,
-        limits: Limits, logger: Logger?
+        limits: Limits, forgotten: ForgottenSubjects = ForgottenSubjects(), logger: Logger?
     ) throws {
         self.file = try DataFile(
             path: directory + "/" + Self.name, format: Self.format, busyTimeout: .seconds(5),
@@ -48,6 +51,7 @@ package struct QuarantineFile: Sendable {
         self.retainMicroseconds = Int64(configuration.retainDays) * 86_400_000_000
         self.version = version
         self.limits = limits
+        self.forgotten = forgotten
     }
 
     /// Adds events, and deletes those that are too old or too many.
@@ -60,8 +64,9 @@ package struct QuarantineFile: Sendable {
     ) async throws -> (evicted: Int, bytes: Int) {
         try await self.file.write { database in
             let insertion = try database.cachedStatement(sql: Self.insertion)
-            for event in events { try self.insert(event, insertion) }
-            for (tenant, added) in Dictionary(grouping: events, by: \.tenant) {
+            let kept = events.filter { !$0.isForgotten(by: self.forgotten) }
+            for event in kept { try self.insert(event, insertion) }
+            for (tenant, added) in Dictionary(grouping: kept, by: \.tenant) {
                 try Self.count(added.reduce(0) { $0 + $1.bytes }, of: tenant, in: database)
             }
             try self.deleteOld(now: now, in: database)

@@ -68,8 +68,16 @@ final class KafkaProducer {
     func produce(
         _ hit: Hit, key: Bytes, value: Bytes, headers: OpaquePointer, tag: UInt
     ) -> rd_kafka_resp_err_t? {
+        self.produce(to: self.topics.topic(of: hit), key, value, headers, tag: tag)
+    }
+
+    /// The same, to a topic that was asked for. A value without an address is null: a tombstone.
+    func produce(
+        to found: KafkaTopics.Found, _ key: Bytes, _ value: Bytes, _ headers: OpaquePointer,
+        tag: UInt
+    ) -> rd_kafka_resp_err_t? {
         let topic: OpaquePointer
-        switch self.topics.topic(of: hit) {
+        switch found {
         case .handle(let handle): topic = handle
         case .refused:
             rd_kafka_headers_destroy(headers)

@@ -33,7 +33,7 @@ package final class KafkaSink: Sink, @unchecked Sendable {
     var tryStart = ContinuousClock.now
 
     /// How long a delivery may still take when the server stops.
-    private static let stopTime = Duration.seconds(5)
+    static let stopTime = Duration.seconds(5)
     /// Reports are read after so many hits were sent.
     private static let pollInterval = 1024
 
@@ -145,7 +145,7 @@ package final class KafkaSink: Sink, @unchecked Sendable {
         if let statistics = producer.statistics { self.figures.withLock { $0 = statistics } }
     }
 
-    private func take(_ report: KafkaProducer.Report) {
+    func take(_ report: KafkaProducer.Report) {
         self.lastReport = .now
         self.delivery?.take(report, isSingle: self.batchSize.isSingle)
     }

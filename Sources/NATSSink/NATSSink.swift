@@ -94,7 +94,7 @@ package final class NATSSink: Sink, @unchecked Sendable {
         Double(self.configuration.ackTimeout.milliseconds) / 1000 + 5
     }
 
-    private func usableConnection() throws -> NATSConnection {
+    func usableConnection() throws -> NATSConnection {
         if let connection = self.connection, !connection.isClosed {
             guard connection.isConnected else {
                 throw NATSError("no server is there: \(connection.lastError)")

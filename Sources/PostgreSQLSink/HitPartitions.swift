@@ -78,6 +78,18 @@ struct HitPartitions {
         return Set(rows.compactMap { $0[0].flatMap(PostgreSQLSchema.day(ofPartition:)) })
     }
 
+    /// All partitions, as they may stand in a statement; also those of an operator's own.
+    ///
+    /// - Throws: `PostgreSQLError`.
+    func names(_ connection: PostgreSQLConnection) throws(PostgreSQLError) -> [String] {
+        let rows = try connection.run(
+            """
+            SELECT inhrelid::regclass FROM pg_inherits
+            WHERE inhparent = '\(self.schema.qualified("stored_hits"))'::regclass ORDER BY 1
+            """)
+        return rows.compactMap { $0[0] }
+    }
+
     private mutating func dropOld(
         _ today: CalendarDay, _ connection: PostgreSQLConnection, _ logger: Logger?
     ) throws(PostgreSQLError) {

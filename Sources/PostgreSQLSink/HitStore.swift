@@ -68,6 +68,30 @@ actor HitStore {
         }
     }
 
+    /// Deletes the rows of a subject, a partition at a time.
+    func erase(_ subject: Subject, _ stop: SinkStop) -> Erasure {
+        do {
+            let connection = try self.usableConnection(stop)
+            let tenant = try connection.literal(subject.tenant)
+            let ids = try subject.ids.map { try connection.literal($0) }.joined(separator: ", ")
+            var erased = 0
+            for table in try self.partitions.names(connection) {
+                let rows = try connection.run(
+                    """
+                    WITH erased AS (
+                        DELETE FROM \(table) WHERE tenant = \(tenant) AND subject_id IN (\(ids))
+                        RETURNING 1)
+                    SELECT count(*) FROM erased
+                    """)
+                erased += rows.first?.first?.flatMap { Int($0) } ?? 0
+            }
+            return .erased(erased)
+        } catch {
+            if let error = error as? PostgreSQLError { self.endSession(error) }
+            return .failed("\(error)")
+        }
+    }
+
     /// Tries one host, on the store's queue.
     func attempt(_ trial: PostgreSQLTrial, _ hits: HitBatch) -> PostgreSQLTrial {
         var trial = trial

@@ -52,6 +52,11 @@ package final class PostgreSQLSink: Sink {
         await SinkStop.during(grace: Self.grace) { await self.write(hits, $0) }
     }
 
+    /// Deletes the subject's rows. PostgreSQL frees their space when it vacuums the tables.
+    package func erase(_ subject: Subject) async -> Erasure {
+        await SinkStop.during(grace: Self.grace) { await self.store.erase(subject, $0) }
+    }
+
     private func write(_ hits: HitBatch, _ stop: SinkStop) async -> SinkAnswer {
         let answer = await self.store.deliver(
             hits, confirmed: self.confirmed.withLock { $0 }, stop)

@@ -62,6 +62,16 @@ final class HitsFile: Sendable {
         }
     }
 
+    /// Reads the file.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        try await self.file.read(body)
+    }
+
+    /// Cuts the write-ahead log off.
+    func emptyLog() async throws { try await self.file.emptyLog() }
+
     // MARK: Batches
 
     /// Inserts a batch, except for groups that were inserted before.

@@ -52,4 +52,13 @@ package final class SQLiteSink: Sink {
             return SinkAnswer(failure: error, of: "hits.db: ")
         }
     }
+
+    /// Deletes the subject's rows; the counts stay.
+    package func erase(_ subject: Subject) async -> Erasure {
+        do {
+            return .erased(try await self.hits.erase(subject))
+        } catch {
+            return .failed("hits.db: \(error)")
+        }
+    }
 }

@@ -5,7 +5,8 @@ internal import TrackingCore
 /// A row of hits.db with the columns of the view `hits`, which are those of the first format's
 /// table.
 enum StoredHit {
-    /// Calls `body` with a row's id, and its hit as the journal had it.
+    /// Calls `body` with a row's id, and its hit as the journal had it; not with one that an
+    /// erasure has overwritten and is about to delete.
     ///
     /// - Throws: `DatabaseError` or `WireError` if no build has written the row, and errors of
     ///   `body`.
@@ -14,6 +15,7 @@ enum StoredHit {
     ) throws {
         let event: Data = row["event"]
         let hitID: Data = row["hit_id"]
+        if hitID == HitErasure.overwrittenID { return }
         guard hitID.count == 16, let kind = hitID.last.flatMap(HitKind.init(rawValue:)) else {
             throw DatabaseError(
                 message:

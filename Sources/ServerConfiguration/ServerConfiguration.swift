@@ -7,6 +7,7 @@ internal import Foundation
 package import HTTP2Edge
 package import Logging
 package import SinkConfiguration
+package import SubjectPrivacy
 package import Telemetry
 package import TrackingCore
 package import TrackingJournal
@@ -48,6 +49,8 @@ package struct ServerConfiguration: Sendable {
     package var stream = StreamConfiguration()
     /// Which refused events are kept.
     package var quarantine = QuarantineConfiguration()
+    /// How recipients are named in what is recorded.
+    package var privacy = PrivacyConfiguration()
     /// What readers of verdicts may cost.
     package var tap = TapConfiguration()
     /// How the journal behaves.
@@ -225,7 +228,7 @@ extension ServerConfiguration: KeyedConfiguration {
                 "dead_letters.max_rows", \.maxDeadLetters, 1...100_000_000,
                 "refused hits that are kept; the oldest go first"),
         ],
-        Self.keys(of: \.quarantine),
+        Self.keys(of: \.quarantine), Self.keys(of: \.privacy),
         [
             .duration(
                 "drain.delay_seconds", \.drainDelay, 0...60,

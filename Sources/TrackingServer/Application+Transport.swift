@@ -4,13 +4,15 @@ internal import GRPCNIOTransportHTTP2Posix
 internal import HTTP2Edge
 internal import Logging
 internal import ServerConfiguration
+internal import ServerReflection
+internal import SubjectPrivacy
 
 extension Application {
     /// The gRPC server, with what asks each call for its credentials.
     static func server(
         _ configuration: ServerConfiguration, _ ingest: Ingest, _ board: HealthBoard,
         _ connections: OpenConnections, _ certificates: ServerCertificates?,
-        _ authenticator: Authenticator?, _ logger: Logger
+        _ authenticator: Authenticator?, _ subjects: any SubjectForgetting, _ logger: Logger
     ) throws -> GRPCServer<HTTP2ServerTransport.Posix> {
         let transport = HTTP2ServerTransport.Posix(
             address: configuration.host.contains(":")
@@ -29,7 +31,7 @@ extension Application {
         }
         return GRPCServer(
             transport: transport,
-            services: try Self.services(configuration, ingest, board),
+            services: try Self.services(configuration, ingest, board, subjects),
             interceptors: interceptors)
     }
 
@@ -49,14 +51,20 @@ extension Application {
         return .defaults { pipeline.install(in: &$0) }
     }
 
-    /// The tracking service, health checks, the tap and server reflection.
+    /// The tracking service, health checks, the tap, erasure and server reflection.
     static func services(
-        _ configuration: ServerConfiguration, _ ingest: Ingest, _ board: HealthBoard
+        _ configuration: ServerConfiguration, _ ingest: Ingest, _ board: HealthBoard,
+        _ subjects: any SubjectForgetting
     ) throws -> [any RegistrableRPCService] {
-        let tracking = TrackingService(ingest: ingest, stream: configuration.stream)
-        let health = HealthService(board: board)
-        let tap = TapService(verdicts: ingest.tap)
-        guard configuration.isReflectionEnabled else { return [tracking, health, tap] }
-        return [tracking, health, tap, ReflectionService(index: try DescriptorIndex())]
+        let services: [any RegistrableRPCService] = [
+            TrackingService(ingest: ingest, stream: configuration.stream),
+            HealthService(board: board), TapService(verdicts: ingest.tap),
+            ErasureService(subjects: subjects),
+        ]
+        guard configuration.isReflectionEnabled else { return services }
+        return services + [
+            ReflectionService(
+                index: try DescriptorIndex(), closing: ServiceError.closing.status)
+        ]
     }
 }

@@ -11,6 +11,7 @@ internal import NIOCore
 package import ServerConfiguration
 internal import ServiceLifecycle
 internal import ServiceManager
+internal import SubjectPrivacy
 internal import Synchronization
 package import Telemetry
 internal import Tracing
@@ -74,19 +75,25 @@ package struct Application: Sendable {
             onFailure: onFailure)
         let journal = self.journal
         life.recovered(journal.recovery)
+        let keys = try SubjectKeys(configuration.privacy)
+        let forgotten = try await ForgottenFile(
+            directory: directory, maxCount: configuration.privacy.maxForgotten, logger: logger)
         let deadLetters = try DeadLetters(
             path: directory + "/dead_letters.db", maxRows: configuration.maxDeadLetters,
-            logger: logger)
+            forgotten: forgotten.subjects, logger: logger)
         let sinks = try RunningSinks(
-            configuration, journal, deadLetters, metrics,
+            configuration, journal, deadLetters, metrics, forgotten: forgotten.subjects,
             funnels: observations.hasPage ? observations.funnels : nil, logger: logger,
             ownSinks: ownSinks)
         self.sinks = sinks
         reloader?.add(Reloadable("sinks") { try sinks.prepare($0) })
         let quarantine = try Self.quarantine(
-            configuration, version: build.version, logger)
+            configuration, version: build.version, forgotten.subjects, logger)
+        let eraser = SubjectEraser(forgotten, keys: keys) {
+            Self.places(sinks, deadLetters, quarantine?.file)
+        }
         let ingest = Self.ingest(
-            configuration, journal, quotas, metrics, observations.rejections, quarantine)
+            configuration, keys, journal, quotas, metrics, observations.rejections, quarantine)
         let board = HealthBoard(maxWatchers: configuration.maxHealthWatchers) { journal.isTaking }
         let connections = OpenConnections()
         metrics.collect(journal)
@@ -110,7 +117,7 @@ package struct Application: Sendable {
         let grpc = GRPCService(
             server: try Self.server(
                 configuration, ingest, board, connections, self.certificates, authenticator,
-                logger),
+                eraser, logger),
             board: board, connections: connections, tap: ingest.tap,
             address: "\(configuration.host):\(configuration.port)",
             adminBound: adminBound, drainDelay: configuration.drainDelay,
@@ -138,7 +145,7 @@ package struct Application: Sendable {
         services += observations.services(
             build: build, directory: directory, registry: metrics.registry,
             sinks: sinks, ledger: { await journal.ledger() }, tap: ingest.tap,
-            recovery: Recovery(of: quarantine?.file, record: ingest.recover),
+            recovery: Recovery(of: quarantine?.file, record: ingest.recover), subjects: eraser,
             obstacles: { board.obstacles },
             logger: logger,
             onListening: { address in
@@ -232,22 +239,37 @@ package struct Application: Sendable {
     }
 
     private static func quarantine(
-        _ configuration: ServerConfiguration, version: String, _ logger: Logger
+        _ configuration: ServerConfiguration, version: String, _ forgotten: ForgottenSubjects,
+        _ logger: Logger
     ) throws -> Quarantine? {
         guard configuration.quarantine.isOn else { return nil }
         let file = try QuarantineFile(
             directory: configuration.dataDirectory, configuration.quarantine, version: version,
-            limits: configuration.limits, logger: logger)
+            limits: configuration.limits, forgotten: forgotten, logger: logger)
         return Quarantine(file, configuration.quarantine, logger: logger)
     }
 
+    /// Where a subject is erased. The sinks first: what they refuse meanwhile is a dead letter.
+    private static func places(
+        _ sinks: RunningSinks, _ deadLetters: DeadLetters, _ quarantine: QuarantineFile?
+    ) -> [SubjectEraser.Place] {
+        var places = sinks.sinks.map { SubjectEraser.Place($0.name, $0.sink.erase) }
+        places.append(SubjectEraser.Place(file: "dead_letters.db", deadLetters.erase))
+        if let quarantine {
+            places.append(SubjectEraser.Place(file: QuarantineFile.name, quarantine.erase))
+        }
+        return places + [.journal]
+    }
+
     private static func ingest(
-        _ configuration: ServerConfiguration, _ journal: Journal, _ quotas: TenantQuotas,
-        _ metrics: ServerMetrics, _ rejections: RejectionLog?, _ quarantine: Quarantine?
+        _ configuration: ServerConfiguration, _ keys: SubjectKeys, _ journal: Journal,
+        _ quotas: TenantQuotas, _ metrics: ServerMetrics, _ rejections: RejectionLog?,
+        _ quarantine: Quarantine?
     ) -> Ingest {
         Ingest(
             admission: Admission(
-                rules: RuleSet(policy: configuration.policy, limits: configuration.limits)),
+                rules: RuleSet(policy: configuration.policy, limits: configuration.limits),
+                subjects: keys.admissionHash(configuration.privacy)),
             journal: journal,
             budget: MemoryBudget(
                 hardBytes: configuration.bytesInFlight,

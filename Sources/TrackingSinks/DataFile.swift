@@ -83,6 +83,23 @@ package final class DataFile: Sendable {
         try await self.use { try $0.read(body) }
     }
 
+    /// Moves what stands in the write-ahead log into the file and cuts the log off, so that neither
+    /// has bytes that were overwritten.
+    ///
+    /// - Throws: SQLite's error; `SQLITE_BUSY` while another program reads the file.
+    package func emptyLog() async throws {
+        try await self.use { queue in
+            try queue.writeWithoutTransaction { database in
+                let row = try Row.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+                guard row?[0] == 0 else {
+                    throw DatabaseError(
+                        resultCode: .SQLITE_BUSY,
+                        message: "another program reads the file, so its log cannot be emptied")
+                }
+            }
+        }
+    }
+
     private func use<Value: Sendable>(
         _ body: @escaping @Sendable (DatabaseQueue) throws -> Value
     ) async throws -> Value {

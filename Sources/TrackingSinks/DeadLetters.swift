@@ -10,6 +10,7 @@ package import TrackingJournal
 package final class DeadLetters: Sendable {
     let file: DataFile
     private let maxRows: Int
+    private let forgotten: ForgottenSubjects
 
     /// Opens the file, creating it if missing. While another program has locked it, every call
     /// tries to open it and throws SQLite's error.
@@ -19,13 +20,16 @@ package final class DeadLetters: Sendable {
     ///   - busyTimeout: how long each call waits for another program's lock, such as that of a
     ///     person's shell, or of an ending server.
     ///   - queue: the queue for blocking calls; a simulation passes its own.
+    ///   - forgotten: whose hits are stored without their subject.
     ///   - logger: warns if the file cannot be opened yet.
     /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable.
     package init(
         path: String, maxRows: Int = 100_000, busyTimeout: Duration = .seconds(5),
-        queue: any WorkQueue = DispatchWorkQueue("sightline.dead-letters"), logger: Logger? = nil
+        queue: any WorkQueue = DispatchWorkQueue("sightline.dead-letters"),
+        forgotten: ForgottenSubjects = ForgottenSubjects(), logger: Logger? = nil
     ) throws {
         self.maxRows = maxRows
+        self.forgotten = forgotten
         self.file = try DataFile(
             path: path, format: Self.format, busyTimeout: busyTimeout, queue: queue,
             logger: logger)
@@ -37,7 +41,10 @@ package final class DeadLetters: Sendable {
     /// - Parameter reasons: reasons by position in the batch.
     /// - Throws: SQLite's error.
     package func keep(_ hits: HitBatch, reasons: [Int: String], sink: String) async throws {
-        try await self.insert(try Self.letters(hits, reasons: reasons), sink, hits.journal)
+        let forgotten = self.forgotten
+        try await self.insert(sink, hits.journal) {
+            try Self.letters(try hits.masked(by: forgotten), reasons: reasons)
+        }
     }
 
     /// Stores a whole batch whose checksum is wrong, or what has gone before the sink had it.
@@ -46,7 +53,7 @@ package final class DeadLetters: Sendable {
     package func keep(
         damaged batch: JournalBatch, of journal: String, sink: String
     ) async throws {
-        try await self.insert([Letter(damaged: batch)], sink, journal)
+        try await self.insert(sink, journal) { [Letter(damaged: batch)] }
     }
 
     /// Stores a batch of a single group that a sink cannot read: each readable hit as a letter that
@@ -57,20 +64,24 @@ package final class DeadLetters: Sendable {
     package func keep(
         unreadable hits: HitBatch, reason: String, sink: String
     ) async throws -> Int {
-        var letters: [Letter] = []
-        let rest = hits.payload.withUnsafeBytes { payload in
-            HitBlock.salvage(payload) { hit in
-                letters.append(
-                    try Letter(
-                        hit, in: hits.sequence, position: letters.count,
-                        reason: "its batch: \(reason)"))
+        let forgotten = self.forgotten
+        return try await self.insert(sink, hits.journal) {
+            var letters: [Letter] = []
+            let rest = hits.payload.withUnsafeBytes { payload in
+                HitBlock.salvage(payload) { hit in
+                    try hit.withMask(forgotten) { hit in
+                        letters.append(
+                            try Letter(
+                                hit, in: hits.sequence, position: letters.count,
+                                reason: "its batch: \(reason)"))
+                    }
+                }
             }
+            if !rest.isEmpty {
+                letters.append(Letter(unreadable: rest, in: hits.sequence, reason: reason))
+            }
+            return letters
         }
-        if !rest.isEmpty {
-            letters.append(Letter(unreadable: rest, in: hits.sequence, reason: reason))
-        }
-        try await self.insert(letters, sink, hits.journal)
-        return letters.count
     }
 
     private static func letters(_ hits: HitBatch, reasons: [Int: String]) throws -> [Letter] {
@@ -92,12 +103,19 @@ package final class DeadLetters: Sendable {
         return letters
     }
 
+    /// Makes letters and inserts them on the file's queue: none is made before a subject is erased
+    /// and inserted after it.
+    ///
+    /// - Returns: the number of letters.
+    @discardableResult
     private func insert(
-        _ letters: [Letter], _ sink: String, _ journal: String
-    ) async throws {
+        _ sink: String, _ journal: String,
+        _ make: @escaping @Sendable () throws -> [Letter]
+    ) async throws -> Int {
         let maxRows = self.maxRows
         let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
-        try await self.file.write { database in
+        return try await self.file.write { database in
+            let letters = try make()
             for letter in letters {
                 try database.execute(
                     sql: Self.insertion,
@@ -114,6 +132,7 @@ package final class DeadLetters: Sendable {
                         SELECT rowid FROM dead_letters ORDER BY rowid
                         LIMIT max(0, (SELECT count(*) FROM dead_letters) - ?))
                     """, arguments: [maxRows])
+            return letters.count
         }
     }
 }

@@ -17,4 +17,7 @@ package struct DiscardSink: Sink {
     package func attempt(_ hit: HitBatch) async -> [TrialStep] {
         [.worked("write", "discard takes every hit, and keeps none")]
     }
+
+    /// There is nothing to erase.
+    package func erase(_ subject: Subject) async -> Erasure { .erased(0) }
 }

@@ -4,6 +4,7 @@ package import TrackingCore
 /// A sink that its forwarder and a replay use: one batch at a time, in turn.
 package final class SharedSink: Sink {
     private let sink: any Sink
+    private let forgotten: ForgottenSubjects
     private let turns = Mutex(Turns())
 
     private struct Turns {
@@ -16,7 +17,12 @@ package final class SharedSink: Sink {
     }
 
     /// Wraps a sink.
-    package init(_ sink: any Sink) { self.sink = sink }
+    ///
+    /// - Parameter forgotten: whose hits are delivered without their subject.
+    package init(_ sink: any Sink, forgotten: ForgottenSubjects = ForgottenSubjects()) {
+        self.sink = sink
+        self.forgotten = forgotten
+    }
 
     /// The wrapped sink's name.
     package var name: String { self.sink.name }
@@ -47,7 +53,26 @@ package final class SharedSink: Sink {
                 return turns.untoldLoss
             }
             if let loss { return .lost(reason: loss) }
-            return await self.sink.deliver(hits)
+            return await self.deliverMasked(hits)
+        }
+    }
+
+    /// Masks at the last moment: of a subject that is erased no batch made before comes after.
+    private func deliverMasked(_ hits: HitBatch) async -> SinkAnswer {
+        do {
+            return await self.sink.deliver(try hits.masked(by: self.forgotten))
+        } catch {
+            return SinkAnswer(failure: error)
+        }
+    }
+
+    /// Erases a subject in the wrapped sink, between two batches.
+    package func erase(_ subject: Subject) async -> Erasure {
+        await self.inTurn {
+            if self.turns.withLock(\.hasEnded) {
+                return .failed("it was taken out of the list of sinks")
+            }
+            return await self.sink.erase(subject)
         }
     }
 
@@ -55,7 +80,7 @@ package final class SharedSink: Sink {
     /// and no other follows. Its backend may be opened again then.
     package func end() async {
         self.turns.withLock { $0.hasEnded = true }
-        _ = await self.inTurn { .delivered }
+        await self.inTurn {}
     }
 
     /// The same sink for a replay. A loss that it is told of is told to the forwarder too.
@@ -66,7 +91,7 @@ package final class SharedSink: Sink {
             if self.turns.withLock(\.hasEnded) {
                 return .unavailable(reason: "it was taken out of the list of sinks")
             }
-            let answer = await self.sink.deliver(hits)
+            let answer = await self.deliverMasked(hits)
             if case .lost(let reason) = answer {
                 self.turns.withLock { $0.untoldLoss = reason }
             }
@@ -74,9 +99,9 @@ package final class SharedSink: Sink {
         }
     }
 
-    private func inTurn(_ deliver: () async -> SinkAnswer) async -> SinkAnswer {
+    private func inTurn<Answer>(_ body: () async -> Answer) async -> Answer {
         await self.take()
-        let answer = await deliver()
+        let answer = await body()
         let next = self.turns.withLock { turns in
             turns.isTaken = !turns.waiting.isEmpty
             return turns.isTaken ? turns.waiting.removeFirst() : nil

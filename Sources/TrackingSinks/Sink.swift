@@ -41,6 +41,10 @@ package protocol Sink: Sendable {
     ///
     /// - Parameter hit: a batch of one `TrialHit`.
     func attempt(_ hit: HitBatch) async -> [TrialStep]
+
+    /// Deletes what the backend has of a subject, or tells its readers to. Never called during a
+    /// delivery. Counts that have no ids of people stay. It may be called again.
+    func erase(_ subject: Subject) async -> Erasure
 }
 
 extension Sink {
@@ -63,6 +67,10 @@ extension Sink {
                 await self.deliver(hit), to: "the sink \(self.name)",
                 fix: "docs/sinks says what its errors mean")
         ]
+    }
+    /// Does nothing: most backends have no way to.
+    package func erase(_ subject: Subject) async -> Erasure {
+        .impossible("its backend keeps what it was sent: delete it there")
     }
 }
 

@@ -33,4 +33,9 @@ package actor StandardOutputSink: Sink {
             return SinkAnswer(failure: error)
         }
     }
+
+    /// Printed lines are out of reach.
+    package func erase(_ subject: Subject) async -> Erasure {
+        .impossible("whoever reads the lines has them: delete them there")
+    }
 }

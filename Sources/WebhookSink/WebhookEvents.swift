@@ -70,6 +70,31 @@ struct WebhookEvents: ~Copyable {
         return body
     }
 
+    /// A request's body that tells of a subject that was forgotten.
+    ///
+    /// - Parameter time: microseconds since 1970.
+    /// - Throws: an error if a text is not UTF-8.
+    func body(forgetting subject: Subject, id: String, time: Int64) throws -> [UInt8] {
+        var text = TextBuffer(capacity: 1024)
+        text.append("[{\"specversion\":\"1.0\",\"id\":\"")
+        try id.withBytes { try text.append(escaping: $0) }
+        text.append("\",\"source\":\"")
+        try self.source.withBytes { try text.append(escaping: $0) }
+        text.append("/")
+        subject.tenant.withBytes { text.append(percentEncoding: $0) }
+        text.append("\",\"type\":\"sightline.v1.subject.forgotten\",\"time\":")
+        _ = text.append(seconds: time / 1_000_000, nanos: 0)
+        text.append(",\"datacontenttype\":\"application/json\",\"data\":{\"tenant\":")
+        try subject.tenant.withBytes { try text.append(quoting: $0) }
+        text.append(",\"subjectIds\":[")
+        for (number, id) in subject.ids.enumerated() {
+            if number > 0 { text.append(",") }
+            try id.withBytes { try text.append(quoting: $0) }
+        }
+        text.append("]}}]")
+        return [UInt8](text.bytes)
+    }
+
     private mutating func append(_ hit: Hit, _ line: Bytes) throws {
         self.text.append("{\"specversion\":\"1.0\",\"id\":\"")
         hit.key.withHitID(hit.kind) { id in
@@ -81,7 +106,7 @@ struct WebhookEvents: ~Copyable {
         self.text.append("\",\"source\":\"")
         try self.source.withBytes { try self.text.append(escaping: $0) }
         self.text.append("/")
-        self.append(percentEncoding: hit.origin.tenant)
+        self.text.append(percentEncoding: hit.origin.tenant)
         self.text.append("\",\"type\":\"sightline.v1.hit.")
         self.text.append(hit.kind.name)
         self.text.append("\"")
@@ -112,29 +137,32 @@ struct WebhookEvents: ~Copyable {
         try self.text.append(quoting: value)
     }
 
-    /// Appends a segment of a URI.
-    private mutating func append(percentEncoding text: Bytes) {
-        for byte in text {
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"),
-                UInt8(ascii: "."), UInt8(ascii: "~"):
-                self.text.append(byte)
-            default:
-                self.text.append("%")
-                self.text.append(Self.capitals[Int(byte >> 4)])
-                self.text.append(Self.capitals[Int(byte & 15)])
-            }
-        }
-    }
-
     private static func hexadecimal(of hit: Hit) -> String {
         let digits = hit.id.flatMap { [Self.digits[Int($0 >> 4)], Self.digits[Int($0 & 15)]] }
         return String(decoding: digits, as: UTF8.self)
     }
 
     private static let digits = [UInt8]("0123456789abcdef".utf8)
+}
+
+extension TextBuffer {
     private static let capitals = [UInt8]("0123456789ABCDEF".utf8)
+
+    /// Appends a segment of a URI.
+    fileprivate mutating func append(percentEncoding text: Bytes) {
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"),
+                UInt8(ascii: "."), UInt8(ascii: "~"):
+                self.append(byte)
+            default:
+                self.append("%")
+                self.append(Self.capitals[Int(byte >> 4)])
+                self.append(Self.capitals[Int(byte & 15)])
+            }
+        }
+    }
 }
 
 /// Reads lines without their ends.

@@ -28,7 +28,7 @@ package actor WebhookSink: Sink {
     nonisolated let configuration: WebhookConfiguration
     let client: WebhookClient
     let clock: WebhookClock
-    private var events: WebhookEvents
+    var events: WebhookEvents
     private var progress: WebhookProgress?
     /// Until when nothing is sent, and why.
     private var hold: (end: ContinuousClock.Instant, reason: String)?

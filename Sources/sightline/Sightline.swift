@@ -12,7 +12,7 @@ struct Sightline: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, SendCommand.self, TailCommand.self, TopCommand.self,
             ExplainCommand.self, WhyCommand.self, InspectCommand.self, ReportCommand.self,
-            ReplayCommand.self, RecoverCommand.self,
+            ReplayCommand.self, RecoverCommand.self, ForgetCommand.self,
             SinksCommand.self,
             BenchCommand.self, ConformanceCommand.self,
             ValidateCommand.self, ConfigCommand.self, DevCertsCommand.self,

@@ -70,6 +70,9 @@ struct ServiceErrorTests {
         Row(
             error: .tapsExceeded(limit: 2, key: "tap.max_readers"), reason: "TAPS_EXCEEDED",
             code: .resourceExhausted, retryDelay: .seconds(30), quotaSubject: "server"),
+        Row(
+            error: .erasureFailed("another subject is being forgotten"), reason: "ERASURE_FAILED",
+            code: .unavailable, retryDelay: .seconds(1)),
     ]
 
     @Test(

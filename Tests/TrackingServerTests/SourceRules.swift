@@ -102,6 +102,13 @@ enum SourceRules {
             "ConfigurationKeys", "GRDB", "Logging", "ServiceLifecycle", "TrackingCore",
             "TrackingJournal", "TrackingSinks",
         ]),
+        "SubjectPrivacy": Self.system.union([
+            "ConfigurationKeys", "GRDB", "Logging", "TrackingCore", "TrackingJournal",
+            "TrackingSinks",
+        ]),
+        "ServerReflection": Self.system.union(Self.grpc).union([
+            "SightlineProtos", "SwiftProtobuf",
+        ]),
         "VerdictTap": Self.system.union([
             "ConfigurationKeys", "DequeModule", "SightlineProtos", "SwiftProtobuf", "TrackingCore",
         ]),
@@ -132,22 +139,22 @@ enum SourceRules {
         "AdminServer": Self.system.union([
             "ConfigurationKeys", "Crypto", "DequeModule", "EventQuarantine", "HTTPTypes",
             "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTPTypes",
-            "ServiceLifecycle", "SightlineProtos", "SwiftProtobuf", "Telemetry", "TrackingCore",
-            "TrackingLedger", "TrackingSinks", "VerdictTap",
+            "ServiceLifecycle", "SightlineProtos", "SubjectPrivacy", "SwiftProtobuf", "Telemetry",
+            "TrackingCore", "TrackingLedger", "TrackingSinks", "VerdictTap",
         ]),
         "ServerConfiguration": Self.system.union([
             "AdminServer", "ConfigurationKeys", "Credentials", "EventQuarantine", "HTTP2Edge",
             "Logging", "NIOCore", "RegexBuilder", "ServiceLifecycle", "SinkConfiguration",
-            "Telemetry", "TrackingCore", "TrackingJournal", "TrackingLedger", "TrackingSinks",
-            "UnixSignals", "VerdictTap", "Yams",
+            "SubjectPrivacy", "Telemetry", "TrackingCore", "TrackingJournal", "TrackingLedger",
+            "TrackingSinks", "UnixSignals", "VerdictTap", "Yams",
         ]),
         "TrackingServer": Self.system.union(Self.grpc).union(Self.tracing).union([
             "AdminServer", "CampaignSink", "CoreMetrics", "Credentials", "DequeModule",
             "EventQuarantine", "GRPCSink", "HTTP2Edge", "KafkaSink", "Logging", "NATSSink",
-            "NIOCore", "NIOHPACK",
-            "PostgreSQLSink", "SQLiteSink",
-            "ServerConfiguration", "ServiceLifecycle", "ServiceManager", "SightlineProtos",
-            "SinkConfiguration", "SwiftProtobuf", "Telemetry", "TrackingCore", "TrackingJournal",
+            "NIOCore", "NIOHPACK", "PostgreSQLSink", "SQLiteSink", "ServerConfiguration",
+            "ServerReflection", "ServiceLifecycle", "ServiceManager", "SightlineProtos",
+            "SinkConfiguration", "SubjectPrivacy", "SwiftProtobuf", "Telemetry", "TrackingCore",
+            "TrackingJournal",
             "TrackingLedger", "TrackingSinks", "UnixSignals", "VerdictTap", "WebhookSink", "X509",
         ]),
         "sightline": Self.system.union(Self.grpc).union(Self.tracing).union([
@@ -155,8 +162,8 @@ enum SourceRules {
             "ConfigurationKeys", "Credentials", "DevelopmentCA", "EventFiles", "EventQuarantine",
             "GRDB", "GRPCSink", "Logging", "SQLiteSink", "ServerConfiguration",
             "ServiceLifecycle", "SightlineBench", "SightlineClient", "SightlineProtos",
-            "SinkConfiguration", "SwiftProtobuf", "Telemetry", "TerminalText", "TrackingCore",
-            "TrackingJournal", "TrackingLedger", "TrackingReport", "TrackingServer",
+            "SinkConfiguration", "SubjectPrivacy", "SwiftProtobuf", "Telemetry", "TerminalText",
+            "TrackingCore", "TrackingJournal", "TrackingLedger", "TrackingReport", "TrackingServer",
             "TrackingSinks",
         ]),
     ]

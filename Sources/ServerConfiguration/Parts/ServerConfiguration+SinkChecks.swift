@@ -1,5 +1,6 @@
 // What is wrong with the keys of the sinks that a configuration has.
 internal import SinkConfiguration
+internal import SubjectPrivacy
 internal import TrackingJournal
 internal import TrackingSinks
 
@@ -14,6 +15,7 @@ extension ServerConfiguration {
         self.check(.grpc, &values) { GRPCConfiguration.check(&$0) }
         self.checkStreams(&values)
         self.checkDatabases(&values)
+        self.checkSubjects(&values)
         #if !NATS
             self.refuse(.nats, NATSConfiguration.absence, &values)
         #endif
@@ -54,6 +56,16 @@ extension ServerConfiguration {
                         + "and subject_prefix")
             }
         }
+    }
+
+    /// Campaign knows its recipients by their own ids.
+    private func checkSubjects(_ values: inout ConfigurationValues) {
+        guard self.privacy.subject == .hashed, self.sinks.contains(where: { $0.kind == .campaign })
+        else { return }
+        values.refuse(
+            "privacy.subject",
+            "a sink is of the type campaign, which needs the recipients' own ids: set plain, or "
+                + "take that sink out")
     }
 
     /// No two sinks may have one cursor.

@@ -46,6 +46,7 @@ extension ServiceError {
         case .watchersExceeded(let limit):
             "\(limit) watches are open, as many as health.max_watchers allows: come back later"
         case .tapsExceeded(let limit, let key): "\(TapRefusal.exceeded(limit, key: key))"
+        case .erasureFailed(let reason): "the subject is not forgotten: \(reason)"
         }
     }
 }

@@ -19,6 +19,7 @@ extension ServiceError {
         case serviceUnknown = "SERVICE_UNKNOWN"
         case watchersExceeded = "WATCHERS_EXCEEDED"
         case tapsExceeded = "TAPS_EXCEEDED"
+        case erasureFailed = "ERASURE_FAILED"
         // For calls that the gRPC library ends itself: see EdgeTrailers.
         case unimplemented = "UNIMPLEMENTED"
         case callEnded = "CALL_ENDED"

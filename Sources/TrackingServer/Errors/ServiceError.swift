@@ -46,6 +46,8 @@ enum ServiceError {
     case watchersExceeded(limit: Int)
     /// The maximum number of readers of verdicts is there.
     case tapsExceeded(limit: Int, key: String)
+    /// A subject cannot be forgotten now.
+    case erasureFailed(String)
 
     /// The client-visible error of refused credentials.
     init(_ refusal: CredentialRefusal) {
@@ -98,6 +100,7 @@ enum ServiceError {
         case .serviceUnknown: .serviceUnknown
         case .watchersExceeded: .watchersExceeded
         case .tapsExceeded: .tapsExceeded
+        case .erasureFailed: .erasureFailed
         }
     }
 
@@ -107,7 +110,7 @@ enum ServiceError {
         case .sequence, .messageCount, .messageNotInflated, .timeout: .invalidArgument
         case .request(let violation):
             violation.code == .tooLarge ? .resourceExhausted : .invalidArgument
-        case .closing, .overloaded: .unavailable
+        case .closing, .overloaded, .erasureFailed: .unavailable
         case .credentialsMissing, .credentialsRefused, .credentialsExpired: .unauthenticated
         case .scopeMissing: .permissionDenied
         case .quota, .metadata, .messageTooLarge, .watchersExceeded, .tapsExceeded:
@@ -132,7 +135,7 @@ enum ServiceError {
         case .messageTooLarge, .messageNotInflated: [self.badRequest("request")]
         case .serviceUnknown: [self.badRequest("service")]
         case .closing: [.retryInfo(delay: .zero)]
-        case .overloaded: [.retryInfo(delay: RetryDelay.duration)]
+        case .overloaded, .erasureFailed: [.retryInfo(delay: RetryDelay.duration)]
         case .quota(let excess, let tenant):
             [self.quotaFailure("tenant:\(tenant)"), .retryInfo(delay: excess.wait)]
         case .watchersExceeded, .tapsExceeded:

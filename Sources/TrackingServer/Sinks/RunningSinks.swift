@@ -18,6 +18,7 @@ final class RunningSinks: Service {
     private let metrics: ServerMetrics
     /// Where one of the sinks is counted; nil: none is.
     private let funnels: LiveFunnels?
+    private let forgotten: ForgottenSubjects
     private let maxLinks: Int
     private let maxBatch: BatchLimit
     private let flushTimeout: Duration
@@ -42,25 +43,31 @@ final class RunningSinks: Service {
     /// Opens the sinks of a configuration; delivery begins with `run()`.
     ///
     /// - Parameters:
+    ///   - forgotten: whose hits are delivered without their subject.
     ///   - funnels: where one of the sinks is counted; nil: none is.
     ///   - ownSinks: those that are no kind of this program's.
     /// - Throws: the error of a backend that cannot be opened.
     init(
         _ configuration: ServerConfiguration, _ journal: Journal, _ deadLetters: DeadLetters,
-        _ metrics: ServerMetrics, funnels: LiveFunnels?, logger: Logger, ownSinks: [any Sink] = []
+        _ metrics: ServerMetrics, forgotten: ForgottenSubjects, funnels: LiveFunnels?,
+        logger: Logger, ownSinks: [any Sink] = []
     ) throws {
         let factory = SinkFactory(configuration, logger, ownSinks: ownSinks)
         (self.changes, self.changing) = AsyncStream.makeStream()
         self.journal = journal
         self.deadLetters = deadLetters
         self.metrics = metrics
+        self.forgotten = forgotten
         self.funnels = funnels
         self.maxLinks = configuration.traces.limits.links
         self.maxBatch = configuration.maxDelivery
         self.flushTimeout = configuration.flushTimeout
         self.logger = logger
         self.state = Mutex(
-            State(sinks: try configuration.sinks.map { try factory.sink($0, of: journal) }))
+            State(
+                sinks: try configuration.sinks.map {
+                    try factory.sink($0, of: journal, forgotten: forgotten)
+                }))
     }
 
     /// The sinks, in the order of the configuration.
@@ -147,7 +154,8 @@ final class RunningSinks: Service {
                         + "yet: reload again later"
                 ])
             }
-            added.append(try factory.sink(listed, of: self.journal))
+            added.append(
+                try factory.sink(listed, of: self.journal, forgotten: self.forgotten))
         }
         return { [added] in self.change(to: next, adding: added) }
     }

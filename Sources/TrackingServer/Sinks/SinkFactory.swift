@@ -91,11 +91,13 @@ package struct SinkFactory: Sendable {
         ])
     }
 
-    /// Opens a sink of the running server.
+    /// Opens a sink of the running server, which masks the subjects that were forgotten.
     ///
     /// - Throws: the error of a backend that cannot be opened.
-    func sink(_ listed: ListedSink, of journal: Journal) throws -> RunningSink {
-        let sink = SharedSink(try self.open(listed))
+    func sink(
+        _ listed: ListedSink, of journal: Journal, forgotten: ForgottenSubjects
+    ) throws -> RunningSink {
+        let sink = SharedSink(try self.open(listed), forgotten: forgotten)
         return RunningSink(
             listed: listed, sink: sink,
             state: SinkState(

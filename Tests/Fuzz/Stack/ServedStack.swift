@@ -8,6 +8,7 @@ internal import Logging
 internal import NIOCore
 internal import NIOEmbedded
 internal import ServerConfiguration
+internal import SubjectPrivacy
 internal import TrackingCore
 
 @testable internal import HTTP2Edge
@@ -78,7 +79,8 @@ final class ServedStack: @unchecked Sendable {
                 channelDebuggingCallbacks: config.channelDebuggingCallbacks))
         let server = GRPCServer(
             transport: transport,
-            services: try Application.services(configuration, self.ingest, board))
+            services: try Application.services(
+                configuration, self.ingest, board, NothingToErase()))
         Task.detached {
             do {
                 try await server.serve()
@@ -188,5 +190,12 @@ struct ServedConnection {
     /// Begins to end the connection, as a shutdown does.
     func quiesce() {
         self.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+    }
+}
+
+/// The stack writes no file, and its sink keeps nothing.
+private struct NothingToErase: SubjectForgetting {
+    func forget(_ id: String, of tenant: String) async throws -> ErasureReceipt {
+        ErasureReceipt(places: [])
     }
 }

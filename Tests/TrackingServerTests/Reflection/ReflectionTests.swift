@@ -4,6 +4,7 @@ internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
 
+@testable internal import ServerReflection
 @testable internal import TrackingServer
 
 struct ReflectionTests {
@@ -53,8 +54,8 @@ struct ReflectionTests {
         #expect(
             index.services == [
                 "grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection",
-                "grpc.reflection.v1alpha.ServerReflection", "sightline.v1.TapService",
-                "sightline.v1.TrackingService",
+                "grpc.reflection.v1alpha.ServerReflection", "sightline.v1.ErasureService",
+                "sightline.v1.TapService", "sightline.v1.TrackingService",
             ])
         for service in index.services {
             let bytes = try #require(index.file(declaring: service))
@@ -97,7 +98,8 @@ struct ReflectionTests {
 
     @Test("a name of 1024 bytes is looked up, one of 1025 is refused and not sent back")
     func lengths() throws {
-        let service = ReflectionService(index: try DescriptorIndex([Self.odd]))
+        let service = ReflectionService(
+            index: try DescriptorIndex([Self.odd]), closing: CancellationError())
         func answer(_ count: Int) -> Grpc_Reflection_V1_ServerReflectionResponse {
             service.answer(
                 .with { $0.fileByFilename = String(repeating: "x", count: count) })
@@ -110,7 +112,8 @@ struct ReflectionTests {
 
     @Test("an answer carries its question and its host")
     func echo() throws {
-        let service = ReflectionService(index: try DescriptorIndex([Self.odd]))
+        let service = ReflectionService(
+            index: try DescriptorIndex([Self.odd]), closing: CancellationError())
         let request = Request.with { question in
             question.host = "here"
             question.listServices = ""

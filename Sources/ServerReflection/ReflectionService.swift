@@ -2,22 +2,32 @@
 // packages do not offer it. A request for a file gets that file only, since clients ask for imports
 // by name. Both versions share their messages, which differ in name only.
 internal import Foundation
-internal import GRPCCore
+package import GRPCCore
 internal import GRPCProtobuf
 internal import SightlineProtos
 internal import SwiftProtobuf
 
 /// Answers reflection requests about Protos.
-struct ReflectionService: RegistrableRPCService {
+package struct ReflectionService: RegistrableRPCService {
     private typealias Answer = Grpc_Reflection_V1_ServerReflectionResponse.OneOf_MessageResponse
     private typealias Method = Grpc_Reflection_V1_ServerReflection.Method.ServerReflectionInfo
 
     /// The maximum bytes of a name in a request; real ones have under a hundred.
     static let maxNameBytes = 1024
 
-    let index: DescriptorIndex
+    private let index: DescriptorIndex
 
-    func registerMethods(with router: inout RPCRouter<some ServerTransport>) {
+    private let closing: any Error
+
+    /// Answers from an index.
+    ///
+    /// - Parameter closing: ends a stream while the server drains.
+    package init(index: DescriptorIndex, closing: any Error) {
+        (self.index, self.closing) = (index, closing)
+    }
+
+    /// Registers the method of both versions.
+    package func registerMethods(with router: inout RPCRouter<some ServerTransport>) {
         for version in ["v1", "v1alpha"] {
             let service = ServiceDescriptor(
                 fullyQualifiedService: "grpc.reflection.\(version).ServerReflection")
@@ -51,7 +61,7 @@ struct ReflectionService: RegistrableRPCService {
             }
             group.addTask {
                 try await cancellation.cancelled
-                throw ServiceError.closing.status
+                throw self.closing
             }
             defer { group.cancelAll() }
             try await group.next()

@@ -3,7 +3,7 @@ internal import SightlineProtos
 internal import SwiftProtobuf
 
 /// Indexes file descriptors for server reflection, by file and by full name.
-struct DescriptorIndex: Sendable {
+package struct DescriptorIndex: Sendable {
     /// The full names of all services, sorted.
     private(set) var services: [String] = []
     private var files: [String: Data] = [:]
@@ -13,7 +13,7 @@ struct DescriptorIndex: Sendable {
     /// Indexes the descriptors of Protos.
     ///
     /// - Throws: `BinaryDecodingError` if the committed descriptor set is damaged.
-    init() throws {
+    package init() throws {
         let files = try DescriptorSet.files()
         try self.init(files + files.compactMap(Self.older))
     }

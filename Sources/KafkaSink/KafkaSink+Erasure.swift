@@ -1,0 +1,81 @@
+// Tells the consumers of a subject that was forgotten.
+internal import CRdKafka
+internal import Dispatch
+internal import SinkConfiguration
+internal import TrackingCore
+package import TrackingSinks
+
+extension KafkaSink {
+    /// Produces a tombstone to each of the tenant's topics: the subject's id is the key, and there
+    /// is no value. Consumers tell it from hits by its `ce-type`.
+    package func erase(_ subject: Subject) async -> Erasure {
+        await SinkStop.during(grace: Self.stopTime) { stop in
+            await withCheckedContinuation { continuation in
+                self.queue.async { continuation.resume(returning: self.tell(subject, stop)) }
+            }
+        }
+    }
+
+    /// The reports of hits have other tags.
+    private static let tag: UInt = 0
+    private static let type = "sightline.v1.subject.forgotten"
+
+    /// On the queue.
+    private func tell(_ subject: Subject, _ stop: SinkStop) -> Erasure {
+        do {
+            let producer = try self.usableProducer()
+            let topics = Set(
+                HitKind.allCases.map {
+                    self.template.name(tenant: subject.tenant, kind: "\($0.name)")
+                })
+            self.tryStart = .now
+            var (missing, failure) = (0, String?.none)
+            for topic in topics {
+                for id in subject.ids {
+                    let error = try self.produceTombstone(of: id, subject.tenant, topic, producer)
+                    if let error { return .failed(error) }
+                    missing += 1
+                }
+            }
+            while missing > 0, failure == nil, producer.fatality == nil {
+                producer.flush()
+                producer.poll(milliseconds: 50) { report in
+                    guard report.tag == Self.tag else { return self.take(report) }
+                    missing -= 1
+                    // A topic that is not there has no hits either.
+                    let isGood =
+                        report.error == RD_KAFKA_RESP_ERR_NO_ERROR
+                        || report.error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART
+                        || report.error == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC
+                    if !isGood { failure = "\(report.topic): \(report.error.text)" }
+                }
+                try self.checkTime(producer, stop)
+            }
+            if let failure { return .failed(failure) }
+            if let fatality = producer.fatality { return .failed(fatality.reason) }
+            return .told
+        } catch {
+            return .failed("\(error)")
+        }
+    }
+
+    /// - Returns: why it cannot be produced.
+    private func produceTombstone(
+        of id: String, _ tenant: String, _ topic: String, _ producer: KafkaProducer
+    ) throws -> String? {
+        guard let headers = rd_kafka_headers_new(2) else {
+            throw KafkaFailure("librdkafka has no room for headers")
+        }
+        for (name, value) in [("ce-type", Self.type), ("ce-source", "/sightline/" + tenant)] {
+            // It refuses only headers that are read-only.
+            _ = rd_kafka_header_add(headers, name, -1, value, value.utf8.count)
+        }
+        let error = id.withBytes { key in
+            producer.produce(
+                to: producer.topic(named: topic), key, Bytes(start: nil, count: 0), headers,
+                tag: Self.tag)
+        }
+        guard let error else { return "there is no room for the topic \(topic)" }
+        return error == RD_KAFKA_RESP_ERR_NO_ERROR ? nil : "\(topic): \(error.text)"
+    }
+}

@@ -1,0 +1,48 @@
+internal import Credentials
+internal import GRPCCore
+internal import GRPCProtobuf
+internal import SightlineProtos
+internal import SubjectPrivacy
+internal import SwiftProtobuf
+internal import TrackingCore
+internal import TrackingSinks
+
+/// Implements sightline.v1.ErasureService: forgets recipients of the caller's tenant.
+struct ErasureService: Sightline_V1_ErasureService.SimpleServiceProtocol {
+    let subjects: any SubjectForgetting
+
+    func forgetSubject(
+        request: Sightline_V1_ForgetSubjectRequest, context: ServerContext
+    ) async throws -> Sightline_V1_ForgetSubjectResponse {
+        let caller = context.principal
+        guard caller.has(.erase) else { throw ServiceError.scopeMissing.status }
+        do {
+            let receipt = try await self.subjects.forget(
+                request.subjectID, of: caller.tenant.name)
+            return .with { $0.places = receipt.places.map(Sightline_V1_ErasurePlace.init) }
+        } catch ErasureError.id(let byteCount, let limit) {
+            let error = ErasureError.id(byteCount: byteCount, limit: limit)
+            throw ServiceError.request(
+                Violation("subject_id", byteCount == 0 ? .required : .tooLarge, "\(error)")
+            ).status
+        } catch {
+            throw ServiceError.erasureFailed("\(error)").status
+        }
+    }
+}
+
+extension Sightline_V1_ErasurePlace {
+    fileprivate init(_ place: ErasureReceipt.Place) {
+        self.init()
+        self.name = place.name
+        self.outcome =
+            switch place.erasure.outcome {
+            case .erased: .erased
+            case .told: .told
+            case .impossible: .impossible
+            case .failed: .failed
+            }
+        self.erasedCount = UInt64(place.erasure.count)
+        self.reason = place.erasure.reason
+    }
+}

@@ -1,0 +1,184 @@
+"""A recipient is forgotten: no byte of its id stays on the node, and the receipt says what does."""
+
+import json
+import re
+import secrets
+import time
+
+import grpc
+import pytest
+
+from drained import wait_until_drained
+from facts import Facts
+from protos import erasure_service as es
+from protos import erasure_service_grpc
+from protos import event as e
+from server import wait_until
+from test_credentials import KeysFile, bearer
+from test_postgresql import database  # pylint: disable=unused-import
+from test_quarantine import STRICT, holding, kept, restart, send, stream, wait_for_kept
+from test_tail import run
+
+# Small, so that a test writes each of them again.
+SEGMENT = "--set=journal.segment_bytes=1048576"
+SINKS = ("--set=sinks=[{type: sqlite}, {type: jsonl, file_bytes: 1000000}, {type: postgresql}]")
+STORES = ("sqlite", "jsonl", "postgresql")
+HITS = 10_000
+ROWS = "SELECT hit_id, traceparent, event FROM hits WHERE subject_id = ? ORDER BY hit_id"
+COUNTS = ("SELECT hour, tenant, delivery, platform, kind, hits, first_hits, notifications "
+          "FROM counts ORDER BY 1, 2, 3, 4, 5")
+
+
+@pytest.fixture
+def facts(seed) -> Facts:
+    return Facts(seed, int(time.time()), space=7)
+
+
+def subject() -> str:
+    """An id that no other byte of a file is."""
+    return f"subject-{secrets.token_hex(12)}"
+
+
+def impressions(facts, count: int, subject_id: str) -> list[e.TrackingEvent]:
+    """Events of one hit each."""
+    events = [facts.push(kind=e.PUSH_INTERACTION_KIND_RECEIVED).event for _ in range(count)]
+    for event in events:
+        event.subject_id = subject_id
+    return events
+
+
+def mixed(*lists: list[e.TrackingEvent]) -> list[e.TrackingEvent]:
+    """Events in turn, so that recipients share requests."""
+    return [event for events in zip(*lists) for event in events]
+
+
+def forget(server, subject_id: str, *options, code: int | None = 0) -> dict[str, dict]:
+    done = run("forget", "--data-dir", server.directory, "--tenant", "default",
+               "--subject", subject_id, "--json", *options, code=code)
+    return {place["name"]: place["erasure"] for place in json.loads(done.stdout)["places"]}
+
+
+def lines(server, subject_id: str) -> int:
+    return sum(subject_id in line for path in (server.directory / "hits").glob("*.jsonl")
+               for line in path.read_text().splitlines())
+
+
+def write_over_the_journal(server, facts, words: list[bytes]) -> None:
+    """Sends others' events until none of the journal's files has one of these words."""
+    def is_gone() -> bool:
+        send_all(server, impressions(facts, 2000, "of-others"))
+        # Nothing is overwritten that a sink is yet to get.
+        wait_until_drained(server, *STORES)
+        return not holding(server.directory / "journal", words)
+    wait_until(is_gone, "the journal's files to be written again", seconds=240, every=0)
+
+
+def send_all(server, events) -> None:
+    assert stream(server, events)["accepted"] == len(events)
+
+
+def test_no_byte_of_a_forgotten_subject_stays(make_server, database, facts, figure):
+    """10,000 hits in three sinks, and kept events; then later ones, a restart, and every byte."""
+    gone, other = subject(), subject()
+    server = make_server(SINKS, SEGMENT, "--set=postgresql.retain_seconds=0",
+                         *database.options[1:]).start()
+    send_all(server, mixed(impressions(facts, HITS, gone), impressions(facts, HITS, other)))
+    wait_until_drained(server, *STORES)
+    restart(server, *server.arguments, STRICT)
+    send(server, impressions(facts, 30, gone) + impressions(facts, 20, other))
+    wait_for_kept(server, 50)
+    restart(server, *server.arguments[:-1])
+    before, rows = server.query(COUNTS), server.query(ROWS, other)
+    funnel = run("report", "--data-dir", server.directory, "--json").stdout
+
+    receipt = forget(server, gone)
+    for place, count in {"sqlite": HITS, "jsonl": HITS, "postgresql": HITS, "dead_letters.db": 0,
+                         "quarantine.db": 30}.items():
+        assert receipt[place] == {"outcome": "erased", "count": count, "reason": ""}, receipt
+    assert receipt["journal"]["outcome"] == "impossible"
+    assert server.query(COUNTS) == before
+    assert run("report", "--data-dir", server.directory, "--json").stdout == funnel
+    assert server.query(ROWS, other) == rows
+    assert lines(server, other) == HITS and kept(server) == 20
+    stored = "SELECT count(*) FROM hits WHERE subject_id = "
+    assert database.run(stored + f"'{gone}'") == [(0,)]
+    assert database.run(stored + f"'{other}'") == [(HITS,)]
+
+    # What it sends again counts no second time, and what it sends anew names nobody.
+    send_all(server, impressions(facts, 500, gone))
+    wait_until_drained(server, "sqlite")
+    assert server.hit_count() == 2 * HITS + 500
+    assert server.query("SELECT count(*) FROM hits WHERE subject_id IS NULL")[0][0] == 500
+    restart(server, *server.arguments)
+    send_all(server, impressions(facts, 500, gone))
+    assert forget(server, gone)["sqlite"]["count"] == 0
+
+    write_over_the_journal(server, facts, [gone.encode()])
+    assert server.terminate() == 0
+    assert holding(server.directory, [gone.encode()]) == []
+    figure(f"{HITS} hits and 30 kept events are erased in sqlite, jsonl and postgresql, 1,000 "
+           "later ones are masked, and no file has a byte of the id")
+
+
+def test_a_repeated_event_of_a_forgotten_subject_is_known_still(make_server, facts):
+    events = impressions(facts, 100, subject())
+    server = make_server().start()
+    send_all(server, events)
+    server.wait_for_hits(100)
+    assert forget(server, events[0].subject_id)["sqlite"]["count"] == 100
+    assert send(server, events).duplicate == 100
+
+
+def test_of_hashed_subjects_no_plain_id_is_written(make_server, facts, tmp_path, figure):
+    """Also not where an event is refused and kept; and they are told apart and forgotten."""
+    first, second = subject(), subject()
+    keys = tmp_path / "keys"
+    keys.write_text("c2l4dGVlbiBieXRlcywgb3IgbW9yZQ==\n")
+    hashed = ("--set=privacy.subject=hashed", f"--set=privacy.key_file={keys}")
+    server = make_server(*hashed).start()
+    send_all(server, mixed(impressions(facts, 200, first), impressions(facts, 200, second)))
+    server.wait_for_hits(400)
+    names = {row[0]: row[1] for row in server.query(
+        "SELECT subject_id, count(*) FROM hits GROUP BY 1")}
+    assert sorted(names.values()) == [200, 200]
+    assert all(re.fullmatch("[0-9a-f]{32}", name) for name in names)
+    restart(server, *hashed, STRICT)
+    send(server, impressions(facts, 10, first))
+    wait_for_kept(server, 10)
+    # A new key: the former one is in the file still, so what it has hashed is found.
+    keys.write_text("YW5vdGhlciBvbmUgb2Ygc2l4dGVlbiBieXRlcw==\n" + keys.read_text())
+    restart(server, *hashed)
+    send_all(server, impressions(facts, 100, first))
+    server.wait_for_hits(500)
+    assert holding(server.directory, [first.encode(), second.encode()]) == []
+    receipt = forget(server, first)
+    assert (receipt["sqlite"]["count"], receipt["quarantine.db"]["count"]) == (300, 10)
+    assert server.query("SELECT count(*) FROM hits")[0][0] == 200
+    figure("400 hits by two keys and 10 kept events: no file has a byte of either id")
+
+
+def test_a_credential_needs_the_scope_and_reaches_its_own_tenant_alone(
+        make_server, facts, tmp_path):
+    keys = KeysFile(tmp_path / "keys.yaml")
+    with_scope = keys.new("acme", "--scopes", "erase")
+    without = keys.new("acme")
+    other = keys.new("globex", "--scopes", "erase")
+    server = make_server("--set=auth.mode=keys", f"--set=auth.keys_file={keys.path}").start()
+    events = impressions(facts, 50, subject())
+    send(server, events, metadata=bearer(without))
+    server.wait_for_hits(50)
+    with server.channel() as channel:
+        stub = erasure_service_grpc.ErasureServiceStub(channel)
+        request = es.ForgetSubjectRequest(subject_id=events[0].subject_id)
+        with pytest.raises(grpc.RpcError, match="scope"):
+            stub.ForgetSubject(request, metadata=bearer(without), timeout=60)
+        with pytest.raises(grpc.RpcError, match="1 to 256"):
+            stub.ForgetSubject(es.ForgetSubjectRequest(), metadata=bearer(with_scope), timeout=60)
+        def erased(key) -> int:
+            answer = stub.ForgetSubject(request, metadata=bearer(key), timeout=60)
+            place = next(place for place in answer.places if place.name == "sqlite")
+            assert place.outcome == es.ERASURE_OUTCOME_ERASED
+            return place.erased_count
+        assert erased(other) == 0
+        assert erased(with_scope) == 50
+        assert erased(with_scope) == 0
