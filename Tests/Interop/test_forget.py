@@ -182,3 +182,38 @@ def test_a_credential_needs_the_scope_and_reaches_its_own_tenant_alone(
         assert erased(other) == 0
         assert erased(with_scope) == 50
         assert erased(with_scope) == 0
+
+
+def test_so_many_ids_are_remembered_and_not_one_more(make_server, facts):
+    """Beyond the limit nothing is erased: what comes later could not be masked."""
+    first, second = impressions(facts, 1, subject()), impressions(facts, 1, subject())
+    server = make_server("--set=privacy.max_forgotten=1").start()
+    send_all(server, first + second)
+    server.wait_for_hits(2)
+    for _ in range(2):
+        assert forget(server, first[0].subject_id)["journal"]["outcome"] == "impossible"
+    failed = run("forget", "--data-dir", server.directory, "--tenant", "default", "--subject",
+                 second[0].subject_id, code=69)
+    assert "privacy.max_forgotten is 1" in failed.stderr, failed
+    assert server.query("SELECT subject_id FROM hits") == server.query(
+        "SELECT subject_id FROM hits WHERE subject_id = ?", second[0].subject_id)
+
+
+@pytest.mark.parametrize("text, options, words", [
+    (None, ["privacy.subject=hashed"], "privacy.key_file is empty"),
+    (None, ["privacy.subject=hashed", "privacy.key_file=/nowhere/keys"], "this user can read"),
+    ("c2hvcnQ=\n", ["privacy.subject=hashed"], "line 1 is no base64 of at least 16 bytes"),
+    ("c2l4dGVlbiBieXRlcywgb3IgbW9yZQ==\nnone\n", ["privacy.subject=hashed"], "line 2 is no"),
+    ("\n", ["privacy.subject=hashed"], "0 keys: it has to have 1 to 16"),
+    ("c2l4dGVlbiBieXRlcywgb3IgbW9yZQ==\n" * 17, ["privacy.subject=hashed"], "17 keys"),
+    ("c2l4dGVlbiBieXRlcywgb3IgbW9yZQ==\n", [
+        "privacy.subject=hashed", "sink=campaign", "campaign.url=http://127.0.0.1:1"],
+     "needs the recipients' own ids"),
+])
+def test_a_configuration_that_cannot_hash_stops_the_start(tmp_path, text, options, words):
+    if text is not None:
+        (tmp_path / "keys").write_text(text)
+        options = [*options, f"privacy.key_file={tmp_path / 'keys'}"]
+    done = run("serve", "--listen", "127.0.0.1:0", "--data-dir", tmp_path / "data",
+               *(f"--set={option}" for option in options), code=78)
+    assert words in done.stderr, done.stderr
