@@ -52,6 +52,7 @@ struct ClientState: Sendable {
         statistics.pendingByteCount = self.outbox.byteCount
         statistics.resentRequestCount = self.outbox.resentRequestCount
         statistics.retriedEventCount = self.outbox.retriedEventCount
+        statistics.cutByteCount = self.spool?.cutByteCount ?? 0
         return statistics
     }
 

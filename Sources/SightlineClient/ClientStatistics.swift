@@ -17,6 +17,9 @@ public struct ClientStatistics: Sendable, Equatable {
     /// The events that `trySend` did not take.
     public internal(set) var refusedCount = 0
 
+    /// The bytes of a torn end, never synced, that were cut from the spool as it was opened.
+    public internal(set) var cutByteCount = 0
+
     /// The number of events with a final verdict.
     public var settledCount: Int { self.verdicts.values.reduce(0, +) }
     /// The number of streams opened after the first.

@@ -75,6 +75,7 @@ struct SpoolDirectoryTests {
         do {
             var log = try self.log()
             #expect(try log.recover().count == 2)
+            #expect(log.cutByteCount == 10)
         }
         #expect(FileManager.default.contents(atPath: file)?.count == 8 + 2 * 11)
         var changed = whole

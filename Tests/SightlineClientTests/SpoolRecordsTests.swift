@@ -53,11 +53,11 @@ struct SpoolRecordsTests {
         }
     }
 
-    @Test("a changed byte before a whole record is damage, even in the last file")
+    @Test("a changed bit before a whole record is damage, even in the last file")
     func damage() {
-        for byte in SpoolRecords.magic.count + 4..<self.secondPlace {
+        for place in SpoolRecords.magic.count * 8..<self.secondPlace * 8 {
             var file = self.file
-            file[byte] ^= 1
+            file[place / 8] ^= 1 << UInt8(place % 8)
             #expect(throws: SpoolRecords.Damage(byte: SpoolRecords.magic.count)) {
                 try SpoolRecords.read(file, mayBeTorn: true)
             }

@@ -17,7 +17,7 @@ package final class SpoolDirectory: SpoolDisk {
         }
         self.path = path
         self.lock = try Descriptor(path + "/lock", O_RDWR | O_CREAT)
-        guard flock(self.lock.number, LOCK_EX | LOCK_NB) == 0 else {
+        guard flock(self.lock.number, LOCK_EX | LOCK_NB) == 0, self.lock.takesRecordLock else {
             throw .locked(directory: path)
         }
     }
@@ -86,6 +86,19 @@ private final class Descriptor: SpoolFile {
     }
 
     deinit { if self.number >= 0 { close(self.number) } }
+
+    /// Locks the file for this descriptor, also against clients in Java, which has no flock. Where
+    /// there are no such locks it does nothing.
+    var takesRecordLock: Bool {
+        #if os(Linux)
+            var whole = Foundation.flock()
+            whole.l_type = Int16(F_WRLCK)
+            whole.l_whence = Int16(SEEK_SET)
+            return fcntl(self.number, F_OFD_SETLK, &whole) == 0
+        #else
+            return true
+        #endif
+    }
 
     func append(_ bytes: [UInt8]) throws(SpoolError) {
         var rest = bytes[...]

@@ -30,6 +30,8 @@ package struct SpoolLog: Sendable {
     package private(set) var failure: SpoolError?
     /// The bytes of all files.
     package private(set) var byteCount = 0
+    /// The bytes of a torn end that was cut from what an earlier owner left.
+    package private(set) var cutByteCount = 0
 
     private let disk: any SpoolDisk
     private let maxBytes: Int
@@ -65,6 +67,7 @@ package struct SpoolLog: Sendable {
         var left: [Left] = []
         for (number, byteCount, found) in all {
             self.last = number
+            self.cutByteCount += byteCount - found.end
             guard !found.events.isEmpty else {
                 try self.disk.remove(number)
                 continue

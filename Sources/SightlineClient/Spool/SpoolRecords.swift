@@ -58,17 +58,17 @@ package enum SpoolRecords {
         package init(byte: Int) { self.byte = byte }
     }
 
-    /// Whether a whole record stands behind the one that is not.
+    /// Whether a whole record stands anywhere behind the one that is not: its length may be what is
+    /// wrong with it.
     private static func isFollowed(_ place: Int, in bytes: [UInt8]) -> Bool {
-        guard let length = self.number(at: place, of: bytes) else { return false }
-        return self.event(at: place + self.headByteCount + Int(length), of: bytes) != nil
+        (place + 1..<bytes.count).contains { self.event(at: $0, of: bytes) != nil }
     }
 
     private static func event(at place: Int, of bytes: [UInt8]) -> ArraySlice<UInt8>? {
         let start = place + self.headByteCount
         guard let length = self.number(at: place, of: bytes),
             let expected = self.number(at: place + 4, of: bytes),
-            Int(length) <= bytes.count - start
+            start <= bytes.count, Int(length) <= bytes.count - start
         else { return nil }
         let event = bytes[start..<start + Int(length)]
         var checksum = CRC32()
