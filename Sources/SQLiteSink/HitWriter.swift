@@ -109,7 +109,7 @@ final class HitWriter {
             event: event, origin: origin, view: view, id: id,
             fact: self.add(key: event.key))
         switch view.interaction {
-        case .push(let push) where !push.actionIdentifier.isEmpty:
+        case .push where !view.push.actionIdentifier.isEmpty:
             pending.notification = self.add(key: view.keys(tenant: origin.tenant).notification)
         case .inApp where !view.subjectID.isEmpty:
             pending.recipient = self.add(key: view.recipientKey(tenant: origin.tenant))
@@ -204,9 +204,8 @@ final class HitWriter {
 
     /// The number of the name that an in-app message has of its campaign; nil if it has none.
     private func campaign(of pending: PendingEvent) throws -> Int64? {
-        guard case .inApp(let message) = pending.view.interaction, !message.campaignName.isEmpty
-        else { return nil }
-        return try self.names.number(of: message.campaignName)
+        let name = pending.view.inApp.campaignName
+        return name.isEmpty ? nil : try self.names.number(of: name)
     }
 
     /// What a row says of its request's trace: all if it is the request's first row in its part.

@@ -54,10 +54,8 @@ private struct RawPayloadFuzzer {
         json.withUnsafeBytes { json in
             var event = EventView.empty
             (event.platform, event.consent) = (self.platform.rawValue, 1)
-            var push = PushView()
-            push.kind = 3
-            push.payload = .raw(RawPayloadView(json: json))
-            event.interaction = .push(push)
+            event.interaction = .push
+            (event.push.kind, event.push.payload, event.push.json) = (3, .raw, json)
             var steps = NoSteps()
             let rules = RuleSet(limits: self.limits)
             let judgement = rules.judge(event, receiveTime: 0, steps: &steps)

@@ -21,13 +21,15 @@ struct EventComparison {
         self.same("nanos", view.occurTime?.nanos ?? 0, proto.occurTime.nanos)
         self.same("traceparent", view.traceparent, proto.traceContext.traceparent)
         self.same("tracestate", view.tracestate, proto.traceContext.tracestate)
+        if view.interaction != .push { self.same("no push", view.push.payload, .none) }
+        if view.interaction != .inApp { self.same("no in_app", view.inApp.event, .none) }
         switch (view.interaction, proto.interaction) {
         case (.none, nil): self.sameMap(nil, [:], in: view)
-        case (.push(let push), .push(let expected)): self.compare(push, expected, in: view)
-        case (.trackAction(let action), .trackAction(let expected)):
-            self.compare(action, expected)
+        case (.push, .push(let expected)): self.compare(view.push, expected, in: view)
+        case (.trackAction, .trackAction(let expected)):
+            self.compare(view.trackAction, expected)
             self.sameMap(nil, [:], in: view)
-        case (.inApp(let message), .inApp(let expected)): self.compare(message, expected, in: view)
+        case (.inApp, .inApp(let expected)): self.compare(view.inApp, expected, in: view)
         default: self.differences.append("interaction")
         }
     }
@@ -38,9 +40,10 @@ struct EventComparison {
         self.same("push.kind", Int(push.kind), proto.kind.rawValue)
         self.same("push.product", Int(push.product), proto.product.rawValue)
         self.same("push.action_identifier", push.actionIdentifier, proto.actionIdentifier)
+        let payload = push.fields
         switch (push.payload, proto.payload) {
         case (.none, nil): self.sameMap(nil, [:], in: view)
-        case (.apns(let payload), .apns(let expected)):
+        case (.apns, .apns(let expected)):
             self.same("_dId", payload.deliveryID, expected.deliveryID)
             self.same("_mId", payload.messageID, expected.messageID)
             self.same("has flag", payload.flag != nil, expected.hasAcsDeliveryTracking)
@@ -49,14 +52,14 @@ struct EventComparison {
             self.same("mutable", payload.mutableContent, expected.aps.mutableContent)
             self.sameMap(payload.customFields, expected.customFields, in: view)
             self.sameMap(payload.otherFields, expected.aps.otherFields, in: view, .otherFields)
-        case (.raw(let payload), .raw(let expected)):
-            self.same("json", [UInt8](payload.json), [UInt8](expected.json))
+        case (.raw, .raw(let expected)):
+            self.same("json", [UInt8](push.json), [UInt8](expected.json))
             self.sameMap(nil, [:], in: view)
             self.sameMap(nil, [:], in: view, .otherFields)
-        case (.fcm(nil), .fcm(let expected)):
+        case (.fcm(hasData: false), .fcm(let expected)):
             self.same("fcm.data", false, expected.hasData)
             self.sameMap(nil, [:], in: view)
-        case (.fcm(.some(let payload)), .fcm(let expected)):
+        case (.fcm(hasData: true), .fcm(let expected)):
             self.same("fcm.data", true, expected.hasData)
             self.same("_dId", payload.deliveryID, expected.data.deliveryID)
             self.same("_mId", payload.messageID, expected.data.messageID)

@@ -2,8 +2,8 @@ extension EventView {
     /// The Campaign product that created the event's delivery; Firebase for an in-app message.
     package var product: Product {
         switch self.interaction {
-        case .push(let push): Product(number: push.product) ?? .standard
-        case .trackAction(let action): Product(number: action.product) ?? .standard
+        case .push: Product(number: self.push.product) ?? .standard
+        case .trackAction: Product(number: self.trackAction.product) ?? .standard
         case .inApp, .none: .firebase
         }
     }
@@ -11,9 +11,9 @@ extension EventView {
     /// deliveryId, or an in-app message's message id.
     package var deliveryID: Bytes {
         switch self.interaction {
-        case .push(let push): push.payload.view?.deliveryID ?? .none
-        case .trackAction(let action): action.deliveryID
-        case .inApp(let message): message.messageID
+        case .push: self.push.fields.deliveryID
+        case .trackAction: self.trackAction.deliveryID
+        case .inApp: self.inApp.messageID
         case .none: .none
         }
     }
@@ -21,22 +21,19 @@ extension EventView {
     /// broadlogId; empty for an in-app message.
     package var broadlogID: Bytes {
         switch self.interaction {
-        case .push(let push): push.payload.view?.messageID ?? .none
-        case .trackAction(let action): action.broadlogID
+        case .push: self.push.fields.messageID
+        case .trackAction: self.trackAction.broadlogID
         case .inApp, .none: .none
         }
     }
 
     /// The event's platform, or that of its payload if the event has none (D39).
     package var effectivePlatform: Platform? {
-        if case .push(let push) = self.interaction {
-            switch push.payload {
-            case .apns: return .ios
-            case .fcm: return .android
-            case .none, .raw: break
-            }
+        switch self.push.payload {
+        case .apns: .ios
+        case .fcm: .android
+        case .none, .raw: Platform(number: self.platform)
         }
-        return Platform(number: self.platform)
     }
 
     /// The keys of the event's hits and of its plain notification.
@@ -46,8 +43,8 @@ extension EventView {
 
     /// The same, of an event whose facts were read.
     func keys(tenant: Bytes, _ facts: EventFacts) -> (fact: HitKey, notification: HitKey) {
-        if case .inApp(let message) = self.interaction {
-            let key = HitKey.inApp(tenant: tenant, event: self, message: message)
+        if self.interaction == .inApp {
+            let key = HitKey.inApp(tenant: tenant, event: self)
             return (key, key)
         }
         let plain = self.pushKey(tenant, facts, actionIdentifier: .none)
@@ -69,17 +66,6 @@ extension EventView {
             tenant: tenant, product: facts.product, appID: self.appID,
             deliveryID: facts.deliveryID, broadlogID: facts.broadlogID,
             actionIdentifier: actionIdentifier)
-    }
-}
-
-extension PushView.Payload {
-    fileprivate var view: PushView.PayloadView? {
-        switch self {
-        case .none: nil
-        case .apns(let view): view
-        case .fcm(let view): view
-        case .raw(let raw): raw.payload
-        }
     }
 }
 

@@ -22,6 +22,12 @@ package struct EventView {
     package var tracestate = Bytes.none
     /// The interaction that is reported.
     package var interaction = Interaction.none
+    /// What a push interaction says. Like the other two, it is empty unless the event is one.
+    package var push = PushView()
+    /// What a track action says.
+    package var trackAction = TrackActionView()
+    /// What an in-app interaction says.
+    package var inApp = InAppView()
 
     /// A Timestamp as sent, without range checks.
     package struct OccurTime: Equatable {
@@ -42,12 +48,13 @@ package struct EventView {
         package var isZero: Bool { self.seconds == 0 && self.nanos == 0 }
     }
 
-    /// The `interaction` oneof.
+    /// The members of the `interaction` oneof. They have no values: a member of 200 bytes would be
+    /// copied by each `switch`, eleven times for an event.
     package enum Interaction {
         case none
-        case push(PushView)
-        case trackAction(TrackActionView)
-        case inApp(InAppView)
+        case push
+        case trackAction
+        case inApp
     }
 
     /// Parses `bytes` as a TrackingEvent.
@@ -69,9 +76,15 @@ package struct EventView {
             case 5 << 3 | 2: self.subjectID = try reader.string()
             case 6 << 3 | 0: self.consent = try reader.int32()
             case 7 << 3 | 2: try self.mergeTraceContext(try reader.message())
-            case 10 << 3 | 2: try self.mergePush(try reader.message())
-            case 11 << 3 | 2: try self.mergeTrackAction(try reader.message())
-            case 12 << 3 | 2: try self.mergeInApp(try reader.message())
+            case 10 << 3 | 2:
+                self.begin(.push)
+                try self.push.merge(try reader.message())
+            case 11 << 3 | 2:
+                self.begin(.trackAction)
+                try self.trackAction.merge(try reader.message())
+            case 12 << 3 | 2:
+                self.begin(.inApp)
+                try self.inApp.merge(try reader.message())
             case 13 << 3 | 2: try self.mergeRawIDs(try reader.message())
             default: try reader.skip(tag)
             }
@@ -102,24 +115,14 @@ package struct EventView {
 
     // A oneof member that occurs again is merged; a different member replaces it.
 
-    private mutating func mergePush(_ reader: WireReader) throws(WireError) {
-        var view = PushView()
-        if case .push(let earlier) = self.interaction { view = earlier }
-        try view.merge(reader)
-        self.interaction = .push(view)
+    private mutating func begin(_ interaction: Interaction) {
+        if self.interaction != .none, self.interaction != interaction { self.replace() }
+        self.interaction = interaction
     }
 
-    private mutating func mergeTrackAction(_ reader: WireReader) throws(WireError) {
-        var view = TrackActionView()
-        if case .trackAction(let earlier) = self.interaction { view = earlier }
-        try view.merge(reader)
-        self.interaction = .trackAction(view)
-    }
-
-    private mutating func mergeInApp(_ reader: WireReader) throws(WireError) {
-        var view = InAppView()
-        if case .inApp(let earlier) = self.interaction { view = earlier }
-        try view.merge(reader)
-        self.interaction = .inApp(view)
+    private mutating func replace() {
+        self.push = PushView()
+        self.trackAction = TrackActionView()
+        self.inApp = InAppView()
     }
 }

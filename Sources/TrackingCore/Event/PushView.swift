@@ -1,7 +1,12 @@
 /// A PushInteraction parsed in place, with what the rules read of its payload.
 package struct PushView {
-    /// The `payload` oneof.
+    /// The `payload` oneof's member.
     package var payload = Payload.none
+    /// What the rules read of the payload. A raw one's are empty until its JSON was read, but for
+    /// the ids in an event that the journal holds.
+    package var fields = PayloadView()
+    /// A raw payload's JSON, which `RawPayload` reads.
+    package var json = Bytes.none
     /// The kind as a number of the proto enum.
     package var kind: Int32 = 0
     /// The action button's identifier; empty for the notification itself.
@@ -12,13 +17,12 @@ package struct PushView {
     package var product: Int32 = 0
 
     /// The push service that delivered the payload.
-    package enum Payload {
+    package enum Payload: Equatable {
         case none
-        case apns(PayloadView)
-        /// FCM; nil if its `data` is absent.
-        case fcm(PayloadView?)
+        case apns
+        case fcm(hasData: Bool)
         /// Either, as JSON.
-        case raw(RawPayloadView)
+        case raw
     }
 
     /// The fields that APNs and FCM payloads share.
@@ -57,44 +61,51 @@ package struct PushView {
     }
 
     private mutating func mergeApns(_ reader: consuming WireReader) throws(WireError) {
-        var view = PayloadView()
-        if case .apns(let earlier) = self.payload { view = earlier }
+        self.begin(.apns)
         while let tag = try reader.nextTag() {
             switch tag {
-            case 1 << 3 | 2: try view.mergeAps(try reader.message())
-            case 2 << 3 | 2: view.deliveryID = try reader.string()
-            case 3 << 3 | 2: view.messageID = try reader.string()
-            case 4 << 3 | 2: view.flag = try reader.string()
-            case 5 << 3 | 2: view.hasMedia = !(try reader.string()).isEmpty
-            case 6 << 3 | 2: view.uri = try reader.string()
-            case 7 << 3 | 2: try view.customFields.add(try reader.mapEntry())
+            case 1 << 3 | 2: try self.fields.mergeAps(try reader.message())
+            case 2 << 3 | 2: self.fields.deliveryID = try reader.string()
+            case 3 << 3 | 2: self.fields.messageID = try reader.string()
+            case 4 << 3 | 2: self.fields.flag = try reader.string()
+            case 5 << 3 | 2: self.fields.hasMedia = !(try reader.string()).isEmpty
+            case 6 << 3 | 2: self.fields.uri = try reader.string()
+            case 7 << 3 | 2: try self.fields.customFields.add(try reader.mapEntry())
             default: try reader.skip(tag)
             }
         }
-        self.payload = .apns(view)
     }
 
     private mutating func mergeFcm(_ reader: consuming WireReader) throws(WireError) {
-        var view: PayloadView?
-        if case .fcm(let earlier) = self.payload { view = earlier }
+        self.begin(.fcm(hasData: self.payload == .fcm(hasData: true)))
         while let tag = try reader.nextTag() {
             switch tag {
             case 1 << 3 | 2, 2 << 3 | 2, 3 << 3 | 2: _ = try reader.string()
             case 4 << 3 | 2:
-                var data = view ?? PayloadView()
-                try data.mergeFcmData(try reader.message())
-                view = data
+                self.payload = .fcm(hasData: true)
+                try self.fields.mergeFcmData(try reader.message())
             default: try reader.skip(tag)
             }
         }
-        self.payload = .fcm(view)
     }
 
-    private mutating func mergeRaw(_ reader: WireReader) throws(WireError) {
-        var view = RawPayloadView()
-        if case .raw(let earlier) = self.payload { view = earlier }
-        try view.merge(reader)
-        self.payload = .raw(view)
+    private mutating func mergeRaw(_ reader: consuming WireReader) throws(WireError) {
+        self.begin(.raw)
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 1 << 3 | 2: self.json = try reader.slice()
+            default: try reader.skip(tag)
+            }
+        }
+    }
+
+    // A oneof member that occurs again is merged; a different member replaces it.
+
+    private mutating func begin(_ payload: Payload) {
+        if self.payload != .none, self.payload != payload {
+            (self.fields, self.json) = (PayloadView(), .none)
+        }
+        self.payload = payload
     }
 }
 

@@ -1,19 +1,5 @@
-/// A RawPayload parsed in place; the JSON itself is read by `RawPayload`.
-package struct RawPayloadView {
-    /// The payload as JSON.
-    package var json = Bytes.none
-    /// What the rules read of it: the ids alone in an event that the journal holds.
-    package var payload = PushView.PayloadView()
-
-    mutating func merge(_ reader: consuming WireReader) throws(WireError) {
-        while let tag = try reader.nextTag() {
-            switch tag {
-            case 1 << 3 | 2: self.json = try reader.slice()
-            default: try reader.skip(tag)
-            }
-        }
-    }
-}
+// A raw payload in an event: what was read of its JSON stands in the event's view, as a typed
+// payload's facts do, and its ids behind the event in the journal.
 
 extension EventView {
     /// Reads the ids that admission has written behind an event with a raw payload. A client's own
@@ -27,37 +13,25 @@ extension EventView {
             default: try reader.skip(tag)
             }
         }
-        guard case .push(var push) = self.interaction, case .raw(var raw) = push.payload else {
-            return
-        }
-        raw.payload.deliveryID = ids.delivery ?? raw.payload.deliveryID
-        raw.payload.messageID = ids.message ?? raw.payload.messageID
-        push.payload = .raw(raw)
-        self.interaction = .push(push)
+        guard self.hasRawPayload else { return }
+        self.push.fields.deliveryID = ids.delivery ?? self.push.fields.deliveryID
+        self.push.fields.messageID = ids.message ?? self.push.fields.messageID
     }
 
     /// Whether the event's payload is raw, so that its facts have to be read from JSON.
-    var hasRawPayload: Bool {
-        guard case .push(let push) = self.interaction, case .raw = push.payload else {
-            return false
-        }
-        return true
-    }
+    var hasRawPayload: Bool { self.push.payload == .raw }
 
     /// Calls `body` with the event, and with what was read of its payload if that is raw: the
     /// event's views then hold the payload's ids, flag and media.
     func withRawPayload<Value>(
         _ limits: Limits, _ body: (EventView, RawPayload?) -> Value
     ) -> Value {
-        guard case .push(var push) = self.interaction, case .raw(let view) = push.payload else {
-            return body(self, nil)
-        }
+        guard self.hasRawPayload else { return body(self, nil) }
         let raw = RawPayload(
-            view.json, platform: Platform(number: self.platform), limits: limits)
-        return raw.withView { payload in
-            push.payload = .raw(RawPayloadView(json: view.json, payload: payload))
+            self.push.json, platform: Platform(number: self.platform), limits: limits)
+        return raw.withView { fields in
             var event = self
-            event.interaction = .push(push)
+            event.push.fields = fields
             return body(event, raw)
         }
     }

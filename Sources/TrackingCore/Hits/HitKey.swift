@@ -48,16 +48,14 @@ package struct HitKey: Sendable, Hashable {
     }
 
     /// The key of an in-app event.
-    static func inApp(
-        tenant: Bytes, event: EventView, message: InAppView
-    ) -> HitKey {
+    static func inApp(tenant: Bytes, event: EventView) -> HitKey {
         HitKey { fields in
             fields.append("in_app")
             fields.append(tenant)
             fields.append(event.appID)
-            fields.append(message.messageID)
+            fields.append(event.inApp.messageID)
             fields.append(event.subjectID)
-            fields.append(message.event.keyName)
+            fields.append(event.inApp.event.keyName)
             fields.append(event.eventID)
             guard event.eventID.isEmpty, let time = event.occurTime else { return }
             fields.append(time)

@@ -92,7 +92,7 @@ extension EventView {
     /// The delivery under which a refused event counts: none if a client put there what no delivery
     /// can be.
     fileprivate var ledgerDelivery: Bytes {
-        if case .inApp = self.interaction { return self.deliveryID }
+        if self.interaction == .inApp { return self.deliveryID }
         return self.deliveryID.isSafeID ? self.deliveryID : .none
     }
 
@@ -100,24 +100,14 @@ extension EventView {
     fileprivate var shownFlag: String {
         let flag: Bytes? =
             switch self.interaction {
-            case .push(let push): push.payload.flag
-            case .trackAction(let action): action.flag
+            case .push: self.push.fields.flag
+            case .trackAction: self.trackAction.flag
             case .inApp, .none: nil
             }
         let shown = (flag ?? .none).prefix(RequestLedger.flagBytes).map {
             (0x20...0x7e).contains($0) ? $0 : UInt8(ascii: "?")
         }
         return String(decoding: shown, as: UTF8.self)
-    }
-}
-
-extension PushView.Payload {
-    fileprivate var flag: Bytes? {
-        switch self {
-        case .none, .fcm(.none): nil
-        case .apns(let view), .fcm(.some(let view)): view.flag
-        case .raw(let raw): raw.payload.flag
-        }
     }
 }
 

@@ -12,9 +12,7 @@ package struct Policy: KeyedConfiguration, Equatable {
 
     /// Whether an event's recipient allows that its delivery is kept (D22, D23, D27, D40).
     func names(_ event: EventView) -> Bool {
-        if case .inApp(let message) = event.interaction, message.dataCollectionEnabled == false {
-            return false
-        }
+        if event.inApp.dataCollectionEnabled == false { return false }
         return event.consent == 1 || event.consent == 0 && self.trackUnspecifiedConsent
     }
 

@@ -20,44 +20,47 @@ extension RuleSet {
         case .none:
             violations.require(
                 "interaction", "push, track_action or in_app says what happened: set one of them")
-        case .push(let push): self.addViolations(of: push, raw, in: event, to: &violations)
-        case .trackAction(let action): self.addViolations(of: action, to: &violations)
-        case .inApp(let message): self.addViolations(of: message, in: event, to: &violations)
+        case .push: self.addPushViolations(of: event, raw, to: &violations)
+        case .trackAction: self.addViolations(of: event.trackAction, to: &violations)
+        case .inApp: self.addViolations(of: event.inApp, in: event, to: &violations)
         }
         return violations
     }
 
-    private func addViolations(
-        of push: PushView, _ raw: RawPayload?, in event: EventView, to violations: inout [Violation]
+    private func addPushViolations(
+        of event: EventView, _ raw: RawPayload?, to violations: inout [Violation]
     ) {
-        switch push.payload {
+        let fields = event.push.fields
+        switch event.push.payload {
         case .none:
             violations.require(
                 "push.payload", "apns, fcm or raw holds the payload: set one of them")
-        case .fcm(let payload):
-            if let payload {
+        case .fcm(let hasData):
+            if hasData {
                 violations.limit(
-                    "push.fcm.data.custom_fields", payload.customFields, of: event.bytes)
+                    "push.fcm.data.custom_fields", fields.customFields, of: event.bytes)
             } else {
                 violations.require("push.fcm.data", "the data message carries the ids: send it")
             }
             if Platform(number: event.platform) == .ios { violations.conflict("fcm", "IOS") }
-        case .apns(let payload):
-            violations.limit("push.apns.custom_fields", payload.customFields, of: event.bytes)
+        case .apns:
+            violations.limit("push.apns.custom_fields", fields.customFields, of: event.bytes)
             violations.limit(
-                "push.apns.aps.other_fields", payload.otherFields, of: event.bytes, .otherFields)
+                "push.apns.aps.other_fields", fields.otherFields, of: event.bytes, .otherFields)
             if Platform(number: event.platform) == .android {
                 violations.conflict("apns", "ANDROID")
             }
         case .raw: violations += raw?.violations ?? []
         }
-        if push.kind == 0 {
+        let kind = event.push.kind
+        if kind == 0 {
             violations.require("push.kind", "RECEIVED, DISMISSED or OPENED: say what happened")
-        } else if !(1...3).contains(push.kind) {
-            violations.range("push.kind", push.kind, "1 (RECEIVED), 2 (DISMISSED) or 3 (OPENED)")
+        } else if !(1...3).contains(kind) {
+            violations.range("push.kind", kind, "1 (RECEIVED), 2 (DISMISSED) or 3 (OPENED)")
         }
-        violations.limit("push.action_identifier", push.actionIdentifier, to: Limits.nameBytes)
-        violations.checkProduct("push.product", push.product)
+        violations.limit(
+            "push.action_identifier", event.push.actionIdentifier, to: Limits.nameBytes)
+        violations.checkProduct("push.product", event.push.product)
     }
 
     private func addViolations(of action: TrackActionView, to violations: inout [Violation]) {

@@ -43,9 +43,9 @@ package struct RuleSet: Sendable {
         var judgement: Judgement
         switch event.interaction {
         case .none: return .rejected([])  // The form rules have rejected a missing interaction.
-        case .push(let push): judgement = self.judge(push, raw, of: event, steps: &steps)
-        case .trackAction(let action): judgement = self.judge(action, of: event, steps: &steps)
-        case .inApp(let message): judgement = self.judge(message, of: event, steps: &steps)
+        case .push: judgement = self.judgePush(event, raw, steps: &steps)
+        case .trackAction: judgement = self.judgeTrackAction(event, steps: &steps)
+        case .inApp: judgement = self.judgeInApp(event, steps: &steps)
         }
         if judgement.verdict == .accepted, Self.isSkewed(event.occurTime, from: receiveTime) {
             judgement.warnings.insert(.clockSkew)
@@ -68,9 +68,7 @@ package struct RuleSet: Sendable {
 
     /// Whether consent is given, so that something of the event may be kept.
     func hasConsent(_ event: EventView) -> Bool {
-        if case .inApp(let message) = event.interaction, message.dataCollectionEnabled == false {
-            return false
-        }
+        if event.inApp.dataCollectionEnabled == false { return false }
         var steps = NoSteps()
         return self.consentIsGiven(by: event, steps: &steps)
     }
@@ -108,33 +106,33 @@ package struct RuleSet: Sendable {
         let outcome: Judgement
     }
 
-    private func judge(
-        _ push: PushView, _ raw: RawPayload?, of event: EventView, steps: inout some Steps
+    private func judgePush(
+        _ event: EventView, _ raw: RawPayload?, steps: inout some Steps
     ) -> Judgement {
-        let (payload, paths, platform): (PushView.PayloadView, IDPaths, Platform)
-        switch push.payload {
-        case .apns(let view): (payload, paths, platform) = (view, .apns, .ios)
-        case .fcm(.some(let view)): (payload, paths, platform) = (view, .fcm, .android)
-        case .raw(let view):
+        let (paths, platform): (IDPaths, Platform)
+        switch event.push.payload {
+        case .apns: (paths, platform) = (.apns, .ios)
+        case .fcm(hasData: true): (paths, platform) = (.fcm, .android)
+        case .raw:
             guard let raw, let target = raw.platform else { return .rejected([]) }
-            (payload, paths, platform) = (view.payload, raw.place.idPaths, target)
-        case .none, .fcm(.none): return .rejected([])  // Rejected by the form rules.
+            (paths, platform) = (raw.place.idPaths, target)
+        case .none, .fcm(hasData: false): return .rejected([])  // Rejected by the form rules.
         }
-        guard let product = Product(number: push.product) else { return .rejected([]) }
+        guard let product = Product(number: event.push.product) else { return .rejected([]) }
         let facts = CampaignFacts(
-            deliveryID: payload.deliveryID, broadlogID: payload.messageID, paths: paths,
-            flag: TrackingFlag(payload.flag, platform: platform), platform: platform,
-            product: product, report: ("kind", push.kind),
-            outcome: Self.pushHits(kind: push.kind, product: product))
+            deliveryID: event.push.fields.deliveryID, broadlogID: event.push.fields.messageID,
+            paths: paths, flag: TrackingFlag(event.push.fields.flag, platform: platform),
+            platform: platform, product: product, report: ("kind", event.push.kind),
+            outcome: Self.pushHits(kind: event.push.kind, product: product))
         var judgement = self.judge(facts, of: event, steps: &steps)
         guard judgement.verdict == .accepted else { return judgement }
         if facts.flag == .absent, product == .standard { judgement.warnings.insert(.flagAssumedOn) }
-        if platform == .ios, payload.hasMedia, payload.mutableContent != 1 {
+        if platform == .ios, event.push.fields.hasMedia, event.push.fields.mutableContent != 1 {
             judgement.warnings.insert(.mediaWithoutMutableContent)
         }
-        if product == .standard, !payload.uri.isEmpty,
-            TrackedLink(payload.uri)?.contradicts(
-                deliveryID: payload.deliveryID, messageID: payload.messageID) == true
+        if product == .standard, !event.push.fields.uri.isEmpty,
+            TrackedLink(event.push.fields.uri)?.contradicts(
+                deliveryID: facts.deliveryID, messageID: facts.broadlogID) == true
         {
             judgement.warnings.insert(.linkContradictsIDs)
             steps.note("link: uri carries other ids, accepted with a warning (D56)")
@@ -142,9 +140,8 @@ package struct RuleSet: Sendable {
         return judgement
     }
 
-    private func judge(
-        _ action: TrackActionView, of event: EventView, steps: inout some Steps
-    ) -> Judgement {
+    private func judgeTrackAction(_ event: EventView, steps: inout some Steps) -> Judgement {
+        let action = event.trackAction
         guard let product = Product(number: action.product) else { return .rejected([]) }
         // A track action has no payload: the event's platform decides, Android by default (D7).
         let platform = Platform(number: event.platform) ?? .android
@@ -184,9 +181,8 @@ package struct RuleSet: Sendable {
         return judgement
     }
 
-    private func judge(
-        _ message: InAppView, of event: EventView, steps: inout some Steps
-    ) -> Judgement {
+    private func judgeInApp(_ event: EventView, steps: inout some Steps) -> Judgement {
+        let message = event.inApp
         guard self.consentIsGiven(by: event, steps: &steps) else {
             return .suppressed(.suppressedConsent)
         }
