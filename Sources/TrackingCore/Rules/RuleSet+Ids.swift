@@ -16,10 +16,29 @@ extension RuleSet {
             delivery: "track_action.delivery_id", broadlog: "track_action.broadlog_id")
     }
 
+    /// Where a push has its two ids. The paths are made of it only for a violation: they are strings,
+    /// and those of an event without one would be retained and released.
+    enum IDPlace {
+        case apns
+        case fcm
+        case raw(PayloadPlace)
+        case trackAction
+
+        var paths: IDPaths {
+            switch self {
+            case .apns: .apns
+            case .fcm: .fcm
+            case .raw(let place): place.idPaths
+            case .trackAction: .trackAction
+            }
+        }
+    }
+
     static func idViolations(
-        _ delivery: Bytes, _ broadlog: Bytes, at paths: IDPaths
+        _ delivery: Bytes, _ broadlog: Bytes, in place: IDPlace
     ) -> [Violation] {
         if delivery.isSafeID, broadlog.isSafeID { return [] }
+        let paths = place.paths
         return [(paths.delivery, delivery), (paths.broadlog, broadlog)].compactMap { field, id in
             if id.isSafeID { return nil }
             if id.isEmpty {

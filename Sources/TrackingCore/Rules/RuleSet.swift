@@ -96,7 +96,7 @@ package struct RuleSet: Sendable {
     private struct CampaignFacts {
         let deliveryID: Bytes
         let broadlogID: Bytes
-        let paths: IDPaths
+        let place: IDPlace
         let flag: TrackingFlag
         let platform: Platform
         let product: Product
@@ -109,19 +109,19 @@ package struct RuleSet: Sendable {
     private func judgePush(
         _ event: EventView, _ raw: RawPayload?, steps: inout some Steps
     ) -> Judgement {
-        let (paths, platform): (IDPaths, Platform)
+        let (place, platform): (IDPlace, Platform)
         switch event.push.payload {
-        case .apns: (paths, platform) = (.apns, .ios)
-        case .fcm(hasData: true): (paths, platform) = (.fcm, .android)
+        case .apns: (place, platform) = (.apns, .ios)
+        case .fcm(hasData: true): (place, platform) = (.fcm, .android)
         case .raw:
             guard let raw, let target = raw.platform else { return .rejected([]) }
-            (paths, platform) = (raw.place.idPaths, target)
+            (place, platform) = (.raw(raw.place), target)
         case .none, .fcm(hasData: false): return .rejected([])  // Rejected by the form rules.
         }
         guard let product = Product(number: event.push.product) else { return .rejected([]) }
         let facts = CampaignFacts(
             deliveryID: event.push.fields.deliveryID, broadlogID: event.push.fields.messageID,
-            paths: paths, flag: TrackingFlag(event.push.fields.flag, platform: platform),
+            place: place, flag: TrackingFlag(event.push.fields.flag, platform: platform),
             platform: platform, product: product, report: ("kind", event.push.kind),
             outcome: Self.pushHits(kind: event.push.kind, product: product))
         var judgement = self.judge(facts, of: event, steps: &steps)
@@ -146,7 +146,7 @@ package struct RuleSet: Sendable {
         // A track action has no payload: the event's platform decides, Android by default (D7).
         let platform = Platform(number: event.platform) ?? .android
         let facts = CampaignFacts(
-            deliveryID: action.deliveryID, broadlogID: action.broadlogID, paths: .trackAction,
+            deliveryID: action.deliveryID, broadlogID: action.broadlogID, place: .trackAction,
             flag: TrackingFlag(action.flag, platform: platform), platform: platform,
             product: product, report: ("action", action.action),
             outcome: Self.actionHits(action: action.action, product: product))
@@ -162,7 +162,7 @@ package struct RuleSet: Sendable {
         }
         steps.note("flag: \(facts.flag.explanation)")
         if let verdict = facts.flag.suppression { return .suppressed(verdict) }
-        let violations = Self.idViolations(facts.deliveryID, facts.broadlogID, at: facts.paths)
+        let violations = Self.idViolations(facts.deliveryID, facts.broadlogID, in: facts.place)
         guard violations.isEmpty else {
             steps.note("ids: not usable, so it is rejected (D10, D11)")
             return .rejected(violations)
