@@ -92,7 +92,7 @@ extension [UInt8] {
             )
         ) { self.append(contentsOf: $0) }
         self.append(contentsOf: event)
-        self.append(contentsOf: more)
+        if !more.isEmpty { self.append(contentsOf: more) }
     }
 }
 
