@@ -16,8 +16,8 @@ extension RuleSet {
             delivery: "track_action.delivery_id", broadlog: "track_action.broadlog_id")
     }
 
-    /// Where a push has its two ids. The paths are made of it only for a violation: they are strings,
-    /// and those of an event without one would be retained and released.
+    /// Where a push has its two ids. The paths are made of it only for a violation: they are
+    /// strings, which each event would retain and release.
     enum IDPlace {
         case apns
         case fcm
@@ -60,10 +60,12 @@ extension RuleSet {
         }
     }
 
-    /// A Standard id that is not hex, or "h" and hex, gets WARNING_ID_NOT_HEX (D49).
-    static func idWarnings(_ delivery: Bytes, _ broadlog: Bytes, product: Product) -> Warnings {
-        guard product == .standard else { return [] }
-        return delivery.isStandardDeliveryID && broadlog.isStandardBroadlogID ? [] : .idNotHex
+    /// Whether Campaign Standard could have made both ids: hex, and "h" and hex. Most are, and such
+    /// ids are safe too, so that one look at them is enough. Others get WARNING_ID_NOT_HEX if the
+    /// product is Standard (D49).
+    static func areStandardIDs(_ delivery: Bytes, _ broadlog: Bytes) -> Bool {
+        delivery.count <= Limits.idBytes && broadlog.count <= Limits.idBytes
+            && delivery.isStandardDeliveryID && broadlog.isStandardBroadlogID
     }
 }
 

@@ -162,7 +162,10 @@ package struct RuleSet: Sendable {
         }
         steps.note("flag: \(facts.flag.explanation)")
         if let verdict = facts.flag.suppression { return .suppressed(verdict) }
-        let violations = Self.idViolations(facts.deliveryID, facts.broadlogID, in: facts.place)
+        let areStandard = Self.areStandardIDs(facts.deliveryID, facts.broadlogID)
+        let violations =
+            areStandard
+            ? [] : Self.idViolations(facts.deliveryID, facts.broadlogID, in: facts.place)
         guard violations.isEmpty else {
             steps.note("ids: not usable, so it is rejected (D10, D11)")
             return .rejected(violations)
@@ -173,8 +176,7 @@ package struct RuleSet: Sendable {
             "product: \(facts.product), \(facts.report.word) \(facts.report.number): "
                 + judgement.outcome)
         guard judgement.verdict == .accepted else { return judgement }
-        judgement.warnings.formUnion(
-            Self.idWarnings(facts.deliveryID, facts.broadlogID, product: facts.product))
+        if facts.product == .standard, !areStandard { judgement.warnings.insert(.idNotHex) }
         if facts.platform == .ios, judgement.hits.contains(HitKinds(.impression)) {
             judgement.warnings.insert(.impressionUnreliable)
         }
