@@ -10,16 +10,21 @@ extension RecentHits {
 
     /// Encodes a group's changes.
     static func row(of changes: [Change]) -> [UInt8] {
-        var row: [UInt8] = []
-        row.reserveCapacity(changes.count * Self.changeBytes)
-        for change in changes {
-            let marks = change.after.rawValue | (change.isNew ? Self.isNew : 0)
-            withUnsafeBytes(of: change.key.high.littleEndian) { row.append(contentsOf: $0) }
-            withUnsafeBytes(of: (change.key.low.littleEndian, marks.littleEndian)) {
-                row.append(contentsOf: $0)
+        let count = changes.count * Self.changeBytes
+        // Stored in place: two appends for a change take 200 instructions.
+        return [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
+            let row = UnsafeMutableRawBufferPointer(buffer)
+            for (index, change) in changes.enumerated() {
+                let marks = change.after.rawValue | (change.isNew ? Self.isNew : 0)
+                let offset = index * Self.changeBytes
+                row.storeBytes(
+                    of: change.key.high.littleEndian, toByteOffset: offset, as: UInt64.self)
+                row.storeBytes(
+                    of: change.key.low.littleEndian, toByteOffset: offset + 8, as: UInt16.self)
+                row.storeBytes(of: marks.littleEndian, toByteOffset: offset + 10, as: UInt16.self)
             }
+            initializedCount = count
         }
-        return row
     }
 
     /// Replays a row's changes; returns the number of new keys.
