@@ -87,8 +87,7 @@ extension CheckpointStore {
 }
 
 extension CheckpointStore.Contents {
-    /// Reads all but the window; returns whether there was a checksum. Must not trap on any
-    /// contents.
+    /// Reads all but the window; returns whether there was a checksum. No contents may trap.
     fileprivate mutating func readProgress(in database: Database) throws -> Bool {
         guard let row = try Row.fetchOne(database, sql: "SELECT * FROM journal") else {
             throw CheckpointStore.Damage()

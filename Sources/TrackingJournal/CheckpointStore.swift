@@ -179,8 +179,7 @@ final class CheckpointStore: Sendable {
     }
 
     /// Whether there was no room. SQLite's own code covers a full disk only; `errno` tells of
-    /// quotas, memory and descriptors. A failed sync is never "no room": what was written may be
-    /// lost.
+    /// quotas, memory and descriptors. A failed sync is never that: what was written may be lost.
     private func isNoRoom(_ error: DatabaseError) -> Bool {
         switch error.extendedResultCode {
         case .SQLITE_IOERR_FSYNC, .SQLITE_IOERR_DIR_FSYNC: return false

@@ -10,9 +10,8 @@ final class JournalLog {
     private let configuration: Journal.Configuration
     /// Records are appended to the last segment.
     private var segments: Deque<Segment> = []
-    /// Segments whose records are no longer needed. Overwriting them is cheaper than extending a
-    /// file, which changes the file system's metadata. They are used in turn, the oldest first, so
-    /// that none keeps what was in it for ever.
+    /// Segments whose records are no longer needed, used in turn, so that none keeps them for ever.
+    /// To extend a file would cost more: it changes the file system's metadata.
     private var spares: Deque<Segment> = []
     private var lastNumber = 0
     /// The losses that rows without a place stand for, by sequence.

@@ -75,6 +75,9 @@ package final class SpoolDirectory: SpoolDisk {
 /// A file descriptor, closed when the last reference goes.
 private final class Descriptor: SpoolFile {
     private static let mode: mode_t = 0o600
+    /// F_OFD_SETLK of fcntl(2), which Glibc's module does not have: a lock of the descriptor, as
+    /// one of the process would end with any other descriptor of the file.
+    private static let setRecordLock: Int32 = 37
 
     let path: String
     let number: Int32
@@ -94,7 +97,7 @@ private final class Descriptor: SpoolFile {
             var whole = Foundation.flock()
             whole.l_type = Int16(F_WRLCK)
             whole.l_whence = Int16(SEEK_SET)
-            return fcntl(self.number, F_OFD_SETLK, &whole) == 0
+            return fcntl(self.number, Self.setRecordLock, &whole) == 0
         #else
             return true
         #endif
