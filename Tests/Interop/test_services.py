@@ -24,7 +24,8 @@ from stream import METHOD
 SECONDS = 20
 SERVICE = "sightline.v1.TrackingService"
 SERVICES = ["grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection",
-            "grpc.reflection.v1alpha.ServerReflection", "sightline.v1.TapService", SERVICE]
+            "grpc.reflection.v1alpha.ServerReflection", "sightline.v1.ErasureService",
+            "sightline.v1.TapService", SERVICE]
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 UNKNOWN_SERVICE = health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
@@ -327,7 +328,7 @@ def test_buf_curl_lists_the_services(running, protocol):
     url = f"http://{running.target}"
     assert curl(running, "--list-services", url, protocol=protocol).split() == SERVICES
     methods = curl(running, "--list-methods", url, protocol=protocol).split()
-    assert f"{SERVICE}/StreamEvents" in methods and len(methods) == 11
+    assert f"{SERVICE}/StreamEvents" in methods and len(methods) == 12
 
 
 REJECTED = {"events": [{}]}
