@@ -15,6 +15,8 @@ struct PrivacyRoutes: Sendable {
                     .ok,
                     try await self.subjects.forget(
                         String(query["subject"] ?? ""), of: String(query["tenant"] ?? "")))
+            } catch let error as ErasureError where error.isOfRequest {
+                return AdminAnswer.text(.badRequest, "\(error)\n")
             } catch let error as ErasureError {
                 return AdminAnswer.text(.conflict, "\(error)\n")
             } catch {

@@ -101,9 +101,9 @@ package final class Quarantine: Service {
         let events = self.waiting.withLock { $0.events }
         do {
             let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
-            let (evicted, bytes) = try await self.file.keep(events, now: now)
+            let (kept, evicted, bytes) = try await self.file.keep(events, now: now)
             self.counts.withLock { counts in
-                counts.kept += events.count
+                counts.kept += kept
                 counts.evicted += evicted
                 counts.bytes = bytes
             }

@@ -12,18 +12,7 @@ extension QuarantineFile {
     /// - Returns: how many were deleted.
     /// - Throws: SQLite's error; the next call goes on.
     package func erase(_ subject: Subject) async throws -> Int {
-        var (after, erased) = (Int64(0), 0)
-        while true {
-            let start = after
-            let piece = try await self.file.write { database in
-                try Self.erase(subject, after: start, in: database)
-            }
-            erased += piece.erased
-            guard let last = piece.last else { break }
-            after = last
-        }
-        try await self.file.emptyLog()
-        return erased
+        try await self.file.eraseInPieces { try Self.erase(subject, after: $1, in: $0) }
     }
 
     private static func erase(

@@ -54,14 +54,16 @@ package struct QuarantineFile: Sendable {
         self.forgotten = forgotten
     }
 
-    /// Adds events, and deletes those that are too old or too many.
+    /// Adds events, except of subjects that were forgotten, and deletes those that are too old or
+    /// too many.
     ///
     /// - Parameter now: microseconds since 1970.
-    /// - Returns: how many were deleted for want of room, and the bytes that the file now uses.
+    /// - Returns: how many were added, how many were deleted for want of room, and the bytes that
+    ///   the file now uses.
     /// - Throws: SQLite's error; then nothing was added.
     func keep(
         _ events: [QuarantinedEvent], now: Int64
-    ) async throws -> (evicted: Int, bytes: Int) {
+    ) async throws -> (kept: Int, evicted: Int, bytes: Int) {
         try await self.file.write { database in
             let insertion = try database.cachedStatement(sql: Self.insertion)
             let kept = events.filter { !$0.isForgotten(by: self.forgotten) }
@@ -71,7 +73,7 @@ package struct QuarantineFile: Sendable {
             }
             try self.deleteOld(now: now, in: database)
             let evicted = try self.evict(in: database)
-            return (evicted, try Self.usedBytes(database))
+            return (kept.count, evicted, try Self.usedBytes(database))
         }
     }
 

@@ -85,17 +85,3 @@ extension QuarantineFile.Row {
         return QuarantineFile.Row(id: self.id, event: event)
     }
 }
-
-extension [UInt8] {
-    /// A length-delimited field, whose number is below 16.
-    fileprivate init(field number: UInt8, _ value: [UInt8]) {
-        self = [number << 3 | 2]
-        var length = value.count
-        while length >= 0x80 {
-            self.append(UInt8(truncatingIfNeeded: length) | 0x80)
-            length >>= 7
-        }
-        self.append(UInt8(truncatingIfNeeded: length))
-        self += value
-    }
-}

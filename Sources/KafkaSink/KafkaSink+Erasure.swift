@@ -16,10 +16,6 @@ extension KafkaSink {
         }
     }
 
-    /// The reports of hits have other tags.
-    private static let tag: UInt = 0
-    private static let type = "sightline.v1.subject.forgotten"
-
     /// On the queue.
     private func tell(_ subject: Subject, _ stop: SinkStop) -> Erasure {
         do {
@@ -29,19 +25,23 @@ extension KafkaSink {
                     self.template.name(tenant: subject.tenant, kind: "\($0.name)")
                 })
             self.tryStart = .now
-            var (missing, failure) = (0, String?.none)
+            // Below the tags of hits. A late report of an earlier subject has another one.
+            self.tombstones &+= 1
+            let tag = UInt(self.tombstones)
+            var (unreported, failure) = (0, String?.none)
             for topic in topics {
                 for id in subject.ids {
-                    let error = try self.produceTombstone(of: id, subject.tenant, topic, producer)
+                    let error = try self.produceTombstone(
+                        of: id, subject.tenant, topic, producer, tag)
                     if let error { return .failed(error) }
-                    missing += 1
+                    unreported += 1
                 }
             }
-            while missing > 0, failure == nil, producer.fatality == nil {
+            while unreported > 0, failure == nil, producer.fatality == nil {
                 producer.flush()
                 producer.poll(milliseconds: 50) { report in
-                    guard report.tag == Self.tag else { return self.take(report) }
-                    missing -= 1
+                    guard report.tag == tag else { return self.take(report) }
+                    unreported -= 1
                     // A topic that is not there has no hits either.
                     let isGood =
                         report.error == RD_KAFKA_RESP_ERR_NO_ERROR
@@ -61,19 +61,21 @@ extension KafkaSink {
 
     /// - Returns: why it cannot be produced.
     private func produceTombstone(
-        of id: String, _ tenant: String, _ topic: String, _ producer: KafkaProducer
+        of id: String, _ tenant: String, _ topic: String, _ producer: KafkaProducer, _ tag: UInt
     ) throws -> String? {
         guard let headers = rd_kafka_headers_new(2) else {
             throw KafkaFailure("librdkafka has no room for headers")
         }
-        for (name, value) in [("ce-type", Self.type), ("ce-source", "/sightline/" + tenant)] {
+        for (name, value) in [
+            ("ce-type", Subject.forgottenType), ("ce-source", "/sightline/" + tenant),
+        ] {
             // It refuses only headers that are read-only.
             _ = rd_kafka_header_add(headers, name, -1, value, value.utf8.count)
         }
         let error = id.withBytes { key in
             producer.produce(
                 to: producer.topic(named: topic), key, Bytes(start: nil, count: 0), headers,
-                tag: Self.tag)
+                tag: tag)
         }
         guard let error else { return "there is no room for the topic \(topic)" }
         return error == RD_KAFKA_RESP_ERR_NO_ERROR ? nil : "\(topic): \(error.text)"

@@ -27,6 +27,8 @@ package final class KafkaSink: Sink, @unchecked Sendable {
     private var producer: KafkaProducer?
     var delivery: KafkaDelivery?
     private var deliveries: UInt32 = 0
+    /// How often consumers were told of subjects that were forgotten.
+    var tombstones: UInt32 = 0
     private var producers = 1
     /// When a hit was last reported, or the batch or the producer was new.
     var lastReport = ContinuousClock.now

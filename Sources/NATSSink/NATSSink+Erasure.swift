@@ -6,15 +6,13 @@ internal import TrackingCore
 package import TrackingSinks
 
 extension NATSSink {
-    /// Publishes an empty message of the `ce-type` `sightline.v1.subject.forgotten` for each id, to
+    /// Publishes an empty message of the `ce-type` `Subject.forgottenType` for each id, to
     /// `<prefix>.<tenant>._.subject_forgotten.0`, and waits for the stream's acks.
     package func erase(_ subject: Subject) async -> Erasure {
         await withCheckedContinuation { continuation in
             self.queue.async { continuation.resume(returning: self.tell(subject)) }
         }
     }
-
-    private static let type = "sightline.v1.subject.forgotten"
 
     /// On the queue.
     private func tell(_ subject: Subject) -> Erasure {
@@ -42,7 +40,8 @@ extension NATSSink {
         tenant.withBytes { source.append(value: $0) }
         id.withBytes { value.append(value: $0) }
         let headers = [
-            ("ce-specversion", "1.0"), ("ce-type", Self.type), ("ce-source", source.text),
+            ("ce-specversion", "1.0"), ("ce-type", Subject.forgottenType),
+            ("ce-source", source.text),
             ("ce-subject", value.text),
         ]
         for (name, value) in headers {

@@ -16,7 +16,6 @@ package struct ReflectionService: RegistrableRPCService {
     static let maxNameBytes = 1024
 
     private let index: DescriptorIndex
-
     private let closing: any Error
 
     /// Answers from an index.

@@ -40,6 +40,11 @@ package enum ErasureError: Error, CustomStringConvertible {
     /// Another subject is being forgotten.
     case busy
 
+    /// Whether it is the request that has to change.
+    package var isOfRequest: Bool {
+        if case .id = self { true } else { false }
+    }
+
     /// What happened, and the fix.
     package var description: String {
         switch self {

@@ -9,11 +9,6 @@ package struct SubjectKeys: Sendable {
     private static let maxKeys = 16
     private static let maxFileBytes = 64 << 10
 
-    /// No keys: subjects are recorded as they are.
-    package static let none = SubjectKeys(hashes: [])
-
-    private init(hashes: [KeyedHash]) { self.hashes = hashes }
-
     /// Reads the file that a configuration names; without one there are no keys.
     ///
     /// - Throws: `ConfigurationError` with the file, the rule and the fix.
@@ -25,7 +20,7 @@ package struct SubjectKeys: Sendable {
                         + "key, as `head -c 32 /dev/urandom | base64` makes one"
                 ])
             }
-            self = .none
+            self.hashes = []
             return
         }
         let path = configuration.keyFile

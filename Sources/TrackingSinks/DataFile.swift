@@ -83,6 +83,26 @@ package final class DataFile: Sendable {
         try await self.use { try $0.read(body) }
     }
 
+    /// Looks through a table in pieces, each in a transaction, and then empties the log.
+    ///
+    /// - Parameter erase: erases from the rows behind an id; returns how many, and the id of the
+    ///   last row that it looked at, nil if there was none.
+    /// - Returns: how many were erased.
+    /// - Throws: SQLite's error, or that of `erase`; what is done stays done.
+    package func eraseInPieces(
+        _ erase: @escaping @Sendable (Database, Int64) throws -> (erased: Int, last: Int64?)
+    ) async throws -> Int {
+        var (after, erased) = (Int64(0), 0)
+        while true {
+            let piece = try await self.write { [after] in try erase($0, after) }
+            erased += piece.erased
+            guard let last = piece.last else { break }
+            after = last
+        }
+        try await self.emptyLog()
+        return erased
+    }
+
     /// Moves what stands in the write-ahead log into the file and cuts the log off, so that neither
     /// has bytes that were overwritten.
     ///

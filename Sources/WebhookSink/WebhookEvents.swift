@@ -72,7 +72,9 @@ struct WebhookEvents: ~Copyable {
 
     /// A request's body that tells of a subject that was forgotten.
     ///
-    /// - Parameter time: microseconds since 1970.
+    /// - Parameters:
+    ///   - id: the event's.
+    ///   - time: seconds since 1970.
     /// - Throws: an error if a text is not UTF-8.
     func body(forgetting subject: Subject, id: String, time: Int64) throws -> [UInt8] {
         var text = TextBuffer(capacity: 1024)
@@ -82,8 +84,10 @@ struct WebhookEvents: ~Copyable {
         try self.source.withBytes { try text.append(escaping: $0) }
         text.append("/")
         subject.tenant.withBytes { text.append(percentEncoding: $0) }
-        text.append("\",\"type\":\"sightline.v1.subject.forgotten\",\"time\":")
-        _ = text.append(seconds: time / 1_000_000, nanos: 0)
+        text.append("\",\"type\":\"")
+        try Subject.forgottenType.withBytes { try text.append(escaping: $0) }
+        text.append("\",\"time\":")
+        _ = text.append(seconds: time, nanos: 0)
         text.append(",\"datacontenttype\":\"application/json\",\"data\":{\"tenant\":")
         try subject.tenant.withBytes { try text.append(quoting: $0) }
         text.append(",\"subjectIds\":[")

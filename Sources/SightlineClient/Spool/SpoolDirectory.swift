@@ -17,7 +17,7 @@ package final class SpoolDirectory: SpoolDisk {
         }
         self.path = path
         self.lock = try Descriptor(path + "/lock", O_RDWR | O_CREAT)
-        guard flock(self.lock.number, LOCK_EX | LOCK_NB) == 0, self.lock.takesRecordLock else {
+        guard flock(self.lock.number, LOCK_EX | LOCK_NB) == 0, self.lock.takeRecordLock() else {
             throw .locked(directory: path)
         }
     }
@@ -90,14 +90,15 @@ private final class Descriptor: SpoolFile {
 
     deinit { if self.number >= 0 { close(self.number) } }
 
-    /// Locks the file for this descriptor, also against clients in Java, which has no flock. Where
-    /// there are no such locks it does nothing.
-    var takesRecordLock: Bool {
+    /// Locks the file for this descriptor, also against clients in Java, which has no flock; false
+    /// if another one has it. Where there are no such locks it does nothing.
+    func takeRecordLock() -> Bool {
         #if os(Linux)
             var whole = Foundation.flock()
             whole.l_type = Int16(F_WRLCK)
             whole.l_whence = Int16(SEEK_SET)
             return fcntl(self.number, Self.setRecordLock, &whole) == 0
+                || (errno != EAGAIN && errno != EACCES)
         #else
             return true
         #endif

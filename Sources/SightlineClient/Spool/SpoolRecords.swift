@@ -68,7 +68,7 @@ package enum SpoolRecords {
         let start = place + self.headByteCount
         guard let length = self.number(at: place, of: bytes),
             let expected = self.number(at: place + 4, of: bytes),
-            start <= bytes.count, Int(length) <= bytes.count - start
+            Int(length) <= bytes.count - start
         else { return nil }
         let event = bytes[start..<start + Int(length)]
         var checksum = CRC32()

@@ -1,6 +1,4 @@
 extension EventView {
-    private static let subjectTag: UInt32 = 5 << 3 | 2
-
     /// The bytes of an event with another subject, all else byte for byte.
     ///
     /// - Parameter subject: at most `Limits.nameBytes`; empty leaves the event without one.
@@ -14,17 +12,9 @@ extension EventView {
         var start = 0
         while let tag = try reader.nextTag() {
             try reader.skip(tag)
-            if tag != Self.subjectTag { result.append(contentsOf: event[start..<reader.offset]) }
+            if tag != 5 << 3 | 2 { result.append(contentsOf: event[start..<reader.offset]) }
             start = reader.offset
         }
-        guard !subject.isEmpty else { return result }
-        result.append(UInt8(truncatingIfNeeded: Self.subjectTag))
-        var length = subject.count
-        while length >= 0x80 {
-            result.append(UInt8(truncatingIfNeeded: length) | 0x80)
-            length >>= 7
-        }
-        result.append(UInt8(truncatingIfNeeded: length))
-        return result + subject
+        return subject.isEmpty ? result : result + [UInt8](field: 5, subject)
     }
 }

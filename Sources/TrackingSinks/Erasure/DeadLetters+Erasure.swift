@@ -12,18 +12,7 @@ extension DeadLetters {
     /// - Returns: how many were deleted.
     /// - Throws: SQLite's error; the next call goes on.
     package func erase(_ subject: Subject) async throws -> Int {
-        var (after, erased) = (Int64(0), 0)
-        while true {
-            let start = after
-            let piece = try await self.file.write { database in
-                try Self.erase(subject, after: start, in: database)
-            }
-            erased += piece.erased
-            guard let last = piece.last else { break }
-            after = last
-        }
-        try await self.file.emptyLog()
-        return erased
+        try await self.file.eraseInPieces { try Self.erase(subject, after: $1, in: $0) }
     }
 
     private static func erase(
@@ -44,7 +33,9 @@ extension DeadLetters {
             // Overwritten in its place first: a deleted row's bytes would stay in the file.
             try database.execute(
                 sql: """
-                    UPDATE dead_letters SET record = zeroblob(length(record)) WHERE rowid = :id;
+                    UPDATE dead_letters SET record = zeroblob(length(record)),
+                        reason = printf('%.*c', length(CAST(reason AS BLOB)), '*')
+                    WHERE rowid = :id;
                     DELETE FROM dead_letters WHERE rowid = :id
                     """, arguments: ["id": id])
             erased += 1

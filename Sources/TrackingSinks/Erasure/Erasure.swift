@@ -1,7 +1,7 @@
 /// What became of a subject in one place where its hits may be.
 package struct Erasure: Sendable, Equatable, Codable {
     /// What was done.
-    package enum Outcome: String, Sendable, Codable, CaseIterable {
+    package enum Outcome: String, Sendable, Codable {
         /// What was there of it is deleted, or its id is overwritten.
         case erased
         /// The receivers of the hits are told, and have to do the rest.

@@ -54,10 +54,15 @@ extension HitBatch {
     /// - Throws: `DamagedPayload`, or `WireError`.
     func masked(by forgotten: ForgottenSubjects) throws -> HitBatch {
         if forgotten.isEmpty { return self }
+        var isConcerned = false
+        try self.forEachEvent { event, origin in
+            guard !isConcerned else { return }
+            isConcerned = try forgotten.contains(subjectOf: event.bytes, tenant: origin.tenant)
+        }
+        guard isConcerned else { return self }
         var payload: [UInt8] = []
         payload.reserveCapacity(self.payload.count)
         var groups: [Group] = []
-        var isChanged = false
         try self.forEachGroup { group, bytes in
             let start = payload.count
             _ = try HitBlock.append(
@@ -66,7 +71,6 @@ extension HitBatch {
                     guard
                         try forgotten.contains(subjectOf: event.bytes, tenant: origin.tenant)
                     else { return nil }
-                    isChanged = true
                     return try EventView.bytes(of: event.bytes, subject: [])
                 })
             groups.append(
@@ -74,7 +78,6 @@ extension HitBatch {
                     sequence: group.sequence, positions: group.positions,
                     bytes: start..<payload.count))
         }
-        guard isChanged else { return self }
         return HitBatch(
             journal: self.journal, sequence: self.sequence, payload: payload,
             eventCount: self.eventCount, groups: groups)

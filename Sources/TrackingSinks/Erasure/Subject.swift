@@ -7,6 +7,9 @@ package struct Subject: Sendable, Equatable {
     /// The id, and the hashes under which `privacy.subject` has recorded it.
     package let ids: [String]
 
+    /// The type of the message by which receivers of hits are told, as CloudEvents have it.
+    package static let forgottenType = "sightline.v1.subject.forgotten"
+
     /// Creates a subject of a tenant.
     package init(tenant: String, ids: [String]) { (self.tenant, self.ids) = (tenant, ids) }
 

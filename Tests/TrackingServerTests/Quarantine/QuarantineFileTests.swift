@@ -53,8 +53,9 @@ struct QuarantineFileTests {
         try await TestDirectory.with { directory in
             let file = try self.file(directory)
             let events = try (0..<2500).map { try self.event("h\($0)", at: Int64($0)) }
-            let (evicted, bytes) = try await file.keep(events, now: 0)
-            #expect(evicted == 0 && bytes > events.reduce(0) { $0 + $1.event.count })
+            let (kept, evicted, bytes) = try await file.keep(events, now: 0)
+            #expect(
+                kept == 2500 && evicted == 0 && bytes > events.reduce(0) { $0 + $1.event.count })
             #expect(try await self.ids(file) == (0..<2500).map { "h\($0)" })
             let first = try await file.rows(QuarantineFilter(), after: 0, through: 1)
             #expect(first.map(\.event.event) == [events[0].event])
@@ -164,9 +165,9 @@ struct QuarantineFileTests {
             let events = try (0..<1000).map { try self.event("h\($0)", padding: 200) }
             let used = try await self.file(directory).keep(events, now: 0).bytes
             let same = try self.file(directory) { $0.maxBytes = used }
-            #expect(try await same.keep([], now: 0) == (0, used))
+            #expect(try await same.keep([], now: 0) == (0, 0, used))
             let smaller = try self.file(directory) { $0.maxBytes = used - 1 }
-            let (evicted, bytes) = try await smaller.keep([], now: 0)
+            let (_, evicted, bytes) = try await smaller.keep([], now: 0)
             #expect(evicted > 0 && bytes < used)
         }
     }
