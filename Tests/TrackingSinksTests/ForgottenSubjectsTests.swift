@@ -178,4 +178,22 @@ struct ForgottenSubjectsTests {
         #expect(await sink.deliver(batch) == .delivered)
         #expect(try rows("SELECT * FROM hits").count == before.count + 2)
     }
+
+    @Test("where most rows go, pages are joined, and none keeps a copy of what has moved")
+    func manyRows() async throws {
+        let sink = try SQLiteSink(path: self.directory.file("hits.db"))
+        for request in 0..<20 {
+            let events = (0..<100).map { place in
+                var event = TestEvents.opened(id: request * 100 + place)
+                event.subjectID = place % 10 == 0 ? "subject-2" : "subject-1"
+                event.push.fcm.data.customFields = ["key": String(repeating: "v", count: 200)]
+                return event
+            }
+            let batch = try TestHits.batch(events, sequence: Int64(request + 1))
+            #expect(await sink.deliver(batch) == .delivered)
+        }
+        #expect(await sink.erase(Self.gone) == .erased(20 * 90 * 2))
+        #expect(try self.holds("subject-1") == [])
+        #expect(try !self.holds("subject-2").isEmpty)
+    }
 }
