@@ -168,9 +168,9 @@ enum SourceRules {
         ]),
     ]
 
-    private static let sinks = [
-        "SQLiteSink", "JSONLinesSink", "StandardOutputSink", "DiscardSink", "NATSSink",
-        "KafkaSink", "CampaignSink", "WebhookSink", "PostgreSQLSink", "GRPCSink",
+    /// What is called a sink of every kind.
+    private static let commonSinks: Set = [
+        "CountedSink", "JournalSink", "ListedSink", "RunningSink", "SharedSink",
     ]
 
     /// Imports that point up or sideways, or do not say their level.
@@ -196,9 +196,12 @@ enum SourceRules {
             return []
         }
         return Self.findings(in: file) { line in
-            let code = Self.code(of: line)
-            guard let sink = Self.sinks.first(where: code.contains) else { return nil }
-            return "names \(sink): wire it in SinkFactory.swift"
+            let words = Self.code(of: line).split { !$0.isLetter }.map(String.init)
+            let sink = words.first { word in
+                word.hasSuffix("Sink") && word != "Sink" && word.first?.isUppercase == true
+                    && !Self.commonSinks.contains(word)
+            }
+            return sink.map { "names \($0): wire it in SinkFactory.swift" }
         }
     }
 

@@ -146,6 +146,15 @@ struct TestedSink: CustomTestStringConvertible {
         }
     }
 
+    /// Whether the test hit stays: discard keeps nothing, Campaign gets none, the stream of NATS
+    /// drops it, and PostgreSQL's transaction is rolled back.
+    var keepsTrialHit: Bool {
+        switch self.kind {
+        case .sqlite, .jsonl, .stdout, .kafka, .webhook, .grpc: true
+        case .discard, .nats, .campaign, .postgresql: false
+        }
+    }
+
     private static func hits(ofLines text: String) throws -> [ReadHit] {
         try text.split(separator: "\n").map { line in
             let record = try Sightline_V1_TrackingRecord(jsonString: String(line))

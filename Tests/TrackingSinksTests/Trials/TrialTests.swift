@@ -82,14 +82,3 @@ struct TrialTests {
         #expect(refused.last?.text == "127.0.0.1:1: Connection refused")
     }
 }
-
-extension TestedSink {
-    /// Whether the test hit stays: discard keeps nothing, Campaign gets none, the stream of NATS
-    /// drops it, and PostgreSQL's transaction is rolled back.
-    var keepsTrialHit: Bool {
-        switch self.kind {
-        case .sqlite, .jsonl, .stdout, .kafka, .webhook, .grpc: true
-        case .discard, .nats, .campaign, .postgresql: false
-        }
-    }
-}
