@@ -25,7 +25,6 @@ package struct DeliveryAccount: Sendable {
         fileprivate let delivery: String
         fileprivate let rows: [LedgerCount]
         fileprivate let unnamed: [LedgerCount]
-        fileprivate let retainDays: Int
 
         /// Reads a delivery's rows, and those without one.
         package init(of delivery: String, tenant: String, in ledger: Ledger) {
@@ -34,7 +33,6 @@ package struct DeliveryAccount: Sendable {
             self.delivery = delivery
             self.rows = ledger.counts(tenant: tenant, delivery: delivery, limit: limit)
             self.unnamed = ledger.counts(tenant: tenant, delivery: "", limit: limit)
-            self.retainDays = ledger.retainDays
         }
     }
 
@@ -54,16 +52,11 @@ package struct DeliveryAccount: Sendable {
             DeliveryDiagnosis.concerned(others, by: own) + others.filter(\.isOther)
         self.isTruncated = max(source.rows.count, source.unnamed.count) > Self.maxRows
         self.findings =
-            DeliveryDiagnosis(
-                of: source.delivery, rows: own, unnamed: others, retainDays: source.retainDays
-            ).findings
+            DeliveryDiagnosis(of: source.delivery, rows: own, unnamed: others).findings
     }
 }
 
 extension Ledger {
-    /// The days after which a row is dropped.
-    package var retainDays: Int { Int(self.retainHours) / 24 }
-
     /// The accounts of a delivery: of one tenant, or of each that has rows of it. If none has, of
     /// each that has any. Reads the whole table.
     package func accounts(of delivery: String, tenant: String?) -> [DeliveryAccount] {

@@ -15,10 +15,7 @@ package struct DeliveryDiagnosis: Sendable {
     ///   - delivery: its id, for the sentences.
     ///   - rows: the delivery's rows.
     ///   - unnamed: rows of the same tenant whose events name no delivery.
-    ///   - retainDays: how long the ledger keeps rows.
-    package init(
-        of delivery: String, rows: [LedgerRow], unnamed: [LedgerRow], retainDays: Int
-    ) {
+    package init(of delivery: String, rows: [LedgerRow], unnamed: [LedgerRow]) {
         var findings: [DeliveryFinding] = []
         for counts in DeliveryCounts.byPlatform(rows) {
             findings += counts.patterns + counts.flagFindings + counts.rejectionFindings
@@ -32,9 +29,7 @@ package struct DeliveryDiagnosis: Sendable {
         findings = findings.enumerated().sorted {
             ($1.element.weight, $0.offset) < ($0.element.weight, $1.offset)
         }.map(\.element)
-        if rows.isEmpty {
-            findings.insert(Self.nothingSeen(delivery, retainDays), at: 0)
-        }
+        if rows.isEmpty { findings.insert(Self.nothingSeen(delivery), at: 0) }
         self.findings = findings
     }
 
@@ -47,11 +42,12 @@ package struct DeliveryDiagnosis: Sendable {
         return unnamed.filter { !$0.isOther && (apps.isEmpty || apps.contains($0.app)) }
     }
 
-    private static func nothingSeen(_ delivery: String, _ days: Int) -> DeliveryFinding {
+    private static func nothingSeen(_ delivery: String) -> DeliveryFinding {
         DeliveryFinding(
             code: .nothingSeen,
-            sentence: "Nothing of delivery \(delivery) has arrived within \(days) days: see that "
-                + "the app reports its interactions to this server, with the payload's own _dId",
+            sentence: "Nothing of delivery \(delivery) has arrived in the days that the ledger "
+                + "keeps (ledger.retain_days): see that the app reports its interactions to this "
+                + "server, with the payload's own _dId",
             figures: [.init(name: "events", value: 0)])
     }
 

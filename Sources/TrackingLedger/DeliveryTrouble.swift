@@ -45,12 +45,10 @@ extension Ledger {
             rows[Place(tenant: row.tenant, delivery: row.delivery), default: []].append(row)
         }
         let troubles = rows.flatMap { place, rows in
-            DeliveryDiagnosis(
-                of: place.delivery, rows: rows, unnamed: [], retainDays: self.retainDays
-            ).findings.map { finding in
+            DeliveryDiagnosis(of: place.delivery, rows: rows, unnamed: []).findings.map {
                 DeliveryTrouble(
-                    tenant: place.tenant, delivery: place.delivery, code: finding.code.rawValue,
-                    sentence: finding.sentence, events: finding.figures.first?.value ?? 0)
+                    tenant: place.tenant, delivery: place.delivery, code: $0.code.rawValue,
+                    sentence: $0.sentence, events: $0.figures.first?.value ?? 0)
             }
         }
         return Array(

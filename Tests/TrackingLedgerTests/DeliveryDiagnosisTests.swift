@@ -108,7 +108,7 @@ struct DeliveryDiagnosisTests {
             "no consent, and nothing else", [],
             unnamed: [Self.row(.refused(.suppressedConsent), 1200, delivery: "")],
             [.nothingSeen, .consentMissing],
-            "Nothing of delivery 56c4 has arrived within 90 days",
+            "Nothing of delivery 56c4 has arrived in the days that the ledger keeps",
             "1,200 events of its apps were not tracked, for their recipients gave no consent"),
         Mistake(
             "test messages",
@@ -264,6 +264,6 @@ struct DeliveryDiagnosisTests {
     private static func findings(
         _ rows: [LedgerRow], _ unnamed: [LedgerRow]
     ) -> [DeliveryFinding] {
-        DeliveryDiagnosis(of: "56c4", rows: rows, unnamed: unnamed, retainDays: 90).findings
+        DeliveryDiagnosis(of: "56c4", rows: rows, unnamed: unnamed).findings
     }
 }
