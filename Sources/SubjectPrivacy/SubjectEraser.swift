@@ -1,3 +1,4 @@
+package import Logging
 internal import Synchronization
 internal import TrackingCore
 package import TrackingSinks
@@ -33,17 +34,20 @@ package final class SubjectEraser: SubjectForgetting {
     private let file: ForgottenFile
     private let keys: SubjectKeys
     private let places: @Sendable () -> [Place]
+    private let logger: Logger
     private let isUnderWay = Atomic(false)
 
     /// Creates an eraser.
     ///
     /// - Parameters:
     ///   - keys: by which subjects are or were hashed.
+    ///   - logger: is told what was done, for whom of the tenants, and never of which subject.
     ///   - places: where hits may be now.
     package init(
-        _ file: ForgottenFile, keys: SubjectKeys, places: @escaping @Sendable () -> [Place]
+        _ file: ForgottenFile, keys: SubjectKeys, logger: Logger,
+        places: @escaping @Sendable () -> [Place]
     ) {
-        (self.file, self.keys, self.places) = (file, keys, places)
+        (self.file, self.keys, self.logger, self.places) = (file, keys, logger, places)
     }
 
     /// Erases what there is of a subject, one place after the other, and masks what comes of it.
@@ -63,7 +67,25 @@ package final class SubjectEraser: SubjectForgetting {
             places.append(
                 ErasureReceipt.Place(name: place.name, erasure: await place.erase(subject)))
         }
-        return ErasureReceipt(places: places)
+        let receipt = ErasureReceipt(places: places)
+        self.tell(receipt, of: tenant)
+        return receipt
+    }
+
+    private func tell(_ receipt: ErasureReceipt, of tenant: String) {
+        let outcomes = receipt.places.map { place in
+            (place.name, Logger.MetadataValue.string("\(place.erasure.outcome)"))
+        }
+        let erased = receipt.places.reduce(0) { $0 + $1.erasure.count }
+        self.logger.log(
+            level: receipt.hasFailed ? .warning : .info,
+            receipt.hasFailed
+                ? "a subject is forgotten, but not in each place: forget it again"
+                : "a subject is forgotten",
+            metadata: [
+                "tenant": "\(tenant)", "erased": .stringConvertible(erased),
+                "places": .dictionary(.init(outcomes) { $1 }),
+            ])
     }
 }
 

@@ -59,7 +59,7 @@ extension Application {
         let services: [any RegistrableRPCService] = [
             TrackingService(ingest: ingest, stream: configuration.stream),
             HealthService(board: board), TapService(verdicts: ingest.tap),
-            ErasureService(subjects: subjects),
+            ErasureService(ingest: ingest, subjects: subjects),
         ]
         guard configuration.isReflectionEnabled else { return services }
         return services + [

@@ -89,7 +89,7 @@ package struct Application: Sendable {
         reloader?.add(Reloadable("sinks") { try sinks.prepare($0) })
         let quarantine = try Self.quarantine(
             configuration, version: build.version, forgotten.subjects, logger)
-        let eraser = SubjectEraser(forgotten, keys: keys) {
+        let eraser = SubjectEraser(forgotten, keys: keys, logger: logger) {
             Self.places(sinks, deadLetters, quarantine?.file)
         }
         let ingest = Self.ingest(

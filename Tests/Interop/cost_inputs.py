@@ -11,12 +11,15 @@ from attacks import worst_payload
 from connection_ends import raw
 from costs import DATA, HEADERS, RESET, WIDE, Meter, Site
 from peer import PREFACE
+from protos import erasure_service as es
 from protos import event as e
 from protos import service as s
 
 SERVICE = "/sightline.v1.TrackingService/"
-STREAM, RECORD, EXPLAIN, INSPECT = (
-    SERVICE + name for name in ("StreamEvents", "RecordEvents", "ExplainEvents", "InspectPayload"))
+STREAM, RECORD, EXPLAIN, INSPECT, EXPLAIN_DELIVERY = (
+    SERVICE + name for name in ("StreamEvents", "RecordEvents", "ExplainEvents", "InspectPayload",
+                                "ExplainDelivery"))
+FORGET = "/sightline.v1.ErasureService/ForgetSubject"
 CHECK, LIST, WATCH = ("/grpc.health.v1.Health/" + name for name in ("Check", "List", "Watch"))
 REFLECT = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
 GZIP = ("grpc-encoding", "gzip")
@@ -120,6 +123,24 @@ def calls(path: str, data: bytes, *fields, bare: bool = False, at_once: int = 50
     return run
 
 
+def opened_in(app: str) -> e.TrackingEvent:
+    event = e.TrackingEvent(app_id=app)
+    event.push.kind = e.PUSH_INTERACTION_KIND_OPENED
+    event.push.apns.MergeFrom(type(event.push.apns)(delivery_id="56c4", message_id="h138a"))
+    return event
+
+
+def asks_why(site: Site) -> None:
+    """Calls for a delivery of so many apps that no more of its rows are looked at."""
+    with site.server.channel() as channel:
+        for first in range(0, 6000, 2000):
+            site.server.stub(channel).RecordEvents(s.RecordEventsRequest(events=[
+                opened_in(f"app{first + number}") for number in range(2000)]),
+                metadata=site.credentials)
+    calls(EXPLAIN_DELIVERY, message(s.ExplainDeliveryRequest(delivery_id="56c4")
+                                    .SerializeToString()), at_once=5)(site)
+
+
 def stream(path: str, make: Callable[[int], bytes], *fields, per_burst: int = 1) -> Run:
     """One call with messages that never end."""
     def run(site: Site) -> None:
@@ -221,6 +242,10 @@ INPUTS: dict[str, Input] = {
     "InspectPayload: zeros, gzip": Input(
         calls(INSPECT, message(b"\x0a\x80\x80\x04" + b"[" + b"0," * 32766 + b"0 ]", True), GZIP,
               at_once=5), "tenant"),
+    "ExplainDelivery: 5,000 rows": Input(asks_why, "tenant"),
+    "ForgetSubject: one at a time": Input(
+        calls(FORGET, message(es.ForgetSubjectRequest(subject_id="a").SerializeToString()),
+              at_once=1), "tenant"),
     "hold: Health/Check": Input(holds(b"", CHECK), is_held=True),
     "hold: Health/Check, long metadata": Input(holds(b"", CHECK, *LONG), is_held=True),
     "hold: Health/Check, gzip": Input(

@@ -198,7 +198,8 @@ class Grounds:
         self.folder = folder
         keys = folder / "keys.json"
         self.key = subprocess.run(
-            [str(binary()), "keys", "new", "--tenant", "a", "--keys-file", str(keys)],
+            [str(binary()), "keys", "new", "--tenant", "a", "--scopes", "erase",
+             "--keys-file", str(keys)],
             capture_output=True, text=True, timeout=60, check=True).stdout.strip()
         signer = ec.generate_private_key(ec.SECP521R1())
         jwk = json.loads(jwt.get_algorithm_by_name("ES512").to_jwk(signer.public_key()))

@@ -184,6 +184,29 @@ def test_a_credential_needs_the_scope_and_reaches_its_own_tenant_alone(
         assert erased(with_scope) == 0
 
 
+def test_a_recipient_is_charged_to_the_quota_and_logged_without_its_id(make_server, tmp_path):
+    keys = KeysFile(tmp_path / "keys.yaml")
+    key = keys.new("acme", "--scopes", "erase")
+    # 3,600 bytes at once, and then one a second: 14 ids of 256 bytes.
+    server = make_server("--set=auth.mode=keys", f"--set=auth.keys_file={keys.path}",
+                         "--set=quotas.bytes_per_second=1",
+                         "--set=quotas.burst_seconds=3600").start()
+    gone = subject().ljust(256, "-")
+    with server.channel() as channel:
+        stub = erasure_service_grpc.ErasureServiceStub(channel)
+        def forget_it():
+            stub.ForgetSubject(es.ForgetSubjectRequest(subject_id=gone), metadata=bearer(key),
+                               timeout=60)
+        for _ in range(14):
+            forget_it()
+        with pytest.raises(grpc.RpcError, match="quota: 1 bytes per second") as refused:
+            forget_it()
+    assert refused.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+    told = server.log(1_000_000)
+    assert told.count("a subject is forgotten") == 14 and '"tenant":"acme"' in told, told
+    assert gone.rstrip("-") not in told
+
+
 def test_so_many_ids_are_remembered_and_not_one_more(make_server, facts):
     """Beyond the limit nothing is erased: what comes later could not be masked."""
     first, second = impressions(facts, 1, subject()), impressions(facts, 1, subject())

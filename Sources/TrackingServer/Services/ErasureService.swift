@@ -7,8 +7,10 @@ internal import SwiftProtobuf
 internal import TrackingCore
 internal import TrackingSinks
 
-/// Implements sightline.v1.ErasureService: forgets recipients of the caller's tenant.
+/// Implements sightline.v1.ErasureService: forgets recipients of the caller's tenant, each of which
+/// is charged to the quota as one event.
 struct ErasureService: Sightline_V1_ErasureService.SimpleServiceProtocol {
+    let ingest: Ingest
     let subjects: any SubjectForgetting
 
     func forgetSubject(
@@ -16,6 +18,8 @@ struct ErasureService: Sightline_V1_ErasureService.SimpleServiceProtocol {
     ) async throws -> Sightline_V1_ForgetSubjectResponse {
         let caller = context.principal
         guard caller.has(.erase) else { throw ServiceError.scopeMissing.status }
+        try self.ingest.allowance(of: caller.tenant)
+            .take(events: 1, bytes: request.subjectID.utf8.count)
         do {
             let receipt = try await self.subjects.forget(
                 request.subjectID, of: caller.tenant.name)
