@@ -36,7 +36,8 @@ generate: bootstrap ## Generate the code from Protos
 	Scripts/generate $(GENERATED)
 
 check: check-deploy ## All checks
-check: check-generated check-protos check-format check-scripts check-rules check-docs check-api
+check: check-generated check-protos check-format check-scripts check-rules check-docs check-api \
+	check-planted
 
 check-generated: bootstrap ## Prove that the generated code is current
 	Scripts/check-generated $(GENERATED)
@@ -72,6 +73,10 @@ check-api: bootstrap ## Prove that docs/api.md is what Protos say
 
 check-deploy: bootstrap ## Check Deploy: alerts and their tests, dashboard, unit, manifests
 	.venv/bin/python Scripts/check-deploy
+
+.PHONY: check-planted
+check-planted: ## Prove that each bug of Scripts/planted-bugs has its place in the sources
+	Scripts/planted-bugs --places
 
 format: bootstrap ## Format hand-written Swift in place
 	swift format --in-place --recursive --parallel Package.swift Plugins Sources Tests Benchmarks/micro
