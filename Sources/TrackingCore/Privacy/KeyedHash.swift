@@ -51,9 +51,11 @@ package struct KeyedHash: Sendable {
     package init(key: [UInt8]) {
         var block = key
         if block.count > Self.blockBytes {
-            var context = SHA256_CTX()
-            SHA256_Init(&context)
-            block = key.withUnsafeBytes { context.digest(of: $0) }
+            block = [UInt8](unsafeUninitializedCapacity: Int(SHA256_DIGEST_LENGTH)) { code, count in
+                var context = SHA256_CTX(block: key)
+                SHA256_Final(code.baseAddress, &context)
+                count = code.count
+            }
         }
         block += [UInt8](repeating: 0, count: Self.blockBytes - block.count)
         self.inner = SHA256_CTX(block: block.map { $0 ^ 0x36 })
@@ -62,19 +64,35 @@ package struct KeyedHash: Sendable {
 
     /// All 32 bytes of a message's HMAC.
     func code(of message: Bytes) -> [UInt8] {
-        var (inner, outer) = (self.inner, self.outer)
-        return inner.digest(of: message).withUnsafeBytes { outer.digest(of: $0) }
+        [UInt8](unsafeUninitializedCapacity: Int(SHA256_DIGEST_LENGTH)) { code, count in
+            var inner = self.inner
+            inner.update(message)
+            self.finish(&inner, code.baseAddress)
+            count = code.count
+        }
     }
 
     /// The hash of a tenant's subject. The tenant is preceded by its length (4 bytes, big-endian).
+    /// Allocates nothing: once a subject was forgotten, each hit is hashed for each sink.
     package func callAsFunction(tenant: Bytes, subject: Bytes) -> Value {
-        var message = withUnsafeBytes(of: UInt32(truncatingIfNeeded: tenant.count).bigEndian) {
-            [UInt8]($0)
+        var inner = self.inner
+        withUnsafeBytes(of: UInt32(truncatingIfNeeded: tenant.count).bigEndian) { inner.update($0) }
+        inner.update(tenant)
+        inner.update(subject)
+        return withUnsafeTemporaryAllocation(
+            of: UInt8.self, capacity: Int(SHA256_DIGEST_LENGTH)
+        ) { code in
+            self.finish(&inner, code.baseAddress)
+            return Value(first16: code)
         }
-        message.reserveCapacity(message.count + tenant.count + subject.count)
-        message.append(contentsOf: tenant)
-        message.append(contentsOf: subject)
-        return Value(first16: message.withUnsafeBytes { self.code(of: $0) })
+    }
+
+    /// The outer pass over what the inner one gives, both in `code`.
+    private func finish(_ inner: inout SHA256_CTX, _ code: UnsafeMutablePointer<UInt8>?) {
+        SHA256_Final(code, &inner)
+        var outer = self.outer
+        SHA256_Update(&outer, code, Int(SHA256_DIGEST_LENGTH))
+        SHA256_Final(code, &outer)
     }
 }
 
@@ -85,11 +103,7 @@ extension SHA256_CTX {
         SHA256_Update(&self, block, block.count)
     }
 
-    fileprivate mutating func digest(of message: Bytes) -> [UInt8] {
-        SHA256_Update(&self, message.baseAddress, message.count)
-        return [UInt8](unsafeUninitializedCapacity: Int(SHA256_DIGEST_LENGTH)) { bytes, count in
-            SHA256_Final(bytes.baseAddress, &self)
-            count = Int(SHA256_DIGEST_LENGTH)
-        }
+    fileprivate mutating func update(_ bytes: Bytes) {
+        SHA256_Update(&self, bytes.baseAddress, bytes.count)
     }
 }
