@@ -1,5 +1,6 @@
 """Fixtures: servers, ours and nats-servers, that end with their test; figures for the summary."""
 
+import os
 import pathlib
 import random
 import shutil
@@ -12,6 +13,9 @@ from nats_server import NatsServer
 from server import Server
 
 FIGURE = "figure"
+# A server that crashes tells its log where it was.
+os.environ.setdefault("SWIFT_BACKTRACE", "enable=yes,interactive=no,color=no,images=none,"
+                      "registers=none,threads=crashed")
 
 
 def pytest_addoption(parser):

@@ -41,6 +41,10 @@ def wait_until(condition, what: str, seconds: float = 60, every: float = 0.05):
         time.sleep(every)
 
 
+CRASHES = {signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV,
+           signal.SIGTRAP}
+
+
 class Server:
     """One data directory, and the process that serves it now. Logs of all its processes go into
     one file beside the directory."""
@@ -133,6 +137,10 @@ class Server:
         if self.process and self.process.poll() is None:
             self.kill()
         scan(self.log_path)
+        # No test of ours has asked for one of these.
+        if self.process and -self.process.returncode in CRASHES:
+            signal_name = signal.Signals(-self.process.returncode).name
+            raise AssertionError(f"ended by {signal_name}\n{self.log(40_000)}")
 
     def channel(self) -> grpc.Channel:
         # No pooled subchannel: each channel is a connection of its own, and a dead one is not kept.
