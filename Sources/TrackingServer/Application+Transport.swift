@@ -11,20 +11,20 @@ extension Application {
     /// The gRPC server, with what asks each call for its credentials.
     static func server(
         _ configuration: ServerConfiguration, _ ingest: Ingest, _ board: HealthBoard,
-        _ connections: OpenConnections, _ certificates: ServerCertificates?,
-        _ authenticator: Authenticator?, _ subjects: any SubjectForgetting, _ logger: Logger
+        _ connections: OpenConnections, _ access: Access, _ subjects: any SubjectForgetting,
+        _ logger: Logger
     ) throws -> GRPCServer<HTTP2ServerTransport.Posix> {
         let transport = HTTP2ServerTransport.Posix(
             address: configuration.host.contains(":")
                 ? .ipv6(host: configuration.host, port: configuration.port)
                 : .ipv4(host: configuration.host, port: configuration.port),
-            transportSecurity: try certificates?.transportSecurity() ?? .plaintext,
+            transportSecurity: try access.certificates?.transportSecurity() ?? .plaintext,
             config: Self.transportConfig(configuration, ingest, connections, logger))
         var interceptors: [any ServerInterceptor] = []
-        if let certificates, configuration.tls.mode == .mtls {
+        if let certificates = access.certificates, configuration.tls.mode == .mtls {
             interceptors.append(ClientCertificateInterceptor(trust: certificates.clients))
         }
-        if let authenticator {
+        if let authenticator = access.authenticator {
             interceptors.append(
                 AuthenticationInterceptor(
                     authenticator, openReflection: configuration.auth.openReflection))

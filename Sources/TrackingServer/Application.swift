@@ -1,6 +1,5 @@
 // Assembles the service. Its parts start in the order of their list and stop in reverse.
 internal import AdminServer
-internal import Credentials
 internal import EventQuarantine
 internal import Foundation
 internal import GRPCCore
@@ -28,7 +27,6 @@ package struct Application: Sendable {
     private let journal: Journal
     private let sinks: RunningSinks
     private let services: ServiceGroup
-    private let certificates: ServerCertificates?
     /// The server's metrics.
     package let metrics: MetricsRegistry
     private let spans: SpanExporter?
@@ -55,105 +53,63 @@ package struct Application: Sendable {
         let directory = configuration.dataDirectory
         let life = LifeLog(configuration, build: build, logger: logger)
         self.life = life
-        self.certificates = try Self.certificates(configuration, logger)
-        let authenticator = try await Self.authenticator(configuration, logger)
-        if let authenticator {
-            reloader?.add(Reloadable("credentials") { try await authenticator.prepare($0.auth) })
-        }
-        let quotas = try TenantQuotas(configuration.quotas)
-        reloader?.add(Reloadable("quotas") { try quotas.prepare($0.quotas) })
+        let access = try await Access(configuration, reloader, logger)
         self.spans = try Self.spanExporter(configuration, logger)
         self.lock = try DirectoryLock(directory: directory)
         let observations = AdminObservations(configuration.admin)
         let metrics = ServerMetrics()
         self.metrics = metrics.registry
-        var journalConfiguration = configuration.journal
-        journalConfiguration.program = "Sightline \(build.version)"
-        self.journal = try Journal(
-            directory: directory + "/journal", sinks: configuration.journalSinks,
-            configuration: journalConfiguration, onCommit: { metrics.countCommit($0) },
-            onFailure: onFailure)
-        let journal = self.journal
+        let journal = try Self.journal(configuration, build, metrics, onFailure: onFailure)
+        self.journal = journal
         life.recovered(journal.recovery)
-        let keys = try SubjectKeys(configuration.privacy)
-        let forgotten = try await ForgottenFile(
-            directory: directory, maxCount: configuration.privacy.maxForgotten, logger: logger)
-        let deadLetters = try DeadLetters(
-            path: directory + "/dead_letters.db", maxRows: configuration.maxDeadLetters,
-            forgotten: forgotten.subjects, logger: logger)
-        let sinks = try RunningSinks(
-            configuration, journal, deadLetters, metrics, forgotten: forgotten.subjects,
-            funnels: observations.hasPage ? observations.funnels : nil, logger: logger,
-            ownSinks: ownSinks)
-        self.sinks = sinks
-        reloader?.add(Reloadable("sinks") { try sinks.prepare($0) })
-        let quarantine = try Self.quarantine(
-            configuration, version: build.version, forgotten.subjects, logger)
-        let eraser = SubjectEraser(forgotten, keys: keys, logger: logger) {
-            Self.places(sinks, deadLetters, quarantine?.file)
-        }
+        let stores = try await DataStores(
+            configuration, version: build.version, journal, metrics,
+            funnels: observations.hasPage ? observations.funnels : nil, ownSinks: ownSinks, logger)
+        self.sinks = stores.sinks
+        reloader?.add(Reloadable("sinks") { try stores.sinks.prepare($0) })
         let ingest = Self.ingest(
-            configuration, keys, journal, quotas, metrics, observations.rejections, quarantine)
+            configuration, journal, stores, access.quotas, metrics, observations.rejections)
         let board = HealthBoard(maxWatchers: configuration.maxHealthWatchers) { journal.isTaking }
         let connections = OpenConnections()
-        metrics.collect(journal)
-        metrics.collect(board)
-        if let reloader { metrics.collect(reloader) }
-        metrics.collect(sinks, dataDirectory: directory)
-        if let quarantine { metrics.collect(quarantine) }
-        metrics.collect(build, budget: ingest.budget, connections: connections)
-        if let certificates { metrics.collect(certificates) }
-        if let spans { metrics.collect(spans.counts) }
-        let notifier = ServiceNotifier(environment: ProcessInfo.processInfo.environment) {
-            await journal.probe()
-        }
-        if let notifier {
-            reloader?.observe(
-                begin: { notifier.reloading() }, end: { notifier.ready("reloaded") })
-        }
+        let notifier = Self.notifier(journal, reloader)
         // "Listening" is announced only once the admin server answers too.
         let (adminBound, adminBinding) = AsyncStream.makeStream(of: Void.self)
         if !observations.hasPage { adminBinding.finish() }
         let grpc = GRPCService(
+            configuration: configuration,
             server: try Self.server(
-                configuration, ingest, board, connections, self.certificates, authenticator,
-                eraser, logger),
-            board: board, connections: connections, tap: ingest.tap,
-            address: "\(configuration.host):\(configuration.port)",
-            adminBound: adminBound, drainDelay: configuration.drainDelay,
-            drainTimeout: configuration.drainTimeout, logger: logger,
+                configuration, ingest, board, connections, access, stores.eraser, logger),
+            board: board, connections: connections, tap: ingest.tap, adminBound: adminBound,
+            logger: logger,
             onListening: { address in
                 life.started(address: address)
                 notifier?.ready("takes events on \(address)")
                 onListening(address)
             },
             onDrain: { notifier?.stopping() })
-        // Starts first and stops last, so that the last summary covers everything and the exporter
-        // gets every span.
-        let summary = LogSummary(
-            of: metrics.registry, every: configuration.logSummaryInterval, logger: logger)
-        var services: [any Service] = [summary] + [notifier].compactMap(\.self)
-        if let spans { services.append(spans) }
-        services.append(JournalService(journal: self.journal))
-        services.append(sinks)
-        if let quarantine { services.append(quarantine) }
-        if let reloader { services.append(reloader) }
-        if let certificates {
-            reloader?.add(Reloadable("certificates") { try certificates.prepare($0.tls) })
-            services.append(certificates)
-        }
-        services += observations.services(
+        // Before what shows them, which looks at once.
+        metrics.collect(build, budget: ingest.budget, connections: connections)
+        metrics.collect(journal, stores, dataDirectory: directory)
+        metrics.collect(board, reloader, access.certificates, self.spans?.counts)
+        let admin = observations.services(
             build: build, directory: directory, registry: metrics.registry,
-            sinks: sinks, ledger: { await journal.ledger() }, tap: ingest.tap,
-            recovery: Recovery(of: quarantine?.file, record: ingest.recover), subjects: eraser,
-            obstacles: { board.obstacles },
-            logger: logger,
+            sinks: stores.sinks, ledger: { await journal.ledger() }, tap: ingest.tap,
+            recovery: Recovery(of: stores.quarantine?.file, record: ingest.recover),
+            subjects: stores.eraser, obstacles: { board.obstacles }, logger: logger,
             onListening: { address in
                 onAdminListening(address)
                 adminBinding.finish()
             })
-        services.append(grpc)
-        self.services = Self.group(services, configuration.drainDelay, logger)
+        // Starts first and stops last, so that the last summary covers everything and the exporter
+        // gets every span.
+        let summary = LogSummary(
+            of: metrics.registry, every: configuration.logSummaryInterval, logger: logger)
+        let first: [(any Service)?] = [
+            summary, notifier, self.spans, JournalService(journal: journal), stores.sinks,
+            stores.quarantine, reloader, access.certificates,
+        ]
+        self.services = Self.group(
+            first.compactMap(\.self) + admin + [grpc], configuration.drainDelay, logger)
     }
 
     /// Runs until SIGTERM, SIGINT or `stop()`, and ends within 25 s and the delay of it: answers
@@ -209,18 +165,26 @@ package struct Application: Sendable {
     /// another process.
     package func stop() async { await self.services.triggerGracefulShutdown() }
 
-    private static func certificates(
-        _ configuration: ServerConfiguration, _ logger: Logger
-    ) throws(ConfigurationError) -> ServerCertificates? {
-        guard configuration.tls.mode != .off else { return nil }
-        return try ServerCertificates(configuration.tls, logger: logger)
+    private static func journal(
+        _ configuration: ServerConfiguration, _ build: Build, _ metrics: ServerMetrics,
+        onFailure: @escaping @Sendable (JournalError) -> Void
+    ) throws -> Journal {
+        var journal = configuration.journal
+        journal.program = "Sightline \(build.version)"
+        return try Journal(
+            directory: configuration.dataDirectory + "/journal",
+            sinks: configuration.journalSinks, configuration: journal,
+            onCommit: { metrics.countCommit($0) }, onFailure: onFailure)
     }
 
-    private static func authenticator(
-        _ configuration: ServerConfiguration, _ logger: Logger
-    ) async throws(ConfigurationError) -> Authenticator? {
-        guard !configuration.auth.modes.isEmpty else { return nil }
-        return try await Authenticator(configuration.auth, logger: logger)
+    private static func notifier(_ journal: Journal, _ reloader: Reloader?) -> ServiceNotifier? {
+        let notifier = ServiceNotifier(environment: ProcessInfo.processInfo.environment) {
+            await journal.probe()
+        }
+        guard let notifier else { return nil }
+        reloader?.observe(
+            begin: { notifier.reloading() }, end: { notifier.ready("reloaded") })
+        return notifier
     }
 
     private static func spanExporter(
@@ -238,38 +202,14 @@ package struct Application: Sendable {
         }
     }
 
-    private static func quarantine(
-        _ configuration: ServerConfiguration, version: String, _ forgotten: ForgottenSubjects,
-        _ logger: Logger
-    ) throws -> Quarantine? {
-        guard configuration.quarantine.isOn else { return nil }
-        let file = try QuarantineFile(
-            directory: configuration.dataDirectory, configuration.quarantine, version: version,
-            limits: configuration.limits, forgotten: forgotten, logger: logger)
-        return Quarantine(file, configuration.quarantine, logger: logger)
-    }
-
-    /// Where a subject is erased. The sinks first: what they refuse meanwhile is a dead letter.
-    private static func places(
-        _ sinks: RunningSinks, _ deadLetters: DeadLetters, _ quarantine: QuarantineFile?
-    ) -> [SubjectEraser.Place] {
-        var places = sinks.sinks.map { SubjectEraser.Place($0.name, $0.sink.erase) }
-        places.append(SubjectEraser.Place(file: "dead_letters.db", deadLetters.erase))
-        if let quarantine {
-            places.append(SubjectEraser.Place(file: QuarantineFile.name, quarantine.erase))
-        }
-        return places + [.journal]
-    }
-
     private static func ingest(
-        _ configuration: ServerConfiguration, _ keys: SubjectKeys, _ journal: Journal,
-        _ quotas: TenantQuotas, _ metrics: ServerMetrics, _ rejections: RejectionLog?,
-        _ quarantine: Quarantine?
+        _ configuration: ServerConfiguration, _ journal: Journal, _ stores: DataStores,
+        _ quotas: TenantQuotas, _ metrics: ServerMetrics, _ rejections: RejectionLog?
     ) -> Ingest {
         Ingest(
             admission: Admission(
                 rules: RuleSet(policy: configuration.policy, limits: configuration.limits),
-                subjects: keys.admissionHash(configuration.privacy)),
+                subjects: stores.keys.admissionHash(configuration.privacy)),
             journal: journal,
             budget: MemoryBudget(
                 hardBytes: configuration.bytesInFlight,
@@ -277,7 +217,7 @@ package struct Application: Sendable {
                 waitingBytes: configuration.edge.bytesWaiting),
             quotas: quotas, metrics: metrics, rejections: rejections,
             tap: VerdictTap(configuration.tap, limits: configuration.limits),
-            quarantine: quarantine)
+            quarantine: stores.quarantine)
     }
 
     private static func group(

@@ -4,26 +4,23 @@ internal import GRPCNIOTransportHTTP2Posix
 internal import HTTP2Edge
 internal import Logging
 internal import NIOCore
+internal import ServerConfiguration
 internal import ServiceLifecycle
 internal import Telemetry
 internal import VerdictTap
 
 /// Runs a gRPC server until shutdown. A graceful shutdown lets clients finish within
-/// `drainTimeout`, then closes every connection; the transport alone would wait for a peer's PING
+/// `drain.seconds`, then closes every connection; the transport alone would wait for a peer's PING
 /// for ever.
 struct GRPCService: Service {
+    let configuration: ServerConfiguration
     let server: GRPCServer<HTTP2ServerTransport.Posix>
     let board: HealthBoard
     let connections: OpenConnections
     let tap: VerdictTap
-    /// The bound address, HOST:PORT.
-    let address: String
     /// Finishes once the admin server has bound its port. Until then startup may fail, so this
     /// server does not listen.
     let adminBound: AsyncStream<Void>
-    /// How long it still accepts once it has said that it is not ready.
-    let drainDelay: Duration
-    let drainTimeout: Duration
     let logger: Logger
     let onListening: @Sendable (String) -> Void
     /// Called when a graceful shutdown begins.
@@ -62,7 +59,8 @@ struct GRPCService: Service {
         } catch let error as RuntimeError {
             guard let cause = error.cause as? IOError, ListenError.codes.contains(cause.errnoCode)
             else { throw error }
-            throw ListenError(key: "listen", address: self.address, code: cause.errnoCode)
+            let address = "\(self.configuration.host):\(self.configuration.port)"
+            throw ListenError(key: "listen", address: address, code: cause.errnoCode)
         }
     }
 
@@ -87,15 +85,16 @@ struct GRPCService: Service {
         self.onDrain()
         // First NOT_SERVING, so that load balancers move on before streams are told to end.
         await self.board.beginDraining()
-        if self.drainDelay > .zero {
+        let (delay, timeout) = (self.configuration.drainDelay, self.configuration.drainTimeout)
+        if delay > .zero {
             self.logger.info(
-                "not ready, still accepting", metadata: ["seconds": .seconds(self.drainDelay)])
-            try? await Task.sleep(for: self.drainDelay)
+                "not ready, still accepting", metadata: ["seconds": .seconds(delay)])
+            try? await Task.sleep(for: delay)
         }
-        self.logger.info("draining", metadata: ["seconds": .seconds(self.drainTimeout)])
+        self.logger.info("draining", metadata: ["seconds": .seconds(timeout)])
         self.tap.close()
         self.server.beginGracefulShutdown()
         // Cancelled when serving ends earlier.
-        try? await Task.sleep(for: self.drainTimeout)
+        try? await Task.sleep(for: timeout)
     }
 }

@@ -28,6 +28,11 @@ struct TidyTests {
         #expect(try SourceFile.all().flatMap { SourceRules.longParts(of: $0) } == [])
     }
 
+    @Test("no function of ours is longer than 70 lines")
+    func functionLengths() throws {
+        #expect(try SourceFile.all().flatMap { SourceRules.longFunctions(in: $0) } == [])
+    }
+
     @Test("no module but TrackingCore has more than 70 files, or 4,500 lines")
     func moduleSizes() throws {
         #expect(SourceRules.largeModules(try SourceFile.all()) == [])
@@ -42,6 +47,22 @@ struct TidyTests {
         let text = String(repeating: "\n", count: lines)
         let all = (0..<files).map { SourceFile(path: "Telemetry/\($0).swift", text: text) }
         #expect(SourceRules.largeModules(all).count == count)
+    }
+
+    @Test(
+        "a function of one line too many is found",
+        arguments: [
+            ("func a() {", 68, 0), ("func a() {", 69, 1), ("func a(", 66, 0), ("func a(", 67, 1),
+            ("private static func a<B>() -> C {", 69, 1), ("init?(_ a: Int) {", 69, 1),
+            ("@concurrent func a() {", 69, 1), ("func a()", 69, 0), ("let a = {", 69, 0),
+            ("func a() { b() }", 69, 0),
+        ])
+    func longFunction(heading: String, lines: Int, count: Int) {
+        let rest = heading.hasSuffix("(") ? "        b: Int\n    ) {\n" : ""
+        let text =
+            "    \(heading)\n\(rest)" + String(repeating: "        b()\n", count: lines) + "    }\n"
+        let file = SourceFile(path: "Telemetry/A.swift", text: text)
+        #expect(SourceRules.longFunctions(in: file).count == count)
     }
 
     @Test(

@@ -218,6 +218,28 @@ enum SourceRules {
         return findings
     }
 
+    /// Functions that nobody sees at once. By the format of our sources: a body ends with the first
+    /// brace that stands as far left as its function.
+    static func longFunctions(in file: SourceFile) -> [Finding] {
+        let words = ["func ", "init(", "init?(", "deinit ", "subscript("]
+        return file.lines.enumerated().compactMap { start, line in
+            let margin = line.prefix { $0 == " " }
+            let isFunction = line.split(separator: " ").contains { word in
+                words.contains { ("\(word) ").hasPrefix($0) }
+            }
+            let heading = file.lines[start...].firstIndex {
+                $0.hasSuffix("{") || $0.hasSuffix("}") || $0 == margin + ")"
+            }
+            guard isFunction, let heading, file.lines[heading].hasSuffix("{"),
+                let end = file.lines[heading...].firstIndex(of: margin + "}")
+            else { return nil }
+            let count = end - start + 1
+            let problem = "a function of \(count) lines, the limit is 70"
+            return count > 70
+                ? Finding(path: file.path, line: start + 1, problem: problem) : nil
+        }
+    }
+
     /// Modules that nobody reads in one go, with their files and lines.
     static func largeModules(_ files: [SourceFile]) -> [String] {
         let modules = Dictionary(grouping: files, by: \.module)

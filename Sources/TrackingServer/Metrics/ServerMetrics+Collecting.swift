@@ -23,14 +23,31 @@ extension ServerMetrics {
         }
     }
 
-    /// Reports at each scrape whether the server takes events.
-    func collect(_ board: HealthBoard) {
+    /// Reports the journal and what the data directory holds beside it at each scrape.
+    func collect(_ journal: Journal, _ stores: DataStores, dataDirectory: String) {
+        self.collect(journal)
+        self.collect(stores.sinks, dataDirectory: dataDirectory)
+        if let quarantine = stores.quarantine { self.collect(quarantine) }
+    }
+
+    /// Reports at each scrape whether the server takes events, and what not every server has.
+    func collect(
+        _ board: HealthBoard, _ reloader: Reloader?, _ certificates: ServerCertificates?,
+        _ spans: SpanCounts?
+    ) {
+        self.collect(board)
+        if let reloader { self.collect(reloader) }
+        if let certificates { self.collect(certificates) }
+        if let spans { self.collect(spans) }
+    }
+
+    private func collect(_ board: HealthBoard) {
         let ready = self.registry.meter(.ready)
         self.registry.onCollect { ready.set(board.obstacles.isEmpty ? 1 : 0) }
     }
 
     /// Reports at each scrape what came of the last reload.
-    func collect(_ reloader: Reloader) {
+    private func collect(_ reloader: Reloader) {
         let succeeded = self.registry.meter(.reloadSucceeded)
         let time = self.registry.meter(.reloadTime)
         self.registry.onCollect {
@@ -41,7 +58,7 @@ extension ServerMetrics {
     }
 
     /// Reports the journal at each scrape.
-    func collect(_ journal: Journal) {
+    private func collect(_ journal: Journal) {
         self.registry.meter(.journalLimit).set(journal.maxStoredBytes)
         let bytes = self.registry.meter(.journalBytes)
         let oldestAge = self.registry.meter(.journalOldestAge)
@@ -59,7 +76,7 @@ extension ServerMetrics {
 
     /// Reports at each scrape the sinks' backlogs and files, and what is free beside these. A sink
     /// that was removed is reported no more.
-    func collect(_ running: RunningSinks, dataDirectory: String) {
+    private func collect(_ running: RunningSinks, dataDirectory: String) {
         let free = self.registry.meter(.diskFree)
         self.registry.onCollect {
             let sinks = running.sinks
@@ -89,7 +106,7 @@ extension ServerMetrics {
     }
 
     /// Reports the kept refused events at each scrape.
-    func collect(_ quarantine: Quarantine) {
+    private func collect(_ quarantine: Quarantine) {
         let bytes = self.registry.meter(.quarantineBytes)
         let kept = self.registry.meter(.quarantineEvents, "kept")
         let dropped = self.registry.meter(.quarantineEvents, "dropped")
@@ -104,13 +121,13 @@ extension ServerMetrics {
     }
 
     /// Reports the expiry of the current certificate at each scrape.
-    func collect(_ certificates: ServerCertificates) {
+    private func collect(_ certificates: ServerCertificates) {
         let expiry = self.registry.meter(.certificateExpiry)
         self.registry.onCollect { expiry.set(certificates.expiry.timeIntervalSince1970) }
     }
 
     /// Reports the outcomes of recorded spans at each scrape.
-    func collect(_ spans: SpanCounts) {
+    private func collect(_ spans: SpanCounts) {
         let exported = self.registry.meter(.spans, "exported")
         let dropped = self.registry.meter(.spans, "dropped")
         let failed = self.registry.meter(.spans, "failed")
