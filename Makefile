@@ -19,6 +19,10 @@ bootstrap: ## Install what is missing: system packages (asks before sudo) and .v
 bootstrap-build: ## Install only what the program needs: what build, run and demo do by themselves
 	@Scripts/bootstrap build
 
+.PHONY: resolve
+resolve: ## Fetch the sources of the packages that this one is made of
+	swift package resolve
+
 build: bootstrap-build ## Build the debug program
 	Scripts/swift-build --product sightline
 
@@ -90,9 +94,10 @@ build-tests: bootstrap
 test-swift: build-tests ## The Swift tests, those of nats, kafka and postgresql with their servers
 	Scripts/test-swift
 
-# Most of these tests wait: so there are more processes than cores. Tests of one file share servers.
+# Most of these tests wait: so there are twice as many processes as CI has cores. Tests of one file
+# share servers.
 test-interop: build-tests ## The Python client and the process tests (a tmpfs needs root, else skipped)
-	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop --numprocesses 3 --dist loadfile
+	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop --numprocesses 4 --dist loadfile
 
 test-libraries: clients ## The client libraries' own tests, and the types of Python's
 	PYTHONPATH=.build/clients/python/site .venv/bin/pytest Clients/python/tests
