@@ -76,11 +76,11 @@ package struct Application: Sendable {
         let (adminBound, adminBinding) = AsyncStream.makeStream(of: Void.self)
         if !observations.hasPage { adminBinding.finish() }
         let grpc = GRPCService(
-            configuration: configuration,
             server: try Self.server(
                 configuration, ingest, board, connections, access, stores.eraser, logger),
-            board: board, connections: connections, tap: ingest.tap, adminBound: adminBound,
-            logger: logger,
+            board: board, connections: connections, tap: ingest.tap,
+            address: "\(configuration.host):\(configuration.port)", adminBound: adminBound,
+            drainTimes: (configuration.drainDelay, configuration.drainTimeout), logger: logger,
             onListening: { address in
                 life.started(address: address)
                 notifier?.ready("takes events on \(address)")

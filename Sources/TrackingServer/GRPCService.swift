@@ -4,7 +4,6 @@ internal import GRPCNIOTransportHTTP2Posix
 internal import HTTP2Edge
 internal import Logging
 internal import NIOCore
-internal import ServerConfiguration
 internal import ServiceLifecycle
 internal import Telemetry
 internal import VerdictTap
@@ -13,14 +12,17 @@ internal import VerdictTap
 /// `drain.seconds`, then closes every connection; the transport alone would wait for a peer's PING
 /// for ever.
 struct GRPCService: Service {
-    let configuration: ServerConfiguration
     let server: GRPCServer<HTTP2ServerTransport.Posix>
     let board: HealthBoard
     let connections: OpenConnections
     let tap: VerdictTap
+    /// The bound address, HOST:PORT.
+    let address: String
     /// Finishes once the admin server has bound its port. Until then startup may fail, so this
     /// server does not listen.
     let adminBound: AsyncStream<Void>
+    /// How long it still accepts once it has said that it is not ready, and how long it drains.
+    let drainTimes: (delay: Duration, timeout: Duration)
     let logger: Logger
     let onListening: @Sendable (String) -> Void
     /// Called when a graceful shutdown begins.
@@ -59,8 +61,7 @@ struct GRPCService: Service {
         } catch let error as RuntimeError {
             guard let cause = error.cause as? IOError, ListenError.codes.contains(cause.errnoCode)
             else { throw error }
-            let address = "\(self.configuration.host):\(self.configuration.port)"
-            throw ListenError(key: "listen", address: address, code: cause.errnoCode)
+            throw ListenError(key: "listen", address: self.address, code: cause.errnoCode)
         }
     }
 
@@ -85,7 +86,7 @@ struct GRPCService: Service {
         self.onDrain()
         // First NOT_SERVING, so that load balancers move on before streams are told to end.
         await self.board.beginDraining()
-        let (delay, timeout) = (self.configuration.drainDelay, self.configuration.drainTimeout)
+        let (delay, timeout) = self.drainTimes
         if delay > .zero {
             self.logger.info(
                 "not ready, still accepting", metadata: ["seconds": .seconds(delay)])
