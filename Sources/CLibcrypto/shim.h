@@ -4,6 +4,7 @@
 #define SIGHTLINE_LIBCRYPTO_H
 
 #define OPENSSL_SUPPRESS_DEPRECATED
+#include <openssl/crypto.h>
 #include <openssl/sha.h>
 
 #endif

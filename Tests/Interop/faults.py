@@ -22,16 +22,16 @@ FOR_EVER = 1 << 60
 
 
 @functools.cache
-def library() -> pathlib.Path | None:
-    """The library, compiled once for each run; None where there is no C compiler."""
+def library(name: str = "faults") -> pathlib.Path | None:
+    """A library of a C file here, compiled once for each run; None where there is no C compiler."""
     compiler = shutil.which("cc") or shutil.which("clang")
     if not compiler:
         return None
     folder = pathlib.Path(tempfile.mkdtemp(prefix="sightline-faults-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", folder / "faults.so",
-                    HERE / "faults.c", "-ldl"], check=True)
-    return folder / "faults.so"
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", folder / f"{name}.so",
+                    HERE / f"{name}.c", "-ldl"], check=True)
+    return folder / f"{name}.so"
 
 
 class Faults:

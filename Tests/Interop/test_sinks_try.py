@@ -14,6 +14,7 @@ import pytest
 
 from certificates import CLIENT, SERVER, Authority
 from facts import Facts
+from faults import library
 from nats_server import NatsServer, free_port
 from protos import service as s
 from server import wait_until
@@ -261,10 +262,8 @@ def test_nats_beside_a_running_server_is_no_loss(jetstream, make_server):
     assert "has lost hits" not in server.log(1 << 20)
 
 
-@pytest.mark.parametrize("changes, step", [
-    ({}, "removal"), ({"nats.password_file": "wrong"}, "credentials"),
-    ({"nats.tls.roots": "other.pem"}, "TLS"), ({"nats.replicas": "3"}, "stream")])
-def test_nats_says_which_step_fails(tmp_path, changes, step):
+def nats_steps(tmp_path, changes: dict[str, str], **variables: str) -> tuple[int, dict]:
+    """Tries the nats sink with TLS and a password."""
     authority = Authority()
     certificate, key = authority.issue("localhost", usage=SERVER).write(tmp_path, "server")
     (tmp_path / "ca.pem").write_bytes(authority.pem)
@@ -280,13 +279,31 @@ def test_nats_says_which_step_fails(tmp_path, changes, step):
         values[name] = str(tmp_path / values[name])
     try:
         server.start()
-        code, told = steps("nats", *[f"--set={k}={v}" for k, v in values.items()],
-                           "--data-dir", str(tmp_path / "data"))
+        return steps("nats", *[f"--set={k}={v}" for k, v in values.items()],
+                     "--data-dir", str(tmp_path / "data"), **variables)
     finally:
         server.close()
+
+
+@pytest.mark.parametrize("changes, step", [
+    ({}, "removal"), ({"nats.password_file": "wrong"}, "credentials"),
+    ({"nats.tls.roots": "other.pem"}, "TLS"), ({"nats.replicas": "3"}, "stream")])
+def test_nats_says_which_step_fails(tmp_path, changes, step):
+    code, told = nats_steps(tmp_path, changes)
     assert list(told)[-1] == step, told
     assert code == (0 if step == "removal" else FAILED)
     assert "correct horse" not in json.dumps(told) and "battery" not in json.dumps(told)
+
+
+def test_libraries_may_use_openssl_until_the_process_is_gone(tmp_path):
+    """By default OpenSSL frees what it has as a process exits, while another thread may close its
+    connection: one run in a hundred or so ended with SIGSEGV."""
+    if not library("exit_probe"):
+        pytest.skip("no C compiler here, and exit_probe.c has to be compiled")
+    probe = tmp_path / "probe"
+    code, told = nats_steps(tmp_path, {}, LD_PRELOAD=str(library("exit_probe")),
+                            EXIT_PROBE=str(probe))
+    assert (code, list(told)[-1], probe.read_text()) == (0, "removal", "1"), told
 
 
 def test_nats_without_a_server(tmp_path):

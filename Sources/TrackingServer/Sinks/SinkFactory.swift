@@ -38,6 +38,7 @@ package struct SinkFactory: Sendable {
         _ whole: ServerConfiguration, _ logger: Logger? = nil, directory: String? = nil,
         ownSinks: [any Sink] = []
     ) {
+        Libcrypto.keepUntilExit()
         self.whole = whole
         self.logger = logger
         self.directory = directory ?? whole.dataDirectory
