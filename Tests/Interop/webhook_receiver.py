@@ -67,7 +67,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
     lock = threading.Lock()
 
     def do_POST(self):  # pylint: disable=invalid-name
-        body = self.rfile.read(int(self.headers["content-length"]))
+        length = int(self.headers["content-length"])
+        body = self.rfile.read(length)
+        if len(body) < length:
+            # The sender has given up, and will send it again.
+            self.close_connection = True
+            return None
         try:
             assert self.path.partition("?")[0] == "/hits", "a redirect was followed"
             ids = read(self.headers, body, self.secret())
