@@ -272,6 +272,12 @@ def test_tail_prints_the_same_at_the_socket_and_at_the_port(make_server, keys, t
         assert {row["verdict"] for row in rows} == {"VERDICT_REJECTED", "VERDICT_ACCEPTED"}
         assert all(CANARY in json.dumps(row["event"]) for row in rows)
         text = "\n".join(table.take(6))
+        # JSON has no form for its time; the reading goes on.
+        late = facts.push().event
+        late.occur_time.nanos = 1_000_000_000
+        send(server, [late], bearer(sender))
+        for reader in (at_socket, at_port):
+            assert json.loads(reader.take(1)[0])["violations"][0]["field"] == "occur_time"
         assert "SUPPRESSED_FLAG_UNKNOWN" in text and CANARY not in text
         assert server.terminate() == 0
         for reader in (at_socket, at_port, table):
