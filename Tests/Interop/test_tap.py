@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import json
+import pathlib
 import queue
 import socket
 import subprocess
@@ -115,6 +116,8 @@ class SocketConnection(http.client.HTTPConnection):
         self.path = str(server.directory / "admin.sock")
 
     def connect(self) -> None:
+        # The server listens at its port without waiting for its socket.
+        wait_until(pathlib.Path(self.path).exists, "the admin socket", SECONDS)
         self.sock = socket.socket(socket.AF_UNIX)
         self.sock.settimeout(SECONDS)
         self.sock.connect(self.path)
