@@ -19,10 +19,6 @@ bootstrap: ## Install what is missing: system packages (asks before sudo) and .v
 bootstrap-build: ## Install only what the program needs: what build, run and demo do by themselves
 	@Scripts/bootstrap build
 
-.PHONY: resolve
-resolve: ## Fetch the sources of the packages that this one is made of
-	swift package resolve
-
 build: bootstrap-build ## Build the debug program
 	Scripts/swift-build --product sightline
 
@@ -94,8 +90,8 @@ build-tests: bootstrap
 test-swift: build-tests ## The Swift tests, those of nats, kafka and postgresql with their servers
 	Scripts/test-swift
 
-# Most of these tests wait: so there are more processes than cores. With four, memory and times that
-# tests look at were beyond their bounds. Tests of one file share servers.
+# Most of these tests wait: so there are more processes than cores. With four of them the memory that
+# one test measures was beyond its bound. Tests of one file share servers.
 test-interop: build-tests ## The Python client and the process tests (a tmpfs needs root, else skipped)
 	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop --numprocesses 3 --dist loadfile
 

@@ -41,7 +41,8 @@ package final class SubjectEraser: SubjectForgetting {
     ///
     /// - Parameters:
     ///   - keys: by which subjects are or were hashed.
-    ///   - logger: is told what was done, for whom of the tenants, and never of which subject.
+    ///   - logger: records whose subject was forgotten, by tenant, and what each place did; never
+    ///     the subject.
     ///   - places: where hits may be now.
     package init(
         _ file: ForgottenFile, keys: SubjectKeys, logger: Logger,

@@ -70,7 +70,7 @@ struct TappedOutcome: Sendable {
             guard !self.event.isEmpty else { return }
             // It was parsed at admission, by a reader that accepts what this one accepts.
             if var event = try? Sightline_V1_TrackingEvent(serializedBytes: self.event) {
-                // JSON has no form for a time out of range; the violation says what it is.
+                // Of a time out of range JSON can show nothing; the violation has its values.
                 if (try? event.occurTime.jsonString()) == nil { event.clearOccurTime() }
                 proto.event = event
             }

@@ -296,8 +296,8 @@ def test_nats_says_which_step_fails(tmp_path, changes, step):
 
 
 def test_libraries_may_use_openssl_until_the_process_is_gone(tmp_path):
-    """By default OpenSSL frees what it has as a process exits, while another thread may close its
-    connection: one run in a hundred or so ended with SIGSEGV."""
+    """By default OpenSSL frees what it has as a process exits. A thread that still closed a
+    connection then has ended a run with SIGSEGV."""
     if not library("exit_probe"):
         pytest.skip("no C compiler here, and exit_probe.c has to be compiled")
     probe = tmp_path / "probe"

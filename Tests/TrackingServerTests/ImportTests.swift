@@ -131,7 +131,7 @@ struct TidyTests {
             ("TrackingServer/Ingest.swift", "let sink = DiscardSink()", 1),
             ("TrackingServer/Ingest.swift", "if sink is SQLiteSink {}", 1),
             ("AdminServer/AdminRoutes.swift", "if sink is SQLiteSink {}", 1),
-            ("ServerConfiguration/Reloader.swift", "let sink = NewSink()", 1),
+            ("ServerConfiguration/Reloader.swift", "let sink = S3Sink()", 1),
             ("TrackingServer/Ingest.swift", "let sink: any Sink = RunningSink()", 0),
             ("TrackingServer/SinkFactory.swift", "let sink = DiscardSink()", 0),
             ("TrackingServer/Application.swift", "let sink = DiscardSink()", 1),

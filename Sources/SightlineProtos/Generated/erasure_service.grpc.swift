@@ -77,7 +77,7 @@ extension Sightline_V1_ErasureService {
         /// > Remembers a keyed hash of the recipient's id, deletes its hits, dead letters and kept events on
         /// > this node, and tells the sinks that can pass it on. What comes of the recipient later is
         /// > delivered without the id. Counts stay: they name nobody. It may be repeated, and is after a
-        /// > failure. It counts towards the tenant's quota as one event.
+        /// > failure. Each call counts towards the tenant's quota as one event.
         /// > 
         /// > REQUEST_MALFORMED: the id is empty. REQUEST_TOO_LARGE: it is too long. ERASURE_FAILED: another
         /// > one is being forgotten, `privacy.max_forgotten` is reached, or the tombstone cannot be written;
@@ -119,7 +119,7 @@ extension Sightline_V1_ErasureService {
         /// > Remembers a keyed hash of the recipient's id, deletes its hits, dead letters and kept events on
         /// > this node, and tells the sinks that can pass it on. What comes of the recipient later is
         /// > delivered without the id. Counts stay: they name nobody. It may be repeated, and is after a
-        /// > failure. It counts towards the tenant's quota as one event.
+        /// > failure. Each call counts towards the tenant's quota as one event.
         /// > 
         /// > REQUEST_MALFORMED: the id is empty. REQUEST_TOO_LARGE: it is too long. ERASURE_FAILED: another
         /// > one is being forgotten, `privacy.max_forgotten` is reached, or the tombstone cannot be written;
@@ -159,7 +159,7 @@ extension Sightline_V1_ErasureService {
         /// > Remembers a keyed hash of the recipient's id, deletes its hits, dead letters and kept events on
         /// > this node, and tells the sinks that can pass it on. What comes of the recipient later is
         /// > delivered without the id. Counts stay: they name nobody. It may be repeated, and is after a
-        /// > failure. It counts towards the tenant's quota as one event.
+        /// > failure. Each call counts towards the tenant's quota as one event.
         /// > 
         /// > REQUEST_MALFORMED: the id is empty. REQUEST_TOO_LARGE: it is too long. ERASURE_FAILED: another
         /// > one is being forgotten, `privacy.max_forgotten` is reached, or the tombstone cannot be written;
@@ -253,7 +253,7 @@ extension Sightline_V1_ErasureService {
         /// > Remembers a keyed hash of the recipient's id, deletes its hits, dead letters and kept events on
         /// > this node, and tells the sinks that can pass it on. What comes of the recipient later is
         /// > delivered without the id. Counts stay: they name nobody. It may be repeated, and is after a
-        /// > failure. It counts towards the tenant's quota as one event.
+        /// > failure. Each call counts towards the tenant's quota as one event.
         /// > 
         /// > REQUEST_MALFORMED: the id is empty. REQUEST_TOO_LARGE: it is too long. ERASURE_FAILED: another
         /// > one is being forgotten, `privacy.max_forgotten` is reached, or the tombstone cannot be written;
@@ -308,7 +308,7 @@ extension Sightline_V1_ErasureService {
         /// > Remembers a keyed hash of the recipient's id, deletes its hits, dead letters and kept events on
         /// > this node, and tells the sinks that can pass it on. What comes of the recipient later is
         /// > delivered without the id. Counts stay: they name nobody. It may be repeated, and is after a
-        /// > failure. It counts towards the tenant's quota as one event.
+        /// > failure. Each call counts towards the tenant's quota as one event.
         /// > 
         /// > REQUEST_MALFORMED: the id is empty. REQUEST_TOO_LARGE: it is too long. ERASURE_FAILED: another
         /// > one is being forgotten, `privacy.max_forgotten` is reached, or the tombstone cannot be written;
@@ -354,7 +354,7 @@ extension Sightline_V1_ErasureService.ClientProtocol {
     /// > Remembers a keyed hash of the recipient's id, deletes its hits, dead letters and kept events on
     /// > this node, and tells the sinks that can pass it on. What comes of the recipient later is
     /// > delivered without the id. Counts stay: they name nobody. It may be repeated, and is after a
-    /// > failure. It counts towards the tenant's quota as one event.
+    /// > failure. Each call counts towards the tenant's quota as one event.
     /// > 
     /// > REQUEST_MALFORMED: the id is empty. REQUEST_TOO_LARGE: it is too long. ERASURE_FAILED: another
     /// > one is being forgotten, `privacy.max_forgotten` is reached, or the tombstone cannot be written;
@@ -394,7 +394,7 @@ extension Sightline_V1_ErasureService.ClientProtocol {
     /// > Remembers a keyed hash of the recipient's id, deletes its hits, dead letters and kept events on
     /// > this node, and tells the sinks that can pass it on. What comes of the recipient later is
     /// > delivered without the id. Counts stay: they name nobody. It may be repeated, and is after a
-    /// > failure. It counts towards the tenant's quota as one event.
+    /// > failure. Each call counts towards the tenant's quota as one event.
     /// > 
     /// > REQUEST_MALFORMED: the id is empty. REQUEST_TOO_LARGE: it is too long. ERASURE_FAILED: another
     /// > one is being forgotten, `privacy.max_forgotten` is reached, or the tombstone cannot be written;

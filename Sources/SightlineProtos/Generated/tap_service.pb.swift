@@ -108,7 +108,8 @@ public nonisolated struct Sightline_V1_TappedEvent: Sendable {
   /// Warnings about an accepted event.
   public var warnings: [Sightline_V1_Warning] = []
 
-  /// The event itself; only if the client asked for it.
+  /// The event itself; only if the client asked for it. Without its `occur_time` if that is outside
+  /// the range of a Timestamp, which JSON could not show; the violation has its values.
   public var event: Sightline_V1_TrackingEvent {
     get {_event ?? Sightline_V1_TrackingEvent()}
     set {_event = newValue}
