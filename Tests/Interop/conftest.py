@@ -13,6 +13,8 @@ from nats_server import NatsServer
 from server import Server
 
 FIGURE = "figure"
+# The servers that a test has made.
+SERVERS = pytest.StashKey[list[Server]]()
 # A server that crashes tells its log where it was.
 os.environ.setdefault("SWIFT_BACKTRACE", "enable=yes,interactive=no,color=no,images=none,"
                       "registers=none,threads=crashed")
@@ -76,10 +78,20 @@ def payloads() -> pathlib.Path:
     return pathlib.Path(__file__).resolve().parent.parent / "Fixtures"
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Shows with a failure what the servers of its test logged."""
+    report = yield
+    if call.when == "call" and report.failed:
+        for server in item.stash.get(SERVERS, []):
+            report.sections.append((f"log of {server.directory.name}", server.log()))
+    return report
+
+
 @pytest.fixture
-def make_server():
+def make_server(request):
     """Makes servers on folders of their own, or on one that is given; ends them after the test."""
-    made: list[Server] = []
+    made = request.node.stash[SERVERS] = []
     home = pathlib.Path(tempfile.mkdtemp(prefix="sightline-test-"))
 
     def make(*arguments: str, directory: pathlib.Path | None = None, **options) -> Server:
