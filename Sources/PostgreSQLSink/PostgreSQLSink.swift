@@ -64,7 +64,7 @@ package final class PostgreSQLSink: Sink {
         case .delivered, .rejected:
             if !hits.isReplay { self.confirmed.withLock { $0 = hits.sequence } }
         case .lost: self.confirmed.withLock { $0 = nil }
-        case .unavailable, .gone, .undeliverable: break
+        case .unavailable, .partly, .gone, .undeliverable: break
         }
         return answer
     }

@@ -205,6 +205,10 @@ package struct Forwarder: Service {
             case .unavailable(let reason):
                 self.metrics.retried()
                 guard await self.wait(&backoff, reason, stop) else { return .stopped }
+            case .partly(let reason):
+                backoff.reset()
+                self.metrics.retried()
+                guard await self.wait(&backoff, reason, stop) else { return .stopped }
             case .gone(let reason):
                 guard await self.pause(reason) else { return .stopped }
                 backoff = Backoff()

@@ -76,7 +76,7 @@ package struct HitReplay: Sendable {
             counts.refused += reasons.count
             counts.delivered += hits.hitCount - reasons.count
         case .undeliverable: counts.refused += hits.hitCount
-        case .unavailable(let reason), .gone(let reason), .lost(let reason):
+        case .unavailable(let reason), .partly(let reason), .gone(let reason), .lost(let reason):
             throw HitReplayInterruption(sink: self.sink.name, reason: reason, counts: counts)
         }
     }

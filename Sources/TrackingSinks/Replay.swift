@@ -99,7 +99,7 @@ package struct Replay {
             case .rejected(let reasons): return reasons
             case .undeliverable(let reason):
                 return Dictionary(uniqueKeysWithValues: (0..<count).map { ($0, reason) })
-            case .unavailable(let reason), .gone(let reason):
+            case .unavailable(let reason), .partly(let reason), .gone(let reason):
                 throw ReplayInterruption(sink: self.sink.name, reason: reason, counts: counts)
             case .lost(let reason):
                 losses += 1

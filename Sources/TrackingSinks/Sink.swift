@@ -80,6 +80,9 @@ package enum SinkAnswer: Sendable, Equatable {
     case delivered
     /// The backend is unavailable; the same batch has to be delivered again.
     case unavailable(reason: String)
+    /// As `unavailable`, but the backend has stored or refused some of the hits in this try: the
+    /// waits between tries begin anew.
+    case partly(reason: String)
     /// The backend wants no more: the sink is paused, and the same batch is delivered again when an
     /// operator resumes it, or after a restart.
     case gone(reason: String)

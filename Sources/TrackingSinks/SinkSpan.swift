@@ -39,7 +39,8 @@ struct SinkSpan: Sendable {
         let answer = await ServiceContext.withValue(span.context) { await deliver() }
         switch answer {
         case .delivered: break
-        case .unavailable(let reason): Self.fail(span, "unavailable", reason)
+        case .unavailable(let reason), .partly(let reason):
+            Self.fail(span, "unavailable", reason)
         case .gone(let reason): Self.fail(span, "gone", reason)
         case .undeliverable(let reason): Self.fail(span, "undeliverable", reason)
         case .lost(let reason): Self.fail(span, "lost", reason)

@@ -80,11 +80,16 @@ package actor WebhookSink: Sink {
             var progress = try self.resume(hits)
             // Kept for the next try if this one fails.
             defer { self.progress = progress.settled < self.events.events.count ? progress : nil }
-            while progress.settled < self.events.events.count {
-                if Task.isCancelled { throw WebhookFailure("the server stops") }
-                try await self.send(&progress, secrets)
+            let settled = progress.settled
+            do {
+                while progress.settled < self.events.events.count {
+                    if Task.isCancelled { throw WebhookFailure("the server stops") }
+                    try await self.send(&progress, secrets)
+                }
+                return SinkAnswer(rejected: progress.rejected)
+            } catch let failure as WebhookFailure where progress.settled > settled {
+                return .partly(reason: failure.description)
             }
-            return SinkAnswer(rejected: progress.rejected)
         } catch let gone as WebhookGone {
             return .gone(reason: gone.reason)
         } catch {

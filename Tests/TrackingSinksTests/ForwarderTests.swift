@@ -122,6 +122,23 @@ struct ForwarderTests {
         await journal.close()
     }
 
+    @Test("the waits begin anew when a sink has taken a part of the batch")
+    func partly() async throws {
+        let journal = try await self.journal("failing", commits: 1...1)
+        journal.finish()
+        let answers = Array(repeating: SinkAnswer.unavailable(reason: "down"), count: 5)
+        let sink = FailingSink(answers + [.partly(reason: "down")] + answers)
+        let clock = TestClock()
+        try await self.forwarder(journal, sink, clock).run()
+        let ceilings = [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 5].map { Duration.milliseconds(100 << $0) }
+        #expect(clock.sleeps.count == ceilings.count)
+        for (sleep, ceiling) in zip(clock.sleeps, ceilings) {
+            #expect(sleep >= ceiling / 2 && sleep <= ceiling)
+        }
+        #expect(sink.sequences == Array(repeating: 1, count: 12))
+        await journal.close()
+    }
+
     @Test("what the journal let go is told once, as a dead letter and a count, and then goes on")
     func missed() async throws {
         let journal = try Journal(

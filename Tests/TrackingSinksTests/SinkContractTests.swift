@@ -154,7 +154,7 @@ struct SinkContractTests {
         case .undeliverable: #expect(sink.kind == .sqlite)
         case .rejected(let reasons): #expect(Array(reasons.keys) == [1])
         case .delivered: #expect(!sink.isKeeping)
-        case .unavailable, .gone, .lost: Issue.record("\(answer)")
+        case .unavailable, .partly, .gone, .lost: Issue.record("\(answer)")
         }
     }
 }

@@ -38,7 +38,7 @@ package struct CountedSink: Sink {
         switch answer {
         case .delivered: self.funnels.count(hits)
         case .rejected(let reasons): self.funnels.count(hits, except: Set(reasons.keys))
-        case .unavailable, .gone, .undeliverable, .lost: break
+        case .unavailable, .partly, .gone, .undeliverable, .lost: break
         }
         return answer
     }

@@ -59,8 +59,8 @@ extension TrialStep {
             .failed(
                 "write", "the test hit is refused: \(reasons.values.first ?? "without a reason")",
                 fix: fix)
-        case .unavailable(let reason), .gone(let reason), .undeliverable(let reason),
-            .lost(let reason):
+        case .unavailable(let reason), .partly(let reason), .gone(let reason),
+            .undeliverable(let reason), .lost(let reason):
             .failed("write", reason, fix: fix)
         }
     }
