@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import signal
 import subprocess
 import time
 
@@ -118,3 +119,15 @@ def test_the_log_of_a_server_is_looked_through_as_it_ends(make_server):
     before = len(logs.scanned_logs)
     make_server("--sink", "discard").start().close()
     assert len(logs.scanned_logs) == before + 1 and logs.scanned_logs[-1] > 0
+
+
+def test_a_server_that_crashes_fails_its_test_and_tells_where_it_was(make_server):
+    server = make_server("--sink", "discard").start()
+    server.process.send_signal(signal.SIGSEGV)
+    wait_until(lambda: "Backtrace took" in server.log(), "a backtrace")
+    # A fault would happen again now, as its handler is gone.
+    server.process.send_signal(signal.SIGSEGV)
+    assert server.process.wait(STOP_SECONDS) == -signal.SIGSEGV
+    with pytest.raises(AssertionError, match="(?s)ended by SIGSEGV.*Thread 0 .* crashed"):
+        server.close()
+    server.process = None
