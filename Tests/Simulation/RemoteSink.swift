@@ -12,6 +12,7 @@ final class RemoteSink: Sink, @unchecked Sendable {
     /// The replay that is under way.
     private let replay: @Sendable () -> ReplayRun?
     private var isBusy = false
+    private var isRemoved = false
     /// Whether it wants no more, until an operator resumes it.
     private(set) var isGone = false
     /// How often it said so to its forwarder.
@@ -44,10 +45,16 @@ final class RemoteSink: Sink, @unchecked Sendable {
     /// An operator resumes it.
     func resume() { self.isGone = false }
 
+    /// It is out of use: neither its forwarder nor a replay may give it anything.
+    func remove() { self.isRemoved = true }
+
     func deliver(_ hits: HitBatch) async -> SinkAnswer {
         // A replay is asked for by an operator, and not held by a pause.
         if self.isGone, !hits.isReplay {
             self.remote.disorder = "wants no more, is not resumed, and is given a batch"
+        }
+        if self.isRemoved {
+            self.remote.disorder = "was removed, and is given a batch"
         }
         if self.history.newest !== self {
             self.remote.disorder = "was removed and added again, and the removed one is used"

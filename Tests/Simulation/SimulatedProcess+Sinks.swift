@@ -53,6 +53,7 @@ extension SimulatedProcess {
                 sink.forwarding?.cancel()
                 await sink.forwarding?.value
                 await sink.sink.end()
+                sink.remote.remove()
             }
             await self.journal.use(next.map(\.journal))
             self.isChanging = false
