@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import time
 
-IMAGE_MIB = 64
+IMAGE_MIB = 256
 
 
 def run(*arguments) -> str:
