@@ -84,7 +84,9 @@ def pytest_runtest_makereport(item, call):
     report = yield
     if call.when == "call" and report.failed:
         for server in item.stash.get(SERVERS, []):
-            report.sections.append((f"log of {server.directory.name}", server.log()))
+            # A test may fail before it has started one.
+            if server.log_path.exists():
+                report.sections.append((f"log of {server.directory.name}", server.log()))
     return report
 
 
