@@ -4,8 +4,12 @@ package import TrackingCore
 package struct LedgerDelta {
     private(set) var entries: [(key: LedgerKey, count: UInt32)] = []
     private var places: [LedgerKey: Int] = [:]
-    /// Counts of a request's claims, by subject and outcome.
+    /// Counts of a request's claims, by subject and outcome: zeros between two requests.
     private var counts: [UInt32] = []
+    /// The outcomes that have a count, a bit each, by subject; as many as `counts` is made for.
+    private var counted: [UInt64] = []
+    /// The key that is looked up. One memory serves all that have a row already.
+    private var key = LedgerKey(bytes: [])
 
     /// Creates an empty delta.
     package init() {}
@@ -21,52 +25,67 @@ package struct LedgerDelta {
 
     /// Adds a request that the journal has settled.
     package mutating func add(_ request: AdmittedRequest) {
-        guard let ledger = request.ledger, !ledger.subjects.isEmpty else { return }
+        guard let ledger = request.ledger else { return }
         ledger.tenant.withBytes { tenant in
             for refused in ledger.refused {
-                self.add(
-                    LedgerKey(
-                        hour: ledger.hour, tenant: tenant,
-                        subject: ledger.subjects[Int(refused.subject)].bytes,
-                        outcome: refused.outcome, detail: refused.detail), refused.count)
+                self.key.set(
+                    hour: ledger.hour, tenant: tenant,
+                    subject: ledger.subjects[Int(refused.subject)].bytes,
+                    outcome: refused.outcome, detail: refused.detail)
+                self.add(self.key, refused.count)
             }
             guard !request.claims.isEmpty else { return }
             self.count(request.claims, subjects: ledger.subjects.count)
-            for (place, count) in self.counts.enumerated() where count > 0 {
-                let outcome = LedgerOutcome(
-                    rawValue: UInt8(truncatingIfNeeded: place % LedgerOutcome.count))
-                self.add(
-                    LedgerKey(
-                        hour: ledger.hour, tenant: tenant,
-                        subject: ledger.subjects[place / LedgerOutcome.count].bytes,
-                        outcome: outcome, detail: ""), count)
+            for index in 0..<ledger.subjects.count {
+                self.add(ledger, tenant: tenant, subject: index)
             }
+        }
+    }
+
+    /// Adds what was counted for a subject.
+    private mutating func add(_ ledger: RequestLedger, tenant: Bytes, subject: Int) {
+        var outcomes = self.counted[subject]
+        self.counted[subject] = 0
+        while outcomes != 0 {
+            let number = outcomes.trailingZeroBitCount
+            outcomes &= outcomes &- 1
+            self.key.set(
+                hour: ledger.hour, tenant: tenant, subject: ledger.subjects[subject].bytes,
+                outcome: LedgerOutcome(rawValue: UInt8(truncatingIfNeeded: number)), detail: "")
+            let place = subject &* LedgerOutcome.count &+ number
+            self.add(self.key, self.counts[place])
+            self.counts[place] = 0
         }
     }
 
     /// Counts the claims of a request, which often are many of one kind.
     private mutating func count(_ claims: [Claim], subjects: Int) {
-        self.counts.removeAll(keepingCapacity: true)
-        self.counts.append(contentsOf: repeatElement(0, count: subjects * LedgerOutcome.count))
-        self.counts.withUnsafeMutableBufferPointer { counts in
-            for claim in claims {
-                let row = Int(claim.subject) &* LedgerOutcome.count
-                guard !claim.granted.isEmpty else {
-                    counts[row &+ Int(LedgerOutcome.duplicate(claim.kinds).rawValue)] &+= 1
-                    continue
-                }
-                counts[row &+ Int(LedgerOutcome.accepted(claim.granted).rawValue)] &+= 1
-                if claim.isClosedImpression {
-                    counts[row &+ Int(LedgerOutcome.closedImpression.rawValue)] &+= 1
-                }
-                var warnings = claim.warnings.rawValue
-                while warnings != 0 {
-                    let number = UInt8(truncatingIfNeeded: warnings.trailingZeroBitCount)
-                    counts[row &+ Int(LedgerOutcome.warning(number).rawValue)] &+= 1
-                    warnings &= warnings &- 1
-                }
+        let missing = subjects - self.counted.count
+        if missing > 0 {
+            self.counted.append(contentsOf: repeatElement(0, count: missing))
+            self.counts.append(contentsOf: repeatElement(0, count: missing * LedgerOutcome.count))
+        }
+        for claim in claims {
+            let subject = Int(claim.subject)
+            guard !claim.granted.isEmpty else {
+                self.count(.duplicate(claim.kinds), of: subject)
+                continue
+            }
+            self.count(.accepted(claim.granted), of: subject)
+            if claim.isClosedImpression { self.count(.closedImpression, of: subject) }
+            var warnings = claim.warnings.rawValue
+            while warnings != 0 {
+                let number = UInt8(truncatingIfNeeded: warnings.trailingZeroBitCount)
+                self.count(.warning(number), of: subject)
+                warnings &= warnings &- 1
             }
         }
+    }
+
+    @inline(__always)
+    private mutating func count(_ outcome: LedgerOutcome, of subject: Int) {
+        self.counted[subject] |= 1 << UInt64(outcome.rawValue)
+        self.counts[subject &* LedgerOutcome.count &+ Int(outcome.rawValue)] &+= 1
     }
 
     mutating func add(_ key: LedgerKey, _ count: UInt32) {

@@ -6,7 +6,7 @@ package import TrackingCore
 /// the tenant, the subject (`LedgerSubject`), the outcome (1), and its detail.
 package struct LedgerKey: Sendable, Equatable {
     /// The encoded key.
-    package let bytes: [UInt8]
+    package private(set) var bytes: [UInt8]
 
     /// The longest name of a tenant and the longest detail; what is longer is cut.
     package static let textBytes = 64
@@ -20,16 +20,23 @@ package struct LedgerKey: Sendable, Equatable {
     package init(
         hour: UInt32, tenant: Bytes, subject: [UInt8], outcome: LedgerOutcome, detail: String
     ) {
+        self.bytes = []
+        self.set(hour: hour, tenant: tenant, subject: subject, outcome: outcome, detail: detail)
+    }
+
+    /// Becomes the key of other parts, in the same memory where nobody else has it.
+    mutating func set(
+        hour: UInt32, tenant: Bytes, subject: [UInt8], outcome: LedgerOutcome, detail: String
+    ) {
         let tenant = tenant.cut(to: Self.textBytes)
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(6 + tenant.count + subject.count + detail.utf8.count)
-        withUnsafeBytes(of: hour.littleEndian) { bytes.append(contentsOf: $0) }
-        bytes.append(UInt8(truncatingIfNeeded: tenant.count))
-        bytes.append(contentsOf: tenant)
-        bytes.append(contentsOf: subject)
-        bytes.append(outcome.rawValue)
-        bytes.append(contentsOf: detail.utf8.prefix(Self.textBytes))
-        self.bytes = bytes
+        self.bytes.removeAll(keepingCapacity: true)
+        self.bytes.reserveCapacity(6 + tenant.count + subject.count + detail.utf8.count)
+        withUnsafeBytes(of: hour.littleEndian) { self.bytes.append(contentsOf: $0) }
+        self.bytes.append(UInt8(truncatingIfNeeded: tenant.count))
+        self.bytes.append(contentsOf: tenant)
+        self.bytes.append(contentsOf: subject)
+        self.bytes.append(outcome.rawValue)
+        self.bytes.append(contentsOf: detail.utf8.prefix(Self.textBytes))
     }
 
     /// The key of the row that counts what has no row of its own.

@@ -84,6 +84,25 @@ struct RequestLedgerTests {
         #expect(request.ledger?.subjects.count == 4)
     }
 
+    @Test("the likely subject is the request's once an event has it, and else nobody's")
+    func likely() throws {
+        let events: [TestEvent] = [.fcm(.received), .apns(.opened), .fcm(.opened)]
+        let other = LedgerSubject(platform: .ios, product: .firebase, app: .none, delivery: .none)
+        let plain = try #require(try AdmittedRequest.of(events).ledger?.subjects)
+        #expect(plain.count == 2)
+        for likely in [plain[0], plain[1], other] {
+            let request = try AdmittedRequest.of(events, likely: likely)
+            let subjects = try #require(request.ledger?.subjects)
+            #expect(
+                request.claims.map { subjects[Int($0.subject)] } == [plain[0], plain[1], plain[0]])
+            #expect((0..<subjects.count).contains { subjects[$0] == other } == false)
+            #expect(subjects.last == plain[1])
+        }
+        let empty = try #require(try AdmittedRequest.of([], likely: other).ledger?.subjects)
+        #expect(empty.count == 0)
+        #expect(empty.last == nil)
+    }
+
     @Test("D16: an impression of a closed app is noted on iOS alone")
     func closed() throws {
         let states: [Sightline_V1_AppState] = [.unspecified, .foreground, .background, .closed]

@@ -13,9 +13,11 @@ struct JournalLedgerTests {
     init() throws { self.directory = try TemporaryDirectory() }
 
     /// A TrackAction of Android with a flag.
-    private static func flagged(_ flag: String, id: Int) -> [UInt8] {
+    private static func flagged(
+        _ flag: String, id: Int, delivery: String = "56c4"
+    ) -> [UInt8] {
         let action =
-            TestEvents.field(1, "h" + String(id, radix: 16)) + TestEvents.field(2, "56c4")
+            TestEvents.field(1, "h" + String(id, radix: 16)) + TestEvents.field(2, delivery)
             + TestEvents.field(3, 7) + TestEvents.field(4, flag)
         return TestEvents.field(4, 1) + TestEvents.field(11, action)
     }
@@ -41,6 +43,30 @@ struct JournalLedgerTests {
             " refused event malformed \(count)", "56c4 accepted  \(count)",
             "56c4 duplicate  \(count)", "56c4 refused 1 \(count)", "56c4 refused ON \(count)",
         ]
+    }
+
+    @Test("a delta that counts group after group has what its requests add alone")
+    func deltas() {
+        var delta = LedgerDelta()
+        for deliveries in [[3], [1, 2], [0, 3, 1], [2]] {
+            delta.removeAll()
+            var (together, apart) = (Ledger(), Ledger())
+            for (place, count) in deliveries.enumerated() {
+                let events = (0..<count).flatMap { number in
+                    ["on", "1"].map {
+                        Self.flagged($0, id: 0x100 + place, delivery: "d\(number)")
+                    }
+                }
+                let request = TestRequests.request(events + events)
+                delta.add(request)
+                var own = LedgerDelta()
+                own.add(request)
+                apart.apply(own)
+            }
+            together.apply(delta)
+            #expect(Self.lines(together) == Self.lines(apart))
+            #expect(Self.lines(together).count == 2 * (deliveries.max() ?? 0))
+        }
     }
 
     @Test("a commit's counts are in the ledger, and a restart finds them in checkpoint and log")

@@ -23,16 +23,17 @@ package struct Admission: Sendable {
     ///   - tenant: who sent it.
     ///   - receiveTime: the server's clock, in microseconds since 1970.
     ///   - keeps: which of the refused events to keep.
+    ///   - likely: the subject that its first event is likely to have.
     package func admit(
         _ request: RequestReader, bytes: Int, tenant: String, receiveTime: Int64,
-        keeps: KeptRefusals = .none
+        keeps: KeptRefusals = .none, likely: LedgerSubject? = nil
     ) -> AdmittedRequest {
         if let violation = self.violation(of: request, bytes: bytes) {
             return AdmittedRequest(
                 sequence: request.sequence, receiveTime: receiveTime,
                 eventCount: request.error == nil ? request.eventCount : 0, violation: violation)
         }
-        let ledger = RequestLedger(tenant: tenant, receiveTime: receiveTime)
+        let ledger = RequestLedger(tenant: tenant, receiveTime: receiveTime, likely: likely)
         return tenant.withBytes { tenant in
             var draft = Draft(
                 request, bytes: bytes, tenant: tenant, keeps: keeps, ledger: ledger,

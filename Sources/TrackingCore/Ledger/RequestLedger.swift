@@ -6,7 +6,7 @@ package struct RequestLedger: Sendable {
     /// The hour of its receipt, counted from 1970.
     package let hour: UInt32
     /// The events' subjects.
-    package private(set) var subjects: [LedgerSubject] = []
+    package private(set) var subjects: LedgerSubjects
     /// Counts of suppressed and rejected events.
     package private(set) var refused: [Refused] = []
 
@@ -24,18 +24,20 @@ package struct RequestLedger: Sendable {
 
     /// The longest value of a flag that is kept, in bytes.
     package static let flagBytes = 16
-    /// How many of the last subjects and refusals an event is compared with. A batch with more of
-    /// them only has rows that are joined later.
+    /// How many of the last refusals an event is compared with. A batch with more of them only has
+    /// rows that are joined later.
     private static let compared = 8
 
-    init(tenant: String, receiveTime: Int64) {
+    /// - Parameter likely: the subject that its first event is likely to have.
+    init(tenant: String, receiveTime: Int64, likely: LedgerSubject?) {
         self.tenant = tenant
+        self.subjects = LedgerSubjects(likely: likely)
         self.hour = UInt32(clamping: receiveTime / 3_600_000_000)
     }
 
     /// The index of the subject of an accepted event.
     mutating func subject(_ facts: EventFacts, app: Bytes) -> UInt32 {
-        self.index(
+        self.subjects.index(
             platform: facts.platform, product: facts.product, app: app,
             delivery: facts.deliveryID)
     }
@@ -45,7 +47,7 @@ package struct RequestLedger: Sendable {
     /// - Parameter isNamed: whether the recipient allows that the delivery is kept (D23).
     mutating func refuse(_ event: EventView, _ judgement: Judgement, isNamed: Bool) {
         let delivery = isNamed ? event.ledgerDelivery : .none
-        let subject = self.index(
+        let subject = self.subjects.index(
             platform: event.effectivePlatform, product: event.product, app: event.appID,
             delivery: delivery)
         let detail =
@@ -55,7 +57,7 @@ package struct RequestLedger: Sendable {
 
     /// Counts bytes that are no event.
     mutating func refuse(_ judgement: Judgement) {
-        let subject = self.index(platform: nil, product: .standard, app: .none, delivery: .none)
+        let subject = self.subjects.index(platform: nil, product: .standard, app: .none, delivery: .none)
         self.refuse(subject, .refused(judgement.verdict), judgement.brokenRule)
     }
 
@@ -69,22 +71,6 @@ package struct RequestLedger: Sendable {
             self.refused.append(
                 Refused(subject: subject, outcome: outcome, detail: detail, count: 1))
         }
-    }
-
-    private mutating func index(
-        platform: Platform?, product: Product, app: Bytes, delivery: Bytes
-    ) -> UInt32 {
-        var place = self.subjects.count
-        let oldest = max(0, place &- Self.compared)
-        while place > oldest {
-            place &-= 1
-            let isSame = self.subjects[place].matches(
-                platform: platform, product: product, app: app, delivery: delivery)
-            if isSame { return UInt32(truncatingIfNeeded: place) }
-        }
-        self.subjects.append(
-            LedgerSubject(platform: platform, product: product, app: app, delivery: delivery))
-        return UInt32(truncatingIfNeeded: self.subjects.count &- 1)
     }
 }
 

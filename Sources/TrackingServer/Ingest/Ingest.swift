@@ -43,10 +43,13 @@ final class Ingest: Sendable {
 
     /// Admits a request and encodes its block's header.
     ///
-    /// - Parameter tenant: the tenant by the RPC's credentials.
+    /// - Parameters:
+    ///   - tenant: the tenant by the RPC's credentials.
+    ///   - likely: the subject that its first event is likely to have.
     /// - Returns: the request, its span, and whether the client wants results for accepted events.
     func admit(
-        _ bytes: RequestBytes, shape: RequestShape, tenant: Tenant, trace: inout RequestTrace
+        _ bytes: RequestBytes, shape: RequestShape, tenant: Tenant, trace: inout RequestTrace,
+        likely: LedgerSubject? = nil
     ) -> (request: AdmittedRequest, span: RequestSpan?, reportsAccepted: Bool) {
         let receiveTime = WallClock.microseconds()
         let isTapped = self.tap.hasReaders
@@ -54,7 +57,8 @@ final class Ingest: Sendable {
             let reader = self.admission.read(buffer, shape: shape)
             let request = self.admission.admit(
                 reader, bytes: buffer.count, tenant: tenant.name, receiveTime: receiveTime,
-                keeps: isTapped ? .all : self.quarantine == nil ? .none : .recoverable)
+                keeps: isTapped ? .all : self.quarantine == nil ? .none : .recoverable,
+                likely: likely)
             return (request, reader.reportsAccepted)
         }
         request.isTapped = isTapped

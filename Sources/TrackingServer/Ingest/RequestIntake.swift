@@ -13,6 +13,8 @@ final class RequestIntake {
     private let acks: AckQueue
     private var trace: RequestTrace
     private var lastSequence: UInt64 = 0
+    /// The subject of the last event, which the next one is likely to have.
+    private var subject: LedgerSubject?
     private var isFirst = true
     private var arrivals: [Arrival] = []
     private var room: AckLedger.Room
@@ -51,7 +53,8 @@ final class RequestIntake {
     func admit(_ bytes: RequestBytes) throws {
         if self.arrivals.isEmpty { self.runStart = MonotonicClock.nanoseconds() }
         let (request, span, reports) = self.ingest.admit(
-            bytes, shape: .stream, tenant: self.tenant, trace: &self.trace)
+            bytes, shape: .stream, tenant: self.tenant, trace: &self.trace, likely: self.subject)
+        self.subject = request.ledger?.subjects.last ?? self.subject
         if self.isFirst { self.acks.setReportsAccepted(reports) }
         self.isFirst = false
         // A malformed request has no reliable sequence; its answer omits it.

@@ -1,0 +1,45 @@
+/// The subjects of a request's events, in the order in which they first occurred. Most requests
+/// have one, which the stream's previous request had as well: such a request allocates nothing.
+package struct LedgerSubjects: Sendable {
+    /// The number of subjects.
+    package private(set) var count = 0
+    /// Until there is a subject, the one that the next event is likely to have.
+    private var first: LedgerSubject?
+    private var others: [LedgerSubject] = []
+
+    /// How many of the last subjects an event is compared with, besides the first. A batch with
+    /// more of them only has rows that are joined later.
+    private static let compared = 8
+
+    init(likely: LedgerSubject?) { self.first = likely }
+
+    /// The subject with this index, which must be less than `count`.
+    package subscript(index: Int) -> LedgerSubject {
+        if index == 0, let first { return first }
+        return self.others[index &- 1]
+    }
+
+    /// The newest subject; nil if there is none.
+    package var last: LedgerSubject? { self.others.last ?? (self.count > 0 ? self.first : nil) }
+
+    /// The index of the subject of these values, which is added if it is new.
+    mutating func index(
+        platform: Platform?, product: Product, app: Bytes, delivery: Bytes
+    ) -> UInt32 {
+        func matches(_ subject: LedgerSubject) -> Bool {
+            subject.matches(platform: platform, product: product, app: app, delivery: delivery)
+        }
+        if let first, matches(first) {
+            self.count = max(self.count, 1)
+            return 0
+        }
+        if let place = self.others.suffix(Self.compared).lastIndex(where: matches) {
+            return UInt32(truncatingIfNeeded: place &+ 1)
+        }
+        let subject = LedgerSubject(
+            platform: platform, product: product, app: app, delivery: delivery)
+        if self.count == 0 { self.first = subject } else { self.others.append(subject) }
+        self.count &+= 1
+        return UInt32(truncatingIfNeeded: self.count &- 1)
+    }
+}
