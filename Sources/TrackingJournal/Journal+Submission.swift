@@ -1,21 +1,35 @@
 // What a group is made of, and how its clients are told.
 internal import TrackingCore
 
-extension Journal.Submission {
-    /// The bytes that the requests take in the journal.
-    var journalBytes: Int { self.requests.reduce(0) { $0 &+ $1.journalBytes } }
+extension Journal {
+    /// Requests that came together. They are added up by whoever brings them, and not in the
+    /// journal's turn.
+    struct Submission {
+        let requests: [AdmittedRequest]
+        let receiver: any SettlementReceiver
+        /// The bytes that the requests take in the journal.
+        let journalBytes: Int
+        /// The events that the rules refused, which the ledger counts.
+        let refusals: Int
 
-    /// The bytes that count towards the limit of a group: refused events have no hits, but rows of
-    /// the ledger.
-    var groupBytes: Int {
-        self.requests.reduce(self.journalBytes) { $0 &+ $1.refusals.count &* Self.refusalBytes }
+        init(requests: [AdmittedRequest], receiver: any SettlementReceiver) {
+            self.requests = requests
+            self.receiver = receiver
+            var (journalBytes, refusals) = (0, 0)
+            for request in requests {
+                journalBytes &+= request.journalBytes
+                refusals &+= request.refusals.count
+            }
+            (self.journalBytes, self.refusals) = (journalBytes, refusals)
+        }
+
+        /// The bytes that count towards the limit of a group: refused events have no hits, but rows
+        /// of the ledger.
+        var groupBytes: Int { self.journalBytes &+ self.refusals &* Self.refusalBytes }
+
+        /// About a row of the ledger.
+        private static let refusalBytes = 96
     }
-
-    /// About a row of the ledger.
-    private static let refusalBytes = 96
-
-    /// Whether it has refused events, which the ledger counts.
-    var isCounted: Bool { self.requests.contains { !$0.refusals.isEmpty } }
 }
 
 extension [Journal.Submission] {

@@ -28,11 +28,6 @@ package final class Journal: Sendable {
         var lastRefusal: ContinuousClock.Instant?
     }
 
-    struct Submission {
-        let requests: [AdmittedRequest]
-        let receiver: any SettlementReceiver
-    }
-
     /// Opens the journal in a directory that this process has locked.
     ///
     /// - Parameters:

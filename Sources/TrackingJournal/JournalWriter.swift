@@ -106,7 +106,7 @@ final class JournalWriter: @unchecked Sendable {
         self.deleteDelivered(before: bytes)
         // Asked before anything is claimed: a refused group must leave the window as it was.
         let hasRoom = self.storedBytes + bytes <= self.maxBytes && !self.windowRows.isFull
-        let needsRoom = bytes > 0 || group.contains(where: \.isCounted)
+        let needsRoom = bytes > 0 || group.contains { $0.refusals > 0 }
         guard !needsRoom || hasRoom else { throw .noRoom }
         let (payload, events, hits) = self.seal(group, bytes: bytes)
         let keys = self.log == nil ? [] : RecentHits.row(of: self.changes)

@@ -25,7 +25,7 @@ package struct LedgerDelta {
 
     /// Adds a request that the journal has settled.
     package mutating func add(_ request: AdmittedRequest) {
-        guard let ledger = request.ledger else { return }
+        let ledger = request.ledger
         ledger.tenant.withBytes { tenant in
             for refused in ledger.refused {
                 self.key.set(

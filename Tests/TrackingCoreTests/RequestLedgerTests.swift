@@ -8,7 +8,7 @@ internal import Testing
 struct RequestLedgerTests {
     /// The refused events of a request as lines: platform, app, delivery, verdict, detail, count.
     private func lines(_ events: [TestEvent]) throws -> [String] {
-        let ledger = try #require(try AdmittedRequest.of(events, tenant: "shop").ledger)
+        let ledger = try AdmittedRequest.of(events, tenant: "shop").ledger
         #expect(ledger.tenant == "shop")
         #expect(ledger.hour == UInt32(TestEvent.now / 3_600_000_000))
         return ledger.refused.map { refused in
@@ -81,24 +81,24 @@ struct RequestLedgerTests {
             .fcm(.received) { $0.push.fcm.data.deliveryID = "56c5" }, .fcm(.dismissed),
         ])
         #expect(request.claims.map(\.subject) == [0, 0, 1, 2, 3, 0])
-        #expect(request.ledger?.subjects.count == 4)
+        #expect(request.ledger.subjects.count == 4)
     }
 
     @Test("the likely subject is the request's once an event has it, and else nobody's")
     func likely() throws {
         let events: [TestEvent] = [.fcm(.received), .apns(.opened), .fcm(.opened)]
         let other = LedgerSubject(platform: .ios, product: .firebase, app: .none, delivery: .none)
-        let plain = try #require(try AdmittedRequest.of(events).ledger?.subjects)
+        let plain = try AdmittedRequest.of(events).ledger.subjects
         #expect(plain.count == 2)
         for likely in [plain[0], plain[1], other] {
             let request = try AdmittedRequest.of(events, likely: likely)
-            let subjects = try #require(request.ledger?.subjects)
+            let subjects = request.ledger.subjects
             #expect(
                 request.claims.map { subjects[Int($0.subject)] } == [plain[0], plain[1], plain[0]])
             #expect((0..<subjects.count).contains { subjects[$0] == other } == false)
             #expect(subjects.last == plain[1])
         }
-        let empty = try #require(try AdmittedRequest.of([], likely: other).ledger?.subjects)
+        let empty = try AdmittedRequest.of([], likely: other).ledger.subjects
         #expect(empty.count == 0)
         #expect(empty.last == nil)
     }

@@ -28,12 +28,13 @@ package struct Admission: Sendable {
         _ request: RequestReader, bytes: Int, tenant: String, receiveTime: Int64,
         keeps: KeptRefusals = .none, likely: LedgerSubject? = nil
     ) -> AdmittedRequest {
+        let ledger = RequestLedger(tenant: tenant, receiveTime: receiveTime, likely: likely)
         if let violation = self.violation(of: request, bytes: bytes) {
             return AdmittedRequest(
                 sequence: request.sequence, receiveTime: receiveTime,
-                eventCount: request.error == nil ? request.eventCount : 0, violation: violation)
+                eventCount: request.error == nil ? request.eventCount : 0, violation: violation,
+                ledger: ledger)
         }
-        let ledger = RequestLedger(tenant: tenant, receiveTime: receiveTime, likely: likely)
         return tenant.withBytes { tenant in
             var draft = Draft(
                 request, bytes: bytes, tenant: tenant, keeps: keeps, ledger: ledger,
@@ -41,7 +42,7 @@ package struct Admission: Sendable {
             for event in request.events {
                 draft.add(event, rules: self.rules, receiveTime: receiveTime)
             }
-            return draft.request(receiveTime: receiveTime)
+            return draft.take(receiveTime: receiveTime)
         }
     }
 
@@ -101,11 +102,16 @@ private struct Draft {
         self.entries.reserveCapacity(bytes &+ request.events.count &* HitBlock.entryBytes)
     }
 
-    func request(receiveTime: Int64) -> AdmittedRequest {
+    /// The request with what was accumulated. That is moved, since to copy it costs as much as to
+    /// judge an event, and the optimizer does not see that the draft ends here.
+    mutating func take(receiveTime: Int64) -> AdmittedRequest {
         AdmittedRequest(
             sequence: self.sequence, receiveTime: receiveTime, eventCount: Int(self.index),
-            refusals: self.refusals, claims: self.claims, entries: self.entries,
-            eventTrace: self.eventTrace, keptEvents: self.keptEvents, ledger: self.ledger)
+            refusals: exchange(&self.refusals, with: []), claims: exchange(&self.claims, with: []),
+            entries: exchange(&self.entries, with: []),
+            eventTrace: exchange(&self.eventTrace, with: nil),
+            keptEvents: exchange(&self.keptEvents, with: []),
+            ledger: self.ledger)
     }
 
     mutating func add(_ bytes: Bytes, rules: RuleSet, receiveTime: Int64) {
