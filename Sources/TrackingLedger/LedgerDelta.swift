@@ -23,39 +23,43 @@ package struct LedgerDelta {
         self.places.removeAll(keepingCapacity: true)
     }
 
-    /// Adds a request that the journal has settled.
+    /// Adds a request that the journal has settled. It is read where it is: to copy a part of it
+    /// takes longer than to count it.
     package mutating func add(_ request: AdmittedRequest) {
-        let ledger = request.ledger
-        ledger.tenant.withBytes { tenant in
-            for refused in ledger.refused {
-                self.key.set(
-                    hour: ledger.hour, tenant: tenant,
-                    subject: ledger.subjects[Int(refused.subject)].bytes,
-                    outcome: refused.outcome, detail: refused.detail)
-                self.add(self.key, refused.count)
-            }
-            guard !request.claims.isEmpty else { return }
-            self.count(request.claims, subjects: ledger.subjects.count)
-            for index in 0..<ledger.subjects.count {
-                self.add(ledger, tenant: tenant, subject: index)
+        for refused in request.ledger.refused {
+            self.add(
+                request, subject: Int(refused.subject), refused.outcome, detail: refused.detail,
+                refused.count)
+        }
+        guard !request.claims.isEmpty else { return }
+        let subjects = request.ledger.subjects.count
+        self.count(request.claims, subjects: subjects)
+        for subject in 0..<subjects {
+            var outcomes = self.counted[subject]
+            self.counted[subject] = 0
+            while outcomes != 0 {
+                let number = outcomes.trailingZeroBitCount
+                outcomes &= outcomes &- 1
+                let place = subject &* LedgerOutcome.count &+ number
+                let outcome = LedgerOutcome(rawValue: UInt8(truncatingIfNeeded: number))
+                self.add(request, subject: subject, outcome, self.counts[place])
+                self.counts[place] = 0
             }
         }
     }
 
-    /// Adds what was counted for a subject.
-    private mutating func add(_ ledger: RequestLedger, tenant: Bytes, subject: Int) {
-        var outcomes = self.counted[subject]
-        self.counted[subject] = 0
-        while outcomes != 0 {
-            let number = outcomes.trailingZeroBitCount
-            outcomes &= outcomes &- 1
-            self.key.set(
-                hour: ledger.hour, tenant: tenant, subject: ledger.subjects[subject].bytes,
-                outcome: LedgerOutcome(rawValue: UInt8(truncatingIfNeeded: number)), detail: "")
-            let place = subject &* LedgerOutcome.count &+ number
-            self.add(self.key, self.counts[place])
-            self.counts[place] = 0
+    private mutating func add(
+        _ request: AdmittedRequest, subject: Int, _ outcome: LedgerOutcome, detail: String = "",
+        _ count: UInt32
+    ) {
+        request.ledger.tenant.withBytes { tenant in
+            request.ledger.subjects.withBytes(at: subject) { subject in
+                self.key.set(
+                    hour: request.ledger.hour, tenant: tenant, subject: subject, outcome: outcome,
+                    detail: detail)
+            }
         }
+        self.add(self.key, count)
     }
 
     /// Counts the claims of a request, which often are many of one kind.

@@ -21,12 +21,14 @@ package struct LedgerKey: Sendable, Equatable {
         hour: UInt32, tenant: Bytes, subject: [UInt8], outcome: LedgerOutcome, detail: String
     ) {
         self.bytes = []
-        self.set(hour: hour, tenant: tenant, subject: subject, outcome: outcome, detail: detail)
+        subject.withUnsafeBytes {
+            self.set(hour: hour, tenant: tenant, subject: $0, outcome: outcome, detail: detail)
+        }
     }
 
     /// Becomes the key of other parts, in the same memory where nobody else has it.
     mutating func set(
-        hour: UInt32, tenant: Bytes, subject: [UInt8], outcome: LedgerOutcome, detail: String
+        hour: UInt32, tenant: Bytes, subject: Bytes, outcome: LedgerOutcome, detail: String
     ) {
         let tenant = tenant.cut(to: Self.textBytes)
         self.bytes.removeAll(keepingCapacity: true)

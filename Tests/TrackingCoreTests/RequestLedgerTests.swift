@@ -12,7 +12,7 @@ struct RequestLedgerTests {
         #expect(ledger.tenant == "shop")
         #expect(ledger.hour == UInt32(TestEvent.now / 3_600_000_000))
         return ledger.refused.map { refused in
-            let bytes = ledger.subjects[Int(refused.subject)].bytes
+            let bytes = ledger.subjects.withBytes(at: Int(refused.subject)) { Array($0) }
             let (platform, product) = LedgerSubject.facts(of: bytes[0])
             let app = bytes[2..<2 + Int(bytes[1])]
             let delivery = bytes[(3 + app.count)...]
@@ -84,23 +84,34 @@ struct RequestLedgerTests {
         #expect(request.ledger.subjects.count == 4)
     }
 
+    /// The subject of the tests' events.
+    private static func subject(_ platform: Platform) -> LedgerSubject {
+        "com.example.app".withBytes { app in
+            "56c4".withBytes {
+                LedgerSubject(platform: platform, product: .standard, app: app, delivery: $0)
+            }
+        }
+    }
+
     @Test("the likely subject is the request's once an event has it, and else nobody's")
     func likely() throws {
         let events: [TestEvent] = [.fcm(.received), .apns(.opened), .fcm(.opened)]
+        let (android, ios) = (Self.subject(.android), Self.subject(.ios))
         let other = LedgerSubject(platform: .ios, product: .firebase, app: .none, delivery: .none)
-        let plain = try AdmittedRequest.of(events).ledger.subjects
-        #expect(plain.count == 2)
-        for likely in [plain[0], plain[1], other] {
+        for (likely, newest) in [(nil, ios), (android, ios), (ios, ios), (other, ios)] {
             let request = try AdmittedRequest.of(events, likely: likely)
             let subjects = request.ledger.subjects
             #expect(
-                request.claims.map { subjects[Int($0.subject)] } == [plain[0], plain[1], plain[0]])
-            #expect((0..<subjects.count).contains { subjects[$0] == other } == false)
-            #expect(subjects.last == plain[1])
+                request.claims.map { claim in
+                    subjects.withBytes(at: Int(claim.subject)) { Array($0) }
+                } == [android.bytes, ios.bytes, android.bytes])
+            #expect(subjects.count == 2)
+            #expect(subjects.newest == newest)
         }
-        let empty = try AdmittedRequest.of([], likely: other).ledger.subjects
-        #expect(empty.count == 0)
-        #expect(empty.last == nil)
+        let known = try AdmittedRequest.of([.fcm(.received)], likely: android).ledger.subjects
+        #expect(known.count == 1)
+        #expect(known.newest == nil)
+        #expect(try AdmittedRequest.of([], likely: other).ledger.subjects.count == 0)
     }
 
     @Test("D16: an impression of a closed app is noted on iOS alone")

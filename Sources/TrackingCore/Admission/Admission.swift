@@ -28,16 +28,16 @@ package struct Admission: Sendable {
         _ request: RequestReader, bytes: Int, tenant: String, receiveTime: Int64,
         keeps: KeptRefusals = .none, likely: LedgerSubject? = nil
     ) -> AdmittedRequest {
-        let ledger = RequestLedger(tenant: tenant, receiveTime: receiveTime, likely: likely)
         if let violation = self.violation(of: request, bytes: bytes) {
             return AdmittedRequest(
                 sequence: request.sequence, receiveTime: receiveTime,
                 eventCount: request.error == nil ? request.eventCount : 0, violation: violation,
-                ledger: ledger)
+                ledger: RequestLedger(tenant: tenant, receiveTime: receiveTime))
         }
-        return tenant.withBytes { tenant in
+        return tenant.withBytes { bytesOfTenant in
             var draft = Draft(
-                request, bytes: bytes, tenant: tenant, keeps: keeps, ledger: ledger,
+                request, bytes: bytes, tenant: bytesOfTenant, keeps: keeps,
+                ledger: RequestLedger(tenant: tenant, receiveTime: receiveTime, likely: likely),
                 subjects: self.subjects)
             for event in request.events {
                 draft.add(event, rules: self.rules, receiveTime: receiveTime)
@@ -111,7 +111,7 @@ private struct Draft {
             entries: exchange(&self.entries, with: []),
             eventTrace: exchange(&self.eventTrace, with: nil),
             keptEvents: exchange(&self.keptEvents, with: []),
-            ledger: self.ledger)
+            ledger: exchange(&self.ledger, with: RequestLedger(tenant: "", receiveTime: 0)))
     }
 
     mutating func add(_ bytes: Bytes, rules: RuleSet, receiveTime: Int64) {

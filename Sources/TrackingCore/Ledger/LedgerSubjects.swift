@@ -13,14 +13,15 @@ package struct LedgerSubjects: Sendable {
 
     init(likely: LedgerSubject?) { self.first = likely }
 
-    /// The subject with this index, which must be less than `count`.
-    package subscript(index: Int) -> LedgerSubject {
-        if index == 0, let first { return first }
-        return self.others[index &- 1]
-    }
+    /// The last subject that was added; nil if there is none but the likely one. Streams share that
+    /// with their requests, and whoever copied it here would wait for the others' count of copies.
+    package private(set) var newest: LedgerSubject?
 
-    /// The newest subject; nil if there is none.
-    package var last: LedgerSubject? { self.others.last ?? (self.count > 0 ? self.first : nil) }
+    /// Calls `body` with the encoded subject that has this index, which must be less than `count`.
+    package func withBytes<Value>(at index: Int, _ body: (Bytes) -> Value) -> Value {
+        if index == 0, let first { return first.bytes.withUnsafeBytes(body) }
+        return self.others[index &- 1].bytes.withUnsafeBytes(body)
+    }
 
     /// The index of the subject of these values, which is added if it is new.
     mutating func index(
@@ -39,6 +40,7 @@ package struct LedgerSubjects: Sendable {
         let subject = LedgerSubject(
             platform: platform, product: product, app: app, delivery: delivery)
         if self.count == 0 { self.first = subject } else { self.others.append(subject) }
+        self.newest = subject
         self.count &+= 1
         return UInt32(truncatingIfNeeded: self.count &- 1)
     }

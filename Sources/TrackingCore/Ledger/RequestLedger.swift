@@ -29,7 +29,7 @@ package struct RequestLedger: Sendable {
     private static let compared = 8
 
     /// - Parameter likely: the subject that its first event is likely to have.
-    init(tenant: String, receiveTime: Int64, likely: LedgerSubject?) {
+    init(tenant: String, receiveTime: Int64, likely: LedgerSubject? = nil) {
         self.tenant = tenant
         self.subjects = LedgerSubjects(likely: likely)
         self.hour = UInt32(clamping: receiveTime / 3_600_000_000)

@@ -54,7 +54,7 @@ final class RequestIntake {
         if self.arrivals.isEmpty { self.runStart = MonotonicClock.nanoseconds() }
         let (request, span, reports) = self.ingest.admit(
             bytes, shape: .stream, tenant: self.tenant, trace: &self.trace, likely: self.subject)
-        self.subject = request.ledger.subjects.last ?? self.subject
+        if let subject = request.ledger.subjects.newest { self.subject = subject }
         if self.isFirst { self.acks.setReportsAccepted(reports) }
         self.isFirst = false
         // A malformed request has no reliable sequence; its answer omits it.
