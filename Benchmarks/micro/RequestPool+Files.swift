@@ -45,7 +45,7 @@ extension RequestPool {
         let batches = self.requests.enumerated().map { index, request in
             HitBatch(
                 journal: "microbench", sequence: Int64(index + 1),
-                payload: request.header + request.entries)
+                payload: request.block)
         }
         Self.wait {
             for batch in batches[..<iterations] {

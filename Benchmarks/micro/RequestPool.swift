@@ -38,9 +38,7 @@ struct RequestPool {
         let request = admission.admit(
             admission.read(bytes, shape: .stream), bytes: bytes.count, tenant: "default",
             receiveTime: Self.receiveTime)
-        request.header = HitBlock.header(
-            entryCount: request.claims.count, entriesBytes: request.entries.count,
-            receiveTime: Self.receiveTime, tenant: "default", trace: Self.trace)
+        request.trace = Self.trace
         return request
     }
 
@@ -77,5 +75,14 @@ private struct EvenNumbers: RandomNumberGenerator {
     mutating func next() -> UInt64 {
         self.last &+= 2
         return self.last
+    }
+}
+
+extension AdmittedRequest {
+    /// The request's block, as the journal has it.
+    var block: [UInt8] {
+        var block: [UInt8] = []
+        self.appendSealed(to: &block)
+        return block
     }
 }

@@ -149,7 +149,7 @@ private struct AdmissionFuzzer {
         var payload = HitBlock.header(
             entryCount: admitted.claims.count, entriesBytes: admitted.entries.count,
             receiveTime: Self.receiveTime, tenant: "tenant",
-            trace: admitted.eventTrace
+            trace: admitted.trace
                 ?? TraceContext(traceID: .init(high: 1, low: 2), spanID: 3, isSampled: true))
         payload += admitted.entries
         var expected = admitted.claims.flatMap { claim in

@@ -87,9 +87,7 @@ struct RequestMaker {
                 admission.read(buffer, shape: .stream), bytes: buffer.count, tenant: "default",
                 receiveTime: time)
         }
-        admitted.header = HitBlock.header(
-            entryCount: admitted.claims.count, entriesBytes: admitted.entries.count,
-            receiveTime: time, tenant: "default", trace: Self.trace)
+        admitted.trace = Self.trace
         return admitted
     }
 

@@ -135,7 +135,7 @@ struct AdmissionTests {
         }
         let admitted = try AdmittedRequest.of(events)
         #expect(admitted.claims.count == 4, "a malformed header harms no event")
-        #expect(admitted.eventTrace?.traceparent == traces[2])
+        #expect(admitted.trace?.traceparent == traces[2])
     }
 
     @Test("Nothing in a request that is broken anywhere traps", arguments: 0..<4)

@@ -102,7 +102,7 @@ struct ConsentRulesTests {
         if event.subjectID == "subject-1" { event.subjectID = "secret-subject" }
         event.traceContext.traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
         let admitted = try AdmittedRequest.of([event])
-        #expect(admitted.entries == [] && admitted.claims.isEmpty && admitted.eventTrace == nil)
+        #expect(admitted.entries == [] && admitted.claims.isEmpty && admitted.trace == nil)
         let refusal = try #require(admitted.refusals.first)
         #expect(refusal.judgement.line == row.outcome)
         let told = "\(refusal)"

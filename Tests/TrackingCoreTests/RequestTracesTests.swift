@@ -50,7 +50,7 @@ struct RequestTracesTests {
         #expect(request.eventTraces(limit: 10).allSatisfy { $0.tracestate == "a=b" })
         #expect(request.eventTraces(limit: 2).map(\.spanID) == [1, 2])
         #expect(request.eventTraces(limit: 0).isEmpty)
-        #expect(request.eventTrace?.spanID == 1)
+        #expect(request.trace?.spanID == 1)
     }
 
     /// A block as the journal has it.

@@ -44,7 +44,7 @@ struct JournalReadingTests {
             for (index, request) in requests.enumerated() {
                 let batch = try #require(try await journal.batch(after: Int64(index)))
                 #expect(batch.sequence == Int64(index + 1))
-                #expect(batch.payload == request.header + request.entries)
+                #expect(batch.payload == request.block)
                 #expect(!batch.isDamaged)
             }
             #expect(try await journal.batch(after: 20) == nil)

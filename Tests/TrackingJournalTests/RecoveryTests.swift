@@ -112,7 +112,7 @@ extension JournalWriter {
         guard let batch = try self.batch(after: sequence) else { return false }
         return !batch.isDamaged && batch.sequence == sequence + 1
             && batch.eventCount == request.claims.count
-            && batch.payload == request.header + request.entries
+            && batch.payload == request.block
     }
 }
 

@@ -69,9 +69,7 @@ enum TestRequests {
         }
         var generator = Dice(seed: 1)
         let trace = TraceContext.random(using: &generator)
-        request.header = HitBlock.header(
-            entryCount: request.claims.count, entriesBytes: request.entries.count,
-            receiveTime: receiveTime, tenant: "default", trace: trace)
+        request.trace = trace
         return request
     }
 
@@ -82,6 +80,13 @@ enum TestRequests {
 }
 
 extension AdmittedRequest {
+    /// The request's block, as the journal has it.
+    var block: [UInt8] {
+        var block: [UInt8] = []
+        self.appendSealed(to: &block)
+        return block
+    }
+
     /// The bytes of a record's ledger part, if the request is alone in its group.
     var ledgerBytes: Int {
         var delta = LedgerDelta()

@@ -61,7 +61,7 @@ struct HitFilterTests {
                     Self.event(id + $0, &dice)
                 }
                 let request = try TestHits.request(events, tenant: tenant)
-                payload += request.header + request.entries
+                payload += request.block
             }
             let whole = HitBatch(journal: "j", sequence: Int64(sequence), payload: payload)
             return JournalBatch(

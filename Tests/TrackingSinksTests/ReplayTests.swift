@@ -57,7 +57,7 @@ struct ReplayTests {
         let bytes: [UInt8] = [0xc2, 0x3e, 1, 7] + (try event.serializedBytes())
         let request = try TestHits.request(bytes: [bytes], tracestate: "a=b")
         let batch = HitBatch(
-            journal: "j", sequence: 1, payload: request.header + request.entries)
+            journal: "j", sequence: 1, payload: request.block)
         var refused: [[UInt8]] = []
         try batch.forEach { _, hit in refused.append(try hit.recordBytes()) }
         try #require(!refused.isEmpty)

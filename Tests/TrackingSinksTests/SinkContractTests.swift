@@ -111,7 +111,7 @@ struct SinkContractTests {
             try TestEvents.full(id: 1).serializedBytes() + unknown
         ])
         let batch = HitBatch(
-            journal: "j", sequence: 1, payload: request.header + request.entries)
+            journal: "j", sequence: 1, payload: request.block)
         #expect(try batch.records.first?.event.unknownFields.data == Data(unknown))
         let opened = try await sink.open(self.directory)
         #expect(await opened.deliver(batch) == .delivered)

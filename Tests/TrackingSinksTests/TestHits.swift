@@ -102,12 +102,9 @@ enum TestHits {
         }
         var generator = Dice(seed: 1)
         let trace = TraceContext.random(isSampled: true, using: &generator)
-        request.header = HitBlock.header(
-            entryCount: request.claims.count, entriesBytes: request.entries.count,
-            receiveTime: receiveTime, tenant: tenant,
-            trace: TraceContext(
+        request.trace = TraceContext(
                 traceID: trace.traceID, spanID: trace.spanID, isSampled: true,
-                tracestate: tracestate))
+                tracestate: tracestate)
         return request
     }
 
@@ -141,14 +138,14 @@ enum TestHits {
         let request = try self.request(
             events, tracestate: tracestate, tenant: tenant, at: receiveTime)
         return HitBatch(
-            journal: journal, sequence: sequence, payload: request.header + request.entries)
+            journal: journal, sequence: sequence, payload: request.block)
     }
 }
 
 extension HitBatch {
     /// A batch of one request that has been made.
     init(_ request: AdmittedRequest, sequence: Int64 = 1) {
-        self.init(journal: "j", sequence: sequence, payload: request.header + request.entries)
+        self.init(journal: "j", sequence: sequence, payload: request.block)
     }
 
     /// What it holds, as records.
@@ -158,5 +155,14 @@ extension HitBatch {
             try self.forEach { _, hit in records.append(try hit.record()) }
             return records
         }
+    }
+}
+
+extension AdmittedRequest {
+    /// The request's block, as the journal has it.
+    var block: [UInt8] {
+        var block: [UInt8] = []
+        self.appendSealed(to: &block)
+        return block
     }
 }

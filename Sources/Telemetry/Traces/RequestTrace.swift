@@ -50,7 +50,7 @@ package struct RequestTrace: Sendable {
     package mutating func begin(
         _ request: AdmittedRequest?, receiveTime: Int64, exemplars: ExemplarRecorder? = nil
     ) -> (context: TraceContext, span: RequestSpan?) {
-        let parent = request?.eventTrace ?? self.rpc
+        let parent = request?.trace ?? self.rpc
         let startTime = UInt64(clamping: receiveTime) &* 1000
         switch self.recorder {
         case .nobody:

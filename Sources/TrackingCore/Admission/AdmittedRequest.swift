@@ -18,10 +18,9 @@ package final class AdmittedRequest: @unchecked Sendable {
     @exclusivity(unchecked) package var claims: [Claim]
     /// The accepted events as entries in the journal's form.
     @exclusivity(unchecked) package var entries: [UInt8]
-    /// The header of the request's block; empty until its span is known.
-    @exclusivity(unchecked) package var header: [UInt8] = []
-    /// The first valid trace context among its events.
-    package let eventTrace: TraceContext?
+    /// The trace context that its hits carry: that of its server span. Until the span has begun it
+    /// is the span's parent, the first valid one among the events.
+    @exclusivity(unchecked) package var trace: TraceContext?
     /// Why the request was refused as a whole; nil if it was not.
     package let violation: Violation?
     /// The bytes of the refused events that are kept.
@@ -55,14 +54,11 @@ package final class AdmittedRequest: @unchecked Sendable {
         self.refusals = refusals
         self.claims = claims
         self.entries = entries
-        self.eventTrace = eventTrace
+        self.trace = eventTrace
         self.keptEvents = keptEvents
         self.violation = violation
         self.ledger = ledger
     }
-
-    /// The bytes that the request takes in the journal.
-    package var journalBytes: Int { self.header.count + self.entries.count }
 
     /// Whether the commit failed: nothing was kept, and the client has to send the request again.
     @exclusivity(unchecked) package var isToRetry = false
@@ -93,18 +89,6 @@ package final class AdmittedRequest: @unchecked Sendable {
             // The event was parsed at admission, so parsing it again cannot fail.
             let event = try? EventView(HitBlock.event(at: claim.entryOffset, in: entries))
             return event?.eventID.text ?? ""
-        }
-    }
-
-    /// Writes the granted hits and the warnings of a claim into its entry.
-    package func seal(_ claim: Claim) {
-        self.entries.withUnsafeMutableBytes { entries in
-            entries.storeBytes(
-                of: claim.granted.rawValue.littleEndian,
-                toByteOffset: claim.entryOffset + HitBlock.kindsOffset, as: UInt16.self)
-            entries.storeBytes(
-                of: claim.warnings.rawValue.littleEndian,
-                toByteOffset: claim.entryOffset + HitBlock.warningsOffset, as: UInt16.self)
         }
     }
 }

@@ -16,37 +16,46 @@ package enum HitBlock {
     static let warningsOffset = 18
     static let lengthOffset = 20
 
-    /// Encodes a block's header.
-    ///
-    /// - Parameters:
-    ///   - entryCount: the number of entries that follow.
-    ///   - entriesBytes: the bytes of those entries.
-    ///   - receiveTime: microseconds since 1970.
-    ///   - tenant: at most 255 bytes; longer ones are truncated.
-    ///   - trace: the context of the server's span.
+    /// The bytes of a block's header.
+    static func headerBytes(tenant: String, trace: TraceContext) -> Int {
+        Self.headerBytes + min(tenant.utf8.count, Self.tenantBytes) + TraceContext.traceparentBytes
+            + min(trace.tracestate.utf8.count, Self.tracestateBytes)
+    }
+
+    private static let tenantBytes = 255
+    private static let tracestateBytes = 512
+
+    /// A block's header, as `appendHeader` encodes it.
     package static func header(
         entryCount: Int, entriesBytes: Int, receiveTime: Int64, tenant: String, trace: TraceContext
     ) -> [UInt8] {
-        let tenant = tenant.utf8.prefix(255)
-        let tracestate = trace.tracestate.utf8.prefix(512)
+        var header: [UInt8] = []
+        header.appendHeader(
+            entryCount: entryCount, entriesBytes: entriesBytes, receiveTime: receiveTime,
+            tenant: tenant, trace: trace)
+        return header
+    }
+
+    /// Encodes a block's header into the first bytes of `header`, which has exactly as many.
+    fileprivate static func write(
+        entryCount: Int, entriesBytes: Int, receiveTime: Int64, tenant: String, trace: TraceContext,
+        to header: UnsafeMutableRawBufferPointer
+    ) {
+        let tenant = tenant.utf8.prefix(Self.tenantBytes)
+        let tracestate = trace.tracestate.utf8.prefix(Self.tracestateBytes)
         let traceparentBytes = TraceContext.traceparentBytes
-        let count = Self.headerBytes + tenant.count + traceparentBytes + tracestate.count
-        return [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
-            let header = UnsafeMutableRawBufferPointer(buffer)
-            Self.store(UInt32(truncatingIfNeeded: entriesBytes), in: header, at: 0)
-            Self.store(UInt32(truncatingIfNeeded: entryCount), in: header, at: 4)
-            Self.store(receiveTime, in: header, at: 8)
-            header[16] = UInt8(truncatingIfNeeded: tenant.count)
-            header[17] = UInt8(truncatingIfNeeded: traceparentBytes)
-            Self.store(UInt16(truncatingIfNeeded: tracestate.count), in: header, at: 18)
-            var rest = UnsafeMutableRawBufferPointer(rebasing: header[Self.headerBytes...])
-            rest.copyBytes(from: tenant)
-            rest = UnsafeMutableRawBufferPointer(rebasing: rest[tenant.count...])
-            trace.write(to: rest)
-            rest = UnsafeMutableRawBufferPointer(rebasing: rest[traceparentBytes...])
-            rest.copyBytes(from: tracestate)
-            initializedCount = count
-        }
+        Self.store(UInt32(truncatingIfNeeded: entriesBytes), in: header, at: 0)
+        Self.store(UInt32(truncatingIfNeeded: entryCount), in: header, at: 4)
+        Self.store(receiveTime, in: header, at: 8)
+        header[16] = UInt8(truncatingIfNeeded: tenant.count)
+        header[17] = UInt8(truncatingIfNeeded: traceparentBytes)
+        Self.store(UInt16(truncatingIfNeeded: tracestate.count), in: header, at: 18)
+        var rest = UnsafeMutableRawBufferPointer(rebasing: header[Self.headerBytes...])
+        rest.copyBytes(from: tenant)
+        rest = UnsafeMutableRawBufferPointer(rebasing: rest[tenant.count...])
+        trace.write(to: rest)
+        rest = UnsafeMutableRawBufferPointer(rebasing: rest[traceparentBytes...])
+        rest.copyBytes(from: tracestate)
     }
 
     private static func store<Number: FixedWidthInteger & BitwiseCopyable>(
@@ -78,6 +87,26 @@ package enum HitBlock {
 }
 
 extension [UInt8] {
+    /// Appends a block's header.
+    ///
+    /// - Parameters:
+    ///   - entryCount: the number of entries that follow.
+    ///   - entriesBytes: the bytes of those entries.
+    ///   - receiveTime: microseconds since 1970.
+    ///   - tenant: at most 255 bytes; longer ones are truncated.
+    ///   - trace: the context of the server's span.
+    mutating func appendHeader(
+        entryCount: Int, entriesBytes: Int, receiveTime: Int64, tenant: String, trace: TraceContext
+    ) {
+        let bytes = HitBlock.headerBytes(tenant: tenant, trace: trace)
+        withUnsafeTemporaryAllocation(byteCount: bytes, alignment: 1) { header in
+            HitBlock.write(
+                entryCount: entryCount, entriesBytes: entriesBytes, receiveTime: receiveTime,
+                tenant: tenant, trace: trace, to: header)
+            self.append(contentsOf: header)
+        }
+    }
+
     /// Appends an entry. Its hit kinds and warnings may change until the claim is sealed. What the
     /// server itself adds to an event stands behind it, in `more`.
     mutating func appendEntry(

@@ -15,7 +15,7 @@ extension Ingest {
             keeps: isTapped ? .all : .none)
         request.isTapped = isTapped
         var trace = RequestTrace(method: RequestMethod.recover.rawValue, metadata: [:])
-        let span = self.begin(request, tenant: piece.tenant, &trace)
+        let span = self.begin(request, &trace)
         let heldBytes = request.heldBytes(requestBytes: request.journalBytes)
         self.budget.add(heldBytes)
         defer { self.budget.remove(heldBytes) }

@@ -41,7 +41,7 @@ final class Ingest: Sendable {
 
     var limits: Limits { self.admission.rules.limits }
 
-    /// Admits a request and encodes its block's header.
+    /// Admits a request and begins its span.
     ///
     /// - Parameters:
     ///   - tenant: the tenant by the RPC's credentials.
@@ -63,21 +63,15 @@ final class Ingest: Sendable {
         }
         request.isTapped = isTapped
         self.rejections?.note(request, at: receiveTime)
-        let span = self.begin(request, tenant: tenant.name, &trace)
+        let span = self.begin(request, &trace)
         return (request, span, reportsAccepted)
     }
 
-    /// Begins the span of an admitted request and encodes its block's header.
-    func begin(
-        _ request: AdmittedRequest, tenant: String, _ trace: inout RequestTrace
-    ) -> RequestSpan? {
+    /// Begins the span of an admitted request, whose hits then carry its trace context.
+    func begin(_ request: AdmittedRequest, _ trace: inout RequestTrace) -> RequestSpan? {
         let (context, span) = trace.begin(
             request, receiveTime: request.receiveTime, exemplars: self.metrics.ackExemplars)
-        if !request.claims.isEmpty {
-            request.header = HitBlock.header(
-                entryCount: request.claims.count, entriesBytes: request.entries.count,
-                receiveTime: request.receiveTime, tenant: tenant, trace: context)
-        }
+        request.trace = context
         return span
     }
 
