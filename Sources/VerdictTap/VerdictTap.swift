@@ -50,6 +50,7 @@ package final class VerdictTap: Sendable {
 
     /// Shows settled requests of a tenant to the readers.
     package func show(_ requests: [AdmittedRequest], of tenant: String) {
+        guard self.hasReaders else { return }
         let tapped = requests.filter(\.isTapped)
         guard !tapped.isEmpty else { return }
         // A reader may end here as the last one that holds it, and that takes the lock.

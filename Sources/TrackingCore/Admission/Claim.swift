@@ -1,28 +1,26 @@
 /// An accepted event's claim on the deduplication window. The journal's writer settles it when it
-/// seals a group.
+/// seals a group: it reads them all, so they are kept small.
 package struct Claim: Sendable {
     /// The key of the event's hits.
     package let key: HitKey
     /// The key of the plain notification; differs from `key` only for an action button (D17, D18).
     package let notification: HitKey
-    /// The hits that the rules gave.
-    package let kinds: HitKinds
-    /// Whether the hits stand for a dismissal.
-    package let isDismissal: Bool
+    private let offset: UInt32
     /// The event's index in its request.
     package let index: UInt32
-    /// The offset of the event's entry in the request's entries.
-    package let entryOffset: Int
     /// The index of its subject in the request's ledger.
     package let subject: UInt32
-    /// Whether it is an impression of a closed app on iOS, which the ledger counts.
-    package let isClosedImpression: Bool
+    /// The hits that the rules gave.
+    package let kinds: HitKinds
     /// The event's warnings; settling adds those that depend on the window.
     package var warnings: Warnings
     /// The hits that are new: the rules' hits until the claim is settled. Empty makes it a
     /// duplicate.
     package var granted: HitKinds
-
+    /// Whether the hits stand for a dismissal.
+    package let isDismissal: Bool
+    /// Whether it is an impression of a closed app on iOS, which the ledger counts.
+    package let isClosedImpression: Bool
     /// Whether settling changed the hits or warnings, so that the entry has to be rewritten.
     package private(set) var isChanged = false
 
@@ -30,17 +28,20 @@ package struct Claim: Sendable {
         key: HitKey, notification: HitKey, judgement: Judgement, index: UInt32, entryOffset: Int,
         subject: UInt32 = 0, isClosedImpression: Bool = false
     ) {
-        self.subject = subject
-        self.isClosedImpression = isClosedImpression
         self.key = key
         self.notification = notification
-        self.kinds = judgement.hits
-        self.isDismissal = judgement.isDismissal
+        self.offset = UInt32(truncatingIfNeeded: entryOffset)
         self.index = index
-        self.entryOffset = entryOffset
+        self.subject = subject
+        self.kinds = judgement.hits
         self.warnings = judgement.warnings
         self.granted = judgement.hits
+        self.isDismissal = judgement.isDismissal
+        self.isClosedImpression = isClosedImpression
     }
+
+    /// The offset of the event's entry in the request's entries.
+    package var entryOffset: Int { Int(self.offset) }
 
     /// Grants the hits that the window does not know.
     ///

@@ -45,13 +45,13 @@ final class Ingest: Sendable {
     ///
     /// - Parameters:
     ///   - tenant: the tenant by the RPC's credentials.
+    ///   - receiveTime: its arrival, in microseconds since 1970.
     ///   - likely: the subject that its first event is likely to have.
     /// - Returns: the request, its span, and whether the client wants results for accepted events.
     func admit(
-        _ bytes: RequestBytes, shape: RequestShape, tenant: Tenant, trace: inout RequestTrace,
-        likely: LedgerSubject? = nil
+        _ bytes: RequestBytes, shape: RequestShape, tenant: Tenant, receiveTime: Int64,
+        trace: inout RequestTrace, likely: LedgerSubject? = nil
     ) -> (request: AdmittedRequest, span: RequestSpan?, reportsAccepted: Bool) {
-        let receiveTime = WallClock.microseconds()
         let isTapped = self.tap.hasReaders
         let (request, reportsAccepted) = bytes.withUnsafeBytes { buffer in
             let reader = self.admission.read(buffer, shape: shape)

@@ -103,7 +103,8 @@ struct TrackingService: RegistrableRPCService {
         var trace = RequestTrace(method: Self.recordEventsName, metadata: request.metadata)
         let start = MonotonicClock.nanoseconds()
         let (admitted, span, _) = self.ingest.admit(
-            bytes, shape: .unary, tenant: caller.tenant, trace: &trace)
+            bytes, shape: .unary, tenant: caller.tenant, receiveTime: WallClock.microseconds(),
+            trace: &trace)
         self.ingest.metrics.countAdmission(
             bytes: bytes.count, nanoseconds: MonotonicClock.nanoseconds() &- start)
         let heldBytes = admitted.heldBytes(requestBytes: bytes.count)
