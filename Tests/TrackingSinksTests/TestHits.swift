@@ -103,8 +103,8 @@ enum TestHits {
         var generator = Dice(seed: 1)
         let trace = TraceContext.random(isSampled: true, using: &generator)
         request.trace = TraceContext(
-                traceID: trace.traceID, spanID: trace.spanID, isSampled: true,
-                tracestate: tracestate)
+            traceID: trace.traceID, spanID: trace.spanID, isSampled: true,
+            tracestate: tracestate)
         return request
     }
 

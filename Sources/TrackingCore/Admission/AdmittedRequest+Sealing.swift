@@ -41,7 +41,7 @@ extension AdmittedRequest {
     }
 
     /// Writes the granted hits and the warnings of a claim into its entry.
-    private func seal(_ claim: Claim) {
+    func seal(_ claim: Claim) {
         self.entries.withUnsafeMutableBytes { entries in
             entries.storeBytes(
                 of: claim.granted.rawValue.littleEndian,

@@ -57,7 +57,8 @@ package struct RequestLedger: Sendable {
 
     /// Counts bytes that are no event.
     mutating func refuse(_ judgement: Judgement) {
-        let subject = self.subjects.index(platform: nil, product: .standard, app: .none, delivery: .none)
+        let subject = self.subjects.index(
+            platform: nil, product: .standard, app: .none, delivery: .none)
         self.refuse(subject, .refused(judgement.verdict), judgement.brokenRule)
     }
 

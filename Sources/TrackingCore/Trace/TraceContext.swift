@@ -37,15 +37,15 @@ package struct TraceContext: Sendable, Equatable {
     package init?(traceparent: Bytes, tracestate: Bytes = Bytes(start: nil, count: 0)) {
         let dash = UInt8(ascii: "-")
         guard traceparent.count >= Self.traceparentBytes,
-            let version = Self.hex(traceparent, 0..<2), version != 0xff,
+            let version = Self.byte(traceparent, at: 0), version != 0xff,
             // Version 00 has exactly this length; later versions may append fields after a dash.
             traceparent.count == Self.traceparentBytes
                 || (version != 0 && traceparent[Self.traceparentBytes] == dash),
             traceparent[2] == dash, traceparent[35] == dash, traceparent[52] == dash,
-            let high = Self.hex(traceparent, 3..<19), let low = Self.hex(traceparent, 19..<35),
+            let high = Self.number(traceparent, at: 3), let low = Self.number(traceparent, at: 19),
             high != 0 || low != 0,
-            let span = Self.hex(traceparent, 36..<52), span != 0,
-            let flags = Self.hex(traceparent, 53..<55)
+            let span = Self.number(traceparent, at: 36), span != 0,
+            let flags = Self.byte(traceparent, at: 53)
         else { return nil }
         self.init(
             traceID: TraceID(high: high, low: low), spanID: span, isSampled: flags & 1 == 1,
@@ -125,16 +125,41 @@ package struct TraceContext: Sendable, Equatable {
         }
     }
 
-    /// Parses up to 16 lower-case hex digits; upper case is malformed.
-    private static func hex(_ bytes: Bytes, _ range: Range<Int>) -> UInt64? {
-        var value: UInt64 = 0
-        for byte in bytes[range] {
-            guard ByteSet.hexDigits.contains(byte), !(0x41...0x46).contains(byte) else {
-                return nil
-            }
-            value = value << 4 | UInt64(byte < 0x3a ? byte &- 0x30 : byte &- 0x57)
+    /// Parses two lower-case hex digits; upper case is malformed.
+    private static func byte(_ bytes: Bytes, at offset: Int) -> UInt8? {
+        // Six zeros before them.
+        let zeros: UInt64 = 0x3030_3030_3030_0000
+        let digits = bytes.loadUnaligned(fromByteOffset: offset, as: UInt16.self)
+        return Self.eightDigits(zeros | UInt64(UInt16(bigEndian: digits))).map {
+            UInt8(truncatingIfNeeded: $0)
         }
-        return value
+    }
+
+    /// Parses 16 lower-case hex digits; upper case is malformed.
+    private static func number(_ bytes: Bytes, at offset: Int) -> UInt64? {
+        func word(_ offset: Int) -> UInt64 {
+            UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        }
+        guard let high = Self.eightDigits(word(offset)),
+            let low = Self.eightDigits(word(offset &+ 8))
+        else { return nil }
+        return high << 32 | low
+    }
+
+    /// Parses eight hex digits, the first of which is the highest byte of `word`. All at once: one
+    /// after the other they take longer than anything else in an event.
+    private static func eightDigits(_ word: UInt64) -> UInt64? {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        // Digits are 0x30 to 0x39, letters 0x61 to 0x66: bit 6 tells them apart.
+        let letters = word >> 6 & ones
+        let values = (word & (ones &* 0xf)) &+ letters &* 9
+        // Nothing else in the upper halves; a letter's value is 10 to 15, and a digit's at most 9.
+        guard word >> 4 & (ones &* 0xf) == ones &* 3 &+ letters &* 3, values & (ones &* 0xf0) == 0,
+            (values &+ ones &* 6) >> 4 & ones == letters
+        else { return nil }
+        var packed = (values | values >> 4) & 0x00ff_00ff_00ff_00ff
+        packed = (packed | packed >> 8) & 0x0000_ffff_0000_ffff
+        return (packed | packed >> 16) & 0xffff_ffff
     }
 
     /// Allows at most 32 members of `key=value` and 512 bytes of printable ASCII, without repeated
