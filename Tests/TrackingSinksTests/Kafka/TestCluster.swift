@@ -43,8 +43,16 @@ final class TestCluster: @unchecked Sendable {
     // A new process has the signals blocked that its parent's thread has, SIGTERM among them.
     deinit { kill(self.process.processIdentifier, SIGKILL) }
 
-    /// Suspends the process: it answers nobody, and closes nothing.
-    func suspend() { _ = self.process.suspend() }
+    /// Suspends the process: it answers nobody, and closes nothing. Returns once each of its
+    /// threads has stopped: one that runs on another core answers still.
+    func suspend() {
+        _ = self.process.suspend()
+        var end = siginfo_t()
+        let options = WSTOPPED | WNOWAIT
+        while waitid(P_PID, id_t(self.process.processIdentifier), &end, options) != 0 {
+            precondition(errno == EINTR, "waitid fails with errno \(errno)")
+        }
+    }
 
     /// Lets it go on.
     func resume() { _ = self.process.resume() }
