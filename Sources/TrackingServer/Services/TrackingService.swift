@@ -23,7 +23,7 @@ struct TrackingService: RegistrableRPCService {
         ) { request, context in try self.streamEvents(request, of: context.principal) }
         router.registerHandler(
             forMethod: Method.RecordEvents.descriptor, deserializer: RequestBytesDeserializer(),
-            serializer: ProtobufSerializer<Method.RecordEvents.Output>()
+            serializer: RecordAnswerSerializer()
         ) { request, context in
             try await self.counted(.recordEvents) {
                 try await self.recordEvents(request, of: context.principal)
@@ -97,7 +97,7 @@ struct TrackingService: RegistrableRPCService {
 
     private func recordEvents(
         _ request: StreamingServerRequest<RequestBytes>, of caller: Principal
-    ) async throws -> StreamingServerResponse<Sightline_V1_RecordEventsResponse> {
+    ) async throws -> StreamingServerResponse<RecordAnswer> {
         let allowance = try self.ingest.allowance(of: caller.tenant)
         let bytes = try await Self.onlyMessage(of: request)
         var trace = RequestTrace(method: Self.recordEventsName, metadata: request.metadata)
@@ -107,9 +107,8 @@ struct TrackingService: RegistrableRPCService {
             trace: &trace)
         self.ingest.metrics.countAdmission(
             bytes: bytes.count, nanoseconds: MonotonicClock.nanoseconds() &- start)
-        let heldBytes = admitted.heldBytes(requestBytes: bytes.count)
-        self.ingest.budget.add(heldBytes)
-        defer { self.ingest.budget.remove(heldBytes) }
+        let answer = RecordAnswer(
+            admitted, requestBytes: bytes.count, budget: self.ingest.budget)
         do {
             try allowance.take(events: admitted.eventCount, bytes: bytes.count)
             if let violation = admitted.violation { throw ServiceError.request(violation).status }
@@ -120,11 +119,6 @@ struct TrackingService: RegistrableRPCService {
         await RecordedRequest.settle(admitted, in: self.ingest.journal)
         self.ingest.count([admitted], of: .recordEvents, caller.tenant)
         span?.end(admitted, isUnary: true)
-        let answer = Sightline_V1_RecordEventsResponse.with { response in
-            response.results = admitted.results(includesAccepted: true)
-            response.tally = Sightline_V1_Tally(admitted.tally)
-            if admitted.isToRetry { response.retryDelay = .init(RetryDelay.duration) }
-        }
         return StreamingServerResponse(single: ServerResponse(message: answer))
     }
 

@@ -1,4 +1,7 @@
 // The bytes in flight: when calls are refused, when reading stops, and that every waiter is woken.
+internal import GRPCCore
+internal import SightlineProtos
+internal import SwiftProtobuf
 internal import Testing
 internal import TrackingCore
 
@@ -106,5 +109,23 @@ struct MemoryBudgetTests {
         let queue = AckQueue(maxRequests: 9, maxBytes: 1 << 20, budget: self.budget)
         _ = queue.begin(request, bytes: bytes.count)
         #expect(self.budget.bytesInFlight == bytes.count + 3 * AdmittedRequest.refusalBytes)
+    }
+
+    @Test("a unary call's request counts until its answer is encoded, or given up")
+    func recordAnswers() throws {
+        let request = try TestRequests.admitted(1)
+        let answer = RecordAnswer(request, requestBytes: 100, budget: self.budget)
+        #expect(self.budget.bytesInFlight == 100)
+        let serializer = RecordAnswerSerializer()
+        let bytes: [UInt8] = try serializer.serialize(answer)
+        #expect(try Sightline_V1_RecordEventsResponse(serializedBytes: bytes).hasTally)
+        #expect(self.budget.bytesInFlight == 0)
+        #expect(throws: RPCError.self) { try serializer.serialize(answer) as [UInt8] }
+        do {
+            let unused = RecordAnswer(request, requestBytes: 200, budget: self.budget)
+            #expect(self.budget.bytesInFlight == 200)
+            withExtendedLifetime(unused) {}
+        }
+        #expect(self.budget.bytesInFlight == 0)
     }
 }

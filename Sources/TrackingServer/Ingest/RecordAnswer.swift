@@ -1,0 +1,47 @@
+internal import GRPCCore
+internal import GRPCProtobuf
+internal import SightlineProtos
+internal import Synchronization
+internal import SwiftProtobuf
+internal import TrackingCore
+
+/// A settled request that is to be encoded as the response of RecordEvents. Its bytes count until
+/// it is, or until its call is given up.
+final class RecordAnswer: Sendable {
+    private let request: Mutex<AdmittedRequest?>
+    private let heldBytes: Int
+    private let budget: MemoryBudget
+
+    /// Holds an admitted request of `requestBytes` and counts it.
+    init(_ request: AdmittedRequest, requestBytes: Int, budget: MemoryBudget) {
+        self.request = Mutex(request)
+        self.heldBytes = request.heldBytes(requestBytes: requestBytes)
+        self.budget = budget
+        budget.add(self.heldBytes)
+    }
+
+    deinit { _ = self.take() }
+
+    /// The request, once; its bytes count no more.
+    fileprivate func take() -> AdmittedRequest? {
+        let request = self.request.withLock { exchange(&$0, with: nil) }
+        if request != nil { self.budget.remove(self.heldBytes) }
+        return request
+    }
+}
+
+/// Encodes answers. The message takes several times the bytes of its encoding. So it is made here,
+/// where nothing suspends: there are as many at once as threads, and not one for each call.
+struct RecordAnswerSerializer: MessageSerializer {
+    func serialize<Bytes: GRPCContiguousBytes>(_ answer: RecordAnswer) throws -> Bytes {
+        guard let request = answer.take() else {
+            throw RPCError(code: .internalError, message: "an answer was to be encoded twice")
+        }
+        return try ProtobufSerializer<Sightline_V1_RecordEventsResponse>().serialize(
+            .with { response in
+                response.results = request.results(includesAccepted: true)
+                response.tally = Sightline_V1_Tally(request.tally)
+                if request.isToRetry { response.retryDelay = .init(RetryDelay.duration) }
+            })
+    }
+}
