@@ -180,12 +180,12 @@ def test_nothing_is_lost_through_faults(
 
 @pytest.mark.timeout(1800)
 def test_a_full_queue_loses_nothing(make_server, cluster, reader, figure, amount, seed):
-    """A queue of 50 hits in front of slow brokers."""
+    """A queue of 50 hits in front of slow brokers: full from the first request on."""
     server = make_server(*cluster.options, "--set=kafka.max_queued_hits=50").start()
     client = Client(0, seed)
     for broker in (1, 2, 3):
         cluster.tell(f"delay {broker} 20")
-    send(server, client, amount(HITS, WHOLE_HITS))
+    send(server, client, amount(HITS // 4, WHOLE_HITS))
     wait_until_drained(server, "kafka")
     assert check(server, reader, [client], figure, "a full queue") == 0
 
