@@ -135,9 +135,14 @@ package final class RecentHits {
         changes.append(Change(key: key, before: known, after: after))
     }
 
-    /// Loads the slot's cache line and the next, which half of the searches need.
-    private func touch(home: Int) -> UInt64 {
-        self.slots[home].high ^ self.slots[(home &+ Self.slotsInLine) & self.slotMask].high
+    /// Loads the first cache lines of searches, and of each the next, which half of them need.
+    private func touch(homes: UnsafeMutableBufferPointer<Int>.SubSequence) -> UInt64 {
+        let (slots, mask) = (self.slots, self.slotMask)
+        var sum: UInt64 = 0
+        for home in homes {
+            sum ^= slots[home].high ^ slots[(home &+ Self.slotsInLine) & mask].high
+        }
+        return sum
     }
 
     private static let slotsInLine = 64 / MemoryLayout<Slot>.stride
@@ -184,17 +189,30 @@ package final class RecentHits {
     ///
     /// - Parameter ahead: claims that were loaded before and are not settled yet.
     func touch(_ claims: [Claim], ahead: Int) {
-        var sum: UInt64 = 0
         var evicted = (self.next &+ ahead) % self.capacity
-        for claim in claims {
-            sum ^= self.touch(home: self.home(claim.key.high))
-            if self.count == self.capacity {
-                sum ^= self.touch(home: self.home(self.ring[evicted]))
-                evicted = evicted &+ 1 == self.capacity ? 0 : evicted &+ 1
+        let isFull = self.count == self.capacity
+        // Found first and then loaded: the fewer instructions stand between two loads, the more of
+        // them are under way.
+        withUnsafeTemporaryAllocation(of: Int.self, capacity: Self.touchedAtOnce) { homes in
+            var (sum, count): (UInt64, Int) = (0, 0)
+            for claim in claims {
+                homes[count] = self.home(claim.key.high)
+                count &+= 1
+                if isFull {
+                    homes[count] = self.home(self.ring[evicted])
+                    count &+= 1
+                    evicted = evicted &+ 1 == self.capacity ? 0 : evicted &+ 1
+                }
+                if count &+ 2 > Self.touchedAtOnce {
+                    sum ^= self.touch(homes: homes[..<count])
+                    count = 0
+                }
             }
+            self.touched = sum ^ self.touch(homes: homes[..<count])
         }
-        self.touched = sum
     }
+
+    private static let touchedAtOnce = 64
 }
 
 /// The 80 bits of a HitKey that the window stores.
