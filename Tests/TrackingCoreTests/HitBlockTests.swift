@@ -121,6 +121,17 @@ struct HitBlockTests {
         #expect(try Self.hits(in: empty + one).count == 5)
     }
 
+    @Test("a request whose span was not begun loses no hit: its block has no traceparent")
+    func noTrace() throws {
+        let (admitted, _) = try Self.request()
+        admitted.trace = nil
+        var payload: [UInt8] = []
+        #expect(admitted.appendSealed(to: &payload).events == admitted.claims.count)
+        #expect(payload.count == admitted.journalBytes)
+        let block = Self.block(admitted, tenant: admitted.ledger.tenant)
+        #expect(try Self.hits(in: payload).count == (try Self.hits(in: block).count))
+    }
+
     @Test("The hits of a payload are counted without reading them, up to where it is damaged")
     func hitCount() throws {
         func count(_ payload: [UInt8]) -> Int {

@@ -3,12 +3,12 @@ extension AdmittedRequest {
     package var journalBytes: Int { self.headerBytes + self.entries.count }
 
     private var headerBytes: Int {
-        guard !self.claims.isEmpty, let trace else { return 0 }
-        return HitBlock.headerBytes(tenant: self.ledger.tenant, trace: trace)
+        guard !self.claims.isEmpty else { return 0 }
+        return HitBlock.headerBytes(tenant: self.ledger.tenant, trace: self.trace)
     }
 
     /// Appends the request's block, with granted events only; returns the number of those events
-    /// and of their hits. Nothing if there are none, or if its span was not begun.
+    /// and of their hits. Nothing if there are none.
     @discardableResult
     package func appendSealed(to payload: inout [UInt8]) -> (events: Int, hits: Int) {
         var (granted, hits) = (0, 0)
@@ -20,11 +20,11 @@ extension AdmittedRequest {
             isUnchanged = false
             self.seal(claim)
         }
-        guard granted > 0, let trace else { return (0, 0) }
+        if granted == 0 { return (0, 0) }
         let start = payload.count
         payload.appendHeader(
             entryCount: granted, entriesBytes: self.entries.count, receiveTime: self.receiveTime,
-            tenant: self.ledger.tenant, trace: trace)
+            tenant: self.ledger.tenant, trace: self.trace)
         if isUnchanged {
             payload.append(contentsOf: self.entries)
             return (granted, hits)

@@ -17,8 +17,10 @@ package enum HitBlock {
     static let lengthOffset = 20
 
     /// The bytes of a block's header.
-    static func headerBytes(tenant: String, trace: TraceContext) -> Int {
-        Self.headerBytes + min(tenant.utf8.count, Self.tenantBytes) + TraceContext.traceparentBytes
+    static func headerBytes(tenant: String, trace: TraceContext?) -> Int {
+        let bytes = Self.headerBytes + min(tenant.utf8.count, Self.tenantBytes)
+        guard let trace else { return bytes }
+        return bytes + TraceContext.traceparentBytes
             + min(trace.tracestate.utf8.count, Self.tracestateBytes)
     }
 
@@ -27,7 +29,7 @@ package enum HitBlock {
 
     /// A block's header, as `appendHeader` encodes it.
     package static func header(
-        entryCount: Int, entriesBytes: Int, receiveTime: Int64, tenant: String, trace: TraceContext
+        entryCount: Int, entriesBytes: Int, receiveTime: Int64, tenant: String, trace: TraceContext?
     ) -> [UInt8] {
         var header: [UInt8] = []
         header.appendHeader(
@@ -38,12 +40,12 @@ package enum HitBlock {
 
     /// Encodes a block's header into the first bytes of `header`, which has exactly as many.
     fileprivate static func write(
-        entryCount: Int, entriesBytes: Int, receiveTime: Int64, tenant: String, trace: TraceContext,
-        to header: UnsafeMutableRawBufferPointer
+        entryCount: Int, entriesBytes: Int, receiveTime: Int64, tenant: String,
+        trace: TraceContext?, to header: UnsafeMutableRawBufferPointer
     ) {
         let tenant = tenant.utf8.prefix(Self.tenantBytes)
-        let tracestate = trace.tracestate.utf8.prefix(Self.tracestateBytes)
-        let traceparentBytes = TraceContext.traceparentBytes
+        let tracestate = (trace?.tracestate ?? "").utf8.prefix(Self.tracestateBytes)
+        let traceparentBytes = trace == nil ? 0 : TraceContext.traceparentBytes
         Self.store(UInt32(truncatingIfNeeded: entriesBytes), in: header, at: 0)
         Self.store(UInt32(truncatingIfNeeded: entryCount), in: header, at: 4)
         Self.store(receiveTime, in: header, at: 8)
@@ -53,7 +55,7 @@ package enum HitBlock {
         var rest = UnsafeMutableRawBufferPointer(rebasing: header[Self.headerBytes...])
         rest.copyBytes(from: tenant)
         rest = UnsafeMutableRawBufferPointer(rebasing: rest[tenant.count...])
-        trace.write(to: rest)
+        trace?.write(to: rest)
         rest = UnsafeMutableRawBufferPointer(rebasing: rest[traceparentBytes...])
         rest.copyBytes(from: tracestate)
     }
@@ -94,9 +96,9 @@ extension [UInt8] {
     ///   - entriesBytes: the bytes of those entries.
     ///   - receiveTime: microseconds since 1970.
     ///   - tenant: at most 255 bytes; longer ones are truncated.
-    ///   - trace: the context of the server's span.
+    ///   - trace: the context of the server's span; without one the header has no traceparent.
     mutating func appendHeader(
-        entryCount: Int, entriesBytes: Int, receiveTime: Int64, tenant: String, trace: TraceContext
+        entryCount: Int, entriesBytes: Int, receiveTime: Int64, tenant: String, trace: TraceContext?
     ) {
         let bytes = HitBlock.headerBytes(tenant: tenant, trace: trace)
         withUnsafeTemporaryAllocation(byteCount: bytes, alignment: 1) { header in

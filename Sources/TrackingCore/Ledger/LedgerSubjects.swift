@@ -3,6 +3,9 @@
 package struct LedgerSubjects: Sendable {
     /// The number of subjects.
     package private(set) var count = 0
+    /// The last subject that was added; nil if there is none but the likely one. That one is
+    /// shared with the stream's other requests: each copy of it makes threads wait for one another.
+    package private(set) var newest: LedgerSubject?
     /// Until there is a subject, the one that the next event is likely to have.
     private var first: LedgerSubject?
     private var others: [LedgerSubject] = []
@@ -12,10 +15,6 @@ package struct LedgerSubjects: Sendable {
     private static let compared = 8
 
     init(likely: LedgerSubject?) { self.first = likely }
-
-    /// The last subject that was added; nil if there is none but the likely one. Streams share that
-    /// with their requests, and whoever copied it here would wait for the others' count of copies.
-    package private(set) var newest: LedgerSubject?
 
     /// Calls `body` with the encoded subject that has this index, which must be less than `count`.
     package func withBytes<Value>(at index: Int, _ body: (Bytes) -> Value) -> Value {
