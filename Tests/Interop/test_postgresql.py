@@ -261,9 +261,10 @@ def test_a_standby_takes_over(make_server, database, figure, amount, seed, is_lo
     standby = database.standby()
 
     def follow() -> None:
-        # The place of the last batch comes with its hits.
-        wait_until(lambda: standby.run("SELECT count(*) FROM hits")
-                   == database.run("SELECT count(*) FROM hits"), "the standby to follow")
+        # Not by the hits that it has: at first it has not even their table.
+        [(end,)] = database.run("SELECT pg_current_wal_flush_lsn()")
+        wait_until(lambda: standby.run("SELECT pg_last_wal_replay_lsn() >= %s::pg_lsn", end)
+                   == [(True,)], "the standby to follow")
 
     try:
         client = Client(0, seed)
