@@ -2,10 +2,11 @@
 # program; what needs more than three lines stands in Scripts/.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help bootstrap bootstrap-build build smoke release generate check check-generated check-protos check-format \
-	check-scripts check-rules check-docs check-deploy docs format test test-swift test-interop \
-	build-tests clients test-clients test-libraries test-nats cluster cluster-kafka fuzz fuzz-short fuzz-stack \
-	fuzz-stack-short simulate simulate-short verify run demo dist bench bench-micro clean
+.PHONY: help bootstrap bootstrap-build bootstrap-traits build smoke release generate check \
+	check-generated check-protos check-format check-scripts check-rules check-docs check-deploy \
+	docs format test test-swift test-interop build-tests clients test-clients test-libraries \
+	test-nats cluster cluster-kafka fuzz fuzz-short fuzz-stack fuzz-stack-short simulate \
+	simulate-short verify run demo dist bench bench-micro clean
 
 SIGHTLINE := .build/debug/sightline
 GENERATED := Sources/SightlineProtos/Generated
@@ -18,6 +19,9 @@ bootstrap: ## Install what is missing: system packages (asks before sudo) and .v
 
 bootstrap-build: ## Install only what the program needs: what build, run and demo do by themselves
 	@Scripts/bootstrap build
+
+bootstrap-traits: ## Install only what the program with every trait needs
+	@Scripts/bootstrap traits
 
 build: bootstrap-build ## Build the debug program
 	Scripts/swift-build --product sightline
