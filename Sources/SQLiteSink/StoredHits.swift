@@ -62,12 +62,11 @@ package struct StoredHits: Sendable {
     private static func payload(_ event: JournalEvent, _ origin: Hit.Origin) -> [UInt8] {
         // A row has one kind. Where its trace was changed by hand, it has none.
         guard let kind = event.kinds.kinds.first else { return [] }
-        let trace =
-            TraceContext(traceparent: origin.traceparent, tracestate: origin.tracestate)
-            ?? TraceContext(traceID: .init(high: 0, low: 0), spanID: 0, isSampled: false)
         return HitBlock.payload(
             key: event.key, kind: kind, product: event.product, warnings: event.warnings,
-            receiveTime: origin.receiveTime, tenant: origin.tenant.text, trace: trace,
+            receiveTime: origin.receiveTime, tenant: origin.tenant.text,
+            trace: TraceContext(
+                traceparent: origin.traceparent, tracestate: origin.tracestate),
             event: event.bytes)
     }
 }

@@ -15,11 +15,11 @@ struct DeadLetter: Sendable {
     func payload() -> [UInt8]? {
         guard let record = try? Sightline_V1_TrackingRecord(serializedBytes: self.record),
             record.hitID.count == 16, let number = record.hitID.last,
-            let kind = HitKind(rawValue: number),
-            let trace = TraceContext(
-                traceparent: record.traceContext.traceparent,
-                tracestate: record.traceContext.tracestate)
+            let kind = HitKind(rawValue: number)
         else { return nil }
+        let trace = TraceContext(
+            traceparent: record.traceContext.traceparent,
+            tracestate: record.traceContext.tracestate)
         let key = record.hitID.withUnsafeBytes { id in
             HitKey(
                 high: UInt64(bigEndian: id.loadUnaligned(as: UInt64.self)),
@@ -63,9 +63,10 @@ extension Warnings {
 }
 
 extension Google_Protobuf_Timestamp {
-    /// Microseconds since 1970, saturating at the limits of Int64.
+    /// Microseconds since 1970; 0 if they do not fit an Int64.
     fileprivate var microseconds: Int64 {
-        let (seconds, overflow) = self.seconds.multipliedReportingOverflow(by: 1_000_000)
-        return overflow ? 0 : seconds &+ Int64(self.nanos / 1000)
+        let (whole, isTooLarge) = self.seconds.multipliedReportingOverflow(by: 1_000_000)
+        let (sum, overflows) = whole.addingReportingOverflow(Int64(self.nanos / 1000))
+        return isTooLarge || overflows ? 0 : sum
     }
 }

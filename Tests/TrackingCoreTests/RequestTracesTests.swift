@@ -54,10 +54,12 @@ struct RequestTracesTests {
     }
 
     /// A block as the journal has it.
-    private func block(span: UInt64, events: Int, state: String = "") throws -> [UInt8] {
+    private func block(span: UInt64?, events: Int, state: String = "") throws -> [UInt8] {
         let request = try self.request(Array(repeating: "", count: events))
-        let trace = TraceContext(
-            traceID: .init(high: 1, low: 2), spanID: span, isSampled: true, tracestate: state)
+        let trace = span.map { span in
+            TraceContext(
+                traceID: .init(high: 1, low: 2), spanID: span, isSampled: true, tracestate: state)
+        }
         return HitBlock.header(
             entryCount: events, entriesBytes: request.entries.count, receiveTime: 3,
             tenant: "default", trace: trace) + request.entries
@@ -82,6 +84,14 @@ struct RequestTracesTests {
         #expect(self.spans(of: payload) == [1, 2, 3])
         #expect(self.spans(of: payload, upTo: 2) == [1, 2])
         #expect(self.spans(of: []).isEmpty)
+    }
+
+    @Test("a request without a trace hides no other's")
+    func untraced() throws {
+        let payload =
+            try self.block(span: nil, events: 1) + self.block(span: 2, events: 1)
+            + self.block(span: nil, events: 2) + self.block(span: 4, events: 1)
+        #expect(self.spans(of: payload) == [2, 4])
     }
 
     @Test("a payload cut anywhere gives the traces of its whole blocks, and never traps")

@@ -40,7 +40,7 @@ struct ReplayTests {
     }
 
     @Test(
-        "every hit comes back as it was refused, its event byte for byte",
+        "every hit comes back as it was refused, its event byte for byte, traced or not",
         arguments: [
             TestEvents.full(id: 1), TestEvents.push(.opened, id: 2, on: .ios),
             TestEvents.action(.button1, id: 3),
@@ -51,13 +51,13 @@ struct ReplayTests {
                 event.subjectID = "s"
                 event.eventID = "e"
             },
-        ])
-    func unchanged(_ event: Sightline_V1_TrackingEvent) async throws {
+        ], [true, false])
+    func unchanged(_ event: Sightline_V1_TrackingEvent, isTraced: Bool) async throws {
         // An unknown field before all others, where no encoder would put it.
         let bytes: [UInt8] = [0xc2, 0x3e, 1, 7] + (try event.serializedBytes())
         let request = try TestHits.request(bytes: [bytes], tracestate: "a=b")
-        let batch = HitBatch(
-            journal: "j", sequence: 1, payload: request.block)
+        if !isTraced { request.trace = nil }
+        let batch = HitBatch(journal: "j", sequence: 1, payload: request.block)
         var refused: [[UInt8]] = []
         try batch.forEach { _, hit in refused.append(try hit.recordBytes()) }
         try #require(!refused.isEmpty)

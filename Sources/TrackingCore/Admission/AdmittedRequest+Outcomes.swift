@@ -12,7 +12,8 @@ extension AdmittedRequest {
         /// The event; nil if nothing of it is kept.
         package let event: Bytes?
         /// An evenly distributed number that is the same for the same fact, by which a sample is
-        /// chosen. Without an event it only depends on the request.
+        /// chosen. Without an event it depends on the request's time and sequence, and on the
+        /// event's index.
         package let chance: UInt64
     }
 
@@ -48,7 +49,8 @@ extension AdmittedRequest {
     private func outcome(
         of verdict: Verdict, _ violations: [Violation], _ event: Bytes?, index: UInt32
     ) -> Outcome {
-        let place = UInt64(bitPattern: self.receiveTime) &+ UInt64(index)
+        // The requests of a run have one time, and differ by their sequence.
+        let place = (UInt64(bitPattern: self.receiveTime), self.sequence, UInt64(index))
         return Outcome(
             verdict: verdict, hits: [], warnings: [], violations: violations, event: event,
             chance: event?.chance ?? withUnsafeBytes(of: place) { $0.chance })

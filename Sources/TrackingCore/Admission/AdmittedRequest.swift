@@ -19,7 +19,7 @@ package final class AdmittedRequest: @unchecked Sendable {
     /// The accepted events as entries in the journal's form.
     @exclusivity(unchecked) package var entries: [UInt8]
     /// The trace context that its hits carry: that of its server span. Until the span has begun it
-    /// is the span's parent, the first valid one among the events.
+    /// is the first valid one among the events, if any, which is then the span's parent.
     @exclusivity(unchecked) package var trace: TraceContext?
     /// Why the request was refused as a whole; nil if it was not.
     package let violation: Violation?

@@ -129,19 +129,19 @@ extension HitBlock {
 }
 
 extension HitBlock {
-    /// Calls `body` with the trace context of each request in a payload, in order. Reads the
-    /// headers of blocks only; stops early if the payload is damaged.
+    /// Calls `body` with the trace context of each request in a payload, in order; a request
+    /// without one is left out. Reads the headers of blocks only; stops early if the payload is
+    /// damaged.
     ///
     /// - Parameter body: returns false to stop.
     package static func forEachTrace(in payload: Bytes, _ body: (TraceContext) -> Bool) {
         var cursor = PayloadCursor(payload)
         while !cursor.isAtEnd {
             // Delivery tells of damage, with its place.
-            guard let origin = try? cursor.block().origin,
-                let trace = TraceContext(
-                    traceparent: origin.traceparent, tracestate: origin.tracestate)
-            else { return }
-            if !body(trace) { return }
+            guard let origin = try? cursor.block().origin else { return }
+            let trace = TraceContext(
+                traceparent: origin.traceparent, tracestate: origin.tracestate)
+            if let trace, !body(trace) { return }
         }
     }
 }

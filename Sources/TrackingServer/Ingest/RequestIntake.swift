@@ -14,7 +14,7 @@ final class RequestIntake {
     // Its one reader never has two accesses at once; to check that takes 50 ns for a request.
     @exclusivity(unchecked) private var trace: RequestTrace
     private var lastSequence: UInt64 = 0
-    /// The subject of the last event, which the next one is likely to have.
+    /// The subject that was added last, which the next event is likely to have.
     private var subject: LedgerSubject?
     private var isFirst = true
     private var arrivals: [Arrival] = []
