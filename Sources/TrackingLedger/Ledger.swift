@@ -12,6 +12,9 @@ package struct Ledger: Sendable {
     private var places: [LedgerKey: UInt32] = [:]
     /// The newest row of each tenant's delivery; the rows before it are linked.
     private var newest: [Delivery: UInt32] = [:]
+    /// The values of an unknown flag that a delivery has rows for. To look through its rows for
+    /// them would cost more with each row.
+    private var flagValues: [Delivery: Set<LedgerText>] = [:]
     /// The rows that each tenant has added in the current hour.
     private var added: [LedgerText: Int] = [:]
     /// The hour of the last tidying up; nil before the first one.
@@ -39,6 +42,7 @@ package struct Ledger: Sendable {
     package static let maxFlagValues = 8
     /// The detail of a row that counts further values.
     package static let otherValue = "other"
+    private static let otherDetail = Array(Self.otherValue.utf8)[...]
     /// Rows beyond `maxRows` that only `other` may take.
     private static let otherRows = 1024
     /// The hours that are not joined to days.
@@ -150,21 +154,19 @@ package struct Ledger: Sendable {
         self.rows.append(Row(key: key, count: count, previous: self.newest[delivery]))
         self.newest[delivery] = index
         self.places[key] = index
+        if key.outcome == .refused(.suppressedFlagUnknown), key.detail != Self.otherDetail {
+            self.flagValues[delivery, default: []].insert(LedgerText(key.detail))
+        }
         if key.hour == self.hour { self.added[LedgerText(key.tenant), default: 0] += 1 }
         self.pages.change(Int(index))
     }
 
     /// Whether the key's delivery has as many values of its flag as are told apart.
     private func hasManyValues(_ key: LedgerKey) -> Bool {
-        var values: Set<ArraySlice<UInt8>> = []
-        var next = self.newest[Delivery(key.tenant, key.delivery)]
-        while let index = next {
-            let row = self.rows[Int(index)]
-            if row.key.outcome == key.outcome { values.insert(row.key.detail) }
-            next = row.previous
-        }
-        values.remove(Array(Self.otherValue.utf8)[...])
-        return !values.contains(key.detail) && values.count >= Self.maxFlagValues
+        guard let values = self.flagValues[Delivery(key.tenant, key.delivery)],
+            values.count >= Self.maxFlagValues
+        else { return false }
+        return !values.contains(LedgerText(key.detail))
     }
 
     // MARK: Tidying up
@@ -238,6 +240,7 @@ package struct Ledger: Sendable {
         self.rows = []
         self.places = [:]
         self.newest = [:]
+        self.flagValues = [:]
         self.places.reserveCapacity(capacity)
         for row in rows {
             if let place = self.places[row.key] {

@@ -39,7 +39,9 @@ package struct LedgerPages: Sendable {
 
     mutating func take(rows: [Ledger.Row]) -> Saved {
         defer { (self.changed, self.isShorter) = ([], false) }
-        let pages = self.changed.sorted().map { number in
+        // A page that was put back may have gone since, as the ledger was tidied up.
+        let there = self.changed.filter { $0 * Self.rows < rows.count }
+        let pages = there.sorted().map { number in
             let start = number * Self.rows
             return (number, Self.page(rows[start..<min(start + Self.rows, rows.count)]))
         }

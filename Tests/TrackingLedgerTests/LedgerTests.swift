@@ -188,6 +188,19 @@ struct LedgerTests {
         #expect(restored.isChanged)
     }
 
+    @Test("a page that was put back, and is there no more, is not written")
+    func lostPages() {
+        var ledger = Self.ledger(maxRows: 1000, retainDays: 1)
+        for number in 0..<100 { ledger.add(self.key("d\(number)")) }
+        let refused = ledger.takePages()
+        // While the checkpoint fails, a new hour drops all rows but one.
+        ledger.add(self.key("56c4", hour: Self.hour + 100))
+        ledger.putBack(refused)
+        let saved = ledger.takePages()
+        #expect(saved.pages.map(\.number) == [0])
+        #expect(saved.isShorter && saved.count == 1)
+    }
+
     @Test("the longest row takes no more bytes of a page than docs/security.md says")
     func pageBytes() {
         var ledger = Self.ledger(maxRows: 1000)
