@@ -10,17 +10,18 @@ package import X509
 /// hours) presents no certificate, and a connection may outlive its certificate or a change of the
 /// roots. For a call, a verified certificate only costs a lookup in a set.
 package final class ClientTrust: Sendable {
-    /// The number of verified certificates to remember; beyond it the set is cleared.
+    /// The number of verified certificates to remember, each with the intermediate CAs that came
+    /// with it; beyond it all are forgotten.
     static let maxRemembered = 4096
-    /// The number of intermediate CAs to remember for resumed sessions.
-    static let maxIntermediates = 64
 
     private struct State {
         var roots: [Certificate]
         /// Incremented when the roots change, so that results for the old roots are not remembered.
         var generation = 0
         var taken: Set<Certificate> = []
-        var intermediates: Set<Certificate> = []
+        /// For resumed sessions, which show no intermediate CAs. Never those of another client: to
+        /// try them too would cost each time what all clients together have shown.
+        var intermediates: [Certificate: [Certificate]] = [:]
     }
 
     private let state: Mutex<State>
@@ -57,6 +58,12 @@ package final class ClientTrust: Sendable {
         guard let leaf = certificates.first else {
             throw ClientCertificateVerifier.Refusal(reason: "no certificate")
         }
+        // Of CAs with one name each may have signed each other, and the library tries every order:
+        // for seven of them 13,700 signatures.
+        guard Set(certificates.map(\.subject)).count == certificates.count else {
+            throw ClientCertificateVerifier.Refusal(
+                reason: "two certificates have the same subject: present one path to a root")
+        }
         return try await self.judge(leaf, Array(certificates.dropFirst()))
     }
 
@@ -64,11 +71,11 @@ package final class ClientTrust: Sendable {
     package func isTaken(_ leaf: Certificate, at now: Date) async -> Bool {
         guard CertificateRules.invalidity(of: leaf, at: now) == nil else { return false }
         let (isKnown, intermediates) = self.state.withLock { state in
-            (state.taken.contains(leaf), state.intermediates)
+            (state.taken.contains(leaf), state.intermediates[leaf] ?? [])
         }
         if isKnown { return true }
         do {
-            _ = try await self.judge(leaf, Array(intermediates))
+            _ = try await self.judge(leaf, intermediates)
             return true
         } catch {
             return false
@@ -84,10 +91,8 @@ package final class ClientTrust: Sendable {
             guard state.generation == generation else { return }
             if state.taken.count >= Self.maxRemembered { state.taken = [] }
             state.taken.insert(leaf)
-            for intermediate in chain.dropFirst().dropLast() {
-                if state.intermediates.count >= Self.maxIntermediates { state.intermediates = [] }
-                state.intermediates.insert(intermediate)
-            }
+            if state.intermediates.count >= Self.maxRemembered { state.intermediates = [:] }
+            state.intermediates[leaf] = Array(chain.dropFirst().dropLast())
         }
         return chain
     }

@@ -83,6 +83,20 @@ struct ClientCertificateVerifierTests {
         #expect(await !trust.isTaken(client, at: Date()))
     }
 
+    @Test("certificates of one name are refused before any signature is checked")
+    func sameSubject() async throws {
+        let authority = try TestAuthority()
+        let client = try authority.identity("client", usage: .clientAuth).certificate
+        let (first, second) = (try TestAuthority("twin"), try TestAuthority("twin"))
+        let one = try [client, first.certificate].map(self.presented)
+        let trust = ClientTrust(roots: [authority.certificate])
+        #expect(try await trust.chain(of: one).first == client)
+        let error = await #expect(throws: ClientCertificateVerifier.Refusal.self) {
+            _ = try await trust.chain(of: one + [self.presented(second.certificate)])
+        }
+        #expect(error?.reason.contains("same subject") == true)
+    }
+
     @Test("a session that is resumed shows no chain: the authorities between are remembered")
     func intermediate() async throws {
         let root = try TestAuthority("root")
@@ -94,7 +108,9 @@ struct ClientCertificateVerifierTests {
         let presented = try [client, between.certificate].map(self.presented)
         let chain = try await trust.chain(of: presented)
         #expect(chain == [client, between.certificate, root.certificate])
-        #expect(await trust.isTaken(other, at: Date()))
+        #expect(await !trust.isTaken(other, at: Date()), "it has not shown them itself")
+        trust.replace(roots: [try TestAuthority("another").certificate, root.certificate])
+        #expect(await trust.isTaken(client, at: Date()), "judged anew, by what it has shown")
         trust.replace(roots: [try TestAuthority("another").certificate])
         #expect(await !trust.isTaken(client, at: Date()))
     }
