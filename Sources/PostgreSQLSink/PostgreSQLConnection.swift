@@ -78,8 +78,12 @@ final class PostgreSQLConnection {
         try self.finish(deadline)
     }
 
-    /// Text in quotes, as it may stand in a statement.
+    /// Text in quotes, as it may stand in a statement, and as a row has it: with U+FFFD for a zero
+    /// byte, as in `RowBuffer`.
     func literal(_ text: String) throws(PostgreSQLError) -> String {
+        var scalars = String.UnicodeScalarView()
+        scalars.append(contentsOf: text.unicodeScalars.lazy.map { $0 == "\0" ? "\u{fffd}" : $0 })
+        let text = String(scalars)
         guard let quoted = PQescapeLiteral(self.connection, text, text.utf8.count) else {
             throw self.lost()
         }

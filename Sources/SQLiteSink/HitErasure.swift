@@ -50,7 +50,8 @@ struct HitErasure {
         else { return ([], nil) }
         let isFormer = table == HitViews.formerTable
         let tenant = isFormer ? "?" : "(SELECT id FROM names WHERE text = ?)"
-        let marks = self.subject.ids.map { _ in "?" }.joined(separator: ", ")
+        // As blobs: GRDB binds a text up to its first zero byte, and the rows have whole ids.
+        let marks = self.subject.ids.map { _ in "CAST(? AS TEXT)" }.joined(separator: ", ")
         let ids = try Int64.fetchAll(
             database,
             sql: """
@@ -59,7 +60,8 @@ struct HitErasure {
                     tenant = \(tenant) AND subject_id IN (\(marks)) OR hit_id = ?)
                 """,
             arguments: [after, last, self.subject.tenant]
-                + StatementArguments(self.subject.ids) + [Self.overwrittenID])
+                + StatementArguments(self.subject.ids.map { Data($0.utf8) })
+                + [Self.overwrittenID])
         let overwriting = try database.cachedStatement(
             sql: """
                 UPDATE \(table) SET hit_id = zeroblob(length(hit_id)),

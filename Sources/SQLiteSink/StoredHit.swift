@@ -13,13 +13,15 @@ enum StoredHit {
     static func read(
         _ row: Row, _ body: (Int64, JournalEvent, Hit.Origin) throws -> Void
     ) throws {
-        let event: Data = row["event"]
-        let hitID: Data = row["hit_id"]
+        let hitID = try row.decode(Data.self, forColumn: "hit_id")
+        // Before its event is looked at, which the row of another hit may have had.
         if hitID == HitErasure.overwrittenID { return }
+        let rowID = try row.decode(Int64.self, forColumn: "rowid")
+        let event = try row.decode(Data.self, forColumn: "event")
         guard hitID.count == 16, let kind = hitID.last.flatMap(HitKind.init(rawValue:)) else {
             throw DatabaseError(
                 message:
-                    "row \(row["rowid"] as Int64) of the hits has no hit id of 16 "
+                    "row \(rowID) of the hits has no hit id of 16 "
                     + "bytes that ends in a kind: no build has written it")
         }
         let key = hitID.withUnsafeBytes { id in
@@ -27,20 +29,23 @@ enum StoredHit {
                 high: UInt64(bigEndian: id.loadUnaligned(as: UInt64.self)),
                 low: UInt64(bigEndian: id.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
         }
-        let warnings: String = row["warnings"] ?? ""
-        let texts = ["tenant", "traceparent", "tracestate"].map { row[$0] as String? ?? "" }
+        let warnings = try row.decode(String?.self, forColumn: "warnings") ?? ""
+        let receiveTime = try row.decode(Int64?.self, forColumn: "receive_time") ?? 0
+        let texts = try ["tenant", "traceparent", "tracestate"].map {
+            try row.decode(String?.self, forColumn: $0) ?? ""
+        }
         try event.withUnsafeBytes { event in
             let product = try EventView(event).product
             try texts[0].withBytes { tenant in
                 try texts[1].withBytes { traceparent in
                     try texts[2].withBytes { tracestate in
                         try body(
-                            row["rowid"],
+                            rowID,
                             JournalEvent(
                                 key: key, product: product, kinds: HitKinds(kind),
                                 warnings: Warnings(names: warnings), bytes: event),
                             Hit.Origin(
-                                receiveTime: row["receive_time"] ?? 0, tenant: tenant,
+                                receiveTime: receiveTime, tenant: tenant,
                                 traceparent: traceparent, tracestate: tracestate))
                     }
                 }

@@ -43,19 +43,23 @@ package struct StoredHits: Sendable {
     /// - Throws: SQLite's error, or `WireError` if a row's event is no protobuf message.
     package func page(since: Int64, after last: Int64) async throws -> HitReplay.Page? {
         try await self.database.read { database in
-            var last = last
-            var payload: [UInt8] = []
-            let rows = try Row.fetchCursor(
-                database,
-                sql: """
-                    SELECT * FROM hits WHERE rowid > ? AND rowid <= ? AND receive_time >= ?
-                    ORDER BY rowid LIMIT ?
-                    """, arguments: [last, self.end, since, Self.pageRows])
-            while payload.count < Self.pageBytes, let row = try rows.next() {
-                try StoredHit.read(row) { payload += Self.payload($1, $2) }
-                last = row["rowid"]
+            var (last, payload) = (last, [UInt8]())
+            // Rows that an erasure has overwritten may be as many as a page has, or more.
+            while payload.isEmpty {
+                let start = last
+                let rows = try Row.fetchCursor(
+                    database,
+                    sql: """
+                        SELECT * FROM hits WHERE rowid > ? AND rowid <= ? AND receive_time >= ?
+                        ORDER BY rowid LIMIT ?
+                        """, arguments: [start, self.end, since, Self.pageRows])
+                while payload.count < Self.pageBytes, let row = try rows.next() {
+                    try StoredHit.read(row) { payload += Self.payload($1, $2) }
+                    last = try row.decode(Int64.self, forColumn: "rowid")
+                }
+                if last == start { return nil }
             }
-            return payload.isEmpty ? nil : HitReplay.Page(payload: payload, last: last)
+            return HitReplay.Page(payload: payload, last: last)
         }
     }
 

@@ -179,6 +179,26 @@ struct ForgottenSubjectsTests {
         #expect(try rows("SELECT * FROM hits").count == before.count + 2)
     }
 
+    @Test("an id with a zero byte is not the id before it", arguments: [true, false])
+    func zeroByte(isSQLite: Bool) async throws {
+        let sink: any Sink =
+            isSQLite
+            ? try SQLiteSink(path: self.directory.file("hits.db"))
+            : try JSONLinesSink(directory: self.directory.path)
+        let ids = ["subject-1", "subject-1\0x", "subject-1\0"]
+        let events = ids.enumerated().map { number, id in
+            var event = TestEvents.full(id: number)
+            event.subjectID = id
+            return event
+        }
+        #expect(await sink.deliver(try TestHits.batch(events)) == .delivered)
+        for id in ids.reversed() {
+            let subject = Subject(tenant: "default", ids: [id])
+            #expect(await sink.erase(subject) == .erased(1), "\(id.debugDescription)")
+            #expect(await sink.erase(subject) == .erased(0), "\(id.debugDescription)")
+        }
+    }
+
     @Test("where most rows go, pages are joined, and none keeps a copy of what has moved")
     func manyRows() async throws {
         let sink = try SQLiteSink(path: self.directory.file("hits.db"))

@@ -1,11 +1,12 @@
 // Kept hits are delivered to a sink again.
-internal import SQLiteSink
+internal import GRDB
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
 internal import TrackingCore
 
+@testable internal import SQLiteSink
 @testable internal import TrackingSinks
 
 struct HitReplayTests {
@@ -103,5 +104,34 @@ struct HitReplayTests {
         #expect(recording.batches.map(\.hitCount) == [1000, 1000, 500])
         let ids = try recording.batches.flatMap { try $0.records.map(\.hitID) }
         #expect(Set(ids).count == counts.delivered && counts.delivered == 2500)
+    }
+
+    @Test("rows that an erasure has overwritten are passed over, also those of a deleted event")
+    func erased() async throws {
+        let sink = try SQLiteSink(path: self.path)
+        // Of each event a click and an open, and the second row refers to the event of the first.
+        let events = (1...601).map { number in
+            var event = TestEvents.opened(id: number)
+            event.subjectID = number == 601 ? "another" : "gone"
+            return event
+        }
+        #expect(await sink.deliver(try TestHits.batch(events)) == .delivered)
+        let erasure = HitErasure(subject: Subject(tenant: "default", ids: ["gone"]))
+        // As a crash may leave it.
+        try await DatabaseQueue(path: self.path).write { database in
+            for table in try HitErasure.tables(in: database) {
+                let ids = try erasure.overwrite(table, after: 0, in: database).ids
+                #expect(ids.count == 1200)
+                try HitErasure.delete(ids[..<1], from: table, in: database)
+            }
+        }
+        let hits = try StoredHits(path: self.path, journal: "another")
+        let recording = RecordingSink()
+        let counts = try await HitReplay(to: recording, filter: nil).run([
+            { try await hits.page(since: 0, after: $0) }
+        ])
+        #expect(counts.delivered == 2)
+        let subjects = try recording.batches.flatMap { try $0.records.map(\.event.subjectID) }
+        #expect(subjects == ["another", "another"])
     }
 }
