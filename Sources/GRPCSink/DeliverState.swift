@@ -1,5 +1,6 @@
 internal import SightlineProtos
 internal import SwiftProtobuf
+internal import TrackingCore
 
 /// What has been said on a stream so far. Each message is judged here; nothing waits here.
 struct DeliverState {
@@ -55,7 +56,9 @@ struct DeliverState {
     /// The version of the protocol.
     static let version: UInt32 = 1
     /// The longest text of a backend that is kept.
-    private static let maxTextLength = 200
+    private static let maxTextScalars = 200
+    /// As of the key `grpc.message_bytes`.
+    private static let leastMessageBytes = 1024
 
     init(journal: String, limits: Limits) {
         self.journal = journal
@@ -134,6 +137,12 @@ struct DeliverState {
         try self.take(welcome.refused, mayRefuse: mayRefuse, after: nil, upTo: self.durable)
         var limits = self.limits
         let own = welcome.limits
+        // Less would make a dead letter of each hit.
+        guard own.maxMessageBytes == 0 || own.maxMessageBytes >= Self.leastMessageBytes else {
+            throw BackendFailure(
+                "its Welcome has the max_message_bytes \(own.maxMessageBytes), and "
+                    + "\(Self.leastMessageBytes) is the least; 0 for none")
+        }
         limits.hits = Self.lower(limits.hits, Int(own.maxUnacknowledgedHits))
         limits.bytes = Self.lower(limits.bytes, Int(clamping: own.maxUnacknowledgedBytes))
         limits.messageBytes = Self.lower(limits.messageBytes, Int(own.maxMessageBytes))
@@ -192,6 +201,6 @@ struct DeliverState {
     }
 
     private static func text(_ text: String, _ standard: String) -> String {
-        text.isEmpty ? standard : String(text.prefix(Self.maxTextLength))
+        text.isEmpty ? standard : text.cut(toScalars: Self.maxTextScalars)
     }
 }

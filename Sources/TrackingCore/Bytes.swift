@@ -70,6 +70,10 @@ extension UnsafeRawBufferPointer {
 }
 
 extension String {
+    /// Its first `count` Unicode scalars, of at most four bytes each. `prefix` counts characters,
+    /// and one of those may have any number of bytes.
+    package func cut(toScalars count: Int) -> String { String(self.unicodeScalars.prefix(count)) }
+
     /// Calls `body` with the text's UTF-8.
     package func withBytes<Value>(_ body: (Bytes) throws -> Value) rethrows -> Value {
         var text = self

@@ -53,7 +53,7 @@ extension Journal.Configuration: KeyedConfiguration {
         .number(
             "journal.max_bytes", \.maxBytes, 1...(1 << 40),
             "undelivered bytes; beyond them events are refused"),
-        .number("journal.group_bytes", \.maxGroupBytes, 1...(1 << 40), "bytes of one commit"),
+        .number("journal.group_bytes", \.maxGroupBytes, 1...(1 << 30), "bytes of one commit"),
         .number(
             "journal.cache_bytes", \.maxCachedBytes, 1...(1 << 40),
             "bytes of the newest batches kept in memory until every sink has them"),

@@ -52,6 +52,12 @@ package struct Timeline: Sendable, Equatable {
                 """, arguments: query.arguments)
         guard let bounds, let first = bounds["first"] as Int64?, let last = bounds["last"] as Int64?
         else { return nil }
+        // No build writes such times, but a file can be changed by hand.
+        guard 0 <= first, first <= last else {
+            throw DatabaseError(
+                message: "the table counts has hits from \(first) to \(last) µs since 1970: no "
+                    + "build has written that")
+        }
         let isRead = try Self.areFewHits(in: database)
         self.stepSeconds = Self.stepSeconds(
             from: first, to: last, atLeast: isRead ? 1 : 60 * Self.minute)

@@ -48,14 +48,18 @@ package struct HitReplay: Sendable {
 
     /// Delivers page by page, one source after the other.
     ///
-    /// - Throws: `HitReplayInterruption` if the sink is unavailable, or errors of the sources.
+    /// - Throws: `HitReplayInterruption` if the sink is unavailable or the server stops, or errors
+    ///   of the sources.
     package func run(_ sources: [Pages]) async throws -> Counts {
         var counts = Counts()
         var sequence: Int64 = 0
         for next in sources {
             var last: Int64 = 0
             while let page = try await next(last) {
-                try Task.checkCancellation()
+                if Task.isStopping {
+                    throw HitReplayInterruption(
+                        sink: self.sink.name, reason: Task.stop, counts: counts)
+                }
                 last = page.last
                 sequence += 1
                 try await self.deliver(page, sequence: sequence, &counts)
@@ -93,7 +97,7 @@ package struct HitReplayInterruption: Error, CustomStringConvertible {
 
     /// What happened, and the fix, in one line.
     package var description: String {
-        "the sink \(self.sink) is unavailable: \(self.reason). \(self.counts.delivered) hits were "
-            + "delivered before that: begin again once it is back"
+        "the replay to the sink \(self.sink) stopped: \(self.reason). "
+            + "\(self.counts.delivered) hits were delivered before that: begin again"
     }
 }

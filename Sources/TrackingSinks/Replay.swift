@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ServiceLifecycle
 
 /// Delivers a sink's dead letters again, to the same sink or another, after the cause was fixed.
 ///
@@ -46,14 +47,17 @@ package struct Replay {
 
     /// Delivers at most `limit` letters, oldest first.
     ///
-    /// - Throws: `ReplayInterruption` if the sink is unavailable, or SQLite's error. Letters
-    ///   delivered before are not delivered again.
+    /// - Throws: `ReplayInterruption` if the sink is unavailable or the server stops, or SQLite's
+    ///   error. Letters delivered before are not delivered again.
     package func run(limit: Int = .max) async throws -> Counts {
         var counts = Counts()
         var lastID: Int64 = 0
         var sequence: Int64 = 0
         var left = limit
         while left > 0 {
+            if Task.isStopping {
+                throw ReplayInterruption(sink: self.sink.name, reason: Task.stop, counts: counts)
+            }
             let letters = try await self.deadLetters.letters(
                 of: self.refuser, after: lastID, limit: min(left, self.batchLetters))
             guard let last = letters.last else { break }
@@ -122,8 +126,15 @@ package struct ReplayInterruption: Error, CustomStringConvertible {
 
     /// What happened, and the fix, in one line.
     package var description: String {
-        "the sink \(self.sink) is unavailable: \(self.reason). "
+        "the replay to the sink \(self.sink) stopped: \(self.reason). "
             + "\(self.counts.delivered) letters were delivered before that, and the others are "
-            + "kept: replay them once it is back"
+            + "kept: replay them again"
     }
+}
+
+extension Task<Never, Never> {
+    /// Whether a replay has to end: a server that stops waits for it.
+    static var isStopping: Bool { self.isCancelled || self.isShuttingDownGracefully }
+    /// Why it ends then.
+    static let stop = "the server is stopping"
 }

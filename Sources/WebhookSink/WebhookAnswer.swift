@@ -128,10 +128,10 @@ struct WebhookResponse: Sendable, Equatable {
                 + "known, and it gets all of them again", wait: .backoff)
     }
 
-    private static let maxReasonCharacters = 200
+    private static let maxReasonScalars = 200
 
     private static func reason(_ text: String?) -> String {
-        let shown = (text ?? "").prefix(Self.maxReasonCharacters).unicodeScalars
+        let shown = (text ?? "").unicodeScalars.prefix(Self.maxReasonScalars)
             .filter { $0.properties.generalCategory != .control }
         let reason = String(String.UnicodeScalarView(shown))
         return "the receiver refused it" + (reason.isEmpty ? "" : ": \(reason)")

@@ -5,6 +5,7 @@ internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOSSL
 internal import SinkConfiguration
+internal import TrackingCore
 internal import TrackingSinks
 
 /// Posts bodies. The client connects to one address of the host, which the guard has passed: no
@@ -154,14 +155,14 @@ final class WebhookClient {
         return body
     }
 
-    private static let maxReasonCharacters = 200
+    private static let maxReasonScalars = 200
 
     private static func failure(_ error: any Error) -> WebhookFailure {
         if let failure = error as? WebhookFailure { return failure }
         if error is CancellationError { return WebhookFailure("the server stops") }
         let cause = (error as? NIOConnectionError)?.connectionErrors.first?.error ?? error
         return WebhookFailure(
-            "no answer: " + String("\(cause)".prefix(Self.maxReasonCharacters)),
+            "no answer: " + "\(cause)".cut(toScalars: Self.maxReasonScalars),
             isOfTLS: cause is NIOSSLError || cause is NIOSSLExtraError || cause is BoringSSLError)
     }
 }

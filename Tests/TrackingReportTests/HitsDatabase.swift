@@ -89,6 +89,11 @@ final class HitsDatabase {
         return try self.open(readonly: true).read { try Timeline(query, in: $0) }
     }
 
+    /// Runs a statement that no build would.
+    func change(_ sql: String) throws {
+        try self.open(readonly: false).write { try $0.execute(sql: sql) }
+    }
+
     private static func query(_ change: (inout ReportQuery) -> Void) -> ReportQuery {
         var query = ReportQuery()
         change(&query)

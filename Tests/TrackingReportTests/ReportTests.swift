@@ -1,4 +1,5 @@
 // The figures of a report, over a database that the real sink has written.
+internal import GRDB
 internal import SightlineProtos
 internal import Testing
 internal import TrackingCore
@@ -17,6 +18,16 @@ struct ReportTests {
             TestEvents.push(.received, id: 8, ios: true),
             TestEvents.push(.opened, id: 8, ios: true), TestEvents.push(.opened, id: 9, ios: true),
         ]
+
+    @Test(
+        "times that no build has written are told of",
+        arguments: ["last_time = 0", "first_time = -1"])
+    func times(_ change: String) async throws {
+        try await self.database.deliver(Self.campaign)
+        #expect(try self.database.timeline() != nil)
+        try self.database.change("UPDATE counts SET \(change)")
+        #expect(throws: DatabaseError.self) { _ = try self.database.timeline() }
+    }
 
     @Test("D14, D16, D20: impressions, clicks and opens, with iOS apart and out of the ratios")
     func funnel() async throws {

@@ -48,7 +48,7 @@ struct HitReplayTests {
             try await HitReplay(to: sink, filter: nil).run([Self.pages(batches)])
         }
         #expect(error?.counts.delivered == 1)
-        #expect(error.map { "\($0)" }?.contains("failing is unavailable: down. 1 hits") == true)
+        #expect(error.map { "\($0)" }?.contains("failing stopped: down. 1 hits") == true)
     }
 
     @Test("what hits.db keeps since a time comes back as it was, and nothing that comes meanwhile")
@@ -85,6 +85,21 @@ struct HitReplayTests {
         _ left: Sightline_V1_TrackingRecord, _ right: Sightline_V1_TrackingRecord
     ) -> Bool {
         left.hitID.lexicographicallyPrecedes(right.hitID)
+    }
+
+    @Test("a server that stops ends the replay after the page that is under way")
+    func stopped() async throws {
+        let batches = try (1...3).map {
+            try TestHits.batch([TestEvents.full(id: $0)], sequence: Int64($0))
+        }
+        let replay = Task {
+            try await HitReplay(to: LastSink(), filter: nil).run([{ Self.pages(batches)($0) }])
+        }
+        let error = await #expect(throws: HitReplayInterruption.self) {
+            _ = try await replay.value
+        }
+        #expect(error?.counts.delivered == 1)
+        #expect(error?.description.contains("the server is stopping") == true)
     }
 
     @Test("a page ends with its rows, and the pages together have every row once")

@@ -108,6 +108,19 @@ struct ReplayTests {
         #expect(try self.kept("sequence") == ["2", "2"])
     }
 
+    @Test("a server that stops ends the replay after the batch that is under way")
+    func stopped() async throws {
+        try await self.keep(Self.events(1...Replay.batchLetters + 1))
+        let letters = self.letters
+        let replay = Task {
+            try await Replay(of: letters, refusedBy: "first", to: LastSink()).run()
+        }
+        let error = await #expect(throws: ReplayInterruption.self) { _ = try await replay.value }
+        #expect(error?.counts.delivered == Replay.batchLetters)
+        #expect(error?.description.contains("the server is stopping") == true)
+        #expect(try self.kept("sequence").count == 1)
+    }
+
     @Test("a sink that has lost what came before gets the batch again, but not for ever")
     func lost() async throws {
         try await self.keep(Self.events(1...1))

@@ -21,6 +21,16 @@ final class RecordingSink: Sink {
     }
 }
 
+/// Takes everything, and cancels its caller: the server ends.
+struct LastSink: Sink {
+    let name = "last"
+
+    func deliver(_ hits: HitBatch) async -> SinkAnswer {
+        withUnsafeCurrentTask { $0?.cancel() }
+        return .delivered
+    }
+}
+
 /// Gives the answers that it was made with, one for each delivery, and then takes everything.
 final class FailingSink: Sink {
     let name = "failing"

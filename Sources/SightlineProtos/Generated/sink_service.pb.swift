@@ -365,8 +365,8 @@ public nonisolated struct Sightline_V1_DeliverLimits: Sendable {
   /// Maximum bytes of messages that are sent and not acknowledged yet; 0 for the server's own limit.
   public var maxUnacknowledgedBytes: UInt64 = 0
 
-  /// Maximum bytes of a message; 0 for the server's own limit. A record that exceeds it alone is
-  /// not sent: it becomes a dead letter.
+  /// Maximum bytes of a message, at least 1,024; 0 for the server's own limit. A record that exceeds
+  /// it alone is not sent: it becomes a dead letter.
   public var maxMessageBytes: UInt32 = 0
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()

@@ -1,5 +1,6 @@
 internal import Logging
 internal import Synchronization
+internal import TrackingCore
 
 /// Logs when spans begin to be lost and when exports succeed again, not every failed batch.
 final class ExportLog: Sendable {
@@ -22,7 +23,7 @@ final class ExportLog: Sendable {
         guard isNews, !self.isRejectionTold.exchange(true, ordering: .relaxed) else { return }
         self.logger.warning(
             "the receiver of spans refuses some of them; told once",
-            metadata: ["rejected": .number(rejected), "message": "\(message.prefix(256))"])
+            metadata: ["rejected": .number(rejected), "message": "\(message.cut(toScalars: 256))"])
     }
 
     /// Logs the totals when the exporter ends.
@@ -47,6 +48,6 @@ final class ExportLog: Sendable {
         guard isFirst else { return }
         self.logger.warning(
             "spans cannot be exported, and are lost until they can",
-            metadata: ["spans": .number(count), "reason": "\(reason.prefix(256))"])
+            metadata: ["spans": .number(count), "reason": "\(reason.cut(toScalars: 256))"])
     }
 }

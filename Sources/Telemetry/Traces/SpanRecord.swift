@@ -125,11 +125,11 @@ extension SpanAttribute {
     /// The value with truncated texts; values of other types become text.
     fileprivate func cut(to count: Int) -> SpanAttribute {
         switch self {
-        case .string(let text): .string(String(text.prefix(count)))
-        case .stringArray(let texts): .stringArray(texts.map { String($0.prefix(count)) })
-        case .stringConvertible(let value): .string(String(value.description.prefix(count)))
+        case .string(let text): .string(text.cut(toScalars: count))
+        case .stringArray(let texts): .stringArray(texts.map { $0.cut(toScalars: count) })
+        case .stringConvertible(let value): .string(value.description.cut(toScalars: count))
         case .stringConvertibleArray(let values):
-            .stringArray(values.map { String($0.description.prefix(count)) })
+            .stringArray(values.map { $0.description.cut(toScalars: count) })
         default: self
         }
     }

@@ -112,6 +112,10 @@ struct DeliverStateTests {
             (Self.welcome { $0.progress = nil }, "its Welcome says neither"),
             (Self.welcome { $0.durable = .init() }, "its Welcome has a position without"),
             (
+                Self.welcome { $0.limits.maxMessageBytes = 1023 },
+                "its Welcome has the max_message_bytes 1023, and 1024 is the least"
+            ),
+            (
                 Self.welcome { $0.refused = [Self.refusal(1, 0)] },
                 "it refused hits, and its Welcome had no SINK_CAPABILITY_REFUSALS"
             ),
@@ -157,6 +161,7 @@ struct DeliverStateTests {
             (Self.welcome { $0.limits.maxUnacknowledgedHits = 4 }, 4, 1000),
             (Self.welcome { $0.limits.maxUnacknowledgedBytes = 99 }, 10, 99),
             (Self.welcome { $0.limits.maxUnacknowledgedHits = 99 }, 10, 1000),
+            (Self.welcome { $0.limits.maxMessageBytes = 1024 }, 10, 1000),
         ] {
             var state = DeliverState(journal: "j", limits: Self.limits)
             #expect(!state.hasRoom(for: Self.message(1), at: Self.start), "before Welcome")
