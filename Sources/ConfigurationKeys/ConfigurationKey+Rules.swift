@@ -2,11 +2,14 @@
 
 extension ConfigurationKey {
     /// What stands before the first dot of its name; the whole name where it has none.
-    package var section: String { String(self.name.prefix { $0 != "." }) }
+    package var section: String {
+        String(decoding: self.name.utf8.prefix { $0 != UInt8(ascii: ".") }, as: UTF8.self)
+    }
 
     /// The variable that sets it in the environment.
     package var environmentVariable: String {
-        "SIGHTLINE_" + self.name.uppercased().map { $0 == "." ? "_" : "\($0)" }.joined()
+        let underscored = self.name.utf8.map { $0 == UInt8(ascii: ".") ? UInt8(ascii: "_") : $0 }
+        return "SIGHTLINE_" + String(decoding: underscored, as: UTF8.self).uppercased()
     }
 
     /// The default, as text; empty where there is none.

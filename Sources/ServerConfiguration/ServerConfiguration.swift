@@ -259,9 +259,12 @@ extension ServerConfiguration: KeyedConfiguration {
 
     // Several parts have keys of one section.
     private static func bySection(_ lists: [[Key]]) -> [Key] {
-        let keys = lists.flatMap { $0 }
-        var sections: [String] = []
-        for key in keys where !sections.contains(key.section) { sections.append(key.section) }
-        return sections.flatMap { section in keys.filter { $0.section == section } }
+        var (sections, keys) = ([String](), [String: [Key]]())
+        for key in lists.joined() {
+            let section = key.section
+            if keys[section] == nil { sections.append(section) }
+            keys[section, default: []].append(key)
+        }
+        return sections.flatMap { keys[$0] ?? [] }
     }
 }

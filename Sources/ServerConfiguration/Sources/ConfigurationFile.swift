@@ -61,12 +61,12 @@ struct ConfigurationFile {
     }
 
     /// What stands before a dot of some key: `limits`.
-    static var sections: [String] {
+    static let sections: [String] = {
         let sections = ServerConfiguration.keys.map(\.name).flatMap { name in
             name.indices.filter { name[$0] == "." }.map { String(name[..<$0]) }
         }
         return Set(sections).sorted()
-    }
+    }()
 
     private mutating func read(_ mapping: Node.Mapping, prefix: String) {
         let keys = ServerConfiguration.keys

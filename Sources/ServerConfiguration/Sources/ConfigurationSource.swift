@@ -56,8 +56,10 @@ package struct ConfigurationSource: Sendable {
                 }),
         ]
         let settings = ServerConfiguration.keys.map { key in
-            layers.lazy.compactMap { $0.setting(key) }.first
-                ?? ConfigurationSetting(key: key, text: key.standardText, origin: .standard)
+            for layer in layers {
+                if let setting = layer.setting(key) { return setting }
+            }
+            return ConfigurationSetting(key: key, text: key.standardText, origin: .standard)
         }
         return LoadedConfiguration(
             ConfigurationValues(settings, problems: problems), warnings: standard.warnings)

@@ -4,16 +4,17 @@ package enum NearestName {
     package static func suggestion(for name: String, among known: [String]) -> String {
         // Names are short: a longer one is no misspelling, and comparing costs its length.
         guard name.utf8.count <= 128 else { return "" }
-        let distances = known.map { (name: $0, distance: Self.distance(name, $0)) }
+        let most = 1 + name.utf8.count / 3
+        // A word is at least as far away as it is longer or shorter.
+        let near = known.filter { abs($0.utf8.count - name.utf8.count) <= most }
+        let distances = near.map { (name: $0, distance: Self.distance(name, $0)) }
         // Of two that are as near, the one of the same length: a letter is mistyped more often.
         let nearest = distances.min { left, right in
             if left.distance != right.distance { return left.distance < right.distance }
             let length = name.utf8.count
             return abs(left.name.utf8.count - length) < abs(right.name.utf8.count - length)
         }
-        guard let nearest,
-            nearest.distance <= 1 + name.utf8.count / 3
-        else { return "" }
+        guard let nearest, nearest.distance <= most else { return "" }
         return "; did you mean \(nearest.name)?"
     }
 
