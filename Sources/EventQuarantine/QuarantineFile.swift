@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 package import Logging
+internal import Synchronization
 package import TrackingCore
 internal import TrackingJournal
 package import TrackingSinks
@@ -13,6 +14,7 @@ package struct QuarantineFile: Sendable {
     let file: DataFile
     let maxBytes: Int
     let retainMicroseconds: Int64
+    private let retention = Retention()
     /// The program that refuses, for the rows.
     let version: String
     let limits: Limits
@@ -65,16 +67,24 @@ package struct QuarantineFile: Sendable {
         _ events: [QuarantinedEvent], now: Int64
     ) async throws -> (kept: Int, evicted: Int, bytes: Int) {
         try await self.file.write { database in
+            let newest = try Int64.fetchOne(
+                database, sql: "SELECT receive_time FROM events ORDER BY id DESC LIMIT 1")
             let insertion = try database.cachedStatement(sql: Self.insertion)
             let kept = events.filter { !$0.isForgotten(by: self.forgotten) }
             for event in kept { try self.insert(event, insertion) }
             for (tenant, added) in Dictionary(grouping: kept, by: \.tenant) {
                 try Self.count(added.reduce(0) { $0 + $1.bytes }, of: tenant, in: database)
             }
-            try self.deleteOld(now: now, in: database)
+            let time = self.retention.clock.withLock { $0.time(now, newest: newest) }
+            try self.deleteOld(now: time, in: database)
             let evicted = try self.evict(in: database)
             return (kept.count, evicted, try Self.usedBytes(database))
         }
+    }
+
+    /// Says by which time events may be deleted.
+    private final class Retention: Sendable {
+        let clock = Mutex(RetentionClock(.microseconds))
     }
 
     private func insert(_ event: QuarantinedEvent, _ insertion: Statement) throws {

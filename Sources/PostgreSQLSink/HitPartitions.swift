@@ -1,6 +1,7 @@
 // The table's partitions, one for a day: created before they are needed, dropped when they are old.
 internal import Logging
 internal import SinkConfiguration
+internal import TrackingCore
 internal import TrackingSinks
 
 /// What is known of them.
@@ -23,14 +24,17 @@ struct HitPartitions {
     /// Creates the partitions of the days ahead and drops those that are too old, if it is time. A
     /// failure is logged and tried again later: the batch may not need them.
     mutating func maintain(
-        _ today: CalendarDay, _ connection: PostgreSQLConnection, _ logger: Logger?
+        _ today: CalendarDay, _ retention: inout RetentionClock,
+        _ connection: PostgreSQLConnection, _ logger: Logger?
     ) {
         guard self.configuration.migrates, self.due <= .now || self.lastDay != today else { return }
         (self.due, self.lastDay) = (.now + Self.interval, today)
         let ahead = (0...self.configuration.aheadDays).map { CalendarDay(today.number + $0) }
         do throws(PostgreSQLError) {
+            let newest = try self.read(connection).map(\.number).max()
+            let trusted = retention.time(Int64(today.number), newest: newest.map(Int64.init))
             try self.ensure(Set(ahead), connection)
-            try self.dropOld(today, connection, logger)
+            try self.dropOld(CalendarDay(Int(trusted)), connection, logger)
         } catch {
             // A connection that is lost is found out by the batch.
             _ = try? connection.run("ROLLBACK")

@@ -11,6 +11,7 @@ actor HitStore {
     private let schema: PostgreSQLSchema
     private let logger: Logger?
     private let today: @Sendable () -> CalendarDay
+    private var retention: RetentionClock
     /// Waiting for the server blocks.
     private let executor = SinkExecutor("postgresql")
     /// The store's own queue.
@@ -35,13 +36,14 @@ actor HitStore {
 
     init(
         _ configuration: PostgreSQLConfiguration, _ url: PostgreSQLURL, logger: Logger?,
-        today: @escaping @Sendable () -> CalendarDay
+        today: @escaping @Sendable () -> CalendarDay, retention: RetentionClock
     ) {
         self.configuration = configuration
         self.url = url
         self.schema = PostgreSQLSchema(configuration.schema)
         self.logger = logger
         self.today = today
+        self.retention = retention
         self.partitions = HitPartitions(configuration)
         self.rows = HitRows(lateDays: configuration.lateDays)
     }
@@ -112,14 +114,14 @@ actor HitStore {
     private func usableConnection(_ stop: SinkStop) throws -> PostgreSQLConnection {
         if let connection = self.connection {
             connection.stop = stop
-            self.partitions.maintain(self.today(), connection, self.logger)
+            self.partitions.maintain(self.today(), &self.retention, connection, self.logger)
             return connection
         }
         let connection = try PostgreSQLConnection.open(self.configuration, self.url, stop)
         (self.cursors, self.hasStage) = ([:], false)
         try HitSession(self.configuration).begin(connection)
         self.partitions = HitPartitions(self.configuration)
-        self.partitions.maintain(self.today(), connection, self.logger)
+        self.partitions.maintain(self.today(), &self.retention, connection, self.logger)
         self.connection = connection
         return connection
     }

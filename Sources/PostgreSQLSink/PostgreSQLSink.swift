@@ -28,15 +28,18 @@ package final class PostgreSQLSink: Sink {
     /// - Parameters:
     ///   - logger: tells of partitions that are dropped.
     ///   - today: the day in UTC; tests substitute it.
+    ///   - retention: says whether partitions may be dropped by that day.
     /// - Throws: `PostgreSQLURL.Refusal`.
     package init(
         _ configuration: PostgreSQLConfiguration, logger: Logger? = nil,
-        today: @escaping @Sendable () -> CalendarDay = { .today }
+        today: @escaping @Sendable () -> CalendarDay = { .today },
+        retention: RetentionClock = RetentionClock(.days)
     ) throws {
         self.maxBatch = configuration.maxBatch
         self.configuration = configuration
         self.url = try PostgreSQLURL(configuration.url)
-        self.store = HitStore(configuration, self.url, logger: logger, today: today)
+        self.store = HitStore(
+            configuration, self.url, logger: logger, today: today, retention: retention)
     }
 
     /// The sequence of the last committed group.

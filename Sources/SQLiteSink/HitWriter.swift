@@ -22,7 +22,7 @@ final class HitWriter {
     private var keys: [FactKey] = []
     /// Days since 1970, by the clock and not by what hits say of their receipt: a dead letter may
     /// be replayed after months.
-    var today = 0
+    private var today = 0
 
     /// The events that are looked up together: the processor waits for their memory at once.
     private static let chunkEvents = 1024
@@ -35,6 +35,11 @@ final class HitWriter {
         self.counts = try HitCounts(in: database)
         self.formerHits = try FormerHits(in: database)
         try HitViews.refresh(in: database, parts: self.parts.parts)
+    }
+
+    /// Sets the day of what follows, which is an earlier one while the clock is in doubt.
+    func setToday(_ day: Int, by retention: inout RetentionClock) {
+        self.today = Int(retention.time(Int64(day), newest: self.parts.parts.map(\.day).max()))
     }
 
     /// Writes the hits of a batch's groups after `sequence`, except those that were counted before.

@@ -12,7 +12,7 @@ final class HitsFile: Sendable {
     private let configuration: SQLiteConfiguration
     private let logger: Logger?
     private let today: @Sendable () -> Int
-    private let state = State()
+    private let state: State
     private let unmoved = Atomic(0)
 
     /// What is held in memory of the file. `@unchecked Sendable`: used on the file's queue only.
@@ -22,6 +22,9 @@ final class HitsFile: Sendable {
         private var writer: HitWriter?
         private var borrowed: HitWriter?
         var readAhead = PartReadAhead()
+        var retention: RetentionClock
+
+        init(_ retention: RetentionClock) { self.retention = retention }
 
         /// The writer, until the transaction is committed.
         func borrow(
@@ -36,17 +39,20 @@ final class HitsFile: Sendable {
         func giveBack() { (self.writer, self.borrowed) = (self.borrowed, nil) }
     }
 
-    /// - Parameter today: the day, since 1970.
+    /// - Parameters:
+    ///   - today: the day, since 1970.
+    ///   - retention: says whether hits may be deleted by that day.
     /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable.
     init(
         path: String, _ configuration: SQLiteConfiguration, busyTimeout: Duration,
-        logger: Logger?, today: @escaping @Sendable () -> Int
+        logger: Logger?, today: @escaping @Sendable () -> Int, retention: RetentionClock
     ) throws {
         self.file = try DataFile(
             path: path, format: SQLiteSink.format, busyTimeout: busyTimeout, logger: logger)
         self.configuration = configuration
         self.logger = logger
         self.today = today
+        self.state = State(retention)
     }
 
     /// Changes the file in one transaction.
@@ -56,7 +62,7 @@ final class HitsFile: Sendable {
         let (state, configuration, today) = (self.state, self.configuration, self.today)
         return try await self.file.write { database in
             let writer = try state.borrow(in: database, configuration)
-            writer.today = today()
+            writer.setToday(today(), by: &state.retention)
             database.afterNextTransaction { _ in state.giveBack() }
             return try body(writer, database)
         }

@@ -25,14 +25,17 @@ package final class SQLiteSink: Sink {
     ///   - logger: warns if the file cannot be opened yet, and tells of hits that are moved or
     ///     deleted.
     ///   - today: the day, since 1970 in UTC; tests substitute it.
+    ///   - retention: says whether hits may be deleted by that day.
     /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable.
     package init(
         path: String, _ configuration: SQLiteConfiguration = SQLiteConfiguration(),
         busyTimeout: Duration = .seconds(5), logger: Logger? = nil,
-        today: @escaping @Sendable () -> Int = { Int(Date().timeIntervalSince1970) / 86_400 }
+        today: @escaping @Sendable () -> Int = { Int(Date().timeIntervalSince1970) / 86_400 },
+        retention: RetentionClock = RetentionClock(.days)
     ) throws {
         let hits = try HitsFile(
-            path: path, configuration, busyTimeout: busyTimeout, logger: logger, today: today)
+            path: path, configuration, busyTimeout: busyTimeout, logger: logger, today: today,
+            retention: retention)
         self.hits = hits
         self.moving = Task { await hits.moveFormerHits() }
     }

@@ -127,7 +127,9 @@ struct PostgreSQLSinkTests {
         let today = Mutex(CalendarDay(microseconds: TestHits.receiveTime))
         var configuration = self.configuration
         (configuration.retentionDays, configuration.aheadDays) = (10, 2)
-        let sink = try PostgreSQLSink(configuration, today: { today.withLock { $0 } })
+        let sink = try PostgreSQLSink(
+            configuration, today: { today.withLock { $0 } },
+            retention: RetentionClock(.days, settling: .zero))
         #expect(await sink.deliver(try self.batch(1...1)) == .delivered)
         let partitions = """
             SELECT relname FROM pg_class

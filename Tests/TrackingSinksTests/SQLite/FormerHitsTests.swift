@@ -7,6 +7,7 @@ internal import SinkConfiguration
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
+internal import TrackingCore
 internal import TrackingSinks
 
 struct FormerHitsTests {
@@ -42,7 +43,7 @@ struct FormerHitsTests {
     private func file() throws -> HitsFile {
         try HitsFile(
             path: self.path, SQLiteConfiguration(), busyTimeout: .seconds(5), logger: nil,
-            today: { 20_000 })
+            today: { 20_000 }, retention: RetentionClock(.days))
     }
 
     @Test("every hit moves, and looks as it did")

@@ -6,6 +6,7 @@ internal import SinkConfiguration
 internal import Synchronization
 internal import TestSupport
 internal import Testing
+internal import TrackingCore
 internal import TrackingSinks
 
 final class HitPartsTests: Sendable {
@@ -36,13 +37,15 @@ final class HitPartsTests: Sendable {
         }
     }
 
-    private func sink(_ change: (inout SQLiteConfiguration) -> Void = { _ in }) throws -> SQLiteSink
-    {
+    private func sink(
+        retention: RetentionClock = RetentionClock(.days, settling: .zero),
+        _ change: (inout SQLiteConfiguration) -> Void = { _ in }
+    ) throws -> SQLiteSink {
         var configuration = SQLiteConfiguration()
         change(&configuration)
-        return try SQLiteSink(path: self.directory.file("hits.db"), configuration) {
-            self.today.withLock { $0 }
-        }
+        return try SQLiteSink(
+            path: self.directory.file("hits.db"), configuration,
+            today: { self.today.withLock { $0 } }, retention: retention)
     }
 
     @Test(
@@ -53,6 +56,24 @@ final class HitPartsTests: Sendable {
         try await self.deliver([100, 101, 102, 103], to: sink)
         #expect(try self.days() == left)
         #expect(try self.rows("SELECT sum(hits) FROM counts")[0][0] == 4, "counts stay")
+    }
+
+    @Test("a clock that is years ahead for some batches drops nothing, also in a new process")
+    func wrongClock() async throws {
+        var sequence: Int64 = 0
+        for days in [[100, 101, 102], [9000, 9001], [9002, 9003, 9004], [103]] {
+            let sink = try self.sink(retention: RetentionClock(.days)) { $0.retainDays = 3 }
+            for day in days {
+                self.today.withLock { $0 = day }
+                sequence += 1
+                // Received by a clock that was right.
+                let batch = try TestHits.batch(
+                    [TestEvents.full(id: day)], sequence: sequence,
+                    at: Int64(min(day, 102)) * Self.day)
+                #expect(await sink.deliver(batch) == .delivered)
+            }
+        }
+        #expect(try self.days() == [101, 102], "the day 100 is three days before 103")
     }
 
     @Test(

@@ -32,9 +32,10 @@ final class ResentFactTests: Sendable {
     private func sink() throws -> SQLiteSink {
         var configuration = SQLiteConfiguration()
         configuration.uniqueDays = Self.uniqueDays
-        return try SQLiteSink(path: self.directory.file("hits.db"), configuration) {
-            self.today.withLock { $0 }
-        }
+        return try SQLiteSink(
+            path: self.directory.file("hits.db"), configuration,
+            today: { self.today.withLock { $0 } },
+            retention: RetentionClock(.days, settling: .zero))
     }
 
     /// A fact of each form whose hits are looked up in a way of their own.
