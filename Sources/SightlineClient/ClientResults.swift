@@ -1,5 +1,5 @@
 /// The results of all events in the order of their verdicts, up to the client's end. Each is given
-/// once: to whoever iterates.
+/// once, to one of those who iterate.
 public struct ClientResults: AsyncSequence, Sendable {
     /// An event with its verdict.
     public typealias Element = SettledEvent
@@ -12,14 +12,10 @@ public struct ClientResults: AsyncSequence, Sendable {
     /// Takes the results from the client.
     public struct Iterator: AsyncIteratorProtocol {
         let client: SightlineClient
-        private var taken: ArraySlice<Outbox.Settled> = []
-
-        init(client: SightlineClient) { self.client = client }
 
         /// The next result; nil after the client's end, or where the task is cancelled.
         public mutating func next() async -> SettledEvent? {
-            if self.taken.isEmpty { self.taken = await self.client.nextResults()[...] }
-            guard let (ticket, result) = self.taken.popFirst() else { return nil }
+            guard let (ticket, result) = await self.client.nextResult() else { return nil }
             return SettledEvent(number: ticket.number, result: ticket.named(result))
         }
     }

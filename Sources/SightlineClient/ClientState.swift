@@ -1,3 +1,4 @@
+internal import DequeModule
 internal import SightlineProtos
 
 /// What the calls and the tasks of a client share, under its lock.
@@ -21,9 +22,11 @@ struct ClientState: Sendable {
     var outbox: Outbox
     var spool: SpoolLog?
     private(set) var statistics = ClientStatistics()
-    /// Settled events whose results were not taken yet.
-    var unread: [Outbox.Settled] = []
-    var reader: Promise<Void>?
+    /// Settled events whose results were not taken yet, and their bytes in requests.
+    private var unread: Deque<Outbox.Settled> = []
+    private var unreadByteCount = 0
+    /// Those who wait for a result.
+    private var readers: [Promise<Void>] = []
     private(set) var flushes: [(flush: Flush, leftCount: Int)] = []
     private(set) var isClosing = false
     /// Whether no stream is opened any more.
@@ -32,7 +35,6 @@ struct ClientState: Sendable {
     /// What ended the client.
     private(set) var end = SightlineClientError.closed
     private var rooms: [Promise<Void>] = []
-    private var readingCount = 0
     private var takenCount: UInt64 = 0
     private let maxPendingEvents: Int
     private let maxPendingBytes: Int
@@ -87,11 +89,11 @@ struct ClientState: Sendable {
     }
 
     private func hasRoom(for byteCount: Int) -> Bool {
-        let isFull =
-            self.outbox.count + self.unread.count + self.readingCount >= self.maxPendingEvents
-        let fits =
-            self.outbox.byteCount + byteCount <= self.maxPendingBytes || self.outbox.count == 0
-        return !isFull && fits && self.spool?.hasRoom(for: byteCount) != false
+        let count = self.outbox.count + self.unread.count
+        let heldByteCount = self.outbox.byteCount + self.unreadByteCount
+        let fits = heldByteCount + byteCount <= self.maxPendingBytes || count == 0
+        return count < self.maxPendingEvents && fits
+            && self.spool?.hasRoom(for: byteCount) != false
     }
 
     /// Forgets one who does not wait for room any more.
@@ -124,21 +126,37 @@ struct ClientState: Sendable {
         var promises = self.settleFlushes(settled)
         if self.collectsResults {
             self.unread += settled
-            if let reader { promises.append(reader) }
-            self.reader = nil
+            self.unreadByteCount += settled.reduce(0) { $0 + $1.ticket.requestByteCount }
+            promises += self.takeReaders()
         }
         promises += self.takeRooms()
         return (settled, promises)
     }
 
-    /// Takes all results that were not read, and forgets those taken before.
-    mutating func takeResults() -> (results: [Outbox.Settled], rooms: [Promise<Void>]) {
-        let results = self.unread
-        let rooms = self.readingCount > 0 ? self.takeRooms() : []
-        self.unread = []
-        self.readingCount = results.count
-        return (results, rooms)
+    /// What the next result is.
+    enum Reading: Sendable {
+        /// This one; those who wait for room may try again.
+        case result(Outbox.Settled, rooms: [Promise<Void>])
+        /// None yet: try again when the promise is fulfilled.
+        case none(Promise<Void>)
+        /// None any more.
+        case over
     }
+
+    /// Takes the oldest result that was not read.
+    mutating func takeResult() -> Reading {
+        if let settled = self.unread.popFirst() {
+            self.unreadByteCount -= settled.ticket.requestByteCount
+            return .result(settled, rooms: self.takeRooms())
+        }
+        if self.isOver { return .over }
+        let next = Promise<Void>()
+        self.readers.append(next)
+        return .none(next)
+    }
+
+    /// Forgets one who does not wait for a result any more.
+    mutating func leave(reading next: Promise<Void>) { self.readers.removeAll { $0 === next } }
 
     /// Begins a flush of all that was taken.
     mutating func beginFlush() -> (flush: Flush, count: Int) {
@@ -172,9 +190,13 @@ struct ClientState: Sendable {
         self.isOver = true
         self.end = end
         var promises = self.takeRooms() + self.flushes.map(\.flush.done)
-        if let reader { promises.append(reader) }
-        self.reader = nil
+        promises += self.takeReaders()
         return (self.outbox.unsettled, promises)
+    }
+
+    private mutating func takeReaders() -> [Promise<Void>] {
+        defer { self.readers = [] }
+        return self.readers
     }
 
     private mutating func takeRooms() -> [Promise<Void>] {

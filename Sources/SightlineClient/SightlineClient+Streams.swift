@@ -12,6 +12,8 @@ extension SightlineClient {
     private static let watchInterval: Duration = .seconds(1)
     private static let firstBackoff: Duration = .milliseconds(100)
     private static let longestBackoff: Duration = .seconds(30)
+    /// What a server may ask for at most: its quotas have waits of more than a minute.
+    private static let longestAskedDelay: Duration = .seconds(3600)
 
     /// Opens streams, one after another while there are events, until the client is closed and all
     /// is settled. Cancel it to stop at once: what has no verdict stays in `unacknowledged`, and in
@@ -38,7 +40,7 @@ extension SightlineClient {
                 let settledCount = self.statistics.settledCount
                 let failure = try await self.stream()
                 if self.state.withLock({ $0.outbox.isDone || $0.isOver }) { return nil }
-                guard failure.isRetryable else {
+                guard failure.isRetryable || !failure.isOfServer else {
                     return .refused(
                         target: self.configuration.address.description, code: failure.code,
                         reason: failure.reason)
@@ -62,7 +64,7 @@ extension SightlineClient {
         let longest =
             tryCount < 10
             ? min(Self.firstBackoff * (1 << tryCount), Self.longestBackoff) : Self.longestBackoff
-        return min(asked, Self.longestBackoff) + longest * jitter
+        return min(max(asked, .zero), Self.longestAskedDelay) + longest * jitter
     }
 
     /// Whether there is something to send; waits until then, or until the end.

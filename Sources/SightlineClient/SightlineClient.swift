@@ -126,22 +126,23 @@ public final class SightlineClient: Sendable {
     /// The time since the client was made.
     func now() -> Duration { ContinuousClock.now - self.start }
 
-    /// The results that were not read; waits for some. Empty after the client's end.
-    func nextResults() async -> [Outbox.Settled] {
+    /// The oldest result that was not read; waits for one. Nil after the client's end, and where the
+    /// task is cancelled.
+    func nextResult() async -> Outbox.Settled? {
         while true {
-            let next = Promise<Void>()
-            let (results, rooms, isOver) = self.state.withLock { state in
-                let (results, rooms) = state.takeResults()
-                if results.isEmpty, !state.isOver { state.reader = next }
-                return (results, rooms, state.isOver)
-            }
-            for room in rooms { room.fulfil(()) }
-            if !results.isEmpty || isOver { return results }
-            do {
-                try await next.get()
-            } catch {
-                // Cancelled: whoever iterates is done.
-                return []
+            switch self.state.withLock({ $0.takeResult() }) {
+            case .result(let settled, let rooms):
+                for room in rooms { room.fulfil(()) }
+                return settled
+            case .over:
+                return nil
+            case .none(let next):
+                do {
+                    try await next.get()
+                } catch {
+                    self.state.withLock { $0.leave(reading: next) }
+                    return nil
+                }
             }
         }
     }

@@ -5,6 +5,9 @@ internal import GRPCProtobuf
 package struct StreamFailure: Sendable {
     /// Whether a retry may succeed.
     package let isRetryable: Bool
+    /// Whether the server itself gave a reason. A status without one comes from a library or a
+    /// proxy, and may pass whatever it says: an ingress without a backend is UNIMPLEMENTED.
+    let isOfServer: Bool
     /// The server's retry delay; nil if it gave none.
     let retryDelay: Duration?
     /// The status code's name, e.g. `UNAVAILABLE`.
@@ -12,10 +15,14 @@ package struct StreamFailure: Sendable {
     /// The reason as text, with the server's details. It may have any character.
     package let reason: String
 
+    /// The domain of the server's reasons in ErrorInfo.
+    private static let domain = "sightline.v1"
+
     /// Classifies `error`. What is no `RPCError` may be retried.
     package init(_ error: any Error) {
         guard let error = error as? RPCError else {
             self.isRetryable = true
+            self.isOfServer = false
             self.retryDelay = nil
             self.code = "UNKNOWN"
             self.reason = "\(error)"
@@ -25,6 +32,7 @@ package struct StreamFailure: Sendable {
         let details = (try? error.unpackGoogleRPCStatus())?.details ?? []
         let delay = details.lazy.compactMap(\.retryInfo).first?.delay
         self.retryDelay = delay
+        self.isOfServer = details.contains { $0.errorInfo?.domain == Self.domain }
         // Expired credentials may have been renewed meanwhile.
         let isExpired = details.contains { $0.errorInfo?.reason == "CREDENTIALS_EXPIRED" }
         self.isRetryable =

@@ -94,7 +94,8 @@ struct ClientConfigurationTests {
         "the delay between streams doubles up to 30 s, and follows what the server asks for",
         arguments: [
             (0, 0, 1.0, 100), (1, 0, 1, 200), (3, 0, 0.5, 400), (9, 0, 1, 30_000),
-            (1000, 0, 1, 30_000), (0, 5_000, 0, 5_000), (0, 3_600_000, 1, 30_100),
+            (1000, 0, 1, 30_000), (0, 5_000, 0, 5_000), (0, 90_000, 1, 90_100),
+            (0, 3_600_001, 1, 3_600_100), (0, -5, 1, 100),
         ])
     func backoff(tryCount: Int, asked: Int, jitter: Double, expected: Int) {
         let delay = SightlineClient.backoff(

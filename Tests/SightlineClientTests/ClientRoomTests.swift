@@ -81,6 +81,51 @@ struct ClientRoomTests {
         }
     }
 
+    @Test("the bytes of results that nobody reads count too")
+    func unreadBytes() async throws {
+        try await ScriptedServer().run { address in
+            try await RunningClient.with(address) {
+                $0.collectsResults = true
+                $0.maxPendingBytes = 12
+            } _: { client in
+                for ticket in try await client.send(0..<2) { _ = try await ticket.result }
+                await #expect(throws: SightlineClientError.full) {
+                    try await client.trySend(TestEvents.event("e2"))
+                }
+                var results = client.results.makeAsyncIterator()
+                #expect(await results.next()?.number == 1)
+                #expect(try await client.trySend(TestEvents.event("e2")).number == 3)
+            }
+        }
+    }
+
+    @Test("who stops iterating leaves the other results to the next one, and two share them")
+    func sharedResults() async throws {
+        try await ScriptedServer().run { address in
+            try await RunningClient.with(address) {
+                $0.collectsResults = true
+            } _: { client in
+                for ticket in try await client.send(0..<4) { _ = try await ticket.result }
+                var numbers: [UInt64] = []
+                for _ in 0..<2 {
+                    for await settled in client.results {
+                        numbers.append(settled.number)
+                        if numbers.count % 2 == 0 { break }
+                    }
+                }
+                #expect(numbers == [1, 2, 3, 4])
+                let readers = (0..<2).map { _ in
+                    Task { await client.results.reduce(0) { count, _ in count + 1 } }
+                }
+                _ = try await client.send(4..<8)
+                try await client.close(timeout: self.patience)
+                var counts = 0
+                for reader in readers { counts += await reader.value }
+                #expect(counts == 4)
+            }
+        }
+    }
+
     @Test("the largest event fits, and one byte more is refused before it is taken")
     func largest() async throws {
         let client = try SightlineClient(RunningClient.configuration(self.nobody))

@@ -23,6 +23,8 @@ final class ScriptedServer: Sightline_V1_TrackingService.SimpleServiceProtocol {
         case breakOff
         /// The whole call is refused.
         case refuse
+        /// A proxy that has no server behind it answers.
+        case noServer
         /// No answer at all.
         case silence
     }
@@ -72,7 +74,12 @@ final class ScriptedServer: Sightline_V1_TrackingService.SimpleServiceProtocol {
                     field: "sequence", description: "it must rise")
                 throw GoogleRPCStatus(
                     code: .invalidArgument, message: "refused",
-                    details: [.badRequest(.init(violations: [violation]))])
+                    details: [
+                        .errorInfo(.init(reason: "REQUEST_INVALID", domain: "sightline.v1")),
+                        .badRequest(.init(violations: [violation])),
+                    ])
+            case .noServer:
+                throw RPCError(code: .unimplemented, message: "404")
             case .silence:
                 break
             }

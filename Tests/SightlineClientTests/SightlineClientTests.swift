@@ -133,6 +133,18 @@ struct SightlineClientTests {
         #expect(server.requests.count == 1)
     }
 
+    @Test("a status without the server's reason is a proxy's, and the client goes on")
+    func proxy() async throws {
+        let server = ScriptedServer([.noServer, .noServer])
+        try await server.run { address in
+            try await RunningClient.with(address) { client in
+                let ticket = try await client.send(TestEvents.event("e0"))
+                #expect(try await ticket.verdict == .accepted)
+            }
+        }
+        #expect(server.requests.count == 3)
+    }
+
     @Test("a flush and a close that take too long say what is left, which is kept")
     func timeouts() async throws {
         try await ScriptedServer(rest: .silence).run { address in

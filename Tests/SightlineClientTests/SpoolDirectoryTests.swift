@@ -38,6 +38,23 @@ struct SpoolDirectoryTests {
         #expect(try self.names() == [])
     }
 
+    @Test("a small file is emptied with its last event, and goes on")
+    func emptied() throws {
+        do {
+            var log = try self.log()
+            _ = try log.recover()
+            for text in ["first", "second"] { _ = try log.append(Array(text.utf8)) }
+            log.release(1, of: 1)
+            log.release(1, of: 1)
+            #expect(log.byteCount == SpoolRecords.magic.count)
+            _ = try log.append(Array("third".utf8))
+            #expect(try self.names() == ["0000000000000001.spool"])
+            // It ends without `close`, as by kill -9.
+        }
+        var next = try self.log()
+        #expect(try next.recover().map(\.bytes) == [Array("third".utf8)])
+    }
+
     @Test("the file has the form that the other libraries read and write")
     func form() throws {
         do {

@@ -19,7 +19,7 @@ package struct SpoolLog: Sendable {
     }
 
     /// The bytes at which the segment that is written to goes with its last event. A smaller one is
-    /// continued, so that a slow sender does not make a file for each event.
+    /// emptied and continued, so that a slow sender does not make a file for each event.
     package static let idleByteCount = 64 << 10
 
     /// The events appended since it was opened.
@@ -114,8 +114,10 @@ package struct SpoolLog: Sendable {
         self.unsettledCount -= count
         self.segments[number]?.unsettledCount -= count
         guard let segment = self.segments[number], segment.unsettledCount == 0 else { return }
-        if number == self.last, self.file != nil {
-            guard segment.byteCount >= min(Self.idleByteCount, self.segmentBytes) else { return }
+        if number == self.last, let file {
+            guard segment.byteCount >= min(Self.idleByteCount, self.segmentBytes) else {
+                return self.empty(file)
+            }
             self.file = nil
         }
         self.remove(number)
@@ -186,6 +188,18 @@ package struct SpoolLog: Sendable {
     private mutating func cut(_ file: any SpoolFile) {
         do {
             try file.truncate(to: self.segments[self.last]?.byteCount ?? 0)
+        } catch {
+            self.failure = self.failure ?? error
+        }
+    }
+
+    /// Takes the settled events out of the last segment: after a crash they would be sent again.
+    private mutating func empty(_ file: any SpoolFile) {
+        let rest = SpoolRecords.magic.count
+        do {
+            try file.truncate(to: rest)
+            self.byteCount -= (self.segments[self.last]?.byteCount ?? rest) - rest
+            self.segments[self.last]?.byteCount = rest
         } catch {
             self.failure = self.failure ?? error
         }
