@@ -20,6 +20,12 @@ struct ServiceErrorTests {
         var testDescription: String { self.reason }
     }
 
+    @Test("a message quotes little of what a client has sent, also where that is one character")
+    func quoted() {
+        let name = "e" + String(repeating: "\u{301}", count: 3000)
+        #expect(ServiceError.serviceUnknown(name).status.message.utf8.count < 512)
+    }
+
     static let rows = [
         Row(
             error: .sequence(seen: 3, last: 3), reason: "SEQUENCE_NOT_RISING",

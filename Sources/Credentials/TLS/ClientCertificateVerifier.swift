@@ -1,3 +1,4 @@
+internal import TrackingCore
 internal import X509
 
 /// Verifies a client certificate's chain, expiry, constraints, key strength and usage (mTLS). It
@@ -34,7 +35,7 @@ struct ClientCertificateVerifier: Sendable {
             return Array(chain)
         case .couldNotValidate(let failures):
             // A policy's message may contain a whole certificate.
-            let reason = failures.first.map { String("\($0.policyFailureReason)".prefix(200)) }
+            let reason = failures.first.map { "\($0.policyFailureReason)".cut(toScalars: 200) }
             throw Refusal(reason: reason ?? "it leads to none of the roots")
         }
     }

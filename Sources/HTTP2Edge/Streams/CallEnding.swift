@@ -37,3 +37,17 @@ package struct CallEnding: Sendable {
         self.complete = complete
     }
 }
+
+extension HPACKHeaders {
+    /// The same trailers, of which the connection's table of headers remembers the status alone. A
+    /// peer says how large that table may be, up to 4 GiB, and by its mistakes what is in it; and
+    /// every header that is written later is looked for in all of it.
+    var unindexed: HPACKHeaders {
+        var headers = HPACKHeaders()
+        for (name, value, indexing) in self {
+            let isStatus = name == "grpc-status" || name.first == ":"
+            headers.add(name: name, value: value, indexing: isStatus ? indexing : .nonIndexable)
+        }
+        return headers
+    }
+}

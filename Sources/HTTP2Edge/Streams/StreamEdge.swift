@@ -140,7 +140,7 @@ final class StreamEdge: ChannelDuplexHandler {
         self.becomeEnded()
         var headers: HPACKHeaders =
             self.hasAnswerHead ? [:] : [":status": "200", "content-type": "application/grpc"]
-        headers.add(contentsOf: self.ending.trailers(refusal))
+        headers.add(contentsOf: self.ending.trailers(refusal).unindexed)
         let frame = HTTP2Frame.FramePayload.Headers(headers: headers, endStream: true)
         context.write(self.wrapOutboundOut(.headers(frame)), promise: nil)
         // NO_ERROR lets a client that still sends stop and use the status (RFC 9113, 8.1); a plain
@@ -155,6 +155,7 @@ final class StreamEdge: ChannelDuplexHandler {
             guard frame.endStream else { break }
             self.becomeEnded()
             self.ending.complete(&frame.headers)
+            frame.headers = frame.headers.unindexed
             context.write(self.wrapOutboundOut(.headers(frame)), promise: promise)
             // The library may have stopped reading, and the half-close is still to be read.
             context.read()

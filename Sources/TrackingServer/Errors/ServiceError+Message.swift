@@ -41,8 +41,8 @@ extension ServiceError {
             "the request was incomplete after \(time.components.seconds) s: half-close the call, "
                 + "send smaller messages, or use a faster connection"
         case .serviceUnknown(let name):
-            "there is no service \"\(name.prefix(128))\" here: ask for \"\" or for one of those "
-                + "that List names"
+            "there is no service \"\(name.cut(toScalars: 128))\" here: ask for \"\" or for one of "
+                + "those that List names"
         case .watchersExceeded(let limit):
             "\(limit) watches are open, as many as health.max_watchers allows: come back later"
         case .tapsExceeded(let limit, let key): "\(TapRefusal.exceeded(limit, key: key))"

@@ -184,6 +184,21 @@ struct StreamEdgeTests {
         #expect(status.details.compactMap(\.errorInfo).map(\.reason) == [reason])
     }
 
+    @Test("of trailers the connection's table of headers keeps the status alone")
+    func unindexed() throws {
+        let channel = try self.channel()
+        let library: HPACKHeaders = ["grpc-status": "3", "grpc-message": "what a peer sent"]
+        try channel.writeOutbound(self.headers(library, isEnd: true))
+        let ours = try self.channel()
+        try ours.writeInbound(self.headers([":path": "/a/b", "grpc-timeout": "x"]))
+        for channel in [channel, ours] {
+            let trailers = try #require(try self.nextHeaders(channel))
+            let indexed = trailers.filter { $0.indexable != .nonIndexable }.map(\.name)
+            #expect(Set(indexed).isSubset(of: [":status", "content-type", "grpc-status"]))
+            #expect(trailers.contains(name: "grpc-message"))
+        }
+    }
+
     @Test(
         "trailers that need none stay as they are",
         arguments: [
