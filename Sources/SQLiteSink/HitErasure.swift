@@ -81,7 +81,8 @@ struct HitErasure {
         return "substr(hex(zeroblob(\(bytes))), 1, \(bytes))"
     }
 
-    /// Deletes overwritten rows of a table.
+    /// Deletes overwritten rows of a table, the newest first: a row that has the trace of others
+    /// then goes after those of them that go too, and has it to pass on to the rest alone.
     ///
     /// - Throws: SQLite's error.
     static func delete(
@@ -90,7 +91,7 @@ struct HitErasure {
         // Dropped meanwhile, with all its rows.
         guard try database.tableExists(table) else { return }
         let deletion = try database.cachedStatement(sql: "DELETE FROM \(table) WHERE rowid = ?")
-        for id in ids {
+        for id in ids.reversed() {
             if table != HitViews.formerTable { try Self.passOnTrace(of: id, table, database) }
             try deletion.execute(arguments: [id])
         }
@@ -147,11 +148,11 @@ extension HitsFile {
         for rows in all {
             var rest = rows.ids[...]
             while !rest.isEmpty {
-                let piece = rest.prefix(HitErasure.deletedRowCount)
+                let piece = rest.suffix(HitErasure.deletedRowCount)
                 try await self.change { _, database in
                     try HitErasure.delete(piece, from: rows.table, in: database)
                 }
-                rest = rest.dropFirst(HitErasure.deletedRowCount)
+                rest = rest.dropLast(HitErasure.deletedRowCount)
             }
         }
         try await self.emptyLog()

@@ -1,7 +1,6 @@
 // What is delivered of those who were forgotten, and what is erased of them.
 internal import Foundation
 internal import GRDB
-internal import SQLiteSink
 internal import SightlineProtos
 internal import SinkConfiguration
 internal import Synchronization
@@ -9,6 +8,7 @@ internal import TestSupport
 internal import Testing
 internal import TrackingCore
 
+@testable internal import SQLiteSink
 @testable internal import TrackingSinks
 
 struct ForgottenSubjectsTests {
@@ -177,6 +177,36 @@ struct ForgottenSubjectsTests {
         let batch = try TestHits.batch([again, TestEvents.opened(id: 99)], sequence: 9)
         #expect(await sink.deliver(batch) == .delivered)
         #expect(try rows("SELECT * FROM hits").count == before.count + 2)
+    }
+
+    @Test("of a request's rows each is changed once as the subject's go, however many they are")
+    func manyRowsOfARequest() async throws {
+        let path = self.directory.file("hits.db")
+        let sink = try SQLiteSink(path: path)
+        let events = (0..<600).map { place in
+            var event = TestEvents.opened(id: place)
+            event.subjectID = place == 599 ? "subject-2" : "subject-1"
+            return event
+        }
+        #expect(await sink.deliver(try TestHits.batch(events, tracestate: "a=b")) == .delivered)
+        let traces = "SELECT traceparent, tracestate FROM hits WHERE subject_id = 'subject-2'"
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(30)
+        let database = try DatabaseQueue(path: path, configuration: configuration)
+        let before = try database.read { try Row.fetchAll($0, sql: traces) }
+        #expect(before.count == 2)
+        try await database.write { database in
+            let erasure = HitErasure(subject: Self.gone)
+            for table in try HitErasure.tables(in: database) {
+                let ids = try erasure.overwrite(table, after: 0, in: database).ids
+                let changes = database.totalChangesCount
+                try HitErasure.delete(ids[...], from: table, in: database)
+                // The two rows that stay: one gets the trace, and one the place of that.
+                #expect(database.totalChangesCount - changes == ids.count + 2)
+            }
+        }
+        let after = try database.read { try Row.fetchAll($0, sql: traces) }
+        #expect(after == before)
     }
 
     @Test("an id with a zero byte is not the id before it", arguments: [true, false])

@@ -132,8 +132,11 @@ struct HitReplayTests {
         }
         #expect(await sink.deliver(try TestHits.batch(events)) == .delivered)
         let erasure = HitErasure(subject: Subject(tenant: "default", ids: ["gone"]))
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(30)
+        let database = try DatabaseQueue(path: self.path, configuration: configuration)
         // As a crash may leave it.
-        try await DatabaseQueue(path: self.path).write { database in
+        try await database.write { database in
             for table in try HitErasure.tables(in: database) {
                 let ids = try erasure.overwrite(table, after: 0, in: database).ids
                 #expect(ids.count == 1200)
