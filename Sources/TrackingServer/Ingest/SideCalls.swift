@@ -1,3 +1,4 @@
+internal import DequeModule
 internal import Foundation
 internal import HTTP2Edge
 internal import SightlineProtos
@@ -18,13 +19,33 @@ actor SideCalls {
         Self.executor.asUnownedSerialExecutor()
     }
 
+    private var isBusy = false
+    /// Those who wait for their turn: at most as many as there are streams.
+    private var waiting: Deque<CheckedContinuation<Void, Never>> = []
+
+    /// Runs what waits for the journal, alone. While it waits the actor would begin the next one,
+    /// and commits would wait for them all.
+    func alone<Answer: Sendable>(
+        _ body: @Sendable () async throws -> Answer
+    ) async rethrows -> Answer {
+        if self.isBusy {
+            await withCheckedContinuation { self.waiting.append($0) }
+        }
+        self.isBusy = true
+        defer {
+            // The next one goes on busy, so that no other comes before it.
+            if let next = self.waiting.popFirst() { next.resume() } else { self.isBusy = false }
+        }
+        return try await body()
+    }
+
     /// Explains the events of a request.
     ///
     /// - Throws: the status of a request that is refused as a whole.
     func explain(
         _ request: RequestBytes, _ explainer: Explainer
     ) async throws -> Sightline_V1_ExplainEventsResponse {
-        try await explainer.explain(request)
+        try await self.alone { try await explainer.explain(request) }
     }
 
     /// Inspects the payload of a request.
@@ -55,7 +76,9 @@ actor SideCalls {
                         + "send the delivery's own id")
             ).status
         }
-        return .init(await journal.account(of: message.deliveryID, tenant: tenant))
+        return await self.alone {
+            .init(await journal.account(of: message.deliveryID, tenant: tenant))
+        }
     }
 
     private static func message<Message: SwiftProtobuf.Message>(
