@@ -38,6 +38,14 @@ struct RequestIntakeTests {
         #expect(!intake.isDue)
     }
 
+    @Test("a request with a wrong sequence was judged, and is charged")
+    func wrongSequence() throws {
+        let intake = try self.intake()
+        let bytes = try TestEvents.request(0, (0..<3).map { _ in TestEvents.push("h1") })
+        #expect(throws: (any Error).self) { try intake.admit(RequestBytes(bytes)) }
+        #expect(intake.takeCounts() == (3, bytes.count))
+    }
+
     @Test("refused events count with the words that their client is told")
     func refusals() throws {
         let intake = try self.intake()

@@ -151,6 +151,7 @@ final class EventStream: Sendable {
             self.acks.endReading(.byClient)
         } catch {
             intake.handOn()
+            self.allowance.count(intake.takeCounts())
             self.acks.endReading(.failed(error))
         }
     }

@@ -67,6 +67,14 @@ final class Ingest: Sendable {
         return (request, span, reportsAccepted)
     }
 
+    /// The events of a unary request, which is not judged for that; 0 if it is no protobuf message.
+    func eventCount(of bytes: RequestBytes) -> Int {
+        bytes.withUnsafeBytes { buffer in
+            let reader = self.admission.read(buffer, shape: .unary)
+            return reader.error == nil ? reader.eventCount : 0
+        }
+    }
+
     /// Begins the span of an admitted request, whose hits then carry its trace context.
     func begin(_ request: AdmittedRequest, _ trace: inout RequestTrace) -> RequestSpan? {
         let (context, span) = trace.begin(

@@ -64,6 +64,9 @@ final class RequestIntake {
         if let subject = request.ledger.subjects.newest { self.subject = subject }
         if self.isFirst { self.acks.setReportsAccepted(reports) }
         self.isFirst = false
+        // Also what is refused below was judged, and is charged.
+        self.events &+= request.eventCount
+        self.bytes &+= bytes.count
         // A malformed request has no reliable sequence; its answer omits it.
         if request.violation?.code != .malformed {
             guard request.sequence > self.lastSequence else {
@@ -71,8 +74,6 @@ final class RequestIntake {
             }
             self.lastSequence = request.sequence
         }
-        self.events &+= request.eventCount
-        self.bytes &+= bytes.count
         self.runBytes &+= bytes.count
         let heldBytes = request.heldBytes(requestBytes: bytes.count)
         self.heldBytes &+= heldBytes

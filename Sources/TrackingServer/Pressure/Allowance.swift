@@ -24,8 +24,10 @@ struct Allowance: Sendable {
         try self.refuse(self.quota?.take(events: events, bytes: bytes))
     }
 
-    /// Charges a request after it was answered.
-    func count(events: Int) { _ = self.quota?.charge(events: events, bytes: 0) }
+    /// Charges what was done already.
+    func count(_ done: (events: Int, bytes: Int)) {
+        _ = self.quota?.charge(events: done.events, bytes: done.bytes)
+    }
 
     /// Charges a stream's request and waits until the tenant may send the next one. The stream is
     /// not read meanwhile, so HTTP/2 flow control slows the client down.

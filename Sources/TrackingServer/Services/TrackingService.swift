@@ -100,6 +100,11 @@ struct TrackingService: RegistrableRPCService {
     ) async throws -> StreamingServerResponse<RecordAnswer> {
         let allowance = try self.ingest.allowance(of: caller.tenant)
         let bytes = try await Self.onlyMessage(of: request)
+        if allowance.isLimited {
+            // Before it is judged: that costs most, also of what is refused then.
+            let events = self.ingest.eventCount(of: bytes)
+            try allowance.take(events: events, bytes: bytes.count)
+        }
         var trace = RequestTrace(method: Self.recordEventsName, metadata: request.metadata)
         let start = MonotonicClock.nanoseconds()
         let (admitted, span, _) = self.ingest.admit(
@@ -109,10 +114,8 @@ struct TrackingService: RegistrableRPCService {
             bytes: bytes.count, nanoseconds: MonotonicClock.nanoseconds() &- start)
         let answer = RecordAnswer(
             admitted, requestBytes: bytes.count, budget: self.ingest.budget)
-        do {
-            try allowance.take(events: admitted.eventCount, bytes: bytes.count)
-            if let violation = admitted.violation { throw ServiceError.request(violation).status }
-        } catch {
+        if let violation = admitted.violation {
+            let error = ServiceError.request(violation).status
             span?.end(Status.Code(error))
             throw error
         }
@@ -133,7 +136,7 @@ struct TrackingService: RegistrableRPCService {
         let answer = try await self.ingest.aside(bytes, events: 0, allowance) { sideCalls in
             try await sideCalls.explain(bytes, explainer)
         }
-        allowance.count(events: answer.results.count)
+        allowance.count((answer.results.count, 0))
         return StreamingServerResponse(single: ServerResponse(message: answer))
     }
 
