@@ -67,15 +67,16 @@ package struct QuarantineFile: Sendable {
         _ events: [QuarantinedEvent], now: Int64
     ) async throws -> (kept: Int, evicted: Int, bytes: Int) {
         try await self.file.write { database in
-            let newest = try Int64.fetchOne(
-                database, sql: "SELECT receive_time FROM events ORDER BY id DESC LIMIT 1")
+            // The oldest, as a wrong clock may have set the newest.
+            let stored = try Int64.fetchOne(
+                database, sql: "SELECT receive_time FROM events ORDER BY id LIMIT 1")
             let insertion = try database.cachedStatement(sql: Self.insertion)
             let kept = events.filter { !$0.isForgotten(by: self.forgotten) }
             for event in kept { try self.insert(event, insertion) }
             for (tenant, added) in Dictionary(grouping: kept, by: \.tenant) {
                 try Self.count(added.reduce(0) { $0 + $1.bytes }, of: tenant, in: database)
             }
-            let time = self.retention.clock.withLock { $0.time(now, newest: newest) }
+            let time = self.retention.clock.withLock { $0.time(now, stored: stored) }
             try self.deleteOld(now: time, in: database)
             let evicted = try self.evict(in: database)
             return (kept.count, evicted, try Self.usedBytes(database))

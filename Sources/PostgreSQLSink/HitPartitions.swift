@@ -31,8 +31,9 @@ struct HitPartitions {
         (self.due, self.lastDay) = (.now + Self.interval, today)
         let ahead = (0...self.configuration.aheadDays).map { CalendarDay(today.number + $0) }
         do throws(PostgreSQLError) {
-            let newest = try self.read(connection).map(\.number).max()
-            let trusted = retention.time(Int64(today.number), newest: newest.map(Int64.init))
+            let days = try self.read(connection).map { Int64($0.number) }
+            let stored = RetentionClock.lastDay(of: days)
+            let trusted = retention.time(Int64(today.number), stored: stored)
             try self.ensure(Set(ahead), connection)
             try self.dropOld(CalendarDay(Int(trusted)), connection, logger)
         } catch {

@@ -39,7 +39,8 @@ final class HitWriter {
 
     /// Sets the day of what follows, which is an earlier one while the clock is in doubt.
     func setToday(_ day: Int, by retention: inout RetentionClock) {
-        self.today = Int(retention.time(Int64(day), newest: self.parts.parts.map(\.day).max()))
+        let stored = RetentionClock.lastDay(of: self.parts.parts.lazy.map(\.day))
+        self.today = Int(retention.time(Int64(day), stored: stored))
     }
 
     /// Writes the hits of a batch's groups after `sequence`, except those that were counted before.

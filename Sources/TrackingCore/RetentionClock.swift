@@ -37,21 +37,40 @@ package struct RetentionClock: Sendable {
     ///
     /// - Parameters:
     ///   - now: the wall clock's.
-    ///   - newest: that of the newest data that is stored; nil for none. It is trusted at the first
-    ///     call: the clock may be wrong already as the server starts.
+    ///   - stored: a time up to which data is stored, and which no wrong clock has set; nil for
+    ///     none. It is trusted at the first call: the clock may be wrong as the server starts.
     ///   - uptime: tests substitute it.
     /// - Returns: `now`, or an earlier time.
     package mutating func time(
-        _ now: Int64, newest: Int64?, uptime: Duration = Self.uptime
+        _ now: Int64, stored: Int64?, uptime: Duration = Self.uptime
     ) -> Int64 {
-        let trusted = min(self.trusted ?? newest ?? now, now)
-        let (step, isTooLarge) = now.subtractingReportingOverflow(trusted)
+        let trusted = min(self.trusted ?? stored ?? now, now)
         let jump = self.jump ?? uptime
-        if isTooLarge || step > self.unit.maxStep, uptime - jump < self.settling {
+        if now.distance(from: trusted) > self.unit.maxStep, uptime - jump < self.settling {
             (self.trusted, self.jump) = (trusted, jump)
             return trusted
         }
         (self.trusted, self.jump) = (now, nil)
         return now
+    }
+
+    /// The last of some stored days before the first gap that is wider than a step. What is beyond
+    /// a gap may be of a clock that was wrong; if the server stood still instead, the days of
+    /// before are kept for an hour more.
+    package static func lastDay(of days: some Sequence<Int64>) -> Int64? {
+        var last: Int64?
+        for day in Set(days).sorted() {
+            if let last, day.distance(from: last) > Unit.days.maxStep { break }
+            last = day
+        }
+        return last
+    }
+}
+
+extension Int64 {
+    /// How much later it is than an earlier time.
+    fileprivate func distance(from earlier: Int64) -> Int64 {
+        let (distance, isTooLarge) = self.subtractingReportingOverflow(earlier)
+        return isTooLarge ? .max : distance
     }
 }
