@@ -125,7 +125,8 @@ package actor WebhookSink: Sink {
         if size > self.configuration.maxBytes {
             // It is alone, or there would be fewer.
             let reason = "\(size) bytes, and webhook.max_bytes is \(self.configuration.maxBytes)"
-            return try self.refuse(sent, reason, &progress)
+            // Not by the receiver, so it says nothing of that.
+            return self.reject(sent, reason, &progress)
         }
         let ids = Set(sent.map(\.id))
         let response = try await self.post(self.events.body(of: part), secrets)
@@ -181,6 +182,13 @@ package actor WebhookSink: Sink {
                     + "until it accepts one, or webhook.max_refused_in_row is raised")
         }
         self.refusedInRow += 1
+        self.reject(sent, reason, &progress)
+    }
+
+    private func reject(
+        _ sent: ArraySlice<WebhookEvents.Event>, _ reason: String,
+        _ progress: inout WebhookProgress
+    ) {
         let reasons = sent.map { ($0.position, reason) }
         progress.settle(
             sent.count, refused: Dictionary(uniqueKeysWithValues: reasons),

@@ -187,6 +187,18 @@ struct WebhookSinkTests {
                 == .rejected([0: "\(size) bytes, and webhook.max_bytes is \(size - 1)"]))
     }
 
+    @Test("hits that are too large say nothing of the receiver, however many they are")
+    func manyTooLarge() async throws {
+        let receiver = try TestReceiver()
+        let sink = try self.sink(receiver) { ($0.maxBytes, $0.maxRefusedInRow) = (1, 2) }
+        guard case .rejected(let reasons) = await sink.deliver(try self.batch(1...8)) else {
+            Issue.record("no rejections")
+            return
+        }
+        #expect(reasons.count == 8)
+        #expect(receiver.requests.isEmpty)
+    }
+
     @Test("max_refused_in_row: so many hits are rejected, and then the sink waits for one accepted")
     func allRefused() async throws {
         let receiver = try TestReceiver(Array(repeating: .answer(400), count: 100))
