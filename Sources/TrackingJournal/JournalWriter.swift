@@ -266,7 +266,8 @@ extension JournalWriter {
             let maxLeft = min(self.maxBytes / 2, self.maxBytes - bytes)
             return self.rows.withLock { rows in
                 rows.removeRows { row in
-                    guard row.sequence <= delivered, !cursors.holds(row, left: left),
+                    guard row.sequence <= delivered,
+                        !cursors.holds(row, left: left, maxBytes: self.maxBytes),
                         left > maxLeft || !cursors.retains(row)
                     else { return false }
                     cursors.noteDeleted(row)

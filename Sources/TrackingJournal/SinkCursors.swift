@@ -170,11 +170,14 @@ struct SinkCursors {
 
     /// Whether a row has to stay for a sink that is not required.
     ///
-    /// - Parameter left: bytes of this row and of all that follow it.
-    func holds(_ row: StoredRow, left: Int) -> Bool {
+    /// - Parameters:
+    ///   - left: bytes of this row and of all that follow it.
+    ///   - maxBytes: the journal's. A reload may have raised a sink's lag beyond half of it, which
+    ///     only a restart raises.
+    func holds(_ row: StoredRow, left: Int, maxBytes: Int) -> Bool {
         self.sinks.values.contains { sink in
             guard let maxLagBytes = sink.maxLagBytes else { return false }
-            return left <= maxLagBytes && self[sink.name].sequence < row.sequence
+            return left <= min(maxLagBytes, maxBytes / 2) && self[sink.name].sequence < row.sequence
         }
     }
 

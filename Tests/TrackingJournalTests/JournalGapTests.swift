@@ -56,6 +56,16 @@ struct JournalGapTests {
             cause: .lag)
     }
 
+    @Test("no limit that a reload has raised keeps more than half of the journal")
+    func halfOfTheJournal() {
+        let cursors = SinkCursors(
+            [:], of: [JournalSink("may", maxLagBytes: 1 << 40)], kept: 0, last: 0,
+            retention: .zero, now: .now)
+        let row = StoredRow.test(1)
+        #expect(cursors.holds(row, left: 500, maxBytes: 1000))
+        #expect(!cursors.holds(row, left: 501, maxBytes: 1000))
+    }
+
     @Test("a sink that is not required has its limit kept for it, and is told what goes beyond it")
     func atTheLimit() async throws {
         let bytes = try await self.rowBytes()
