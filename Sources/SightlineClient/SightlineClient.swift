@@ -126,8 +126,8 @@ public final class SightlineClient: Sendable {
     /// The time since the client was made.
     func now() -> Duration { ContinuousClock.now - self.start }
 
-    /// The oldest result that was not read; waits for one. Nil after the client's end, and where the
-    /// task is cancelled.
+    /// The oldest result that was not read; waits for one. Nil after the client's end, and where
+    /// the task is cancelled.
     func nextResult() async -> Outbox.Settled? {
         while true {
             switch self.state.withLock({ $0.takeResult() }) {
