@@ -62,11 +62,30 @@ type Client struct {
 	stats       Stats
 	room        chan struct{} // Closed and made anew when there is room.
 	results     [][]*Ticket   // To be called back.
-	undelivered int
+	undelivered load          // Of results.
 	told        *sync.Cond
 	isClosing   bool
 	isOver      bool
 	failure     error // The status that ended it for good.
+}
+
+// load is how many events there are, and their bytes.
+type load struct {
+	count, bytes int
+}
+
+func (l *load) add(tickets []*Ticket) {
+	l.count += len(tickets)
+	for _, ticket := range tickets {
+		l.bytes += len(ticket.frame)
+	}
+}
+
+func (l *load) remove(tickets []*Ticket) {
+	l.count -= len(tickets)
+	for _, ticket := range tickets {
+		l.bytes -= len(ticket.frame)
+	}
 }
 
 // flush waits for the events up to a serial.
@@ -196,10 +215,13 @@ func (c *Client) ticket(ctx context.Context, event *pb.TrackingEvent) (*Ticket, 
 	return &Ticket{client: c, frame: data}, nil
 }
 
+// hasRoom counts results that no callback has taken too: a slow one slows the callers down.
 func (c *Client) hasRoom(ticket *Ticket) bool {
 	size := len(ticket.frame)
-	return c.outbox.count+c.undelivered < c.options.maxPending &&
-		(c.outbox.bytes+size <= c.options.maxPendingBytes || c.outbox.count == 0) &&
+	count := c.outbox.count + c.undelivered.count
+	bytes := c.outbox.bytes + c.undelivered.bytes
+	return count < c.options.maxPending &&
+		(bytes+size <= c.options.maxPendingBytes || count == 0) &&
 		(c.options.spool == nil || c.options.spool.hasRoom(size))
 }
 
@@ -360,7 +382,7 @@ func (c *Client) settled(tickets []*Ticket) {
 	}
 	if c.options.onResult != nil {
 		c.results = append(c.results, tickets)
-		c.undelivered += len(tickets)
+		c.undelivered.add(tickets)
 		c.told.Signal()
 	}
 	c.makeRoom()
@@ -397,13 +419,14 @@ func (c *Client) callBack() {
 			return
 		}
 		tickets := c.results[0]
+		c.results[0] = nil
 		c.results = c.results[1:]
 		c.mutex.Unlock()
 		for _, ticket := range tickets {
 			c.options.onResult(ticket.eventResult())
 		}
 		c.mutex.Lock()
-		c.undelivered -= len(tickets)
+		c.undelivered.remove(tickets)
 		c.makeRoom()
 	}
 }

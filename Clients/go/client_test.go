@@ -34,6 +34,7 @@ type fake struct {
 	requests []*pb.StreamEventsRequest
 	refusals []error
 	limits   *pb.StreamLimits
+	words    string // Said of each event that is rejected or known.
 	halves   chan struct{}
 	target   string
 }
@@ -102,7 +103,8 @@ func (f *fake) judge(request *pb.StreamEventsRequest) *pb.StreamEventsResponse {
 			"known": pb.Verdict_VERDICT_DUPLICATE}[event.EventId]
 		if verdict != 0 {
 			answer.Results = append(answer.Results, &pb.EventResult{Sequence: request.Sequence,
-				Index: proto.Uint32(uint32(index)), EventId: event.EventId, Verdict: verdict})
+				Index: proto.Uint32(uint32(index)), EventId: event.EventId, Verdict: verdict,
+				Violations: []*pb.FieldViolation{{Description: f.words}}})
 		}
 	}
 	return answer
@@ -271,9 +273,14 @@ func TestBatchesAreAsLargeAsTheStrictestLimit(t *testing.T) {
 
 func TestARefusedClientEndsAndKeepsItsEvents(t *testing.T) {
 	f := newFake(t)
-	f.refusals = []error{status.Error(codes.Unauthenticated, "who are you")}
+	refusal, err := status.New(codes.Unauthenticated, "who are you").WithDetails(
+		&errdetails.ErrorInfo{Reason: "CREDENTIALS_INVALID", Domain: "sightline.v1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.refusals = []error{refusal.Err()}
 	client := dial(t, f)
-	_, err := send(t, client, named("kept")).Result(brief(t, testTime))
+	_, err = send(t, client, named("kept")).Result(brief(t, testTime))
 	var refused *RefusedError
 	if !errors.As(err, &refused) || refused.Status.Code() != codes.Unauthenticated {
 		t.Fatal(err)
@@ -349,15 +356,19 @@ func TestWhatAClientHadSpooledAnotherOneSends(t *testing.T) {
 func TestAStatusIsTriedAgainOrEndsTheClient(t *testing.T) {
 	retry := &errdetails.RetryInfo{RetryDelay: durationpb.New(50 * time.Millisecond)}
 	expired := &errdetails.ErrorInfo{Reason: "CREDENTIALS_EXPIRED", Domain: "sightline.v1"}
+	ours := &errdetails.ErrorInfo{Reason: "REASON", Domain: "sightline.v1"}
+	others := &errdetails.ErrorInfo{Reason: "REASON", Domain: "proxy"}
 	for _, row := range []struct {
 		code         codes.Code
 		detail       protoiface.MessageV1
 		isTriedAgain bool
 	}{
 		{codes.Unavailable, retry, true}, {codes.ResourceExhausted, retry, true},
-		{codes.ResourceExhausted, nil, false}, {codes.Unauthenticated, expired, true},
-		{codes.Unauthenticated, nil, false}, {codes.PermissionDenied, nil, false},
-		{codes.InvalidArgument, nil, false}, {codes.Internal, nil, true},
+		{codes.ResourceExhausted, ours, false}, {codes.Unauthenticated, expired, true},
+		{codes.Unauthenticated, ours, false}, {codes.PermissionDenied, ours, false},
+		{codes.InvalidArgument, ours, false}, {codes.Internal, ours, true},
+		{codes.PermissionDenied, others, true}, {codes.ResourceExhausted, nil, true},
+		{codes.Unauthenticated, nil, true}, {codes.Unimplemented, nil, true},
 	} {
 		f := newFake(t)
 		f.open()

@@ -2,6 +2,7 @@ package sightline
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"google.golang.org/grpc"
@@ -114,8 +115,11 @@ func (o *options) dialOptions() []grpc.DialOption {
 	if o.transportCredentials != nil {
 		security = grpc.WithTransportCredentials(o.transportCredentials)
 	}
-	return append([]grpc.DialOption{security, grpc.WithKeepaliveParams(o.keepalive),
-		grpc.WithDefaultCallOptions(grpc.ForceCodec(requestCodec{}))}, o.dial...)
+	// One answer may have the results of all requests under way: gRPC's 4 MiB are too few for that.
+	calls := grpc.WithDefaultCallOptions(grpc.ForceCodec(requestCodec{}),
+		grpc.MaxCallRecvMsgSize(math.MaxInt32))
+	return append([]grpc.DialOption{security, grpc.WithKeepaliveParams(o.keepalive), calls},
+		o.dial...)
 }
 
 // requestCodec sends requests that are encoded already: their events are, since they were taken.

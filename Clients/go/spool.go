@@ -6,16 +6,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"sort"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 )
 
 const (
-	spoolSuffix = ".spool"
 	// Appends within this time share a sync.
 	syncTime = 5 * time.Millisecond
 	// F_OFD_SETLK of Linux, which syscall lacks.
@@ -125,33 +121,6 @@ func (s *Spool) recover(take func(segment uint64, data []byte)) error {
 		}
 	}
 	return nil
-}
-
-// read reads all files, and changes none.
-func (s *Spool) read() (found []foundSegment, err error) {
-	paths, err := filepath.Glob(filepath.Join(s.folder, "*"+spoolSuffix))
-	if err != nil {
-		return nil, err
-	}
-	sort.Strings(paths)
-	for index, path := range paths {
-		name := strings.TrimSuffix(filepath.Base(path), spoolSuffix)
-		number, err := strconv.ParseUint(name, 16, 64)
-		if err != nil {
-			continue
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return nil, err
-		}
-		segment, isDamaged := readSegment(text, index == len(paths)-1)
-		if isDamaged {
-			return nil, &SpoolDamagedError{path, segment.end, len(segment.events)}
-		}
-		segment.number = number
-		found = append(found, segment)
-	}
-	return found, nil
 }
 
 // hasRoom is true of an event that fits now; one always does where nothing else is kept.
@@ -288,7 +257,6 @@ func (s *Spool) Close() error {
 
 func (s *Spool) rotate() error {
 	if err := s.closeSegment(); err != nil {
-		s.fail(err)
 		return err
 	}
 	path := s.path(s.last + 1)
@@ -311,6 +279,8 @@ func (s *Spool) rotate() error {
 	return nil
 }
 
+// closeSegment syncs and closes the file. Its failure is kept before others may sync: they find no
+// file then, and would tell those who wait that all is synced.
 func (s *Spool) closeSegment() error {
 	s.syncing.Lock()
 	defer s.syncing.Unlock()
@@ -319,6 +289,9 @@ func (s *Spool) closeSegment() error {
 	}
 	err := firstError(fdatasync(s.file), s.file.Close())
 	s.file = nil
+	if err != nil {
+		s.fail(err)
+	}
 	return err
 }
 
@@ -327,10 +300,6 @@ func (s *Spool) remove(number uint64) error {
 	delete(s.sizes, number)
 	delete(s.unsettled, number)
 	return os.Remove(s.path(number))
-}
-
-func (s *Spool) path(number uint64) string {
-	return filepath.Join(s.folder, fmt.Sprintf("%016x%s", number, spoolSuffix))
 }
 
 func (s *Spool) syncFolder() error {

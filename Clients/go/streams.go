@@ -2,12 +2,9 @@ package sightline
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"math/rand"
 	"time"
 
-	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
@@ -18,10 +15,7 @@ import (
 	pb "github.com/sightline/sightline/Clients/go/sightline/v1"
 )
 
-const (
-	method                   = "/sightline.v1.TrackingService/StreamEvents"
-	firstBackoff, maxBackoff = 100 * time.Millisecond, 30 * time.Second
-)
+const method = "/sightline.v1.TrackingService/StreamEvents"
 
 var (
 	streamDescription = grpc.StreamDesc{StreamName: "StreamEvents", ServerStreams: true,
@@ -29,52 +23,6 @@ var (
 	reportAccepted, _ = proto.Marshal(&pb.StreamEventsRequest{
 		Options: &pb.StreamOptions{ReportAccepted: true}})
 )
-
-// RefusedError says that the server refuses this client for good. Unacknowledged has its events.
-type RefusedError struct {
-	Status *status.Status
-}
-
-func (e *RefusedError) Error() string {
-	return fmt.Sprintf("sightline: the server refuses this client: %s: %s", e.Status.Code(),
-		e.Status.Message())
-}
-
-// failure is why a stream ended before all was settled.
-type failure struct {
-	status      *status.Status
-	isRetryable bool
-	delay       time.Duration // What the server asks for.
-}
-
-func failureOf(err error) failure {
-	if err == io.EOF {
-		return failure{isRetryable: true}
-	}
-	found := failure{status: status.Convert(err)}
-	hasDelay, reason := false, ""
-	for _, detail := range found.status.Details() {
-		switch detail := detail.(type) {
-		case *errdetails.RetryInfo:
-			hasDelay = true
-			found.delay = time.Duration(detail.GetRetryDelay().GetSeconds())*time.Second +
-				time.Duration(detail.GetRetryDelay().GetNanos())
-		case *errdetails.ErrorInfo:
-			reason = detail.GetReason()
-		}
-	}
-	switch found.status.Code() {
-	case codes.Unavailable, codes.Aborted, codes.Canceled, codes.DeadlineExceeded, codes.Internal,
-		codes.Unknown:
-		found.isRetryable = true
-	case codes.ResourceExhausted:
-		found.isRetryable = hasDelay
-	case codes.Unauthenticated:
-		// Expired credentials may have been renewed meanwhile.
-		found.isRetryable = reason == "CREDENTIALS_EXPIRED"
-	}
-	return found
-}
 
 // run opens streams one after another until the client is closed and all is settled, or the server
 // refuses it for good.
@@ -100,18 +48,6 @@ func (c *Client) run(ctx context.Context) {
 	c.mutex.Lock()
 	c.failRest()
 	c.mutex.Unlock()
-}
-
-// backoff is what the server asks for, and then up to twice as long with each try that settles nothing.
-func backoff(tries int, asked time.Duration) time.Duration {
-	longest := maxBackoff
-	if tries < 10 && firstBackoff<<uint(tries) < longest {
-		longest = firstBackoff << uint(tries)
-	}
-	if asked > maxBackoff {
-		asked = maxBackoff
-	}
-	return asked + time.Duration(rand.Float64()*float64(longest))
 }
 
 func pause(ctx context.Context, delay time.Duration) {

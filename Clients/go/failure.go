@@ -1,0 +1,95 @@
+package sightline
+
+import (
+	"fmt"
+	"io"
+	"math/rand"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+const (
+	// The domain of the server's reasons. A status without one comes from a library or a proxy.
+	reasonDomain             = "sightline.v1"
+	firstBackoff, maxBackoff = 100 * time.Millisecond, 30 * time.Second
+	// The longest delay that a server is believed: its quotas ask for minutes.
+	maxDelay = time.Hour
+)
+
+// RefusedError says that the server refuses this client for good. Unacknowledged has its events.
+type RefusedError struct {
+	Status *status.Status
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("sightline: the server refuses this client: %s: %s", e.Status.Code(),
+		e.Status.Message())
+}
+
+// failure is why a stream ended before all was settled.
+type failure struct {
+	status      *status.Status
+	isRetryable bool
+	delay       time.Duration // What the server asks for.
+}
+
+func failureOf(err error) failure {
+	if err == io.EOF {
+		return failure{isRetryable: true}
+	}
+	found := failure{status: status.Convert(err)}
+	hasDelay, reason := false, ""
+	for _, detail := range found.status.Details() {
+		switch detail := detail.(type) {
+		case *errdetails.RetryInfo:
+			hasDelay = true
+			found.delay = detail.GetRetryDelay().AsDuration()
+		case *errdetails.ErrorInfo:
+			if detail.GetDomain() == reasonDomain {
+				reason = detail.GetReason()
+			}
+		}
+	}
+	found.isRetryable = isRetryable(found.status.Code(), reason, hasDelay)
+	return found
+}
+
+// isRetryable is true where another stream with the same events may end otherwise.
+func isRetryable(code codes.Code, reason string, hasDelay bool) bool {
+	if reason == "" {
+		// Not the server's word: a proxy that does not know its server yet says 404, which gRPC
+		// calls UNIMPLEMENTED.
+		return true
+	}
+	switch code {
+	case codes.Unavailable, codes.Aborted, codes.Canceled, codes.DeadlineExceeded, codes.Internal,
+		codes.Unknown:
+		return true
+	case codes.ResourceExhausted:
+		return hasDelay
+	case codes.Unauthenticated:
+		// Expired credentials may have been renewed meanwhile.
+		return reason == "CREDENTIALS_EXPIRED"
+	default:
+		return false
+	}
+}
+
+// backoff is what the server asks for, and then up to twice as long with each try that settles
+// nothing.
+func backoff(tries int, asked time.Duration) time.Duration {
+	longest := maxBackoff
+	if tries < 10 && firstBackoff<<uint(tries) < longest {
+		longest = firstBackoff << uint(tries)
+	}
+	if asked < 0 {
+		asked = 0
+	}
+	if asked > maxDelay {
+		asked = maxDelay
+	}
+	return asked + time.Duration(rand.Float64()*float64(longest))
+}
