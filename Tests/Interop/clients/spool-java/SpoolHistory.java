@@ -34,6 +34,8 @@ public final class SpoolHistory {
             history.own(owner);
         }
         history.settle();
+        history.empty();
+        history.settle();
         history.fill();
     }
 
@@ -76,8 +78,22 @@ public final class SpoolHistory {
         Spool spool = open(1 << 20, 4096);
         recover(spool);
         kept.values().forEach(spool::release);
+        kept.clear();
         spool.close();
         check(fileBytes() == 0, "all files go");
+    }
+
+    /** What is settled is in no file, also while its owner lives: it may end without a close. */
+    private void empty() throws IOException {
+        Spool spool = open(1 << 20, 4096);
+        check(spool.recover().isEmpty(), "nothing is left");
+        for (int number = 0; number < 3; number++) {
+            spool.release(spool.append(new byte[100]));
+            check(fileBytes() == SpoolRecords.MAGIC_BYTES, "what is settled is cut");
+        }
+        spool.append("kept".getBytes(StandardCharsets.UTF_8));
+        spool.close();
+        kept.put("kept", 0L);
     }
 
     /** One byte beyond the limit has no room; once all is released there is room for it again. */

@@ -1,8 +1,9 @@
 package com.sightline.client;
 
 import com.google.protobuf.Any;
+import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
-import com.google.protobuf.StringValue;
+import com.google.protobuf.UnknownFieldSet;
 import com.google.rpc.RetryInfo;
 import io.grpc.Status;
 import io.grpc.protobuf.StatusProto;
@@ -11,10 +12,15 @@ import java.util.concurrent.ThreadLocalRandom;
 /** Why a stream ended, and what that asks of a client: the table of docs/clients.md. */
 final class Ending {
     private static final long FIRST_WAIT = 100_000_000L;
-    private static final long LONGEST_WAIT = 30_000_000_000L;
+    static final long LONGEST_WAIT = 30_000_000_000L;
+    /** Of the reasons that the server gives. */
+    private static final String DOMAIN = "sightline.v1";
+    /** Old protos of Google lack the type ErrorInfo; these are its fields, both texts. */
+    private static final int REASON_FIELD = 1;
+    private static final int DOMAIN_FIELD = 2;
 
     private final Status status;
-    /** The reason in ErrorInfo, or an empty text. */
+    /** The server's reason in ErrorInfo; an empty text where a library or a proxy ended it. */
     private String reason = "";
     /** The nanoseconds of RetryInfo, or -1. */
     private long delay = -1;
@@ -32,8 +38,7 @@ final class Ending {
         try {
             for (Any detail : details.getDetailsList()) {
                 if (detail.getTypeUrl().endsWith("/google.rpc.ErrorInfo")) {
-                    // Old protos of Google lack the type; its reason is the first field, a text.
-                    reason = StringValue.parseFrom(detail.getValue()).getValue();
+                    readErrorInfo(UnknownFieldSet.parseFrom(detail.getValue()));
                 } else if (detail.is(RetryInfo.class)) {
                     delay = Outbox.nanos(detail.unpack(RetryInfo.class).getRetryDelay());
                 }
@@ -43,12 +48,27 @@ final class Ending {
         }
     }
 
+    private void readErrorInfo(UnknownFieldSet info) {
+        if (text(info, DOMAIN_FIELD).equals(DOMAIN)) {
+            reason = text(info, REASON_FIELD);
+        }
+    }
+
+    private static String text(UnknownFieldSet fields, int number) {
+        return fields.getField(number).getLengthDelimitedList().stream()
+                .map(ByteString::toStringUtf8).findFirst().orElse("");
+    }
+
     /** Whether another stream with the same credentials and requests would end in the same way. */
     boolean isFinal() {
+        // What a proxy says may pass: an ingress without a backend is UNIMPLEMENTED.
+        if (reason.isEmpty()) {
+            return false;
+        }
         return switch (status.getCode()) {
             case UNAUTHENTICATED -> !reason.equals("CREDENTIALS_EXPIRED");
             case INVALID_ARGUMENT, NOT_FOUND, PERMISSION_DENIED, UNIMPLEMENTED -> true;
-            case RESOURCE_EXHAUSTED -> !reason.isEmpty() && delay < 0;
+            case RESOURCE_EXHAUSTED -> delay < 0;
             default -> false;
         };
     }

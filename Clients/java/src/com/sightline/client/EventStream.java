@@ -15,11 +15,11 @@ final class EventStream implements ClientResponseObserver<StreamEventsRequest,
     private static final Metadata.Key<String> AUTHORIZATION =
             Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
 
-    private final Sender owner;
+    private final Streams owner;
     private ClientCallStreamObserver<StreamEventsRequest> requests;
     private boolean isHalfClosed;
 
-    EventStream(Sender owner) {
+    EventStream(Streams owner) {
         this.owner = owner;
     }
 

@@ -1,9 +1,11 @@
 package com.sightline.client;
 
 import com.sightline.v1.EventResult;
+import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -138,6 +140,13 @@ public final class Options {
      */
     public SightlineClient build() {
         return new SightlineClient(this);
+    }
+
+    ManagedChannel openChannel() {
+        // The server allows 100 PINGs in 30 s. Without any, a dead link would never be noticed.
+        return channel.keepAliveTime(silence.toNanos(), TimeUnit.NANOSECONDS)
+                .keepAliveTimeout(keepaliveTimeout.toNanos(), TimeUnit.NANOSECONDS)
+                .disableRetry().build();
     }
 
     private static <N extends Number> N positive(N value, String name) {

@@ -35,6 +35,7 @@ final class Outbox {
     /** However little the server asks for, and however much. */
     private static final long MIN_RETRY = 100_000_000L;
     private static final long MAX_RETRY = 30_000_000_000L;
+    private static final long MAX_ASKED_SECONDS = 3600;
 
     private final Options options;
     private int maxEvents;
@@ -269,8 +270,10 @@ final class Outbox {
                 .setVerdict(Verdict.VERDICT_ACCEPTED).build();
     }
 
+    /** What a server asks for: none below 0, and none beyond an hour. */
     static long nanos(Duration duration) {
-        return duration.getSeconds() * 1_000_000_000L + duration.getNanos();
+        long seconds = Math.max(0, Math.min(MAX_ASKED_SECONDS, duration.getSeconds()));
+        return Math.max(0, seconds * 1_000_000_000L + duration.getNanos());
     }
 
     /** The stream has ended: what it did not acknowledge goes first into the next one. */

@@ -54,8 +54,11 @@ final class Results {
         undelivered += settled.size();
         undeliveredBytes += bytes(settled);
         executor.execute(() -> {
-            settled.forEach(this::tell);
-            told.run();
+            try {
+                settled.forEach(this::tell);
+            } finally {
+                told.run();
+            }
         });
     }
 
@@ -73,8 +76,8 @@ final class Results {
         verdicted.entry().ticket().complete(verdicted.result());
         try {
             onResult.accept(verdicted.result());
-        } catch (RuntimeException dropped) {
-            // A callback's failure is its own: the next one gets its result.
+        } catch (Throwable dropped) {
+            // A callback's failure, an assertion's too, is its own: the next one gets its result.
         }
     }
 

@@ -14,8 +14,11 @@ import java.util.stream.Collectors;
  * restarts, drains and cut connections. Safe to use from many threads.
  */
 public final class SightlineClient implements AutoCloseable {
-    /** The most bytes that an event may have, by the server's default. */
-    public static final int MAX_EVENT_BYTES = 16 << 10;
+    /**
+     * The most bytes of an event that fit into a request, which never has more than 512 KiB. The
+     * server's own limit may be less, 16 KiB by default: a larger event gets REJECTED.
+     */
+    public static final int MAX_EVENT_BYTES = (512 << 10) - 20;
 
     private final Sender sender;
 
@@ -46,17 +49,13 @@ public final class SightlineClient implements AutoCloseable {
      */
     public CompletableFuture<EventResult> send(TrackingEvent event) throws InterruptedException {
         check(event);
-        return sender.add(event, true).orElseThrow();
+        return sender.send(event);
     }
 
     /** The same, or nothing while the client is full. */
     public Optional<CompletableFuture<EventResult>> trySend(TrackingEvent event) {
         check(event);
-        try {
-            return sender.add(event, false);
-        } catch (InterruptedException impossible) {
-            throw new AssertionError(impossible);
-        }
+        return sender.trySend(event);
     }
 
     private static void check(TrackingEvent event) {

@@ -11,9 +11,9 @@ import java.util.Map;
  * Events on disk until they are settled, so that the end of the process loses none. Its owner calls
  * it under a lock, {@link #awaitSync} apart.
  *
- * <p>A file only grows, and is synced before the next one begins: a power cut can tear only the last
- * one. A file goes with its last event; if a power cut brings it back, its events come back as
- * duplicates.
+ * <p>A file is synced before the next one begins: a power cut can tear only the last one. A file
+ * goes with its last event, or is emptied while it is written to; if a power cut undoes that, its
+ * events come back as duplicates.
  */
 final class Spool {
     /** An event that an earlier owner left, and the segment to release it from. */
@@ -26,7 +26,7 @@ final class Spool {
         private int unsettled;
     }
 
-    /** From this size on, the file that is written to goes with its last event too. */
+    /** From this size on, the file that is written to goes with its last event, too. */
     private static final long IDLE_BYTES = 64 << 10;
 
     private final SpoolDirectory directory;
@@ -144,11 +144,12 @@ final class Spool {
     /** Writes an event; its segment, to be released there. Keeps none of it where this throws. */
     long append(byte[] event) {
         sync.check();
-        Segment segment = segmentWithRoom(event.length);
+        Segment segment = segmentWithRoom();
         byte[] record = SpoolRecords.of(event);
         try {
             file.append(record);
         } catch (IOException error) {
+            // A record that is not whole may only be the last.
             cut(segment);
             throw SpoolException.failed("write", file.path(), error);
         }
@@ -158,11 +159,10 @@ final class Spool {
     }
 
     /** The last segment, or a new one. */
-    private Segment segmentWithRoom(int eventBytes) {
+    private Segment segmentWithRoom() {
         if (file != null) {
             Segment segment = segments.get(last);
-            boolean isIdleAndOver = unsettled == 0 && bytes + needed(eventBytes) > maxBytes;
-            if (segment.bytes < segmentBytes && !isIdleAndOver) {
+            if (segment.bytes < segmentBytes) {
                 return segment;
             }
             endSegment();
@@ -190,7 +190,7 @@ final class Spool {
         }
     }
 
-    /** Removes what a failed write has left: a record that is not whole may only be the last. */
+    /** Removes what is beyond a segment's bytes. */
     private void cut(Segment segment) {
         try {
             file.truncate(segment.bytes);
@@ -214,12 +214,19 @@ final class Spool {
         if (number == last && file != null) {
             // A smaller one goes on, so that a slow sender does not make a file for each event.
             if (segment.bytes < Math.min(IDLE_BYTES, segmentBytes)) {
+                empty(segment);
                 return;
             }
             close(file);
             file = null;
         }
         remove(number);
+    }
+
+    private void empty(Segment segment) {
+        bytes -= segment.bytes - SpoolRecords.MAGIC_BYTES;
+        segment.bytes = SpoolRecords.MAGIC_BYTES;
+        cut(segment);
     }
 
     private void close(SpoolFile settled) {

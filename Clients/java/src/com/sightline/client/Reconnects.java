@@ -1,0 +1,42 @@
+package com.sightline.client;
+
+/**
+ * When the next stream may begin. A value without a clock: times are nanoseconds that the caller
+ * gives. Its owner calls it under a lock.
+ */
+final class Reconnects {
+    private long next;
+    private long began;
+    private int failures;
+
+    /** The first stream may begin now. */
+    Reconnects(long now) {
+        next = now;
+    }
+
+    long nanosUntilNext(long now) {
+        return next - now;
+    }
+
+    void began(long now) {
+        began = now;
+    }
+
+    /** The server works: the next failure is a first one. */
+    void settled() {
+        failures = 0;
+    }
+
+    /**
+     * The end of a stream, a regular one too. With a token that is about to expire each stream is
+     * closed at once, and settles nothing.
+     */
+    void ended(Ending ending, long now) {
+        // An idle stream that ends at its age is no failure.
+        if (now - began >= Ending.LONGEST_WAIT) {
+            failures = 0;
+        }
+        next = now + ending.nanosUntilNextStream(failures);
+        failures++;
+    }
+}

@@ -1,0 +1,193 @@
+package com.sightline.client;
+
+import com.sightline.v1.StreamEventsRequest;
+import com.sightline.v1.StreamEventsResponse;
+import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import java.util.List;
+import java.util.Objects;
+
+/** Opens streams, one after another, and sends on them what the outbox has. */
+final class Streams {
+    private final Options options;
+    private final ClientState state;
+    private final ManagedChannel channel;
+    private final Reconnects reconnects = new Reconnects(System.nanoTime());
+    private EventStream stream;
+    private long count;
+    /** When the stream is given up unless something is heard of it, in nanoseconds; or null. */
+    private Long deadline;
+
+    Streams(Options options, ClientState state) {
+        this.options = options;
+        this.state = state;
+        this.channel = options.openChannel();
+    }
+
+    // What its owner calls, under the lock.
+
+    long count() {
+        return count;
+    }
+
+    boolean isBetweenStreams() {
+        return stream == null;
+    }
+
+    void halfClose() {
+        if (stream != null) {
+            stream.halfClose();
+        }
+    }
+
+    /** Ends what is open. Called without the lock. */
+    void shutdown() {
+        channel.shutdownNow();
+    }
+
+    /** The thread that opens and sends; it ends with the client. */
+    void run() {
+        state.lock.lock();
+        try {
+            while (state.failure == null) {
+                if (stream == null) {
+                    openStream();
+                } else {
+                    sendRequest();
+                }
+            }
+        } catch (Throwable error) {
+            // Nobody sends any more: without this, callers would wait for ever.
+            state.fail(new ClientException("the sender has failed: " + error, error));
+            if (stream != null) {
+                stream.cancel();
+            }
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    private void openStream() throws InterruptedException {
+        long wait = reconnects.nanosUntilNext(System.nanoTime());
+        if (state.isClosing && state.outbox.pending() == 0) {
+            state.work.await();
+        } else if (wait > 0) {
+            state.work.awaitNanos(wait);
+        } else {
+            reconnects.began(System.nanoTime());
+            try {
+                openStream(token());
+            } catch (RuntimeException error) {
+                // Such as a provider of tokens that is away: the next one may come.
+                streamEnded(Status.UNKNOWN.withDescription("no stream").withCause(error)
+                        .asException());
+            }
+        }
+    }
+
+    /** The caller's own code, which may take its time. */
+    private String token() {
+        state.lock.unlock();
+        try {
+            return Objects.requireNonNull(options.token.get(), "token");
+        } finally {
+            state.lock.lock();
+        }
+    }
+
+    private void openStream(String token) {
+        if (state.failure != null) {
+            return;
+        }
+        count++;
+        deadline = System.nanoTime() + options.answerTimeout.toNanos();
+        stream = new EventStream(this);
+        // Only our own waits count: the channel's would go on after the server is back.
+        channel.resetConnectBackoff();
+        stream.open(channel, token);
+    }
+
+    private void sendRequest() throws InterruptedException {
+        long now = System.nanoTime();
+        boolean isFlushing = state.isClosing || state.flushes > 0;
+        StreamEventsRequest request =
+                stream.isOpen() ? state.outbox.next(now, isFlushing) : null;
+        if (request != null) {
+            if (deadline == null) {
+                deadline = now + options.answerTimeout.toNanos();
+            }
+            stream.send(request);
+            return;
+        }
+        long nanos = stream.isOpen() ? state.outbox.nanosUntilNext(now) : Long.MAX_VALUE;
+        if (deadline != null) {
+            if (deadline - now <= 0) {
+                stream.cancel();
+                ended(stream, Status.UNAVAILABLE.withDescription("no answer").asException());
+                return;
+            }
+            nanos = Math.min(nanos, deadline - now);
+        }
+        if (nanos == Long.MAX_VALUE) {
+            state.work.await();
+        } else {
+            state.work.awaitNanos(nanos);
+        }
+    }
+
+    // What the stream tells.
+
+    void answered(EventStream from, StreamEventsResponse answer) {
+        state.lock.lock();
+        try {
+            // Whoever closed has been told that its events have no verdict.
+            if (from != stream || state.failure != null) {
+                return;
+            }
+            if (answer.hasLimits()) {
+                state.outbox.streamBegan(answer.getLimits());
+            }
+            long now = System.nanoTime();
+            List<Outbox.Verdicted> settled = state.outbox.settle(answer, now);
+            if (!settled.isEmpty()) {
+                reconnects.settled();
+                state.spool.release(settled);
+                state.results.tell(settled, () -> state.forget(settled));
+            }
+            if (answer.hasClosing()) {
+                stream.halfClose();
+                deadline = now + Outbox.nanos(answer.getClosing().getGrace())
+                        + Sender.END.toNanos();
+            } else if (stream.isOpen()) {
+                deadline = state.outbox.isUnderWay()
+                        ? now + options.answerTimeout.toNanos() : null;
+            }
+            state.signal();
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    void ended(EventStream from, Throwable error) {
+        state.lock.lock();
+        try {
+            if (from == stream) {
+                streamEnded(error);
+            }
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    private void streamEnded(Throwable error) {
+        stream = null;
+        state.outbox.streamEnded();
+        Ending ending = new Ending(error);
+        if (ending.isFinal()) {
+            state.fail(ending.exception());
+        } else {
+            reconnects.ended(ending, System.nanoTime());
+        }
+        state.signal();
+    }
+}

@@ -1,0 +1,231 @@
+package com.sightline.client;
+
+import com.google.protobuf.Any;
+import com.google.protobuf.ByteString;
+import com.google.protobuf.Duration;
+import com.google.protobuf.UnknownFieldSet;
+import com.google.rpc.RetryInfo;
+import com.sightline.client.ScriptedChannel.Call;
+import com.sightline.v1.EventResult;
+import com.sightline.v1.TrackingEvent;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.protobuf.StatusProto;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+
+/** Cases of the Java client without a server: CASE FOLDER. test_java_client.py names them. */
+public final class ClientCases {
+    private static final long HOUR = TimeUnit.HOURS.toNanos(1);
+    private static final Metadata.Key<String> AUTHORIZATION =
+            Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
+
+    public static void main(String[] words) throws Exception {
+        switch (words[0]) {
+            case "a token that fails" -> tokenThatFails();
+            case "an error of the channel" -> errorOfTheChannel();
+            case "an error of a callback" -> errorOfACallback();
+            case "an interrupt and trySend" -> interruptAndTrySend();
+            case "the backoff of the channel" -> backoffOfTheChannel();
+            case "streams that are closed in a row" -> closedInARow();
+            case "a status of a proxy" -> statusOfAProxy();
+            case "a delay beyond reason" -> delayBeyondReason();
+            case "a channel that cannot be built" -> channelThatCannotBeBuilt(Path.of(words[1]));
+            case "an answer after close" -> answerAfterClose();
+            case "a large event" -> largeEvent();
+            default -> throw new IllegalArgumentException(words[0]);
+        }
+    }
+
+    private static void tokenThatFails() throws Exception {
+        Iterator<String> tokens = Arrays.asList("", null, "key").iterator();
+        ScriptedChannel channel = new ScriptedChannel(call -> { });
+        SightlineClient client = channel.options().token(() -> {
+            String token = tokens.next();
+            if ("".equals(token)) {
+                throw new IllegalStateException("no identity provider");
+            }
+            return token;
+        }).build();
+        CompletableFuture<EventResult> ticket = client.send(event("1"));
+        Call call = channel.nextCall();
+        check("Bearer key".equals(call.headers().get(AUTHORIZATION)), "the token that came");
+        call.tellLimits();
+        call.accept(call.nextRequest());
+        ticket.get();
+    }
+
+    private static void errorOfTheChannel() throws Exception {
+        AssertionError error = new AssertionError("of the test");
+        SightlineClient client = new ScriptedChannel(call -> {
+            throw error;
+        }).options().build();
+        try {
+            client.send(event("1")).get();
+            throw new AssertionError("the client goes on");
+        } catch (ExecutionException failed) {
+            check(failed.getCause().getCause() == error, "the ticket has the cause");
+        } catch (ClientException failed) {
+            check(failed.getCause() == error, "send has the cause");
+        }
+    }
+
+    private static void errorOfACallback() throws Exception {
+        ScriptedChannel channel = new ScriptedChannel(call -> { });
+        List<String> told = new ArrayList<>();
+        // Both in one request, however slow the machine is.
+        SightlineClient client = channel.options().batch(2, 1 << 10).maxPending(2, 1 << 10)
+                .linger(java.time.Duration.ofHours(1)).onResult(result -> {
+                    told.add(result.getEventId());
+                    throw new AssertionError("of the test");
+                }).build();
+        Call call = channel.nextCall();
+        call.tellLimits();
+        CompletableFuture<EventResult> first = client.send(event("1"));
+        CompletableFuture<EventResult> second = client.send(event("2"));
+        call.accept(call.nextRequest());
+        first.get();
+        second.get();
+        // Waits until both are told.
+        client.send(event("3"));
+        check(told.equals(List.of("1", "2")), "each result is told");
+    }
+
+    private static void interruptAndTrySend() {
+        SightlineClient client = new ScriptedChannel(call -> { }).options().build();
+        Thread.currentThread().interrupt();
+        check(client.trySend(event("1")).isPresent(), "the event is taken");
+        check(Thread.interrupted(), "the interrupt stays");
+    }
+
+    private static void backoffOfTheChannel() throws Exception {
+        List<Integer> resets = new ArrayList<>();
+        ScriptedChannel channel = new ScriptedChannel(before -> resets.add(before.resets()));
+        channel.options().build();
+        channel.nextCall().end(Status.UNAVAILABLE);
+        channel.nextCall();
+        check(resets.equals(List.of(1, 2)), "each stream begins without it");
+    }
+
+    private static void closedInARow() {
+        Ending closed = new Ending(null);
+        Reconnects reconnects = new Reconnects(0);
+        reconnects.ended(closed, 0);
+        check(reconnects.nanosUntilNext(0) == 0, "the first one is followed at once");
+        long longest = 0;
+        for (int stream = 0; stream < 20; stream++) {
+            reconnects.began(0);
+            reconnects.ended(closed, 0);
+            longest = Math.max(longest, reconnects.nanosUntilNext(0));
+        }
+        check(longest > 0 && longest <= Ending.LONGEST_WAIT, "the later ones after a wait");
+        reconnects.settled();
+        reconnects.ended(closed, 0);
+        check(reconnects.nanosUntilNext(0) == 0, "at once after one that settles something");
+        reconnects.began(0);
+        reconnects.ended(closed, Ending.LONGEST_WAIT);
+        check(reconnects.nanosUntilNext(Ending.LONGEST_WAIT) == 0, "and after one that was idle");
+    }
+
+    private static void statusOfAProxy() {
+        for (Status status : List.of(Status.UNIMPLEMENTED, Status.UNAUTHENTICATED,
+                Status.PERMISSION_DENIED, Status.INVALID_ARGUMENT, Status.NOT_FOUND,
+                Status.RESOURCE_EXHAUSTED)) {
+            check(!new Ending(status.asException()).isFinal(), status + " of a proxy");
+            check(!ending(status, errorInfo("proxy.example")).isFinal(), status + " of another");
+            check(ending(status, errorInfo("sightline.v1")).isFinal(), status + " of the server");
+        }
+    }
+
+    private static void delayBeyondReason() {
+        check(delayOf(315_576_000_000L) >= HOUR, "no less than an hour");
+        check(delayOf(315_576_000_000L) <= HOUR + HOUR / 5, "and no more, but at random");
+        check(delayOf(-5) == 0, "none below 0");
+        check(delayOf(60) >= 60_000_000_000L, "the server's own");
+    }
+
+    private static long delayOf(long seconds) {
+        RetryInfo info = RetryInfo.newBuilder().setRetryDelay(
+                Duration.newBuilder().setSeconds(seconds)).build();
+        return ending(Status.UNAVAILABLE, Any.pack(info)).nanosUntilNextStream(3);
+    }
+
+    private static Ending ending(Status status, Any detail) {
+        return new Ending(StatusProto.toStatusException(com.google.rpc.Status.newBuilder()
+                .setCode(status.getCode().value()).addDetails(detail).build()));
+    }
+
+    private static Any errorInfo(String domain) {
+        UnknownFieldSet fields = UnknownFieldSet.newBuilder()
+                .addField(1, text("A_REASON")).addField(2, text(domain)).build();
+        return Any.newBuilder().setTypeUrl("type.googleapis.com/google.rpc.ErrorInfo")
+                .setValue(fields.toByteString()).build();
+    }
+
+    private static UnknownFieldSet.Field text(String value) {
+        return UnknownFieldSet.Field.newBuilder()
+                .addLengthDelimited(ByteString.copyFromUtf8(value)).build();
+    }
+
+    private static void channelThatCannotBeBuilt(Path folder) {
+        try {
+            SightlineClient.builder(new ScriptedChannel.Builder() {
+                @Override
+                public ManagedChannel build() {
+                    throw new IllegalStateException("of the test");
+                }
+            }).spool(folder).build();
+            throw new AssertionError("there is a client");
+        } catch (IllegalStateException failed) {
+            new ScriptedChannel(call -> { }).options().spool(folder).build().close();
+        }
+    }
+
+    private static void answerAfterClose() throws Exception {
+        ScriptedChannel channel = new ScriptedChannel(call -> { });
+        List<EventResult> told = new ArrayList<>();
+        SightlineClient client = channel.options().onResult(told::add)
+                .closeTimeout(java.time.Duration.ZERO).build();
+        CompletableFuture<EventResult> ticket = client.send(event("1"));
+        Call call = channel.nextCall();
+        call.tellLimits();
+        var request = call.nextRequest();
+        channel.onShutdown(() -> call.accept(request));
+        client.close();
+        check(ticket.isCompletedExceptionally() && told.isEmpty(), "only its end is told");
+        check(client.unacknowledged().size() == 1, "and the event is kept");
+    }
+
+    private static void largeEvent() throws Exception {
+        ScriptedChannel channel = new ScriptedChannel(call -> { });
+        SightlineClient client = channel.options().build();
+        Call call = channel.nextCall();
+        call.tellLimits();
+        client.send(event("x".repeat(SightlineClient.MAX_EVENT_BYTES - 4)));
+        int bytes = call.nextRequest().getSerializedSize();
+        check(bytes <= 512 << 10, bytes + " bytes of a request");
+        try {
+            client.send(event("x".repeat(SightlineClient.MAX_EVENT_BYTES)));
+            throw new AssertionError("an event that no request has room for");
+        } catch (IllegalArgumentException tooLarge) {
+            check(client.unacknowledged().size() == 1, "it is not taken");
+        }
+    }
+
+    private static TrackingEvent event(String id) {
+        return TrackingEvent.newBuilder().setEventId(id).build();
+    }
+
+    private static void check(boolean isTrue, String rule) {
+        if (!isTrue) {
+            throw new AssertionError(rule);
+        }
+    }
+}

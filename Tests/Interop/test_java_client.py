@@ -1,0 +1,23 @@
+"""The Java client without a server: each case is a method of clients/client-java/ClientCases.java."""
+
+import subprocess
+
+import pytest
+
+from test_client_libraries import BUILT, built
+
+SECONDS = 120
+
+
+@pytest.mark.parametrize("case", [
+    "a token that fails", "an error of the channel", "an error of a callback",
+    "an interrupt and trySend", "the backoff of the channel", "streams that are closed in a row",
+    "a status of a proxy", "a delay beyond reason", "a channel that cannot be built",
+    "an answer after close", "a large event"])
+def test_a_case_of_the_java_client(case, tmp_path):
+    built("java")
+    done = subprocess.run(
+        ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", f"{BUILT / 'java'}/*",
+         "com.sightline.client.ClientCases", case, tmp_path / "spool"],
+        capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode == 0, done.stderr
