@@ -1,92 +1,17 @@
-"""What a client's user meets: limits, results, ends. The server is a few lines of grpcio."""
+"""What a client's user meets: limits, results, callbacks. test_ends.py has how streams end."""
 
 import asyncio
-import concurrent.futures
+import errno
 import os
 import queue
 import threading
 
-import grpc
 import pytest
-from google.protobuf import duration_pb2
-from google.rpc import error_details_pb2, status_pb2
-from grpc_status import rpc_status
 
 import sightline
+from fake import SECONDS, event
 from sightline.client import MAX_REQUEST_BYTES
-from sightline.v1.event_pb2 import TrackingEvent
-from sightline.v1.tracking_service_pb2 import StreamEventsRequest, StreamEventsResponse
-from sightline.v1.verdict_pb2 import (VERDICT_ACCEPTED, VERDICT_DUPLICATE, VERDICT_REJECTED,
-                                      EventResult)
-
-SECONDS = 20
-
-
-class Fake(grpc.GenericRpcHandler):
-    """Accepts events while `open`; rejects those named bad, and knows those named known."""
-
-    def __init__(self):
-        self.open = threading.Event()
-        self.open.set()
-        self.metadata: list[dict] = []
-        self.events: list[TrackingEvent] = []
-        self.requests: list[StreamEventsRequest] = []
-        self.half_closed = threading.Event()
-        self.refusal: list = []
-        self.first = StreamEventsResponse()
-        pool = concurrent.futures.ThreadPoolExecutor(8)
-        self.server = grpc.server(pool, handlers=[self])
-        self.target = f"127.0.0.1:{self.server.add_insecure_port('127.0.0.1:0')}"
-        self.server.start()
-
-    def service(self, details):
-        self.metadata.append(dict(details.invocation_metadata))
-        return grpc.stream_stream_rpc_method_handler(
-            self.stream, StreamEventsRequest.FromString, StreamEventsResponse.SerializeToString)
-
-    def stream(self, requests, context):
-        if self.refusal:
-            context.abort_with_status(self.refusal.pop())
-        yield self.first
-        for request in requests:
-            while not self.open.wait(0.02):
-                if not context.is_active():
-                    return
-            self.requests.append(request)
-            self.events += request.events
-            answer = StreamEventsResponse(durable_sequence=request.sequence)
-            for index, event in enumerate(request.events):
-                verdict = {"bad": VERDICT_REJECTED, "known": VERDICT_DUPLICATE}.get(event.event_id)
-                if verdict:
-                    answer.results.append(EventResult(
-                        sequence=request.sequence, index=index, event_id=event.event_id,
-                        verdict=verdict))
-            yield answer
-        self.half_closed.set()
-
-
-@pytest.fixture
-def fake():
-    server = Fake()
-    yield server
-    server.server.stop(0)
-
-
-@pytest.fixture
-def connect(fake):
-    made = []
-
-    def make(**options):
-        made.append(sightline.Client(fake.target, **options))
-        return made[-1]
-
-    yield make
-    for client in made:
-        client.close(0)
-
-
-def event(identity: str = "e", size: int = 0) -> TrackingEvent:
-    return TrackingEvent(event_id=identity, app_id="a" * size)
+from sightline.v1.verdict_pb2 import VERDICT_ACCEPTED, VERDICT_DUPLICATE, VERDICT_REJECTED
 
 
 def test_a_ticket_has_the_verdict_and_a_duplicate_is_a_success(connect):
@@ -100,12 +25,13 @@ def test_a_ticket_has_the_verdict_and_a_duplicate_is_a_success(connect):
         sightline.raise_for_rejection(results[2])
 
 
-def test_results_come_in_order_and_a_failing_callback_ends_nothing(connect):
+@pytest.mark.parametrize("error", [ValueError, SystemExit, asyncio.CancelledError])
+def test_results_come_in_order_and_a_failing_callback_ends_nothing(connect, error):
     seen = []
 
     def hear(result):
         seen.append(result.event_id)
-        raise ValueError("of the user")
+        raise error("of the user")
 
     client = connect(on_result=hear)
     for number in range(300):
@@ -146,6 +72,32 @@ def test_at_its_limit_a_client_has_room_for_no_more(fake, connect, options, size
     threading.Timer(0.05, fake.open.set).start()
     client.send(event("x", size), timeout=SECONDS)
     assert all(ticket.result(SECONDS) for ticket in tickets)
+
+
+@pytest.mark.parametrize("options", [{"max_pending": 3}, {"max_pending_bytes": 3 * 108}])
+def test_what_waits_for_a_slow_callback_takes_room_too(connect, options):
+    is_called, may_return = threading.Event(), threading.Event()
+
+    def hear(_):
+        is_called.set()
+        may_return.wait(SECONDS)
+
+    client = connect(on_result=hear, **options)
+    try:
+        for _ in range(3):
+            client.send(event("x", 100))
+        client.flush(SECONDS)
+        assert is_called.wait(SECONDS)
+        # The one whose callback runs has left its room.
+        client.try_send(event("x", 100))
+        client.flush(SECONDS)
+        with pytest.raises(sightline.QueueFull):
+            client.try_send(event("x", 100))
+    finally:
+        may_return.set()
+    # All of it comes back.
+    assert client.close(SECONDS).pending == 0
+    assert client._session._undelivered_bytes == 0
 
 
 def test_an_event_that_fits_no_request_is_refused_before_it_is_taken(connect):
@@ -195,24 +147,6 @@ def test_batches_are_as_large_as_the_strictest_limit(fake, connect):
     assert [request.sequence for request in fake.requests] == [1, 2, 3, 4]
 
 
-def test_a_refused_client_ends_and_keeps_its_events(fake, connect):
-    fake.refusal = [rpc_status.to_status(status_pb2.Status(code=16, message="who are you"))]
-    client = connect()
-    ticket = client.send(event("kept"))
-    with pytest.raises(sightline.ClientFailed, match="UNAUTHENTICATED: who are you"):
-        ticket.result(SECONDS)
-    with pytest.raises(sightline.ClientFailed):
-        client.flush(SECONDS)
-    assert [e.event_id for e in client.unacknowledged()] == ["kept"]
-
-
-def test_a_server_that_is_away_is_tried_again(fake, connect):
-    fake.refusal = [rpc_status.to_status(status_pb2.Status(code=14, message="later"))] * 2
-    client = connect()
-    assert client.send(event()).result(SECONDS).verdict == VERDICT_ACCEPTED
-    assert client.stats().streams == 3
-
-
 def test_the_credential_and_the_trace_go_along(fake, connect):
     parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
     client = connect(token=lambda: "key", traceparent=lambda: parent)
@@ -243,6 +177,21 @@ def test_what_a_client_had_spooled_another_one_sends(fake, connect, tmp_path):
     assert not list(tmp_path.glob("*.spool"))
 
 
+def test_a_spool_whose_disk_fails_holds_no_verdict_back(connect, tmp_path, monkeypatch):
+    client = connect(spool=sightline.Spool(tmp_path), linger=0)
+
+    def fail(file, size):
+        raise OSError(errno.EIO, "it fails")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "ftruncate", fail)
+        ticket = client.send(event())
+        assert ticket.result(SECONDS).verdict == VERDICT_ACCEPTED
+        assert client.flush(SECONDS).pending == 0
+    with pytest.raises(OSError, match="it fails"):
+        client.send(event())
+
+
 def test_asyncio_waits_for_room_and_for_verdicts(fake):
     async def run():
         async with sightline.AsyncClient(fake.target, max_pending=5) as client:
@@ -258,34 +207,6 @@ def test_asyncio_waits_for_room_and_for_verdicts(fake):
             fake.open.set()
 
     asyncio.run(run())
-
-
-RETRY_INFO = error_details_pb2.RetryInfo(retry_delay=duration_pb2.Duration(nanos=50_000_000))
-EXPIRED = error_details_pb2.ErrorInfo(reason="CREDENTIALS_EXPIRED", domain="sightline.v1")
-
-
-@pytest.mark.parametrize("code, detail, is_tried_again", [
-    (grpc.StatusCode.UNAVAILABLE, RETRY_INFO, True),
-    (grpc.StatusCode.RESOURCE_EXHAUSTED, RETRY_INFO, True),
-    (grpc.StatusCode.RESOURCE_EXHAUSTED, None, False),
-    (grpc.StatusCode.UNAUTHENTICATED, EXPIRED, True),
-    (grpc.StatusCode.UNAUTHENTICATED, None, False),
-    (grpc.StatusCode.PERMISSION_DENIED, None, False),
-    (grpc.StatusCode.INVALID_ARGUMENT, None, False),
-    (grpc.StatusCode.INTERNAL, None, True),
-])
-def test_a_status_is_tried_again_or_ends_the_client(fake, connect, code, detail, is_tried_again):
-    """As docs/errors.md says of each reason."""
-    status = status_pb2.Status(code=code.value[0], message="no")
-    if detail:
-        status.details.add().Pack(detail)
-    fake.refusal = [rpc_status.to_status(status)]
-    ticket = connect().send(event())
-    if is_tried_again:
-        assert ticket.result(SECONDS).verdict == VERDICT_ACCEPTED
-    else:
-        with pytest.raises(sightline.ClientFailed, match=code.name):
-            ticket.result(SECONDS)
 
 
 @pytest.mark.parametrize("options, is_taken", [
@@ -314,12 +235,13 @@ def test_after_a_fork_the_events_stay_the_parents(fake, connect):
     child = os.fork()
     if child == 0:
         refused = 0
-        for call in (lambda: client.send(event()), client.flush, client.close):
+        for call in (lambda: client.send(event()), client.flush, client.close,
+                     client.unacknowledged, client.stats):
             try:
                 call()
             except sightline.ClientClosed:
                 refused += 1
         os._exit(refused)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 5
     fake.open.set()
     assert ticket.result(SECONDS) and len(fake.events) == 1

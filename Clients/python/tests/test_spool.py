@@ -5,6 +5,7 @@ import errno
 import fcntl
 import os
 import random
+import shutil
 
 import pytest
 
@@ -240,3 +241,45 @@ def test_a_failed_write_leaves_no_part_behind(tmp_path, monkeypatch):
     spool.append(b"after")
     abandon(spool)
     assert left(tmp_path) == [b"before", b"after"]
+
+
+def test_names_that_are_no_segments_are_left_alone(tmp_path):
+    """Also where they come last: what may be torn is the last segment."""
+    spool = Spool(tmp_path)
+    spool.append(b"before")
+    spool.append(b"torn")
+    abandon(spool)
+    path = next(tmp_path.glob("*.spool"))
+    os.truncate(path, path.stat().st_size - 1)
+    others = [tmp_path / name for name in ("copy.spool", "zz.spool", "1.spool", f"{path.name}.bak",
+                                           f"{'f' * 17}.spool", f"-{'f' * 15}.spool")]
+    for other in others:
+        other.write_bytes(b"of somebody else")
+    assert left(tmp_path) == [b"before"]
+    assert all(other.read_bytes() == b"of somebody else" for other in others)
+
+
+def test_a_spool_whose_folder_has_gone_says_so_to_the_next_send(tmp_path):
+    spool = Spool(tmp_path / "spool", segment_bytes=1)
+    first, _ = spool.append(b"event 0"), spool.append(b"event 1")
+    shutil.rmtree(tmp_path / "spool")
+    spool.release(first)
+    with pytest.raises(FileNotFoundError):
+        spool.append(b"event 2")
+    spool.close()
+
+
+def test_nobody_waits_for_room_in_a_spool_that_has_failed(tmp_path, monkeypatch):
+    spool = Spool(tmp_path, max_bytes=100, segment_bytes=100)
+    segment = spool.append(b"x" * 70)
+
+    def fail(file, size):
+        raise OSError(errno.EIO, "it fails")
+
+    monkeypatch.setattr(os, "ftruncate", fail)
+    assert not spool.has_room(70)
+    spool.release(segment)
+    assert spool.has_room(70)
+    with pytest.raises(OSError, match="it fails"):
+        spool.append(b"x" * 70)
+    spool.close()

@@ -115,6 +115,7 @@ class Client:
 
     def unacknowledged(self) -> list[TrackingEvent]:
         """The events without a final verdict, in order; also after the client's end."""
+        self._session.check_process()
         with self._session.lock:
             return [TrackingEvent.FromString(ticket.data)
                     for ticket in self._session.outbox.unsettled()]
@@ -122,6 +123,7 @@ class Client:
     def stats(self) -> Stats:
         """What the client holds, and has done."""
         session = self._session
+        session.check_process()
         with session.lock:
             return dataclasses.replace(
                 session.stats, pending=session.outbox.count, pending_bytes=session.outbox.bytes,

@@ -13,6 +13,7 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 
 from sightline.v1.verdict_pb2 import VERDICT_REJECTED, EventResult
 
+DOMAIN = "sightline.v1"
 RETRYABLE = {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.ABORTED, grpc.StatusCode.CANCELLED,
              grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.INTERNAL,
              grpc.StatusCode.UNKNOWN}
@@ -35,12 +36,17 @@ class ClientClosed(SightlineError):
 
 
 class ClientFailed(ClientClosed):
-    """The server refuses this client for good; what it has not acknowledged is kept."""
+    """The server refuses this client for good, or its token cannot be sent; what has no verdict is
+    kept."""
 
     def __init__(self, failure: StreamFailure):
         super().__init__(f"{failure.code}: {failure.reason}")
         self.code = failure.code
         self.error_reason = failure.error_reason
+
+
+class BadCredential(SightlineError):
+    """The token cannot be sent. The message does not hold it: it is logged."""
 
 
 class FlushTimeout(SightlineError):
@@ -93,10 +99,14 @@ class StreamFailure:
         details = dict(error_details(error))
         delay, info = details.get("RetryInfo"), details.get("ErrorInfo")
         seconds = duration(delay) if delay is not None else 0.0
-        reason = next((d.decode() for n, d in fields(info) if n == 1), "") if info else ""
+        texts = {n: data.decode() for n, data in fields(info) if n in (1, 2)}
+        reason, is_servers = texts.get(1, ""), texts.get(2) == DOMAIN
+        # What a library or a proxy says may go by itself: a proxy's 404, for example, is
+        # UNIMPLEMENTED while its route to the server is missing.
         # Expired credentials may have been renewed meanwhile.
         retryable = (code in RETRYABLE or reason == "CREDENTIALS_EXPIRED"
-                     or (code == grpc.StatusCode.RESOURCE_EXHAUSTED and delay is not None))
+                     or (code == grpc.StatusCode.RESOURCE_EXHAUSTED and delay is not None)
+                     or not is_servers)
         return cls(code.name, error.details() or "", retryable, seconds, reason)
 
 
@@ -126,5 +136,7 @@ def duration(retry_info: bytes) -> float:
     """The delay of a RetryInfo in seconds."""
     for number, data in fields(retry_info):
         if number == 1:
-            return Duration.FromString(data).ToTimedelta().total_seconds()
+            delay = Duration.FromString(data)
+            # Also one that is larger than a timedelta.
+            return delay.seconds + delay.nanos / 1e9
     return 0.0

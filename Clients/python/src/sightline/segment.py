@@ -7,12 +7,14 @@ import dataclasses
 import errno
 import os
 import pathlib
+import re
 import struct
 import zlib
 from typing import Optional
 
 MAGIC = b"SLSPOOL1"
 HEAD = struct.Struct("<II")
+NAME = re.compile(r"[0-9a-f]{16}\.spool")
 
 
 class SpoolDamaged(OSError):
@@ -46,6 +48,16 @@ class Segment:
     @property
     def number(self) -> int:
         return int(self.path.stem, 16)
+
+
+def path_of(directory: pathlib.Path, number: int) -> pathlib.Path:
+    """The file of a segment."""
+    return directory / f"{number:016x}.spool"
+
+
+def paths_in(directory: pathlib.Path) -> list[pathlib.Path]:
+    """A folder's segments in order. Files of other names, such as a user's copies, are not ours."""
+    return sorted(path for path in directory.iterdir() if NAME.fullmatch(path.name))
 
 
 def read(path: pathlib.Path, may_be_torn: bool) -> Segment:

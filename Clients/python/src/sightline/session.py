@@ -60,7 +60,7 @@ class Session:
         self.stats = Stats()
         self.caller = threading.Thread(target=self.call_back, daemon=True, name="sightline")
         self._process = os.getpid()
-        self._serial = self._undelivered = 0
+        self._serial = self._undelivered = self._undelivered_bytes = 0
         self._flushes: list[Flush] = []
         self._results: collections.deque[list[Ticket]] = collections.deque()
         self._room_callbacks: list[Callable[[], object]] = []
@@ -95,9 +95,11 @@ class Session:
             self._add(ticket, self.spool.append(ticket.data) if self.spool else 0)
 
     def _has_room(self, ticket: Ticket) -> bool:
-        outbox, size = self.outbox, len(ticket.frame)
-        return (outbox.count + self._undelivered < self.max_pending
-                and (outbox.bytes + size <= self.max_pending_bytes or not outbox.count)
+        """What waits for its callbacks counts too: slow ones slow the senders down."""
+        size = len(ticket.frame)
+        count = self.outbox.count + self._undelivered
+        held = self.outbox.bytes + self._undelivered_bytes
+        return (count < self.max_pending and (held + size <= self.max_pending_bytes or not count)
                 and (not self.spool or self.spool.has_room(size)))
 
     def _add(self, ticket: Ticket, segment: int) -> None:
@@ -169,6 +171,7 @@ class Session:
         if tickets:
             self._results.append(tickets)
             self._undelivered += len(tickets)
+            self._undelivered_bytes += sum(len(ticket.frame) for ticket in tickets)
             self.told.notify_all()
 
     def _tell_of_room(self) -> None:
@@ -189,6 +192,7 @@ class Session:
                 with self.lock:
                     # Before the callback: whoever it wakes may send in the room that this makes.
                     self._undelivered -= 1
+                    self._undelivered_bytes -= len(ticket.frame)
                 if self.on_result and ticket.has_verdict:
                     self._guard(lambda: self.on_result and self.on_result(ticket.result()))
                 for callback in ticket.callbacks:
@@ -199,6 +203,6 @@ class Session:
     def _guard(self, callback: Callable[[], object]) -> None:
         try:
             callback()
-        except Exception:  # What a user's code raises must not end the client.
+        except BaseException:  # A user's code must not end the client, nor may its sys.exit.
             self.stats.failed_callbacks += 1
             log.exception("a callback failed")

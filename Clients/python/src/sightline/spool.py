@@ -11,15 +11,17 @@ import os
 import pathlib
 import struct
 import threading
+import weakref
 from typing import Optional, Union
 
-from sightline.segment import HEAD, MAGIC, read, record, sync_found
+from sightline.segment import HEAD, MAGIC, path_of, paths_in, read, record, sync_found
 
-SUFFIX = ".spool"
 # A `struct flock` that locks all of a file for writing.
 WHOLE_FILE = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
 # Appends within this time share a sync.
 SYNC_SECONDS = 0.005
+# Whose locks a forked child inherits.
+OPEN: weakref.WeakSet[Spool] = weakref.WeakSet()
 
 log = logging.getLogger("sightline")
 
@@ -50,6 +52,7 @@ class Spool:
         # Held while a segment is synced: it may not be closed meanwhile.
         self._syncing = threading.Lock()
         self._lock = self._take_lock()
+        OPEN.add(self)
 
     def _take_lock(self) -> int:
         self.directory.mkdir(parents=True, exist_ok=True)
@@ -69,7 +72,7 @@ class Spool:
         """What an earlier owner left, in order, each with its segment. To be called once, before
         the first append. All of it is synced: later events must not outlive it. A torn end was
         never promised: it is cut. Raises SpoolDamaged, OSError."""
-        paths = sorted(self.directory.glob(f"*{SUFFIX}"))
+        paths = paths_in(self.directory)
         segments = [read(path, may_be_torn=path == paths[-1]) for path in paths]
         for segment in segments:
             if segment.end < segment.size:
@@ -86,9 +89,11 @@ class Spool:
         return [(segment.number, data) for segment in segments for data in segment.events]
 
     def has_room(self, size: int) -> bool:
-        """Whether an event of this size fits now; one always does where nothing else is kept."""
+        """Whether an event of this size fits now; one always does where nothing else is kept.
+        After a failure nobody is to wait: `append` raises it."""
         needed = len(MAGIC) + HEAD.size + size
-        return self.bytes <= len(MAGIC) or self.bytes + needed <= self.max_bytes
+        return (self._failure is not None or self.bytes <= len(MAGIC)
+                or self.bytes + needed <= self.max_bytes)
 
     def append(self, data: bytes) -> int:
         """Writes an event; its segment, to be released there. Raises OSError, and keeps none of
@@ -128,14 +133,18 @@ class Spool:
             self._changed.notify_all()
 
     def release(self, segment: int, count: int = 1) -> None:
-        """Says that events of a segment are settled. It goes with its last one."""
+        """Says that events of a segment are settled. It goes with its last one. Where the disk
+        fails, they come back as duplicates; their verdicts are told, and `append` raises it."""
         self._unsettled[segment] -= count
         if self._unsettled[segment]:
             return
-        if segment != self._last or self._file is None:
-            self._remove(segment)
-        else:
-            self._empty()
+        try:
+            if segment != self._last or self._file is None:
+                self._remove(segment)
+            else:
+                self._empty()
+        except OSError as error:
+            self._fail(error)
 
     def _empty(self) -> None:
         """Keeps the file that is written to. If a power cut undoes this, its events come back as
@@ -192,11 +201,20 @@ class Spool:
             if self._unsettled.get(self._last) == 0:
                 self._remove(self._last)
         finally:
+            OPEN.discard(self)
             os.close(self._lock)
+
+    def leave_to_parent(self) -> None:
+        """In a forked child: else the folder is locked until the child ends, whatever becomes of
+        its owner."""
+        os.close(self._lock)
+        # A thread of the parent may have held it.
+        self._changed = threading.Condition()
+        self._is_closed = True
 
     def _rotate(self) -> None:
         self._close_segment()
-        path = self.directory / f"{self._last + 1:016x}{SUFFIX}"
+        path = path_of(self.directory, self._last + 1)
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             write_all(file, MAGIC)
@@ -227,12 +245,22 @@ class Spool:
     def _remove(self, number: int) -> None:
         del self._unsettled[number]
         self.bytes -= self._sizes.pop(number)
-        (self.directory / f"{number:016x}{SUFFIX}").unlink()
+        path_of(self.directory, number).unlink()
 
     def _sync_directory(self) -> None:
         folder = os.open(self.directory, os.O_RDONLY)
         os.fsync(folder)
         os.close(folder)
+
+
+def leave_all_to_parent() -> None:
+    """In a forked child."""
+    for spool in list(OPEN):
+        spool.leave_to_parent()
+    OPEN.clear()
+
+
+os.register_at_fork(after_in_child=leave_all_to_parent)
 
 
 def write_all(file: int, data: bytes) -> None:

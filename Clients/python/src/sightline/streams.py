@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import re
 import threading
 import time
 from typing import Any, Callable, Iterator, Optional, Union
 
 import grpc
 
-from sightline.errors import ENDED, StreamFailure
+from sightline.errors import ENDED, BadCredential, StreamFailure
 from sightline.outbox import NEVER, HalfClose, Request
 from sightline.session import Session, log
 from sightline.ticket import varint
@@ -21,6 +22,11 @@ METHOD = "/sightline.v1.TrackingService/StreamEvents"
 REPORT_ACCEPTED = StreamEventsRequest(
     options=StreamOptions(report_accepted=True)).SerializeToString()
 FIRST_BACKOFF_SECONDS, MAX_BACKOFF_SECONDS = 0.1, 30.0
+# The server's quotas ask for minutes; only what cannot be meant is cut.
+MAX_ASKED_SECONDS = 3600.0
+MAX_TOKEN_CHARACTERS = 16 << 10
+# A file's text may end its line.
+TOKEN_LINE = re.compile(rf"([!-~]{{1,{MAX_TOKEN_CHARACTERS}}})\r?\n?")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,7 +55,14 @@ class Server:
     def metadata(self) -> list[tuple[str, str]]:
         """The credential's header; a callable is asked for each stream."""
         token = self.token() if callable(self.token) else self.token
-        return [("authorization", f"Bearer {token}")] if token else []
+        if not token:
+            return []
+        # grpcio would name the whole header in its error.
+        line = TOKEN_LINE.fullmatch(token)
+        if not line:
+            raise BadCredential("the token has to be one line of printable ASCII without spaces, "
+                                f"of at most {MAX_TOKEN_CHARACTERS} characters")
+        return [("authorization", f"Bearer {line[1]}")]
 
 
 @dataclasses.dataclass
@@ -75,6 +88,8 @@ class Streams:
             settled_before = session.stats.verdicts.total()
             try:
                 failure = self._stream()
+            except BadCredential as error:  # A function may give a better one.
+                failure = StreamFailure("UNAUTHENTICATED", str(error), callable(self._server.token))
             except Exception as error:  # The user's token function, or files of TLS.
                 failure = StreamFailure("UNKNOWN", repr(error))
             with session.lock:
@@ -82,15 +97,13 @@ class Streams:
                 if not failure.is_retryable or session.is_over or self._outbox.is_done:
                     break
                 tries = 0 if session.stats.verdicts.total() > settled_before else tries + 1
-                longest = min(MAX_BACKOFF_SECONDS, FIRST_BACKOFF_SECONDS * 2 ** min(tries, 10))
-                delay = min(failure.retry_seconds, MAX_BACKOFF_SECONDS) + random.uniform(0, longest)
+                delay = backoff(tries, failure.retry_seconds, random.random())
                 log.info("the stream ended, again in %.2f s: %s: %s", delay, failure.code,
                          failure.reason)
                 session.ended.wait_for(lambda: session.is_over, delay)
         with session.lock:
             if session.failure and not session.failure.is_retryable:
-                log.error("the server refuses this client: %s: %s", session.failure.code,
-                          session.failure.reason)
+                log.error("the client ends: %s: %s", session.failure.code, session.failure.reason)
             session.fail_rest()
 
     def _has_events(self) -> bool:
@@ -157,6 +170,12 @@ class Streams:
             with session.lock:
                 stream.has_ended = True
                 session.wake()
+
+
+def backoff(tries: int, asked: float, jitter: float) -> float:
+    """What the server asks for, and then up to twice as long with each try that settles nothing."""
+    longest = min(MAX_BACKOFF_SECONDS, FIRST_BACKOFF_SECONDS * (1 << min(tries, 10)))
+    return min(max(asked, 0.0), MAX_ASKED_SECONDS) + longest * jitter
 
 
 def encoded(request: Request, reports_accepted: bool) -> bytes:
