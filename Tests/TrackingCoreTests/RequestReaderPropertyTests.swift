@@ -44,10 +44,10 @@ struct RequestReaderPropertyTests {
             case 4: generator.odd(EventSchema.event, into: &writer)
             case 5 where generator.dice.chance(30): generator.broken(into: &writer)
             // The limit on depth is met in the event of a request, not in the event by itself.
-            case 6: writer.field(2, WireWriter.message { $0.groups(9, depth: 97) })
+            case 6: writer.field(2, WireWriter.message { $0.groups(9, depth: 93) })
             case 7 where generator.dice.chance(30):
-                writer.field(2, WireWriter.message { $0.groups(9, depth: 98) })
-                writer.field(2, WireWriter.message { $0.groups(9, depth: 99) })
+                writer.field(2, WireWriter.message { $0.groups(9, depth: 94) })
+                writer.field(2, WireWriter.message { $0.groups(9, depth: 95) })
             default: writer.field(2, generator.event())
             }
         }
@@ -55,7 +55,10 @@ struct RequestReaderPropertyTests {
     }
 
     private static func compare(_ bytes: [UInt8]) -> (isAccepted: Bool, difference: String?) {
-        let proto = try? Sightline_V1_StreamEventsRequest(serializedBytes: bytes)  // nil: refused
+        var options = BinaryDecodingOptions()
+        options.messageDepthLimit = WireReader.maxDepth + 1
+        // nil: refused
+        let proto = try? Sightline_V1_StreamEventsRequest(serializedBytes: bytes, options: options)
         return bytes.withUnsafeBytes { bytes in
             let reader = RequestReader(bytes, shape: .stream, maxEvents: 2000)
             let views = reader.events.map { event in
@@ -67,6 +70,7 @@ struct RequestReaderPropertyTests {
             guard let proto else {
                 return (false, isTaken ? "SwiftProtobuf alone refuses it" : nil)
             }
+            if !isTaken, StrangeEncodings.mayBe(in: bytes) { return (false, nil) }
             guard isTaken else {
                 return (true, "SwiftProtobuf alone takes it: \(String(describing: reader.error))")
             }

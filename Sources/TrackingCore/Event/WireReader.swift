@@ -1,5 +1,7 @@
 // Reads the protobuf wire format in place. SwiftProtobuf's decoder is the reference:
-// EventViewPropertyTests checks that both accept or both refuse the same bytes.
+// EventViewPropertyTests checks that both accept or both refuse the same bytes, but for what other
+// parsers refuse. A sink hands an event on as it came, and one that its receiver cannot read would
+// come again for ever.
 
 /// Why bytes are not a protobuf message. All cases are handled alike; the reason serves diagnosis.
 package enum WireError: Error, Equatable {
@@ -9,15 +11,15 @@ package enum WireError: Error, Equatable {
     case malformed
     /// A string is not UTF-8.
     case invalidUTF8
-    /// Messages or groups are nested deeper than 100 levels, counting the outermost message.
+    /// Messages or groups are nested deeper than 96 levels, counting the outermost message.
     case tooDeep
 }
 
 /// A cursor over the bytes of one message.
 package struct WireReader {
-    /// The levels of messages and groups that may be nested in a request: one less than
-    /// SwiftProtobuf's limit of 100, which counts the request itself.
-    package static let maxDepth = 99
+    /// The levels of messages and groups that may be nested in a request. Most parsers take 100,
+    /// which count the request itself, and a sink's message has the event two levels deeper.
+    package static let maxDepth = 95
 
     private let bytes: Bytes
     /// How many bytes were read.
@@ -55,10 +57,14 @@ package struct WireReader {
         return try self.checked(tag, groupEnd: nil)
     }
 
-    /// The next tag in a map entry. Unlike other tags it may be padded to ten bytes.
+    /// The next tag in a map entry. Unlike other tags it may have bits beyond the 32nd in its fifth
+    /// byte, as SwiftProtobuf reads it, but no more bytes: upb refuses them.
     mutating func nextEntryTag() throws(WireError) -> UInt32? {
         guard self.offset < self.bytes.count else { return nil }
-        return try self.checked(try self.varint(), groupEnd: nil)
+        let start = self.offset
+        let tag = try self.varint()
+        guard self.offset &- start <= 5 else { throw .malformed }
+        return try self.checked(tag, groupEnd: nil)
     }
 
     private func checked(_ tag: UInt64, groupEnd: UInt32?) throws(WireError) -> UInt32 {
@@ -69,7 +75,7 @@ package struct WireReader {
         return tag
     }
 
-    /// Reads a varint of one to ten bytes; bits beyond the 64th are dropped, as in every decoder.
+    /// Reads a varint of one to ten bytes and at most 64 bits: Go's parser refuses more.
     @inline(__always)
     package mutating func varint() throws(WireError) -> UInt64 {
         if self.offset < self.bytes.count {
@@ -87,8 +93,9 @@ package struct WireReader {
         var shift: UInt64 = 0
         while true {
             guard self.offset < self.bytes.count else { throw .truncated }
-            guard shift <= 63 else { throw .malformed }
             let byte = self.bytes[self.offset]
+            // The tenth byte has the 64th bit alone, and ends it.
+            guard shift < 63 || byte <= 1 else { throw .malformed }
             self.offset &+= 1
             value |= UInt64(byte & 0x7f) &<< shift
             if byte < 0x80 { return value }
