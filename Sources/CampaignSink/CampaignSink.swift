@@ -23,9 +23,6 @@ package final class CampaignSink: Sink {
         var holds: [PostbackServer: ContinuousClock.Instant] = [:]
     }
 
-    /// The forwarder and a replay deliver in turn.
-    private static let maxKeptBatches = 2
-
     /// A sink that connects with its first batch.
     ///
     /// - Parameter now: the time by which a Retry-After is kept; tests substitute it.
@@ -47,10 +44,11 @@ package final class CampaignSink: Sink {
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
         var batch: PostbackBatch
         do {
-            batch = try self.takeKept(hits) ?? PostbackBatch(hits, self.configuration)
+            batch = try PostbackBatch(hits, self.configuration)
         } catch {
             return SinkAnswer(failure: error)
         }
+        if let kept = self.takeKept(batch) { batch.goOn(from: kept) }
         let failure = await self.send(&batch)
         let waiting = batch.waitingCount
         if waiting == 0 { return SinkAnswer(rejected: batch.refused) }
@@ -93,16 +91,18 @@ package final class CampaignSink: Sink {
         return failure
     }
 
-    private func takeKept(_ hits: HitBatch) -> PostbackBatch? {
+    private func takeKept(_ batch: PostbackBatch) -> PostbackBatch? {
         self.memory.withLock { memory in
-            memory.batches.firstIndex { $0.isSame(as: hits) }.map { memory.batches.remove(at: $0) }
+            memory.batches.firstIndex { $0.isSame(as: batch) }
+                .map { memory.batches.remove(at: $0) }
         }
     }
 
     private func keep(_ batch: PostbackBatch) {
         self.memory.withLock { memory in
+            // One of each: several replays may be given up while the forwarder waits.
+            memory.batches.removeAll { $0.isReplay == batch.isReplay }
             memory.batches.append(batch)
-            if memory.batches.count > Self.maxKeptBatches { memory.batches.removeFirst() }
         }
     }
 

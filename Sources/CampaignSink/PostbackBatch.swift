@@ -5,9 +5,15 @@ internal import TrackingCore
 internal import TrackingSinks
 
 /// The requests of a batch. It is kept from one attempt to the next, so that what was counted is
-/// not sent again. Memory: the batch, and its URLs.
+/// not sent again. Memory: its ids and URLs.
 struct PostbackBatch: Sendable {
-    private let hits: HitBatch
+    private let journal: String
+    private let sequence: Int64
+    /// The hits' ids. They tell the batch, and not its payload: a subject that is forgotten between
+    /// two attempts is masked in the second one.
+    private let ids: [[UInt8]]
+    /// Whether a replay delivers it.
+    let isReplay: Bool
     /// In the batch's order.
     let requests: [PostbackRequest]
     /// Whether each of them has an answer that stands.
@@ -21,7 +27,9 @@ struct PostbackBatch: Sendable {
     init(_ hits: HitBatch, _ configuration: CampaignConfiguration) throws {
         var requests: [PostbackRequest] = []
         var refused: [Int: String] = [:]
+        var ids: [[UInt8]] = []
         try hits.forEach { position, hit in
+            ids.append(hit.id)
             do {
                 let event = try EventView(hit.event)
                 switch Postback(hit, event) {
@@ -45,16 +53,29 @@ struct PostbackBatch: Sendable {
                 refused[position] = "its event cannot be read: \(error)"
             }
         }
-        self.hits = hits
+        self.journal = hits.journal
+        self.sequence = hits.sequence
+        self.ids = ids
+        self.isReplay = hits.isReplay
         self.requests = requests
         self.isSettled = requests.map { _ in false }
         self.refused = refused
     }
 
     /// Whether it is the same batch, delivered once more.
-    func isSame(as hits: HitBatch) -> Bool {
-        self.hits.journal == hits.journal && self.hits.sequence == hits.sequence
-            && self.hits.groups == hits.groups && self.hits.payload == hits.payload
+    func isSame(as other: PostbackBatch) -> Bool {
+        self.journal == other.journal && self.sequence == other.sequence && self.ids == other.ids
+    }
+
+    /// Takes over what an earlier attempt has settled.
+    mutating func goOn(from earlier: PostbackBatch) {
+        let settled = zip(earlier.requests, earlier.isSettled).lazy.filter(\.1).map(\.0.position)
+        let positions = Set(settled)
+        for (index, request) in self.requests.enumerated()
+        where positions.contains(request.position) {
+            self.isSettled[index] = true
+        }
+        self.refused.merge(earlier.refused) { _, earlier in earlier }
     }
 
     /// The number of requests that have no answer yet.

@@ -5,8 +5,8 @@ internal import SinkConfiguration
 internal import Synchronization
 internal import TestSupport
 internal import Testing
-internal import TrackingSinks
 
+@testable internal import TrackingSinks
 @testable internal import WebhookSink
 
 struct WebhookSinkTests {
@@ -106,6 +106,19 @@ struct WebhookSinkTests {
         let times = requests.compactMap { $0.headers["webhook-timestamp"] }
         #expect(times[1...4] == ["1700000000", "1700000007", "1700000014", "1700000021"])
         #expect(requests.allSatisfy { $0.isSigned(by: WebhookConfiguration.testKey) })
+    }
+
+    @Test("a subject that is forgotten between two tries makes nothing be sent again")
+    func forgotten() async throws {
+        let receiver = try TestReceiver([.answer(200), .answer(503)])
+        let sink = try self.sink(receiver) { $0.maxHits = 2 }
+        let batch = try self.batch(1...4)
+        self.expectUnavailable(await sink.deliver(batch), "503", partly: true)
+        let forgotten = ForgottenSubjects(key: [7])
+        let subject = Subject(tenant: "default", ids: ["subject-1"])
+        forgotten.insert(forgotten.hashes(of: subject))
+        #expect(await sink.deliver(try batch.masked(by: forgotten)) == .delivered)
+        #expect(try receiver.requests.map { try $0.events.count } == [2, 2, 2])
     }
 
     @Test("another batch in between begins anew, with the same webhook-id for the same body")
