@@ -23,6 +23,9 @@ final class HitWriter {
     /// Days since 1970, by the clock and not by what hits say of their receipt: a dead letter may
     /// be replayed after months.
     private var today = 0
+    /// The day that old rows are dropped by: an earlier one while the clock is in doubt. Facts go
+    /// by the clock's, as the index of them forgets what it knows where a day is long ago.
+    private var retentionDay: Int64 = 0
 
     /// The events that are looked up together: the processor waits for their memory at once.
     private static let chunkEvents = 1024
@@ -37,10 +40,11 @@ final class HitWriter {
         try HitViews.refresh(in: database, parts: self.parts.parts)
     }
 
-    /// Sets the day of what follows, which is an earlier one while the clock is in doubt.
+    /// Sets the day of what follows.
     func setToday(_ day: Int, by retention: inout RetentionClock) {
         let stored = RetentionClock.lastDay(of: self.parts.parts.lazy.map(\.day))
-        self.today = Int(retention.time(Int64(day), stored: stored))
+        self.today = day
+        self.retentionDay = retention.time(Int64(day), stored: stored)
     }
 
     /// Writes the hits of a batch's groups after `sequence`, except those that were counted before.
@@ -90,7 +94,7 @@ final class HitWriter {
         guard let oldest = self.parts.oldest else { return nil }
         let isOld =
             configuration.retainDays > 0
-            && oldest.day <= Int64(self.today - configuration.retainDays)
+            && oldest.day <= self.retentionDay &- Int64(configuration.retainDays)
         if isOld { return oldest }
         guard configuration.maxBytes > 0 else { return nil }
         return try HitsSize.bytes(of: database) > configuration.maxBytes ? oldest : nil

@@ -35,7 +35,8 @@ enum StoredHit {
             try row.decode(String?.self, forColumn: $0) ?? ""
         }
         try event.withUnsafeBytes { event in
-            let product = try EventView(event).product
+            // A former build may have taken what this one does not read: the sink decides.
+            let product = (try? EventView(event).product) ?? .standard
             try texts[0].withBytes { tenant in
                 try texts[1].withBytes { traceparent in
                     try texts[2].withBytes { tracestate in

@@ -75,6 +75,19 @@ final class HitPartsTests: Sendable {
         #expect(try self.days() == left, "the day 100 is three days before 103")
     }
 
+    @Test("after a gap of days a restart knows all facts still")
+    func gapAndFacts() async throws {
+        for (sequence, (day, id)) in [(100, 1), (140, 2), (141, 2)].enumerated() {
+            self.today.withLock { $0 = day }
+            let sink = try self.sink(retention: RetentionClock(.days)) { $0.uniqueDays = 30 }
+            let batch = try TestHits.batch(
+                [TestEvents.full(id: id)], sequence: Int64(sequence + 1),
+                at: Int64(day) * Self.day)
+            #expect(await sink.deliver(batch) == .delivered)
+        }
+        #expect(try self.days() == [100, 140])
+    }
+
     @Test(
         "a part is read before it is dropped, a share with each batch",
         arguments: [(0, 1), (1, 1), (2, 2), (3, 2), (4, 3)])
