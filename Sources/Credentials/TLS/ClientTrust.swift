@@ -10,18 +10,18 @@ package import X509
 /// hours) presents no certificate, and a connection may outlive its certificate or a change of the
 /// roots. For a call, a verified certificate only costs a lookup in a set.
 package final class ClientTrust: Sendable {
-    /// The number of verified certificates to remember, each with the intermediate CAs that came
-    /// with it; beyond it all are forgotten.
+    /// The number of verified certificates to remember; beyond it the set is cleared.
     static let maxRemembered = 4096
+    /// The number of intermediate CAs to remember for resumed sessions.
+    static let maxIntermediates = 64
 
     private struct State {
         var roots: [Certificate]
         /// Incremented when the roots change, so that results for the old roots are not remembered.
         var generation = 0
         var taken: Set<Certificate> = []
-        /// For resumed sessions, which show no intermediate CAs. Never those of another client: to
-        /// try them too would cost each time what all clients together have shown.
-        var intermediates: [Certificate: [Certificate]] = [:]
+        /// By subject: the library tries every order of those that have one name.
+        var intermediates: [DistinguishedName: Certificate] = [:]
     }
 
     private let state: Mutex<State>
@@ -71,7 +71,7 @@ package final class ClientTrust: Sendable {
     package func isTaken(_ leaf: Certificate, at now: Date) async -> Bool {
         guard CertificateRules.invalidity(of: leaf, at: now) == nil else { return false }
         let (isKnown, intermediates) = self.state.withLock { state in
-            (state.taken.contains(leaf), state.intermediates[leaf] ?? [])
+            (state.taken.contains(leaf), Array(state.intermediates.values))
         }
         if isKnown { return true }
         do {
@@ -91,8 +91,10 @@ package final class ClientTrust: Sendable {
             guard state.generation == generation else { return }
             if state.taken.count >= Self.maxRemembered { state.taken = [] }
             state.taken.insert(leaf)
-            if state.intermediates.count >= Self.maxRemembered { state.intermediates = [:] }
-            state.intermediates[leaf] = Array(chain.dropFirst().dropLast())
+            for intermediate in chain.dropFirst().dropLast() {
+                if state.intermediates.count >= Self.maxIntermediates { state.intermediates = [:] }
+                state.intermediates[intermediate.subject] = intermediate
+            }
         }
         return chain
     }
