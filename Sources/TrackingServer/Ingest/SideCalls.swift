@@ -45,7 +45,7 @@ actor SideCalls {
     func explain(
         _ request: RequestBytes, _ explainer: Explainer
     ) async throws -> Sightline_V1_ExplainEventsResponse {
-        try await self.alone { try await explainer.explain(request) }
+        try await self.alone { try await explainer.explain(request, isolation: self) }
     }
 
     /// Inspects the payload of a request.
@@ -76,9 +76,8 @@ actor SideCalls {
                         + "send the delivery's own id")
             ).status
         }
-        return await self.alone {
-            .init(await journal.account(of: message.deliveryID, tenant: tenant))
-        }
+        return .init(
+            await self.alone { await journal.account(of: message.deliveryID, tenant: tenant) })
     }
 
     private static func message<Message: SwiftProtobuf.Message>(
