@@ -67,9 +67,7 @@ package struct QuarantineFile: Sendable {
         _ events: [QuarantinedEvent], now: Int64
     ) async throws -> (kept: Int, evicted: Int, bytes: Int) {
         try await self.file.write { database in
-            // The oldest, as a wrong clock may have set the newest.
-            let stored = try Int64.fetchOne(
-                database, sql: "SELECT receive_time FROM events ORDER BY id LIMIT 1")
+            let stored = try self.lastTime(in: database)
             let insertion = try database.cachedStatement(sql: Self.insertion)
             let kept = events.filter { !$0.isForgotten(by: self.forgotten) }
             for event in kept { try self.insert(event, insertion) }
@@ -81,6 +79,15 @@ package struct QuarantineFile: Sendable {
             let evicted = try self.evict(in: database)
             return (kept.count, evicted, try Self.usedBytes(database))
         }
+    }
+
+    /// The start of the last day that is stored, by which a new clock is judged.
+    private func lastTime(in database: Database) throws -> Int64? {
+        guard self.retention.clock.withLock({ $0.isNew }) else { return nil }
+        let day = RetentionClock.Unit.microseconds.rawValue
+        let days = try Int64.fetchAll(
+            database, sql: "SELECT DISTINCT receive_time / \(day) FROM events")
+        return RetentionClock.lastDay(of: days).map { $0 &* day }
     }
 
     /// Says by which time events may be deleted.

@@ -28,6 +28,9 @@ package struct RetentionClock: Sendable {
         self.settling = settling
     }
 
+    /// Whether it has trusted no time yet, so that its next one depends on what is stored.
+    package var isNew: Bool { self.trusted == nil }
+
     private static let start = ContinuousClock.now
 
     /// The time since the process first asked, by a clock that nobody sets.
