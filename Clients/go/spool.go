@@ -14,6 +14,9 @@ import (
 const (
 	// Appends within this time share a sync.
 	syncTime = 5 * time.Millisecond
+	// A block of most file systems. Of a larger file that is emptied a power cut may leave the first
+	// block empty and old events behind it, which reads as damaged.
+	blockBytes = 4096
 	// F_OFD_SETLK of Linux, which syscall lacks.
 	ofdSetLock = 37
 )
@@ -167,8 +170,9 @@ func (s *Spool) cut(size int64) error {
 	return firstError(err, seekErr)
 }
 
-// release says that an event of a segment is settled. A segment goes with its last one, and the file
-// that is written to is emptied: if a power cut undoes that, its events come back as duplicates.
+// release says that an event of a segment is settled. A segment goes with its last one; the file that
+// is written to is emptied if it is small: if a power cut undoes that, its events come back as
+// duplicates.
 func (s *Spool) release(segment uint64) error {
 	s.unsettled[segment]--
 	if s.unsettled[segment] > 0 {
@@ -176,6 +180,9 @@ func (s *Spool) release(segment uint64) error {
 	}
 	if segment != s.last || s.file == nil {
 		return s.remove(segment)
+	}
+	if s.sizes[segment] > blockBytes {
+		return firstError(s.closeSegment(), s.remove(segment))
 	}
 	s.bytes -= s.sizes[segment] - int64(len(spoolMagic))
 	s.sizes[segment] = int64(len(spoolMagic))

@@ -19,8 +19,10 @@ package struct SpoolLog: Sendable {
     }
 
     /// The bytes at which the segment that is written to goes with its last event. A smaller one is
-    /// emptied and continued, so that a slow sender does not make a file for each event.
-    package static let idleByteCount = 64 << 10
+    /// emptied and continued, so that a slow sender does not make a file for each event. It is a
+    /// block of most file systems: of a larger file a power cut may leave the first block as it was
+    /// made empty, and old events behind it, which reads as damaged.
+    package static let idleByteCount = 4096
 
     /// The events appended since it was opened.
     package private(set) var appendedCount: UInt64 = 0

@@ -20,6 +20,9 @@ from sightline.segment import HEAD, MAGIC, path_of, paths_in, read, record, sync
 WHOLE_FILE = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
 # Appends within this time share a sync.
 SYNC_SECONDS = 0.005
+# A block of most file systems. Of a larger file that is emptied a power cut may leave the first block
+# empty and old events behind it, which reads as damaged.
+BLOCK_BYTES = 4096
 # Whose locks a forked child inherits.
 OPEN: weakref.WeakSet[Spool] = weakref.WeakSet()
 
@@ -139,16 +142,17 @@ class Spool:
         if self._unsettled[segment]:
             return
         try:
-            if segment != self._last or self._file is None:
-                self._remove(segment)
-            else:
-                self._empty()
+            if segment == self._last and self._file is not None:
+                if self._sizes[segment] <= BLOCK_BYTES:
+                    return self._empty()
+                self._close_segment()
+            self._remove(segment)
         except OSError as error:
             self._fail(error)
 
     def _empty(self) -> None:
-        """Keeps the file that is written to. If a power cut undoes this, its events come back as
-        duplicates."""
+        """Keeps the file that is written to, as it is small. If a power cut undoes this, its events
+        come back as duplicates."""
         assert self._file is not None
         os.ftruncate(self._file, len(MAGIC))
         os.lseek(self._file, 0, os.SEEK_END)
@@ -211,6 +215,7 @@ class Spool:
         # A thread of the parent may have held it.
         self._changed = threading.Condition()
         self._is_closed = True
+        self._failure = OSError("the spool is of another process: make one after the fork")
 
     def _rotate(self) -> None:
         self._close_segment()

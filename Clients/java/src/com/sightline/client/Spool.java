@@ -26,8 +26,12 @@ final class Spool {
         private int unsettled;
     }
 
-    /** From this size on, the file that is written to goes with its last event, too. */
-    private static final long IDLE_BYTES = 64 << 10;
+    /**
+     * From this size on, the file that is written to goes with its last event, too. It is a block of
+     * most file systems: of a larger file that is emptied a power cut may leave the first block empty
+     * and old events behind it, which reads as damaged.
+     */
+    private static final long IDLE_BYTES = 4096;
 
     private final SpoolDirectory directory;
     private final SpoolSync sync;
