@@ -60,8 +60,8 @@ package final class WaitingBytes: Sendable {
 /// the call removes the rest. A call that is never read counts until its end.
 package final class WaitingCall: Sendable {
     /// The bytes of each call, and of each answer, that are not counted: the call itself takes
-    /// more. By default, messages to methods without credentials are no larger, so that strangers
-    /// cannot use up what others share.
+    /// more. By default, messages to methods without credentials are no larger. A stranger's call
+    /// to another method counts until its refusal is written, at most for `stream.ack_seconds`.
     static let freeBytes = 16 << 10
 
     fileprivate let number: UInt64
