@@ -1,4 +1,5 @@
 internal import SightlineProtos
+internal import SinkConfiguration
 internal import SwiftProtobuf
 internal import TrackingCore
 
@@ -57,8 +58,6 @@ struct DeliverState {
     static let version: UInt32 = 1
     /// The longest text of a backend that is kept.
     private static let maxTextScalars = 200
-    /// As of the key `grpc.message_bytes`.
-    private static let leastMessageBytes = 1024
 
     init(journal: String, limits: Limits) {
         self.journal = journal
@@ -137,11 +136,11 @@ struct DeliverState {
         try self.take(welcome.refused, mayRefuse: mayRefuse, after: nil, upTo: self.durable)
         var limits = self.limits
         let own = welcome.limits
-        // Less would make a dead letter of each hit.
-        guard own.maxMessageBytes == 0 || own.maxMessageBytes >= Self.leastMessageBytes else {
+        let least = GRPCConfiguration.leastMessageBytes
+        guard own.maxMessageBytes == 0 || own.maxMessageBytes >= least else {
             throw BackendFailure(
-                "its Welcome has the max_message_bytes \(own.maxMessageBytes), and "
-                    + "\(Self.leastMessageBytes) is the least; 0 for none")
+                "its Welcome has the max_message_bytes \(own.maxMessageBytes), and \(least) is the "
+                    + "least; 0 for none")
         }
         limits.hits = Self.lower(limits.hits, Int(own.maxUnacknowledgedHits))
         limits.bytes = Self.lower(limits.bytes, Int(clamping: own.maxUnacknowledgedBytes))

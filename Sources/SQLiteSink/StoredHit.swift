@@ -8,8 +8,7 @@ enum StoredHit {
     /// Calls `body` with a row's id, and its hit as the journal had it; not with one that an
     /// erasure has overwritten and is about to delete.
     ///
-    /// - Throws: `DatabaseError` or `WireError` if no build has written the row, and errors of
-    ///   `body`.
+    /// - Throws: GRDB's error if no build has written the row, and errors of `body`.
     static func read(
         _ row: Row, _ body: (Int64, JournalEvent, Hit.Origin) throws -> Void
     ) throws {

@@ -40,7 +40,7 @@ package struct StoredHits: Sendable {
     ///   - since: microseconds since 1970.
     ///   - last: where the page before ended; 0 for the first.
     /// - Returns: nil if there are no more.
-    /// - Throws: SQLite's error, or `WireError` if a row's event is no protobuf message.
+    /// - Throws: GRDB's error, also for a row that no build has written.
     package func page(since: Int64, after last: Int64) async throws -> HitReplay.Page? {
         try await self.database.read { database in
             var (last, payload) = (last, [UInt8]())

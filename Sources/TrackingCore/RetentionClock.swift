@@ -1,12 +1,14 @@
 /// The time by which stored data is too old to be kept.
 ///
-/// It is the wall clock's, unless that has jumped ahead: then the time before the jump holds until
-/// the new one has lasted. A clock that is wrong for some minutes, as before it is set over the
-/// network, would otherwise delete what was to be kept for months.
+/// It is the wall clock's, unless that has jumped ahead: then it is the time before the jump, until
+/// the new time has lasted for an hour. A clock that is wrong for some minutes, as before it is set
+/// over the network, would otherwise delete what was to be kept for months.
 package struct RetentionClock: Sendable {
     /// What times are counted in, since 1970.
     package enum Unit: Int64, Sendable {
+        /// Days.
         case days = 1
+        /// Microseconds.
         case microseconds = 86_400_000_000
 
         /// What the clock may advance between two calls without being doubted: 2 days.
@@ -40,8 +42,9 @@ package struct RetentionClock: Sendable {
     ///
     /// - Parameters:
     ///   - now: the wall clock's.
-    ///   - stored: a time up to which data is stored, and which no wrong clock has set; nil for
-    ///     none. It is trusted at the first call: the clock may be wrong as the server starts.
+    ///   - stored: the newest time of stored data that can be trusted, as `lastDay` finds it; nil
+    ///     if nothing is stored. Used at the first call alone: the clock may be wrong already when
+    ///     the server starts.
     ///   - uptime: tests substitute it.
     /// - Returns: `now`, or an earlier time.
     package mutating func time(
@@ -57,9 +60,9 @@ package struct RetentionClock: Sendable {
         return now
     }
 
-    /// The last of some stored days before the first gap that is wider than a step. What is beyond
-    /// a gap may be of a clock that was wrong; if the server stood still instead, the days of
-    /// before are kept for an hour more.
+    /// The last stored day before the first gap of more than two days; nil if there is none. Days
+    /// beyond a gap may come from a clock that was wrong. If it was right and the server was off,
+    /// old data is kept for one hour more.
     package static func lastDay(of days: some Sequence<Int64>) -> Int64? {
         var last: Int64?
         for day in Set(days).sorted() {

@@ -58,7 +58,7 @@ package struct HitReplay: Sendable {
             while let page = try await next(last) {
                 if Task.isStopping {
                     throw HitReplayInterruption(
-                        sink: self.sink.name, reason: Task.stop, counts: counts)
+                        sink: self.sink.name, reason: Task.stopReason, counts: counts)
                 }
                 last = page.last
                 sequence += 1

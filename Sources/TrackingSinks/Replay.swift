@@ -56,7 +56,8 @@ package struct Replay {
         var left = limit
         while left > 0 {
             if Task.isStopping {
-                throw ReplayInterruption(sink: self.sink.name, reason: Task.stop, counts: counts)
+                throw ReplayInterruption(
+                    sink: self.sink.name, reason: Task.stopReason, counts: counts)
             }
             let letters = try await self.deadLetters.letters(
                 of: self.refuser, after: lastID, limit: min(left, self.batchLetters))
@@ -136,5 +137,5 @@ extension Task<Never, Never> {
     /// Whether a replay has to end: a server that stops waits for it.
     static var isStopping: Bool { self.isCancelled || self.isShuttingDownGracefully }
     /// Why it ends then.
-    static let stop = "the server is stopping"
+    static let stopReason = "the server is stopping"
 }

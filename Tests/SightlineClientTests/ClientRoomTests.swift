@@ -60,34 +60,16 @@ struct ClientRoomTests {
         #expect(client.unacknowledged().map(\.eventID) == ["e0"])
     }
 
-    @Test("results that nobody reads fill the client")
-    func unreadResults() async throws {
+    @Test(
+        "results that nobody reads fill the client, by their number and by their bytes",
+        arguments: [(2, 8 << 20), (10_000, 12)])
+    func unreadResults(events: Int, bytes: Int) async throws {
         try await ScriptedServer().run { address in
             try await RunningClient.with(address) {
                 $0.collectsResults = true
-                $0.maxPendingEvents = 2
+                ($0.maxPendingEvents, $0.maxPendingBytes) = (events, bytes)
             } _: { client in
-                for ticket in try await client.send(0..<2) { _ = try await ticket.result }
-                await #expect(throws: SightlineClientError.full) {
-                    try await client.trySend(TestEvents.event("e2"))
-                }
-                var results = client.results.makeAsyncIterator()
-                #expect(await results.next()?.number == 1)
-                #expect(await results.next()?.number == 2)
-                async let third = results.next()
-                #expect(try await client.send(TestEvents.event("e2")).number == 3)
-                #expect(await third?.number == 3)
-            }
-        }
-    }
-
-    @Test("the bytes of results that nobody reads count too")
-    func unreadBytes() async throws {
-        try await ScriptedServer().run { address in
-            try await RunningClient.with(address) {
-                $0.collectsResults = true
-                $0.maxPendingBytes = 12
-            } _: { client in
+                // Each takes 6 bytes in a request.
                 for ticket in try await client.send(0..<2) { _ = try await ticket.result }
                 await #expect(throws: SightlineClientError.full) {
                     try await client.trySend(TestEvents.event("e2"))
@@ -95,6 +77,8 @@ struct ClientRoomTests {
                 var results = client.results.makeAsyncIterator()
                 #expect(await results.next()?.number == 1)
                 #expect(try await client.trySend(TestEvents.event("e2")).number == 3)
+                #expect(await results.next()?.number == 2)
+                #expect(await results.next()?.number == 3)
             }
         }
     }

@@ -39,9 +39,9 @@ package struct CallEnding: Sendable {
 }
 
 extension HPACKHeaders {
-    /// The same trailers, of which the connection's table of headers remembers the status alone. A
-    /// peer says how large that table may be, up to 4 GiB, and by its mistakes what is in it; and
-    /// every header that is written later is looked for in all of it.
+    /// The same trailers, of which only the status enters the connection's HPACK table. The peer
+    /// chooses the table's size, up to 4 GiB, and its refused calls would fill it with their
+    /// messages; and each header that is written is looked for in the whole table.
     var unindexed: HPACKHeaders {
         var headers = HPACKHeaders()
         for (name, value, indexing) in self {

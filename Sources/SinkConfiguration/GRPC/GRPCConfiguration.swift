@@ -57,6 +57,10 @@ package struct GRPCConfiguration: KeyedConfiguration, Equatable {
         }
     }
 
+    /// The least that a message may be limited to, by the key or by the backend: less would make a
+    /// dead letter of each hit.
+    package static let leastMessageBytes = 1024
+
     /// The keys `grpc.*`.
     package static let keys: [Key] = [
         .text("grpc.target", \.target, "the backend: host:port, or [IPv6]:port", unit: "address"),
@@ -83,7 +87,7 @@ package struct GRPCConfiguration: KeyedConfiguration, Equatable {
             "grpc.window_bytes", \.windowBytes, 1024...(1 << 30),
             "bytes of messages that may wait for their ack"),
         .number(
-            "grpc.message_bytes", \.messageBytes, 1024...(64 << 20),
+            "grpc.message_bytes", \.messageBytes, Self.leastMessageBytes...(64 << 20),
             "bytes of a message; a hit that exceeds them alone is a dead letter"),
         .number(
             "grpc.answer_bytes", \.answerBytes, 1024...(64 << 20),

@@ -43,7 +43,7 @@ struct MapEntry {
     /// Parses an entry. Like SwiftProtobuf, it does not skip a key or value of a wrong wire type:
     /// it reads the bytes after its tag as the next tag.
     init(_ reader: consuming WireReader) throws(WireError) {
-        while let tag = try reader.nextEntryTag() {
+        while let tag = try reader.nextTag() {
             switch tag {
             case 1 << 3 | 2: self.key = try reader.string()
             case 2 << 3 | 2: self.value = try reader.string()

@@ -57,16 +57,6 @@ package struct WireReader {
         return try self.checked(tag, groupEnd: nil)
     }
 
-    /// The next tag in a map entry. Unlike other tags it may have bits beyond the 32nd in its fifth
-    /// byte, as SwiftProtobuf reads it, but no more bytes: upb refuses them.
-    mutating func nextEntryTag() throws(WireError) -> UInt32? {
-        guard self.offset < self.bytes.count else { return nil }
-        let start = self.offset
-        let tag = try self.varint()
-        guard self.offset &- start <= 5 else { throw .malformed }
-        return try self.checked(tag, groupEnd: nil)
-    }
-
     private func checked(_ tag: UInt64, groupEnd: UInt32?) throws(WireError) -> UInt32 {
         guard tag < UInt64(UInt32.max), tag > 7 else { throw .malformed }
         let tag = UInt32(truncatingIfNeeded: tag)

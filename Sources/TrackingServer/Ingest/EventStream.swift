@@ -151,7 +151,8 @@ final class EventStream: Sendable {
             self.acks.endReading(.byClient)
         } catch {
             intake.handOn()
-            self.allowance.count(intake.takeCounts())
+            let (events, bytes) = intake.takeCounts()
+            self.allowance.count(events: events, bytes: bytes)
             self.acks.endReading(.failed(error))
         }
     }

@@ -23,17 +23,18 @@ actor SideCalls {
     /// Those who wait for their turn: at most as many as there are streams.
     private var waiting: Deque<CheckedContinuation<Void, Never>> = []
 
-    /// Runs what waits for the journal, alone. While it waits the actor would begin the next one,
-    /// and commits would wait for them all.
+    /// Runs a call that waits for the journal, alone. An actor begins the next call while one
+    /// waits: so all of them would stand in the journal's queue, and each commit behind them.
     func alone<Answer: Sendable>(
         _ body: @Sendable () async throws -> Answer
     ) async rethrows -> Answer {
         if self.isBusy {
             await withCheckedContinuation { self.waiting.append($0) }
+        } else {
+            self.isBusy = true
         }
-        self.isBusy = true
         defer {
-            // The next one goes on busy, so that no other comes before it.
+            // It stays busy for the next one, so that no other comes before that.
             if let next = self.waiting.popFirst() { next.resume() } else { self.isBusy = false }
         }
         return try await body()

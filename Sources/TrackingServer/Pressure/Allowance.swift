@@ -25,8 +25,8 @@ struct Allowance: Sendable {
     }
 
     /// Charges what was done already.
-    func count(_ done: (events: Int, bytes: Int)) {
-        _ = self.quota?.charge(events: done.events, bytes: done.bytes)
+    func count(events: Int, bytes: Int = 0) {
+        _ = self.quota?.charge(events: events, bytes: bytes)
     }
 
     /// Charges a stream's request and waits until the tenant may send the next one. The stream is

@@ -136,7 +136,7 @@ struct TrackingService: RegistrableRPCService {
         let answer = try await self.ingest.aside(bytes, events: 0, allowance) { sideCalls in
             try await sideCalls.explain(bytes, explainer)
         }
-        allowance.count((answer.results.count, 0))
+        allowance.count(events: answer.results.count)
         return StreamingServerResponse(single: ServerResponse(message: answer))
     }
 

@@ -145,6 +145,21 @@ struct PostgreSQLSinkTests {
         #expect(try self.events() == ["subject-2"])
     }
 
+    @Test("an id with a zero byte is erased, and not the id before it")
+    func erasedZeroByte() async throws {
+        let sink = try PostgreSQLSink(self.configuration)
+        let ids = ["subject-1", "subject-1\0x"]
+        let events = ids.enumerated().map { number, id in
+            var event = TestEvents.full(id: number)
+            event.subjectID = id
+            return event
+        }
+        #expect(await sink.deliver(try TestHits.batch(events)) == .delivered)
+        let subject = Subject(tenant: "default", ids: [ids[1]])
+        #expect(await sink.erase(subject) == .erased(1))
+        #expect(try self.events() == ["subject-1"])
+    }
+
     @Test("without DDL the sink tells what is missing, and goes on once an operator has run it")
     func operatorsTables() async throws {
         var configuration = self.configuration

@@ -101,12 +101,10 @@ class StreamFailure:
         seconds = duration(delay) if delay is not None else 0.0
         texts = {n: data.decode() for n, data in fields(info) if n in (1, 2)}
         reason, is_servers = texts.get(1, ""), texts.get(2) == DOMAIN
-        # What a library or a proxy says may go by itself: a proxy's 404, for example, is
-        # UNIMPLEMENTED while its route to the server is missing.
-        # Expired credentials may have been renewed meanwhile.
-        retryable = (code in RETRYABLE or reason == "CREDENTIALS_EXPIRED"
-                     or (code == grpc.StatusCode.RESOURCE_EXHAUSTED and delay is not None)
-                     or not is_servers)
+        # A library's or a proxy's status may pass: while a proxy has no route to the server, its
+        # 404 is UNIMPLEMENTED. Expired credentials may have been renewed meanwhile.
+        retryable = (not is_servers or code in RETRYABLE or reason == "CREDENTIALS_EXPIRED"
+                     or (code == grpc.StatusCode.RESOURCE_EXHAUSTED and delay is not None))
         return cls(code.name, error.details() or "", retryable, seconds, reason)
 
 
