@@ -20,7 +20,8 @@ package final class SinkStop: Sendable {
     /// Runs a delivery that ends `grace` after the server begins to stop, and at once when its task
     /// is cancelled.
     package static func during<Value: Sendable>(
-        grace: Duration, _ delivery: (SinkStop) async -> Value
+        grace: Duration, isolation: isolated (any Actor)? = #isolation,
+        _ delivery: (SinkStop) async -> Value
     ) async -> Value {
         let stop = SinkStop()
         return await withTaskCancellationHandler {

@@ -1,3 +1,4 @@
+internal import Glibc
 package import TrackingCore
 
 /// Writes every hit as a line of JSON to standard output, or to another open file descriptor.
@@ -12,6 +13,8 @@ package actor StandardOutputSink: Sink {
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         self.executor.asUnownedSerialExecutor()
     }
+    /// How long its reader may still take when the server stops.
+    private static let grace = Duration.seconds(4)
     private let descriptor: CInt
     private var lines: JSONLines
 
@@ -23,15 +26,47 @@ package actor StandardOutputSink: Sink {
         self.lines = try JSONLines()
     }
 
-    /// Writes the batch's lines; unavailable if the reader has closed the pipe.
+    /// Writes the batch's lines; unavailable if the reader has closed the pipe, or still does not
+    /// read 4 s after the server began to stop.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
+        await SinkStop.during(grace: Self.grace) { stop in self.write(hits, until: stop) }
+    }
+
+    private func write(_ hits: HitBatch, until stop: SinkStop) -> SinkAnswer {
         do {
             let rejected = try self.lines.encode(hits)
-            try FileWriter.write(self.lines.bytes, to: self.descriptor)
+            var rest = self.lines.bytes[...]
+            while !rest.isEmpty {
+                if stop.isOver {
+                    return .unavailable(reason: "nobody reads standard output: see to its reader")
+                }
+                guard try self.hasRoom() else { continue }
+                let piece = Self.firstPiece(of: rest)
+                try FileWriter.write(Bytes(rebasing: piece), to: self.descriptor)
+                rest = rest[piece.endIndex...]
+            }
             return SinkAnswer(rejected: rejected)
         } catch {
             return SinkAnswer(failure: error)
         }
+    }
+
+    /// As many lines as fit into `PIPE_BUF`, or that much of a longer one. A pipe that has room
+    /// takes such a piece at once and whole (POSIX, `write`): the write does not block, and a stop
+    /// between two pieces leaves no part of a line.
+    private static func firstPiece(of lines: Slice<Bytes>) -> Slice<Bytes> {
+        let piece = lines.prefix(Int(PIPE_BUF))
+        let end = piece.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? piece.endIndex
+        return lines[..<end]
+    }
+
+    /// Waits for a tenth of a second at most. Also true if the reader is gone, which the write then
+    /// tells.
+    private func hasRoom() throws(WriteError) -> Bool {
+        var polled = pollfd(fd: self.descriptor, events: Int16(POLLOUT), revents: 0)
+        let count = poll(&polled, 1, 100)
+        if count < 0 && errno != EINTR { throw WriteError(number: errno, action: "wait") }
+        return count > 0
     }
 
     /// Printed lines are out of reach.

@@ -63,7 +63,8 @@ class Server:
         self.process: subprocess.Popen | None = None
         self.target = ""
         self.admin = ""
-        self._lines: queue.Queue[str | None] = queue.Queue()
+        # What its standard output says and nobody has taken yet; None at its end.
+        self.lines: queue.Queue[str | None] = queue.Queue()
 
     def spawn(self) -> None:
         """Starts the process, and does not wait for it to listen."""
@@ -73,8 +74,8 @@ class Server:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=log,
                                             stdout=subprocess.PIPE, text=True,
                                             preexec_fn=self.limits, env=self.environment)
-        self._lines = queue.Queue()
-        threading.Thread(target=self._read, args=(self.process.stdout, self._lines),
+        self.lines = queue.Queue()
+        threading.Thread(target=self._read, args=(self.process.stdout, self.lines),
                          daemon=True).start()
 
     @staticmethod
@@ -103,7 +104,7 @@ class Server:
 
     def _line(self, deadline: float) -> str:
         try:
-            line = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
+            line = self.lines.get(timeout=max(0.0, deadline - time.monotonic()))
         except queue.Empty:
             raise AssertionError(f"not listening after {START_SECONDS} s\n{self.log()}") from None
         if line is None:

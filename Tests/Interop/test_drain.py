@@ -1,6 +1,9 @@
 """SIGTERM ends the server in time whatever a peer does, and what was acked stays."""
 
+import base64
 import contextlib
+import itertools
+import json
 import multiprocessing
 import os
 import random
@@ -14,6 +17,7 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from facts import Facts
+from protos import event as e
 from protos import service as s
 from server import STOP_SECONDS, wait_until
 from stream import Stream
@@ -93,6 +97,42 @@ def test_a_stopped_client_does_not_hold_the_server(make_server, monkeypatch, fig
         client.kill()
         client.join(10)
     assert server.start().wait_for_hits(1) is None
+
+
+def test_a_stopped_reader_of_standard_output_does_not_hold_the_server(
+        make_server, monkeypatch, figure, seed):
+    """What it has got is whole lines, and the next start prints the rest."""
+    server = make_server("--set=sink=stdout")
+    unread = []
+
+    def read_addresses(stdout, lines) -> None:
+        for line in itertools.islice(stdout, 2):
+            lines.put(line)
+        unread.append(stdout)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(server, "_read", read_addresses)
+        server.start()
+    facts = Facts(seed, int(time.time()))
+    owed = set()
+    with server.channel() as channel:
+        for _ in range(10):
+            sent = [facts.push(kind=e.PUSH_INTERACTION_KIND_OPENED) for _ in range(50)]
+            owed.update(*(fact.hits for fact in sent))
+            events = [fact.event for fact in sent]
+            server.stub(channel).RecordEvents(s.RecordEventsRequest(events=events))
+    end(server, figure, "a reader of standard output that has stopped")
+    printed = set(map(hit_id, unread[0]))
+    assert 0 < len(printed) < len(owed), "the pipe has held none, or all of them"
+    server.start()
+    while printed < owed:
+        printed.add(hit_id(server.lines.get(timeout=60)))
+    assert printed == owed
+    assert server.terminate() == 0
+
+
+def hit_id(line: str) -> bytes:
+    return base64.b64decode(json.loads(line)["hitId"])
 
 
 def test_with_a_delay_it_is_not_ready_and_still_accepts(make_server, monkeypatch, figure):

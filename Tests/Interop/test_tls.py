@@ -230,7 +230,7 @@ def refused(make_server, *arguments: str) -> str:
     server = make_server(*arguments)
     server.spawn()
     assert server.wait(60, "to refuse the start") == EX_CONFIG, server.log()
-    assert server._lines.get(timeout=10) is None, "it listened"
+    assert server.lines.get(timeout=10) is None, "it listened"
     assert not server.directory.exists(), "it touched its data directory"
     return server.log()
 
