@@ -149,8 +149,9 @@ extension HitsFile {
             var rest = rows.ids[...]
             while !rest.isEmpty {
                 let piece = rest.suffix(HitErasure.deletedRowCount)
-                try await self.change { _, database in
+                try await self.change { writer, database in
                     try HitErasure.delete(piece, from: rows.table, in: database)
+                    try writer.uncount(piece.count, of: rows.table, in: database)
                 }
                 rest = rest.dropLast(HitErasure.deletedRowCount)
             }

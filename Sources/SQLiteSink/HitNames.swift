@@ -1,3 +1,4 @@
+internal import Foundation
 internal import GRDB
 internal import TrackingCore
 
@@ -17,9 +18,11 @@ struct HitNames {
     private var cache: [Int: (text: [UInt8], number: Int64)] = [:]
 
     init(in database: Database) throws {
-        self.selection = try database.makeStatement(sql: "SELECT id FROM names WHERE text = ?")
+        // As blobs: GRDB binds a text up to its first zero byte, and two ids may differ behind it.
+        self.selection = try database.makeStatement(
+            sql: "SELECT id FROM names WHERE text = CAST(? AS TEXT)")
         self.insertion = try database.makeStatement(
-            sql: "INSERT INTO names (text) VALUES (?) RETURNING id")
+            sql: "INSERT INTO names (text) VALUES (CAST(? AS TEXT)) RETURNING id")
     }
 
     /// The number of a text, which is added if it is new.
@@ -37,7 +40,7 @@ struct HitNames {
     }
 
     private func stored(_ text: Bytes) throws -> Int64 {
-        let text = text.text
+        let text = Data(text.text.utf8)
         if let number = try Int64.fetchOne(self.selection, arguments: [text]) { return number }
         guard let number = try Int64.fetchOne(self.insertion, arguments: [text]) else {
             throw DatabaseError(message: "a name got no number")

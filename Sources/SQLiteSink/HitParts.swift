@@ -54,7 +54,9 @@ struct HitParts {
         (self.maxHits, self.maxParts) = (maxHits, maxParts)
         let rows = try Row.fetchAll(database, sql: "SELECT id, day, hits FROM parts ORDER BY id")
         self.parts = rows.map { Part(id: $0["id"], day: $0["day"], hits: $0["hits"]) }
-        var newest = self.parts.map { "SELECT max(id) FROM hits_\($0.id)" }
+        // The newest rows may have been erased, and their ids are not used again.
+        var newest = ["SELECT max(newest) FROM counts"]
+        newest += self.parts.map { "SELECT max(id) FROM hits_\($0.id)" }
         if try database.tableExists(HitViews.formerTable) {
             newest.append("SELECT max(rowid) FROM \(HitViews.formerTable)")
         }
@@ -135,6 +137,18 @@ struct HitParts {
             .execute(
                 arguments: [self.parts[index].day, self.parts[index].hits, self.parts[index].id])
         self.isUncounted = false
+    }
+
+    /// Takes rows that were deleted from a part's table out of its number.
+    ///
+    /// - Throws: SQLite's error.
+    mutating func uncount(_ rows: Int, of table: String, in database: Database) throws {
+        guard let index = self.parts.firstIndex(where: { "hits_\($0.id)" == table }) else { return }
+        try self.finish(in: database)
+        self.parts[index].hits -= rows
+        try database.execute(
+            sql: "UPDATE parts SET hits = ? WHERE id = ?",
+            arguments: [self.parts[index].hits, self.parts[index].id])
     }
 
     /// The part with the oldest day. Nil if there is one part only: the newest one's ids are where

@@ -47,14 +47,11 @@ final class HitWriter {
         self.retentionDay = retention.time(Int64(day), stored: stored)
     }
 
-    /// Writes the hits of a batch's groups after `sequence`, except those that were counted before.
+    /// Writes the hits of a batch, except those that were counted before.
     ///
     /// - Throws: `DamagedPayload`, `WireError`, or SQLite's error.
-    func write(_ hits: HitBatch, after sequence: Int64, in database: Database) throws {
-        guard let start = hits.groups.first(where: { $0.sequence > sequence })?.bytes.lowerBound
-        else { return }
+    func write(_ hits: HitBatch, in database: Database) throws {
         try hits.payload.withUnsafeBytes { payload in
-            let payload = Bytes(rebasing: payload[start...])
             try HitBlock.forEachEvent(in: payload) { event, origin in
                 try self.take(event, origin, id: nil)
                 if self.pending.count == Self.chunkEvents { try self.writePending(in: database) }
@@ -83,6 +80,13 @@ final class HitWriter {
             try HitViews.refresh(in: database, parts: self.parts.parts)
         }
         return left
+    }
+
+    /// Takes rows that were deleted from a table out of what its part has.
+    ///
+    /// - Throws: SQLite's error.
+    func uncount(_ rows: Int, of table: String, in database: Database) throws {
+        try self.parts.uncount(rows, of: table, in: database)
     }
 
     /// The oldest part if it is to be dropped: it is too old, or the file is too large.
@@ -147,9 +151,13 @@ final class HitWriter {
 
     private func write(_ pending: PendingEvent, in database: Database) throws {
         let event = pending.event
-        let known = FactMarks(rawValue: self.facts.add(event.kinds.rawValue, at: pending.fact))
-        var new = HitKinds(rawValue: event.kinds.rawValue & ~known.rawValue)
-        if let formerHits, pending.id == nil { new = try formerHits.removing(new, of: event.key) }
+        var kinds = event.kinds
+        // What waits to be moved becomes a counted fact when it is moved, and not before.
+        if let formerHits, pending.id == nil {
+            kinds = try formerHits.removing(kinds, of: event.key)
+        }
+        let known = FactMarks(rawValue: self.facts.add(kinds.rawValue, at: pending.fact))
+        let new = HitKinds(rawValue: kinds.rawValue & ~known.rawValue)
         guard !new.isEmpty else { return }
         let earlier = self.earlierKinds(pending, known, new)
         let isNewRecipient = self.isNewRecipient(pending)

@@ -80,20 +80,20 @@ final class HitsFile: Sendable {
 
     // MARK: Batches
 
-    /// Inserts a batch, except for groups that were inserted before.
+    /// Inserts a batch. What comes again has no second row, as its facts are counted already; the
+    /// cursor does not tell, as a journal that has lost its newest record uses its sequence again.
     ///
     /// - Returns: the part that is to be dropped, if there is one.
     /// - Throws: `DamagedPayload`, `WireError`, or SQLite's error.
     func write(_ hits: HitBatch) async throws -> HitParts.Part? {
         let configuration = self.configuration
         return try await self.change { writer, database in
-            let known = try Int64.fetchOne(
-                database.cachedStatement(sql: "SELECT sequence FROM cursor WHERE journal = ?"),
-                arguments: [hits.journal])
-            guard hits.sequence > known ?? 0 else { return nil }
-            try writer.write(hits, after: known ?? 0, in: database)
+            try writer.write(hits, in: database)
             try database.cachedStatement(
-                sql: "INSERT OR REPLACE INTO cursor (journal, sequence) VALUES (?, ?)"
+                sql: """
+                    INSERT INTO cursor (journal, sequence) VALUES (?, ?)
+                    ON CONFLICT DO UPDATE SET sequence = max(sequence, excluded.sequence)
+                    """
             ).execute(arguments: [hits.journal, hits.sequence])
             return try writer.duePart(configuration, in: database)
         }
