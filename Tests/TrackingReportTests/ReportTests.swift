@@ -84,6 +84,31 @@ struct ReportTests {
         #expect(try self.database.viewed("open_ratio") == rows.map(\.openRatio))
     }
 
+    @Test("each in-app message has its own campaign, whatever ids its rows have")
+    func campaigns() async throws {
+        let names = (1...3).map { "Campaign \($0)" }
+        for (number, name) in names.enumerated() {
+            try await self.database.deliver([
+                TestEvents.inApp(
+                    TestEvents.impression, id: number, message: "m\(number)", campaign: name)
+            ])
+        }
+        // As builds left it that used the ids of erased rows again.
+        try self.database.change("UPDATE counts SET newest = 1")
+        let rows = try self.database.report().inAppMessages.rows
+        #expect(rows.sorted { $0.messageID < $1.messageID }.map(\.campaign) == names)
+    }
+
+    @Test("messages whose ids differ behind a zero byte are two")
+    func zeroByte() async throws {
+        for (number, message) in ["m\0one", "m\0two"].enumerated() {
+            try await self.database.deliver([
+                TestEvents.inApp(TestEvents.impression, id: number, message: message)
+            ])
+        }
+        #expect(try self.database.report().inAppMessages.rows.map(\.impressions) == [1, 1])
+    }
+
     @Test("D12, D21: Classic has no opens, and the same id of both products is two deliveries")
     func classic() async throws {
         try await self.database.deliver(
