@@ -35,11 +35,13 @@ extension DeadLetters {
     }
 
     /// Inserts a letter unless it exists, either under its journal's id or, from an earlier build,
-    /// with the same bytes and no id.
+    /// with the same bytes and no id. Its row id is above those of deleted letters too: a replay
+    /// that is under way settles by them, and `tail` follows them.
     static let insertion = """
         INSERT OR IGNORE INTO dead_letters (
-            journal, sink, sequence, position, hit_id, reason, tenant, refused_time, record)
-        SELECT :journal, :sink, :sequence, :position, :hitID, :reason, :tenant, :time, :record
+            rowid, journal, sink, sequence, position, hit_id, reason, tenant, refused_time, record)
+        SELECT max(:time, (SELECT coalesce(max(rowid), 0) + 1 FROM dead_letters)),
+            :journal, :sink, :sequence, :position, :hitID, :reason, :tenant, :time, :record
         WHERE NOT EXISTS (
             SELECT 1 FROM dead_letters
             WHERE journal = '' AND sink = :sink AND sequence = :sequence

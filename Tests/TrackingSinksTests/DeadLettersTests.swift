@@ -47,6 +47,23 @@ struct DeadLettersTests {
         #expect(try self.sequences() == [3, 4, 5])
     }
 
+    @Test("the row id of a letter that is gone is not used again: who follows them sees each")
+    func ids() async throws {
+        let letters = try DeadLetters(path: self.path)
+        var last: Int64 = 0
+        for sequence in 1...3 {
+            let batch = try TestHits.batch(
+                [TestEvents.push(.opened, id: sequence)], sequence: Int64(sequence))
+            try await letters.keep(batch, reasons: [0: "no", 1: "no"], sink: "s")
+            let ids = try await DatabaseQueue(path: self.path).write { database in
+                defer { _ = try? database.execute(sql: "DELETE FROM dead_letters") }
+                return try Int64.fetchAll(database, sql: "SELECT rowid FROM dead_letters")
+            }
+            #expect(ids.count == 2 && ids.allSatisfy { $0 > last }, "\(ids) after \(last)")
+            last = ids.max() ?? last
+        }
+    }
+
     @Test("a batch that comes again is kept once, for each sink")
     func twice() async throws {
         let letters = try DeadLetters(path: self.path)
