@@ -26,8 +26,8 @@ package actor StandardOutputSink: Sink {
         self.lines = try JSONLines()
     }
 
-    /// Writes the batch's lines; unavailable if the reader has closed the pipe, or still does not
-    /// read 4 s after the server began to stop.
+    /// Writes the batch's lines; unavailable if the reader has closed the pipe, or reads no more
+    /// 4 s after the server began to stop. One that reads gets the whole batch.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
         await SinkStop.during(grace: Self.grace) { stop in self.write(hits, until: stop) }
     }
@@ -37,10 +37,10 @@ package actor StandardOutputSink: Sink {
             let rejected = try self.lines.encode(hits)
             var rest = self.lines.bytes[...]
             while !rest.isEmpty {
-                if stop.isOver {
+                guard try self.hasRoom() else {
+                    if !stop.isOver { continue }
                     return .unavailable(reason: "nobody reads standard output: see to its reader")
                 }
-                guard try self.hasRoom() else { continue }
                 let piece = Self.firstPiece(of: rest)
                 try FileWriter.write(Bytes(rebasing: piece), to: self.descriptor)
                 rest = rest[piece.endIndex...]
@@ -52,16 +52,15 @@ package actor StandardOutputSink: Sink {
     }
 
     /// As many lines as fit into `PIPE_BUF`, or that much of a longer one. A pipe that has room
-    /// takes such a piece at once and whole (POSIX, `write`): the write does not block, and a stop
-    /// between two pieces leaves no part of a line.
+    /// takes such a piece whole, without blocking (POSIX, `write`). A terminal may still block.
     private static func firstPiece(of lines: Slice<Bytes>) -> Slice<Bytes> {
         let piece = lines.prefix(Int(PIPE_BUF))
         let end = piece.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? piece.endIndex
         return lines[..<end]
     }
 
-    /// Waits for a tenth of a second at most. Also true if the reader is gone, which the write then
-    /// tells.
+    /// Waits for room for a tenth of a second at most. Also true if the reader is gone, which the
+    /// write then tells.
     private func hasRoom() throws(WriteError) -> Bool {
         var polled = pollfd(fd: self.descriptor, events: Int16(POLLOUT), revents: 0)
         let count = poll(&polled, 1, 100)
