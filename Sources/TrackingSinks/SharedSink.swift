@@ -1,3 +1,4 @@
+internal import ServiceLifecycle
 internal import Synchronization
 package import TrackingCore
 
@@ -9,11 +10,18 @@ package final class SharedSink: Sink {
 
     private struct Turns {
         var isTaken = false
-        /// The forwarder or the replay, whichever came later.
-        var waiting: [CheckedContinuation<Void, Never>] = []
+        /// The forwarder, a replay or an erasure: whichever came later.
+        var waiting: [Waiting] = []
         /// The sink has told a replay of a loss, which only the forwarder can make good.
         var untoldLoss: String?
         var hasEnded = false
+        var isStopping = false
+    }
+
+    private struct Waiting {
+        /// Whether it gives up when the server stops, which waits for it.
+        let mayLeave: Bool
+        let turn: CheckedContinuation<Bool, Never>
     }
 
     /// Wraps a sink.
@@ -68,7 +76,7 @@ package final class SharedSink: Sink {
 
     /// Erases a subject in the wrapped sink, between two batches.
     package func erase(_ subject: Subject) async -> Erasure {
-        await self.inTurn {
+        await self.inTurn(orAtStop: .failed("the server stops: ask again")) {
             if self.turns.withLock(\.hasEnded) {
                 return .failed("it was taken out of the list of sinks")
             }
@@ -87,7 +95,7 @@ package final class SharedSink: Sink {
     package var replayed: any Sink { ReplayedSink(shared: self) }
 
     fileprivate func replay(_ hits: HitBatch) async -> SinkAnswer {
-        await self.inTurn {
+        await self.inTurn(orAtStop: .unavailable(reason: "the server stops")) {
             if self.turns.withLock(\.hasEnded) {
                 return .unavailable(reason: "it was taken out of the list of sinks")
             }
@@ -99,34 +107,44 @@ package final class SharedSink: Sink {
         }
     }
 
-    private func inTurn<Answer>(_ body: () async -> Answer) async -> Answer {
-        await self.take()
+    private func inTurn<Answer>(
+        orAtStop left: Answer? = nil, _ body: () async -> Answer
+    ) async -> Answer {
+        let hasTurn = await self.take(mayLeave: left != nil)
+        if !hasTurn, let left { return left }
         let answer = await body()
         let next = self.turns.withLock { turns in
             turns.isTaken = !turns.waiting.isEmpty
             return turns.isTaken ? turns.waiting.removeFirst() : nil
         }
-        next?.resume()
+        next?.turn.resume(returning: true)
         return answer
     }
 
-    private func take() async {
-        let isFree = self.turns.withLock { turns in
-            defer { turns.isTaken = true }
-            return !turns.isTaken
-        }
-        if isFree { return }
-        await withCheckedContinuation { continuation in
-            let isFree = self.turns.withLock { turns in
-                guard turns.isTaken else {
-                    turns.isTaken = true
-                    return true
+    private func take(mayLeave: Bool) async -> Bool {
+        await withGracefulShutdownHandler {
+            await withCheckedContinuation { turn in
+                self.turns.withLock { turns in
+                    if turns.isTaken, !(mayLeave && turns.isStopping) {
+                        turns.waiting.append(Waiting(mayLeave: mayLeave, turn: turn))
+                    } else {
+                        turn.resume(returning: !turns.isTaken)
+                        turns.isTaken = true
+                    }
                 }
-                turns.waiting.append(continuation)
-                return false
             }
-            if isFree { continuation.resume() }
+        } onGracefulShutdown: {
+            if mayLeave { self.leave() }
         }
+    }
+
+    private func leave() {
+        let left = self.turns.withLock { turns in
+            turns.isStopping = true
+            defer { turns.waiting.removeAll(where: \.mayLeave) }
+            return turns.waiting.filter(\.mayLeave)
+        }
+        for waiting in left { waiting.turn.resume(returning: false) }
     }
 }
 

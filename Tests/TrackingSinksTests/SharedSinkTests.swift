@@ -1,4 +1,6 @@
 // A sink that its forwarder and a replay use.
+internal import Logging
+internal import ServiceLifecycle
 internal import Synchronization
 internal import TestSupport
 internal import Testing
@@ -71,5 +73,45 @@ struct SharedSinkTests {
         let deliveries = sink.deliveries
         #expect(await replay.value == .unavailable(reason: "it was taken out of the list of sinks"))
         #expect(sink.deliveries == deliveries)
+    }
+
+    /// Erases a subject, as an admin's or a client's call does that the stop waits for.
+    private struct Erasing: Service {
+        let sink: SharedSink
+        let answers: AsyncStream<Erasure?>.Continuation
+
+        func run() async {
+            self.answers.yield(nil)
+            self.answers.yield(
+                await self.sink.erase(Subject(tenant: "default", ids: ["subject-1"])))
+        }
+    }
+
+    @Test("an erasure that waits for a sink's turn ends when the server stops")
+    func stop() async throws {
+        let sink = SilentSink()
+        let shared = SharedSink(sink)
+        let batch = try TestHits.batch([TestEvents.full(id: 1)])
+        let delivery = Task { await shared.deliver(batch) }
+        await sink.waitUntilAsked()
+        let answers = AsyncStream.makeStream(of: Erasure?.self)
+        let group = ServiceGroup(
+            services: [Erasing(sink: shared, answers: answers.continuation)],
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let stopped = Task { try await group.run() }
+        let atStop = Erasure.failed("the server stops: ask again")
+        for await answer in answers.stream {
+            // At first it says that it has begun.
+            guard let answer else {
+                await group.triggerGracefulShutdown()
+                continue
+            }
+            #expect(answer == atStop)
+            break
+        }
+        #expect(await shared.erase(Subject(tenant: "default", ids: ["subject-2"])) == atStop)
+        delivery.cancel()
+        _ = await delivery.value
+        try await stopped.value
     }
 }
