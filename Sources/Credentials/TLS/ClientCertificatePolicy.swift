@@ -1,9 +1,13 @@
+internal import Foundation
 internal import SwiftASN1
 internal import X509
 
 /// Applies `CertificateRules` to the whole chain of a client's certificate. The TLS library alone
 /// accepts RSA keys of 1024 bits and SHA-1.
 struct ClientCertificatePolicy: VerifierPolicy {
+    /// The caller's time; the library compares the chain's dates with the system's clock alone.
+    let now: Date
+
     /// This policy checks the key usage. Names may be critical too: `CertificateTenants` reads
     /// them.
     let verifyingCriticalExtensions: [ASN1ObjectIdentifier] = [
@@ -14,6 +18,9 @@ struct ClientCertificatePolicy: VerifierPolicy {
         chain: UnverifiedCertificateChain
     ) -> PolicyEvaluationResult {
         for certificate in chain {
+            if let invalidity = CertificateRules.invalidity(of: certificate, at: self.now) {
+                return .failsToMeetPolicy(reason: "a certificate \(invalidity)")
+            }
             if let weakness = CertificateRules.keyWeakness(of: certificate) {
                 return .failsToMeetPolicy(reason: "a certificate \(weakness)")
             }

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import TrackingCore
 internal import X509
 
@@ -12,6 +13,8 @@ struct ClientCertificateVerifier: Sendable {
     static let maxChainLength = 8
 
     let roots: [Certificate]
+    /// The time at which the whole chain has to be valid.
+    let now: Date
 
     /// Why a certificate was refused.
     struct Refusal: Error {
@@ -26,7 +29,7 @@ struct ClientCertificateVerifier: Sendable {
     ) async throws -> [Certificate] {
         var verifier = Verifier(rootCertificates: CertificateStore(self.roots)) {
             RFC5280Policy()
-            ClientCertificatePolicy()
+            ClientCertificatePolicy(now: self.now)
         }
         let result = await verifier.validate(
             leaf: leaf, intermediates: CertificateStore(intermediates))

@@ -8,19 +8,31 @@ package import X509
 ///
 /// A handshake is not enough. A client that resumes a session (the TLS library's tickets last 2
 /// hours) presents no certificate, and a connection may outlive its certificate or a change of the
-/// roots. For a call, a verified certificate only costs a lookup in a set.
+/// roots. For a call, a verified certificate only costs a lookup in a table.
 package final class ClientTrust: Sendable {
-    /// The number of verified certificates to remember; beyond it the set is cleared.
+    /// The number of verified certificates to remember; beyond it the table is cleared.
     static let maxRemembered = 4096
-    /// The number of intermediate CAs to remember for resumed sessions.
+    /// The number of intermediate CAs to remember for certificates that are not remembered.
     static let maxIntermediates = 64
+
+    /// What is remembered of a verified certificate.
+    private struct Taken {
+        /// What it was verified with: fewer than `ClientCertificateVerifier.maxChainLength`. Those
+        /// of another client may have the same names and other keys.
+        let intermediates: [Certificate]
+        /// The roots' generation that it was verified by.
+        let generation: Int
+        /// When the first certificate of its chain expires.
+        let end: Date
+    }
 
     private struct State {
         var roots: [Certificate]
-        /// Incremented when the roots change, so that results for the old roots are not remembered.
+        /// Incremented when the roots change: what the old ones verified is judged again.
         var generation = 0
-        var taken: Set<Certificate> = []
-        /// By subject: the library tries every order of those that have one name.
+        var taken: [Certificate: Taken] = [:]
+        /// Those of all clients, for a leaf without its own: a resumed session shows none. One for
+        /// each subject: the library tries every order of those that have one name.
         var intermediates: [DistinguishedName: Certificate] = [:]
     }
 
@@ -30,20 +42,21 @@ package final class ClientTrust: Sendable {
 
     var roots: [Certificate] { self.state.withLock { $0.roots } }
 
-    /// Replaces the roots, and forgets certificates verified by the old ones.
+    /// Replaces the roots. Certificates verified by the old ones are judged again.
     func replace(roots: [Certificate]) {
         self.state.withLock { state in
             guard state.roots != roots else { return }
             state.roots = roots
             state.generation &+= 1
-            state.taken = []
         }
     }
 
     /// Verifies what a client presents in its handshake; returns the chain, leaf first.
     ///
     /// - Throws: `ClientCertificateVerifier.Refusal`.
-    func chain(of presented: [NIOSSLCertificate]) async throws -> [Certificate] {
+    func chain(
+        of presented: [NIOSSLCertificate], at now: Date = Date()
+    ) async throws -> [Certificate] {
         guard presented.count <= ClientCertificateVerifier.maxChainLength else {
             throw ClientCertificateVerifier.Refusal(
                 reason: "\(presented.count) certificates, the limit is "
@@ -64,18 +77,46 @@ package final class ClientTrust: Sendable {
             throw ClientCertificateVerifier.Refusal(
                 reason: "two certificates have the same subject: present one path to a root")
         }
-        return try await self.judge(leaf, Array(certificates.dropFirst()))
+        return try await self.judge(leaf, Array(certificates.dropFirst()), at: now)
     }
 
     /// Whether the certificate of a connection is still accepted at `now`.
     package func isTaken(_ leaf: Certificate, at now: Date) async -> Bool {
         guard CertificateRules.invalidity(of: leaf, at: now) == nil else { return false }
-        let (isKnown, intermediates) = self.state.withLock { state in
-            (state.taken.contains(leaf), Array(state.intermediates.values))
+        let (known, generation, shared) = self.state.withLock { state in
+            (state.taken[leaf], state.generation, state.intermediates)
         }
-        if isKnown { return true }
+        if let known {
+            if known.generation == generation, now <= known.end { return true }
+            if await self.isVerified(leaf, known.intermediates, at: now) { return true }
+        }
+        // Its own may have expired, and other clients may have shown their renewal.
+        let path = Self.path(above: leaf, in: shared)
+        guard path != known?.intermediates else { return false }
+        return await self.isVerified(leaf, path, at: now)
+    }
+
+    /// The intermediates that lead upwards from `leaf` by their names.
+    private static func path(
+        above leaf: Certificate, in intermediates: [DistinguishedName: Certificate]
+    ) -> [Certificate] {
+        var path: [Certificate] = []
+        var issuer = leaf.issuer
+        // CAs that have signed each other would lead round in a circle.
+        while path.count < ClientCertificateVerifier.maxChainLength - 1,
+            let next = intermediates[issuer], !path.contains(next)
+        {
+            path.append(next)
+            issuer = next.issuer
+        }
+        return path
+    }
+
+    private func isVerified(
+        _ leaf: Certificate, _ intermediates: [Certificate], at now: Date
+    ) async -> Bool {
         do {
-            _ = try await self.judge(leaf, intermediates)
+            _ = try await self.judge(leaf, intermediates, at: now)
             return true
         } catch {
             return false
@@ -83,14 +124,20 @@ package final class ClientTrust: Sendable {
     }
 
     private func judge(
-        _ leaf: Certificate, _ intermediates: [Certificate]
+        _ leaf: Certificate, _ intermediates: [Certificate], at now: Date
     ) async throws -> [Certificate] {
         let (roots, generation) = self.state.withLock { ($0.roots, $0.generation) }
-        let chain = try await ClientCertificateVerifier(roots: roots).chain(of: leaf, intermediates)
+        let verifier = ClientCertificateVerifier(roots: roots, now: now)
+        let chain = try await verifier.chain(of: leaf, intermediates)
+        let taken = Taken(
+            intermediates: intermediates, generation: generation,
+            end: chain.map(\.notValidAfter).min() ?? now)
+        // Where the roots have changed meanwhile, the old generation has it judged again.
         self.state.withLock { state in
-            guard state.generation == generation else { return }
-            if state.taken.count >= Self.maxRemembered { state.taken = [] }
-            state.taken.insert(leaf)
+            if state.taken[leaf] == nil, state.taken.count >= Self.maxRemembered {
+                state.taken = [:]
+            }
+            state.taken[leaf] = taken
             for intermediate in chain.dropFirst().dropLast() {
                 if state.intermediates.count >= Self.maxIntermediates { state.intermediates = [:] }
                 state.intermediates[intermediate.subject] = intermediate

@@ -31,7 +31,8 @@ package final class ServerCertificates: CertificateReloader, Service {
     /// The accepted client certificates; unused without mTLS.
     package let clients: ClientTrust
     private let state: Mutex<State>
-    /// Serializes reads, so that the last one wins.
+    /// Held while files are read and while what was read is put in force, so that the last one
+    /// wins. Nobody who holds it takes it again: it is not recursive.
     private let reading = Mutex(())
 
     /// Reads and validates the files before the server listens.
@@ -69,7 +70,7 @@ package final class ServerCertificates: CertificateReloader, Service {
     /// Reads the files for a SIGHUP, which may have changed their paths but not the mode. A problem
     /// fails the whole reload.
     ///
-    /// - Returns: a closure that applies the change.
+    /// - Returns: a closure that applies the change, once no read is under way.
     /// - Throws: `ConfigurationError`.
     package func prepare(
         _ configuration: ServerTLSConfiguration
@@ -77,7 +78,10 @@ package final class ServerCertificates: CertificateReloader, Service {
         var configuration = configuration
         configuration.mode = self.mode
         let read = (configuration, try ServerIdentity(configuration, at: Date()))
-        return { self.replace(with: read.1, of: read.0, isAsked: true) }
+        return {
+            // A timed read of the old paths that is under way would undo the change after it.
+            self.reading.withLock { _ in self.replace(with: read.1, of: read.0, isAsked: true) }
+        }
     }
 
     /// Reads the files again every `tls.reload_seconds`, until the server stops.
@@ -151,6 +155,7 @@ package final class ServerCertificates: CertificateReloader, Service {
         }
     }
 
+    /// Puts in force what was read; the caller holds `reading`.
     private func replace(
         with identity: ServerIdentity, of configuration: ServerTLSConfiguration, isAsked: Bool
     ) {

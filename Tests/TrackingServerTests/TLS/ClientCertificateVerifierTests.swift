@@ -115,6 +115,58 @@ struct ClientCertificateVerifierTests {
         #expect(await !trust.isTaken(client, at: Date()))
     }
 
+    @Test("of authorities with one name, a client is judged anew by the one that it has shown")
+    func rekeyedAuthority() async throws {
+        let root = try TestAuthority("root")
+        let trust = ClientTrust(roots: [root.certificate])
+        var clients: [Certificate] = []
+        for _ in 0..<2 {
+            let between = try TestAuthority("between", below: root)
+            let client = try between.identity("client", usage: .clientAuth).certificate
+            let presented = try [client, between.certificate].map(self.presented)
+            _ = try await trust.chain(of: presented)
+            clients.append(client)
+        }
+        let another = try TestAuthority("another").certificate
+        for (roots, isTaken) in [
+            ([root.certificate, another], true), ([another], false), ([root.certificate], true),
+        ] {
+            trust.replace(roots: roots)
+            for client in clients {
+                #expect(await trust.isTaken(client, at: Date()) == isTaken)
+            }
+        }
+    }
+
+    @Test(
+        "a certificate that was taken is refused once an authority above it has expired",
+        arguments: [(1.0, 50.0), (50.0, 1.0)])
+    func expiredAuthority(_ betweenDays: Double, _ rootDays: Double) async throws {
+        let root = try TestAuthority("root", until: rootDays)
+        let between = try TestAuthority("between", until: betweenDays, below: root)
+        let client = try between.identity("client", usage: .clientAuth).certificate
+        let trust = ClientTrust(roots: [root.certificate])
+        let presented = try [client, between.certificate].map(self.presented)
+        _ = try await trust.chain(of: presented)
+        #expect(await trust.isTaken(client, at: TestIdentity.date(0.9)))
+        #expect(await !trust.isTaken(client, at: TestIdentity.date(1.1)))
+    }
+
+    @Test("where an authority has expired, its renewal that another client has shown counts")
+    func renewedAuthority() async throws {
+        let root = try TestAuthority("root")
+        let old = try TestAuthority("between", until: 1, below: root)
+        let renewal = try TestAuthority("between", until: 50, below: root, renewing: old)
+        let client = try old.identity("client", usage: .clientAuth).certificate
+        let other = try renewal.identity("other", usage: .clientAuth).certificate
+        let trust = ClientTrust(roots: [root.certificate])
+        _ = try await trust.chain(of: try [client, old.certificate].map(self.presented))
+        #expect(await !trust.isTaken(client, at: TestIdentity.date(2)))
+        _ = try await trust.chain(of: try [other, renewal.certificate].map(self.presented))
+        #expect(await trust.isTaken(client, at: TestIdentity.date(2)))
+        #expect(await !trust.isTaken(client, at: TestIdentity.date(51)), "it has expired too")
+    }
+
     private func presented(_ certificate: Certificate) throws -> NIOSSLCertificate {
         try NIOSSLCertificate(bytes: try certificate.serializeAsPEM().derBytes, format: .der)
     }

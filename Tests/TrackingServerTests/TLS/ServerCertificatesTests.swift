@@ -1,5 +1,6 @@
 // Certificates in a running transport: what new handshakes see after a reload, and who the handler
 // finds at the other end.
+internal import Dispatch
 internal import Foundation
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
@@ -77,6 +78,25 @@ struct ServerCertificatesTests {
         }
     }
 
+    @Test("a read of the old files that is under way does not undo a SIGHUP's new paths")
+    func readUnderWay() async throws {
+        try await TLSBench.with(.tls) { bench in
+            try bench.files.writeClient("other", try bench.authority.identity(until: 30.5))
+            var (old, new) = (ServerTLSConfiguration(), ServerTLSConfiguration())
+            (old.certificatePath, old.keyPath) = (bench.files.certificate, bench.files.key)
+            (new.certificatePath, new.keyPath) = bench.files.client("other")
+            // A change that falls between two reads would prove nothing, hence several.
+            for _ in 0..<10 {
+                try bench.certificates.prepare(old)()
+                let change = try bench.certificates.prepare(new)
+                let reader = EndlessReader(bench.certificates)
+                change()
+                reader.end()
+                #expect(bench.certificates.certificateDaysLeft == 30)
+            }
+        }
+    }
+
     @Test(
         "the start says how many days are left, and warns under 14",
         arguments: [(14.5, 1), (13.5, 2)])
@@ -124,5 +144,30 @@ struct ServerCertificatesTests {
             #expect(await bench.isServed(trusting: bench.authority))
             #expect(bench.service.peers == [])
         }
+    }
+}
+
+/// Reads a server's files one time after the other, as its timer does. On a thread: a task that
+/// never waits would leave too few for the others.
+private final class EndlessReader: Sendable {
+    private let isOver = Mutex(false)
+    private let begun = DispatchSemaphore(value: 0)
+    private let ended = DispatchSemaphore(value: 0)
+
+    /// Returns once the files were read for the first time.
+    init(_ certificates: ServerCertificates) {
+        Thread.detachNewThread {
+            certificates.reload()
+            self.begun.signal()
+            while !self.isOver.withLock({ $0 }) { certificates.reload() }
+            self.ended.signal()
+        }
+        self.begun.wait()
+    }
+
+    /// Waits for the read that is under way.
+    func end() {
+        self.isOver.withLock { $0 = true }
+        self.ended.wait()
     }
 }

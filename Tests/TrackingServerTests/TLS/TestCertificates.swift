@@ -9,12 +9,12 @@ struct TestAuthority {
     let certificate: Certificate
     private let key: Certificate.PrivateKey
 
-    /// Negative days are in the past. Without an issuer, it is a root.
+    /// Negative days are in the past. Without an issuer, it is a root. A renewal keeps the key.
     init(
         _ name: String = "authority", from: Double = -1, until: Double = 100,
-        below parent: TestAuthority? = nil
+        below parent: TestAuthority? = nil, renewing old: TestAuthority? = nil
     ) throws {
-        let key = Certificate.PrivateKey(P256.Signing.PrivateKey())
+        let key = old?.key ?? Certificate.PrivateKey(P256.Signing.PrivateKey())
         self.key = key
         self.certificate = try Certificate(
             version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: key.publicKey,
