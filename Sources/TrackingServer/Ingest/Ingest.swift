@@ -21,8 +21,9 @@ final class Ingest: Sendable {
     let tap: VerdictTap
     /// Keeps refused events; nil if none are kept.
     let quarantine: Quarantine?
-    /// Serves calls that record nothing.
+    /// Serves calls that record nothing, each in its turn.
     let sideCalls = SideCalls()
+    let sideTurns = SideTurns()
 
     init(
         admission: Admission, journal: Journal, budget: MemoryBudget, quotas: TenantQuotas,
@@ -62,7 +63,8 @@ final class Ingest: Sendable {
             return (request, reader.reportsAccepted)
         }
         request.isTapped = isTapped
-        self.rejections?.note(request, at: receiveTime)
+        // A refused call is never settled. Refused events are noted once they are: see `count`.
+        if request.violation != nil { self.rejections?.note(request, at: receiveTime) }
         let span = self.begin(request, &trace)
         return (request, span, reportsAccepted)
     }
@@ -86,6 +88,11 @@ final class Ingest: Sendable {
     /// Counts settled requests of a tenant, shows them to readers of verdicts, and keeps what was
     /// refused.
     func count(_ requests: [AdmittedRequest], of method: RequestMethod, _ tenant: Tenant) {
+        // First, so that who sees the counts sees these too. What is to be sent again is not
+        // rejected yet.
+        for request in requests where request.violation == nil && !request.isToRetry {
+            self.rejections?.note(request, at: request.receiveTime)
+        }
         self.metrics.count(requests, of: method)
         self.tap.show(requests, of: tenant.name)
         self.quarantine?.keep(requests, of: tenant.name)

@@ -1,4 +1,3 @@
-internal import DequeModule
 internal import Foundation
 internal import HTTP2Edge
 internal import SightlineProtos
@@ -7,8 +6,8 @@ internal import TrackingCore
 internal import TrackingJournal
 internal import TrackingLedger
 
-/// Serves calls that record nothing one after another, on a thread of their own. So they use at
-/// most one core, and compete with streams only where there is no other.
+/// Serves calls that record nothing, on a thread of their own. So they use at most one core, and
+/// compete with streams only where there is no other. `SideTurns` lets them come one by one.
 actor SideCalls {
     /// The queue of these calls.
     static let queue = DispatchQueue(label: "sightline.side")
@@ -19,34 +18,13 @@ actor SideCalls {
         Self.executor.asUnownedSerialExecutor()
     }
 
-    private var isBusy = false
-    /// Those who wait for their turn: at most as many as there are streams.
-    private var waiting: Deque<CheckedContinuation<Void, Never>> = []
-
-    /// Runs a call that waits for the journal, alone. An actor begins the next call while one
-    /// waits: so all of them would stand in the journal's queue, and each commit behind them.
-    func alone<Answer: Sendable>(
-        _ body: @Sendable () async throws -> Answer
-    ) async rethrows -> Answer {
-        if self.isBusy {
-            await withCheckedContinuation { self.waiting.append($0) }
-        } else {
-            self.isBusy = true
-        }
-        defer {
-            // It stays busy for the next one, so that no other comes before that.
-            if let next = self.waiting.popFirst() { next.resume() } else { self.isBusy = false }
-        }
-        return try await body()
-    }
-
     /// Explains the events of a request.
     ///
     /// - Throws: the status of a request that is refused as a whole.
     func explain(
         _ request: RequestBytes, _ explainer: Explainer
     ) async throws -> Sightline_V1_ExplainEventsResponse {
-        try await self.alone { try await explainer.explain(request, isolation: self) }
+        try await explainer.explain(request, isolation: self)
     }
 
     /// Inspects the payload of a request.
@@ -77,8 +55,7 @@ actor SideCalls {
                         + "send the delivery's own id")
             ).status
         }
-        return .init(
-            await self.alone { await journal.account(of: message.deliveryID, tenant: tenant) })
+        return .init(await journal.account(of: message.deliveryID, tenant: tenant))
     }
 
     private static func message<Message: SwiftProtobuf.Message>(
@@ -96,10 +73,11 @@ actor SideCalls {
 }
 
 extension Ingest {
-    /// Serves such a call: charges it to the tenant's quota, and counts its bytes until it is
-    /// answered.
+    /// Serves such a call when it is its turn: charges it to the tenant's quota, and counts its
+    /// bytes until it is answered or has ended.
     ///
-    /// - Throws: the status of an exceeded quota, or errors of `answer`.
+    /// - Throws: the status of an exceeded quota or of a call too many, `CancellationError` if the
+    ///   call ends before its turn, or errors of `answer`.
     func aside<Answer: Sendable>(
         _ request: RequestBytes, events: Int, _ allowance: Allowance,
         _ answer: @Sendable (SideCalls) async throws -> Answer
@@ -107,7 +85,7 @@ extension Ingest {
         try allowance.take(events: events, bytes: request.count)
         self.budget.add(request.count)
         defer { self.budget.remove(request.count) }
-        return try await answer(self.sideCalls)
+        return try await self.sideTurns.run { try await answer(self.sideCalls) }
     }
 }
 

@@ -180,6 +180,8 @@ struct TrackingService: RegistrableRPCService {
             return answer
         } catch {
             self.ingest.metrics.count(method, .refused)
+            // The client is gone and hears nothing, or its connection closes and it comes again.
+            if error is CancellationError { throw ServiceError.closing.status }
             throw error
         }
     }

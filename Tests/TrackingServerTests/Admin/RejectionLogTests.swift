@@ -1,10 +1,16 @@
 // What is remembered of rejections: field and rule, bounded, and nothing that a client sent.
+internal import GRPCCore
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
 internal import TrackingCore
+internal import TrackingJournal
 
 @testable internal import AdminServer
+@testable internal import Credentials
+@testable internal import HTTP2Edge
+@testable internal import ServerConfiguration
+@testable internal import Telemetry
 @testable internal import TrackingServer
 
 struct RejectionLogTests {
@@ -58,5 +64,32 @@ struct RejectionLogTests {
         log.note(try TestRequests.malformed(1), at: 4)
         #expect(log.latest.map(\.code) == [.malformed, .required])
         #expect(log.latest.map(\.count) == [1, 2])
+    }
+
+    @Test("an event that is to be sent again leaves nothing yet, a request that is refused does")
+    func retried() throws {
+        let log = RejectionLog(maxRows: 5)
+        let ingest = Ingest(
+            admission: Admission(),
+            journal: try Journal(
+                directory: "", sinks: [], configuration: .diskless, onFailure: { _ in }),
+            budget: MemoryBudget(hardBytes: 1000, softPercent: 50),
+            quotas: try TenantQuotas(QuotaConfiguration()), metrics: ServerMetrics(),
+            rejections: log)
+        var trace = RequestTrace(method: "a.B/C", metadata: [:])
+        func settle(_ bytes: [UInt8], isToRetry: Bool) {
+            let (request, _, _) = ingest.admit(
+                RequestBytes(bytes), shape: .stream, tenant: .standard, receiveTime: 7,
+                trace: &trace)
+            request.isToRetry = isToRetry
+            ingest.count([request], of: .streamEvents, .standard)
+        }
+        let events = try TestEvents.request(1, [self.withoutID()])
+        settle(events, isToRetry: true)
+        #expect(log.latest == [])
+        settle(events, isToRetry: false)
+        settle([0xff], isToRetry: true)
+        #expect(log.latest.map(\.code) == [.malformed, .required])
+        #expect(log.latest.map(\.count) == [1, 1] && log.latest.map(\.lastTime) == [7, 7])
     }
 }

@@ -1,9 +1,22 @@
+// The turns of calls that record nothing: one has it, the others wait, and who ends leaves.
+// `Task.immediate` runs up to the first suspension before it returns: so a call waits by then.
+internal import GRPCCore
+internal import GRPCProtobuf
 internal import Synchronization
 internal import Testing
+internal import TrackingCore
+internal import TrackingJournal
 
+@testable internal import Credentials
+@testable internal import HTTP2Edge
+@testable internal import ServerConfiguration
 @testable internal import TrackingServer
 
+@Suite(.timeLimit(.minutes(10)))
 struct SideCallsTests {
+    private let turns = SideTurns()
+    private let counts = Counts()
+
     /// How many run now, ran at most at once, and are done.
     private final class Counts: Sendable {
         private let counts = Mutex((running: 0, most: 0, done: 0))
@@ -23,22 +36,135 @@ struct SideCallsTests {
                 $0.done += 1
             }
         }
+
+        /// A call that others could overtake.
+        func serve() async {
+            self.begin()
+            for _ in 0..<5 { await Task.yield() }
+            self.end()
+        }
     }
 
-    @Test("of the calls that wait for the journal one runs at a time, each in its turn")
-    func alone() async {
-        let (calls, counts) = (SideCalls(), Counts())
-        await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<100 {
-                group.addTask {
-                    await calls.alone {
-                        counts.begin()
-                        for _ in 0..<5 { await Task.yield() }
-                        counts.end()
-                    }
-                }
+    /// A call that keeps its turn until it is let go.
+    private struct Holder {
+        private let call: Task<Void, any Error>
+        private let end: AsyncStream<Void>.Continuation
+
+        init(_ turns: SideTurns) {
+            let (holding, end) = AsyncStream.makeStream(of: Void.self)
+            self.end = end
+            self.call = Task.immediate { try await turns.run { for await _ in holding {} } }
+        }
+
+        func letGo() async throws {
+            self.end.finish()
+            try await self.call.value
+        }
+    }
+
+    private func call() -> Task<Void, any Error> {
+        Task.immediate { try await self.turns.run { await self.counts.serve() } }
+    }
+
+    @Test("of the calls that record nothing one runs at a time, each in its turn")
+    func alone() async throws {
+        for call in (0..<100).map({ _ in self.call() }) { try await call.value }
+        #expect(self.counts.all == (0, 1, 100))
+    }
+
+    @Test("a call whose task is cancelled while it waits leaves, and the next one has its turn")
+    func cancelledWhileWaiting() async throws {
+        let holder = Holder(self.turns)
+        let (ended, next) = (self.call(), self.call())
+        ended.cancel()
+        await #expect(throws: CancellationError.self) { try await ended.value }
+        try await holder.letGo()
+        try await next.value
+        #expect(self.counts.all == (0, 1, 1))
+    }
+
+    @Test("a call whose stream ends while it waits leaves, and the next one has its turn")
+    func endedWhileWaiting() async throws {
+        let holder = Holder(self.turns)
+        let (ended, stream) = await withServerContextRPCCancellationHandle { stream in
+            (self.call(), stream)
+        }
+        let next = self.call()
+        stream.cancel()
+        await #expect(throws: CancellationError.self) { try await ended.value }
+        try await holder.letGo()
+        try await next.value
+        #expect(self.counts.all == (0, 1, 1))
+    }
+
+    @Test("a call that has ended before it comes is not served, and leaves the turn to others")
+    func endedBefore() async throws {
+        await #expect(throws: CancellationError.self) {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.cancelAll()
+                group.addTask { try await self.turns.run { await self.counts.serve() } }
+                try await group.waitForAll()
             }
         }
-        #expect(counts.all == (0, 1, 100))
+        let ended = await withServerContextRPCCancellationHandle { stream in
+            stream.cancel()
+            return self.call()
+        }
+        await #expect(throws: CancellationError.self) { try await ended.value }
+        try await self.call().value
+        #expect(self.counts.all == (0, 1, 1))
+    }
+
+    @Test("no turn is lost between many calls that come, end and are served")
+    func manyAtOnce() async throws {
+        for _ in 0..<200 {
+            let calls = (0..<20).map { _ in
+                Task { try await self.turns.run { await self.counts.serve() } }
+            }
+            for (number, call) in calls.enumerated() where number % 2 == 1 { call.cancel() }
+            for call in calls { _ = await call.result }
+        }
+        try await self.call().value
+        let counts = self.counts.all
+        #expect(counts.running == 0 && counts.most == 1 && counts.done > 200 * 10)
+    }
+
+    @Test("as many calls wait as may, and one more is told to come back")
+    func bound() async throws {
+        let holder = Holder(self.turns)
+        let waiting = (0..<SideTurns.maxWaiting).map { _ in self.call() }
+        let refused = self.call()
+        waiting[0].cancel()
+        await #expect(throws: CancellationError.self) { try await waiting[0].value }
+        let last = self.call()
+        try await holder.letGo()
+        let error = await #expect(throws: GoogleRPCStatus.self) { try await refused.value }
+        #expect(error?.details.compactMap(\.errorInfo).map(\.reason) == ["OVERLOADED"])
+        for call in waiting.dropFirst() { try await call.value }
+        try await last.value
+        #expect(self.counts.all == (0, 1, SideTurns.maxWaiting))
+    }
+
+    @Test("a call that ends while it waits leaves, with its bytes")
+    func bytes() async throws {
+        let ingest = Ingest(
+            admission: Admission(),
+            journal: try Journal(
+                directory: "", sinks: [], configuration: .diskless, onFailure: { _ in }),
+            budget: MemoryBudget(hardBytes: 1000, softPercent: 50),
+            quotas: try TenantQuotas(QuotaConfiguration()), metrics: ServerMetrics())
+        let allowance = try ingest.allowance(of: .standard)
+        let request = RequestBytes([UInt8](repeating: 0, count: 400))
+        let holder = Holder(ingest.sideTurns)
+        let call = Task.immediate {
+            try await ingest.aside(request, events: 1, allowance) { _ in await self.counts.serve() }
+        }
+        #expect(ingest.budget.bytesInFlight == 400)
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+        #expect(ingest.budget.bytesInFlight == 0)
+        try await holder.letGo()
+        #expect(self.counts.all == (0, 0, 0))
+        await ingest.journal.close()
     }
 }
