@@ -48,10 +48,11 @@ package final class Quarantine: Service {
     /// What became of events so far.
     package var currentCounts: Counts { self.counts.withLock { $0 } }
 
-    /// Queues the events that a settled request of a tenant keeps, as far as there is room.
+    /// Queues the refused events that settled requests of a tenant keep, as far as there is room.
+    /// Of a request that is to be sent again nothing is kept: it would be kept with each attempt.
     package func keep(_ requests: [AdmittedRequest], of tenant: String) {
         var dropped = 0
-        for request in requests where !request.keptEvents.isEmpty {
+        for request in requests where !request.isToRetry && !request.keptEvents.isEmpty {
             self.waiting.withLock { waiting in
                 for refusal in request.refusals where refusal.judgement.verdict.isRecoverable {
                     guard let kept = refusal.kept else { continue }

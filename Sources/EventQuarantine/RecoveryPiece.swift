@@ -45,6 +45,10 @@ package struct RecoveryPiece: Sendable {
     ) -> (settled: [QuarantineFile.Row], refused: [QuarantineFile.Row], counts: RecoveryCounts) {
         var (settled, refused) = ([QuarantineFile.Row](), [QuarantineFile.Row]())
         var counts = RecoveryCounts()
+        if request.isToRetry {
+            counts.interruption = "the journal takes nothing now"
+            return ([], [], counts)
+        }
         for refusal in request.refusals {
             let row = self.rows[Int(refusal.index)]
             if refusal.judgement.verdict.isRecoverable {
@@ -56,12 +60,10 @@ package struct RecoveryPiece: Sendable {
             }
         }
         for claim in request.claims {
-            switch request.verdict(of: claim) {
-            case .accepted: counts.accepted += 1
-            case .duplicate: counts.duplicate += 1
-            default:
-                counts.interruption = "the journal takes nothing now"
-                continue
+            if request.verdict(of: claim) == .accepted {
+                counts.accepted += 1
+            } else {
+                counts.duplicate += 1
             }
             settled.append(self.rows[Int(claim.index)])
         }

@@ -1,13 +1,13 @@
 extension AdmittedRequest {
     /// An event of a settled request, and what became of it.
     package struct Outcome {
-        /// The verdict, after deduplication.
+        /// The verdict that the client got, after deduplication and commit.
         package let verdict: Verdict
         /// The hits that are new.
         package let hits: HitKinds
         /// The warnings of an accepted event.
         package let warnings: Warnings
-        /// The violations of a rejected event.
+        /// The violations of a refused event; none if it is to be sent again.
         package let violations: [Violation]
         /// The event; nil if nothing of it is kept.
         package let event: Bytes?
@@ -26,10 +26,11 @@ extension AdmittedRequest {
         self.keptEvents.withUnsafeBytes { events in
             for refusal in self.refusals {
                 let event = refusal.kept.map { Bytes(rebasing: events[$0]) }
+                // As its client is told.
+                let violations = self.isToRetry ? [] : refusal.judgement.violations
                 body(
                     self.outcome(
-                        of: refusal.judgement.verdict, refusal.judgement.violations, event,
-                        index: refusal.index))
+                        of: self.verdict(of: refusal), violations, event, index: refusal.index))
             }
         }
         self.entries.withUnsafeBytes { entries in

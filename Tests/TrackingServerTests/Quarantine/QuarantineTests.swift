@@ -46,6 +46,18 @@ struct QuarantineTests {
         }
     }
 
+    @Test("nothing is kept of a request that is to be sent again, however often it is")
+    func retried() async throws {
+        try await TestDirectory.with { directory in
+            // Without room, what would be kept is counted.
+            let quarantine = try self.quarantine(directory, queueBytes: 0)
+            let (retried, refused) = (try self.rejected(3), try self.rejected(2))
+            retried.isToRetry = true
+            quarantine.keep([retried, refused, retried], of: "a")
+            #expect(quarantine.currentCounts.dropped == 2)
+        }
+    }
+
     @Test("what a reader of verdicts alone may see is not written, and what waits at the end is")
     func shutdown() async throws {
         try await TestDirectory.with { directory in

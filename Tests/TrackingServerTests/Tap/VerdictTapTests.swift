@@ -97,6 +97,20 @@ struct VerdictTapTests {
         #expect(reader.take() == nil)
     }
 
+    @Test("an event that is to be sent again is shown as its client is told, whoever refused it")
+    func retried() throws {
+        let tap = VerdictTap.with()
+        let reader = try tap.reader()
+        let request = try TappedRequests.admitted([
+            TestEvents.push("h1"), TestEvents.push("no good"), TestEvents.push("h2", flag: "off"),
+        ])
+        request.isToRetry = true
+        tap.show([request], of: "a")
+        let events = reader.takeAll().events
+        #expect(events.map(\.verdict) == [.retryLater, .retryLater, .retryLater])
+        #expect(events.allSatisfy { $0.violations.isEmpty })
+    }
+
     @Test("events wait up to tap.queue_bytes, and those beyond are missed, counted and told last")
     func queueBytes() throws {
         // An event without violations counts 512 bytes.
