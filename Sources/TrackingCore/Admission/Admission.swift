@@ -46,6 +46,35 @@ package struct Admission: Sendable {
         }
     }
 
+    /// The steps by which an event of a request is judged: as `admit` judges it, with its subject
+    /// hashed.
+    ///
+    /// - Parameters:
+    ///   - event: the bytes as they were sent.
+    ///   - tenant: who sent it.
+    ///   - receiveTime: the server's clock, in microseconds since 1970.
+    package func steps(of event: Bytes, tenant: String, receiveTime: Int64) -> [String] {
+        tenant.withBytes { self.steps(of: event, tenant: $0, receiveTime: receiveTime) }
+    }
+
+    private func steps(of event: Bytes, tenant: Bytes, receiveTime: Int64) -> [String] {
+        var steps = RecordedSteps()
+        do throws(WireError) {
+            let view = try EventView(event, remainingDepth: WireReader.maxDepth - 1)
+            if let hashed = try self.subjects?.hashed(view, tenant: tenant) {
+                // From here on as if it had been sent so.
+                let rest = Admission(rules: self.rules)
+                return hashed.withUnsafeBytes {
+                    rest.steps(of: $0, tenant: tenant, receiveTime: receiveTime)
+                }
+            }
+            _ = self.rules.judge(view, receiveTime: receiveTime, steps: &steps)
+        } catch {
+            steps.note("form: the bytes are no TrackingEvent (\(error))")
+        }
+        return steps.steps
+    }
+
     /// Splits a request into its events without copying them.
     package func read(_ request: Bytes, shape: RequestShape) -> RequestReader {
         RequestReader(request, shape: shape, maxEvents: self.rules.limits.requestEvents)
@@ -124,9 +153,7 @@ private struct Draft {
     ) {
         do throws(WireError) {
             let event = try EventView(bytes, remainingDepth: WireReader.maxDepth - 1)
-            if !isHashed, let subjects, !event.subjectID.isEmpty {
-                let hash = subjects(tenant: self.tenant, subject: event.subjectID).text
-                let hashed = try EventView.bytes(of: bytes, subject: hash)
+            if !isHashed, let hashed = try self.subjects?.hashed(event, tenant: self.tenant) {
                 // From here on as if it had been sent so.
                 return hashed.withUnsafeBytes {
                     self.take($0, rules, receiveTime: receiveTime, isHashed: true)
@@ -192,6 +219,15 @@ private struct Draft {
             self.eventTrace = TraceContext(
                 traceparent: event.traceparent, tracestate: event.tracestate)
         }
+    }
+}
+
+extension KeyedHash {
+    /// The bytes of a tenant's event with its subject hashed; nil if it has no subject.
+    fileprivate func hashed(_ event: EventView, tenant: Bytes) throws(WireError) -> [UInt8]? {
+        guard !event.subjectID.isEmpty else { return nil }
+        let hash = self.callAsFunction(tenant: tenant, subject: event.subjectID)
+        return try EventView.bytes(of: event.bytes, subject: hash.text)
     }
 }
 

@@ -44,7 +44,10 @@ package struct Explainer: Sendable {
             let admitted = self.admission.admit(
                 reader, bytes: buffer.count, tenant: self.tenant.name, receiveTime: receiveTime)
             if let violation = admitted.violation { throw ServiceError.request(violation).status }
-            return (admitted, reader.events.map { self.steps(of: $0, receiveTime: receiveTime) })
+            let steps = reader.events.map { event in
+                self.admission.steps(of: event, tenant: self.tenant.name, receiveTime: receiveTime)
+            }
+            return (admitted, steps)
         }
         if let journal = self.journal { admitted.claims = await journal.preview(admitted.claims) }
         return .with { response in
@@ -54,17 +57,6 @@ package struct Explainer: Sendable {
                     steps[index] + [self.windowStep(response, index)]
             }
         }
-    }
-
-    private func steps(of event: Bytes, receiveTime: Int64) -> [String] {
-        var steps = RecordedSteps()
-        do throws(WireError) {
-            let event = try EventView(event, remainingDepth: WireReader.maxDepth - 1)
-            _ = self.admission.rules.judge(event, receiveTime: receiveTime, steps: &steps)
-        } catch {
-            steps.note("form: the bytes are no TrackingEvent (\(error))")
-        }
-        return steps.steps
     }
 
     private func windowStep(
