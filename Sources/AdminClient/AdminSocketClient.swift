@@ -83,7 +83,7 @@ package struct AdminSocketClient {
                 for try await part in answer.body {
                     rest.writeImmutableBuffer(part)
                     guard rest.readableBytes <= Self.maxBytes else {
-                        throw AdminSocketError.unreachable(self.path, "a line has no end")
+                        throw AdminSocketError.unusable(self.path, "a line has no end")
                     }
                     while let line = rest.readLine() { try show(line) }
                     rest.discardReadBytes()
@@ -104,6 +104,9 @@ package struct AdminSocketClient {
         let (status, body): (HTTPResponseStatus, Data)
         do {
             (status, body) = try await self.answer(method, uri)
+        } catch is NIOTooManyBytesError {
+            throw AdminSocketError.unusable(
+                self.path, "it has over \(Self.maxBytes) bytes: ask for less, as by --tenant")
         } catch let error as HTTPClientError {
             throw AdminSocketError.unreachable(self.path, error.shortDescription)
         } catch {
@@ -117,7 +120,7 @@ package struct AdminSocketClient {
             decoder.keyDecodingStrategy = .convertFromSnakeCase
             return try decoder.decode(Answer.self, from: body)
         } catch {
-            throw AdminSocketError.unreachable(self.path, "its answer cannot be read: \(error)")
+            throw AdminSocketError.unusable(self.path, "it cannot be read: \(error)")
         }
     }
 
@@ -166,6 +169,8 @@ extension ByteBuffer {
 package enum AdminSocketError: Error, CustomStringConvertible {
     /// Nobody answers.
     case unreachable(String, String)
+    /// The server answers, and its answer is of no use.
+    case unusable(String, String)
     /// The server's reason.
     case refused(String)
 
@@ -178,6 +183,8 @@ package enum AdminSocketError: Error, CustomStringConvertible {
     package var description: String {
         switch self {
         case .refused(let reason): reason.printable
+        case .unusable(let path, let reason):
+            "the server's answer on \(path.printable) is of no use: \(reason.printable)"
         case .unreachable(let path, let reason):
             "no server answers on \(path.printable): \(reason.printable). Name the data directory "
                 + "of a running server with --data-dir, as the server's own user"

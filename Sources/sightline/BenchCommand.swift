@@ -13,13 +13,13 @@ struct BenchCommand: AsyncParsableCommand {
         commandName: "bench",
         abstract: "Load a server with new events, and measure its rate and its acks.",
         discussion: """
-            Every event is new, so the server keeps its hits, as of the app sightline.bench, which
-            `sightline report` leaves out. Without --rate the loop is closed, and latency follows
-            from --window. Compare latencies with --rate, where they count from when a request was
+            Every event is new, so the server keeps its hits, as of the app sightline.bench, which \
+            `sightline report` leaves out. Without --rate the loop is closed, and latency follows \
+            from --window. Compare latencies with --rate, where they count from when a request was \
             due.
-            Exit 0: every event was accepted. 1: some were not, or the server refused.
-            64: without --rate or --yes, a server with events of others is not loaded.
-            66: a file is missing. 69: the server cannot be reached, or acks no more.
+            Exit 0: every event was accepted. 1: some were not, or the server refused. 64: without \
+            --rate or --yes, a server with events of others is not loaded. 66: a file is missing. \
+            69: the server cannot be reached, or acks no more.
             """)
 
     @OptionGroup(title: "Security") var security: ClientSecurityOptions
@@ -99,10 +99,6 @@ struct BenchCommand: AsyncParsableCommand {
                 address: address, plan: plan,
                 security: security, credential: credential)
             summary = try await bench.run { report.take($0) }
-        } catch let error as FileReadError {
-            throw Console.fail(error, .noInput)
-        } catch let error as AbsentServerError {
-            throw Console.fail(error, .unavailable)
         } catch let error as BenchRefusal {
             throw Console.fail(error, .validationFailure)
         } catch {

@@ -18,7 +18,7 @@ struct ConfigPrintCommand: ParsableCommand {
         commandName: "print",
         abstract: "Show every key, its value, and where that was set.",
         discussion: """
-            Secrets are hidden. Exit 0; 78 if the configuration is wrong, after showing it: then
+            Secrets are hidden. Exit 0; 78 if the configuration is wrong, after showing it: then \
             the problems are on standard error.
             """)
 

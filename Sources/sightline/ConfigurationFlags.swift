@@ -14,7 +14,7 @@ struct ConfigurationFlags: ParsableArguments {
     @Option(help: "Directory of the journal and the sink's files.")
     var dataDir: String?
 
-    @Option(help: "Where hits go: \(SinkKind.names.joined(separator: ", ")).")
+    @Option(help: "Where hits go: \(SinkKind.names.joined(separator: ", ")), or a name to replay.")
     var sink: String?
 
     @Flag(help: "Listen on the network even without TLS or credentials.")

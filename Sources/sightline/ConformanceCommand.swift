@@ -10,9 +10,9 @@ struct ConformanceCommand: AsyncParsableCommand {
         commandName: "conformance",
         abstract: "Try whether a client keeps the contract of docs/clients.md.",
         discussion: """
-            Starts the client once for each scenario, against a server on 127.0.0.1 that cuts,
-            closes, delays, refuses, goes away and comes back full. The client reads events in JSON
-            from its standard input, and prints its results (docs/clients/conformance.md).
+            Starts the client once for each scenario, against a server on 127.0.0.1 that cuts, \
+            closes, delays, refuses, goes away and comes back full. The client reads events in \
+            JSON from its standard input, and prints its results (docs/clients/conformance.md).
             Exit 0: nothing is wrong. 1: something is. 69: the command starts no client.
             """)
 

@@ -1,8 +1,10 @@
+internal import AdminClient
 internal import ArgumentParser
 internal import EventFiles
 internal import Foundation
 internal import SightlineClient
 internal import TerminalText
+internal import TrackingSinks
 
 /// Writes to standard output and standard error, coloured on terminals only.
 enum Console {
@@ -77,9 +79,16 @@ enum Console {
         return code
     }
 
-    /// Prints why the client of a command fails; returns its exit code, or another error unchanged.
+    /// Prints why a command's files or its client fail; returns the exit code, or another error
+    /// unchanged.
     static func fail(client error: any Error) -> any Error {
         switch error {
+        case is FileReadError: return Self.fail(error, .noInput)
+        case is InputError: return Self.fail(error, .failure)
+        case is MissingPlatformError: return Self.fail(error, .validationFailure)
+        case is FileFormatError: return Self.fail(error, .configuration)
+        case is AbsentServerError, is AdminSocketError, is DatabaseFileError:
+            return Self.fail(error, .unavailable)
         case let error as TrackingClientError:
             switch error {
             case .gaveUp, .unreachable: return Self.fail(error, .unavailable)

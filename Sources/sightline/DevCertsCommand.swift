@@ -11,7 +11,7 @@ struct DevCertsCommand: ParsableCommand {
         commandName: "dev-certs",
         abstract: "Make certificates for trying TLS out; never for production.",
         discussion: """
-            Writes ca.pem, server.pem, server.key, client.pem and client.key (P-256; the files can
+            Writes ca.pem, server.pem, server.key, client.pem and client.key (P-256; the files can \
             be read by their owner alone). The authority's own key is thrown away.
             """)
 

@@ -12,10 +12,10 @@ struct ExplainCommand: AsyncParsableCommand {
         commandName: "explain",
         abstract: "Say what would become of events, and why.",
         discussion: """
-            Without --target the rules run here, with the defaults and no memory of earlier events.
-            Steps name their rules, as in (D22): --rule D22 prints that one.
-            Exit 0: every event was judged. 1: a line was bad. 66: a file is missing.
-            69: the server cannot be reached.
+            Without --target the rules run here, with the defaults and no memory of earlier \
+            events. Steps name their rules, as in (D22): --rule D22 prints that one.
+            Exit 0: every event was judged. 1: a line was bad. 66: a file is missing. 69: the \
+            server cannot be reached.
             """)
 
     /// The limits of a call, which is one request.
@@ -70,14 +70,6 @@ struct ExplainCommand: AsyncParsableCommand {
                 try self.input.check()
                 try await self.explainLines(badLines)
             }
-        } catch let error as FileReadError {
-            throw Console.fail(error, .noInput)
-        } catch let error as InputError {
-            throw Console.fail(error, .failure)
-        } catch let error as AbsentServerError {
-            throw Console.fail(error, .unavailable)
-        } catch let error as MissingPlatformError {
-            throw Console.fail(error, .validationFailure)
         } catch {
             throw Console.fail(client: error)
         }

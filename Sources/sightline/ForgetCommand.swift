@@ -13,15 +13,15 @@ struct ForgetCommand: AsyncParsableCommand {
         commandName: "forget",
         abstract: "Erase a recipient from this node and its sinks, for good.",
         discussion: """
-            The running server does it, and is asked through admin.sock in its data directory. It
-            remembers a keyed hash of the id, deletes the recipient's hits, dead letters and kept
-            events, and tells the sinks that can pass it on. What comes of the recipient later is
+            The running server does it, and is asked through admin.sock in its data directory. It \
+            remembers a keyed hash of the id, deletes the recipient's hits, dead letters and kept \
+            events, and tells the sinks that can pass it on. What comes of the recipient later is \
             delivered without the id. Counts stay as they are: they name nobody.
 
-            The receipt says what was done in each place, and what was not. Each node has its own
+            The receipt says what was done in each place, and what was not. Each node has its own \
             data: run it on all of them. To repeat it is safe.
 
-            Exit 0: it is done. 69: a place failed, or no server runs; repeat it then. 78: the
+            Exit 0: it is done. 69: a place failed, or no server runs; repeat it then. 78: the \
             configuration is wrong.
             """)
 

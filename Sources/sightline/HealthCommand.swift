@@ -12,9 +12,9 @@ struct HealthCommand: AsyncParsableCommand {
         commandName: "health",
         abstract: "Ask a server whether it takes events.",
         discussion: """
-            With --admin it asks the admin server over HTTP, which needs neither TLS nor
-            credentials: for probes beside the server. Exit 0: it is SERVING. 69: it is not, or
-            cannot be asked.
+            With --admin it asks the admin server over HTTP, which needs neither TLS nor \
+            credentials: for probes beside the server. Exit 0: it is SERVING. 66: a file is \
+            missing. 69: it is not SERVING, or cannot be asked.
             """)
 
     private static let timeout: Duration = .seconds(5)

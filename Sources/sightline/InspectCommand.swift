@@ -11,8 +11,8 @@ struct InspectCommand: ParsableCommand {
         commandName: "inspect",
         abstract: "Say what in a payload would spoil the tracking.",
         discussion: """
-            Exit 0: every payload would be tracked. 1: one would not, or makes no sense. 66: a file
-            is missing.
+            Exit 0: every payload would be tracked. 1: one would not, or makes no sense. 66: a \
+            file is missing.
             """)
 
     @Argument(help: "Payloads in JSON, one per file; - is standard input.")

@@ -12,7 +12,7 @@ struct KeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys", abstract: "Make, list and revoke API keys.",
         discussion: """
-            They work on the file itself, with or without a server. A running one takes the new
+            They work on the file itself, with or without a server. A running one takes the new \
             state at SIGHUP.
             """,
         subcommands: [KeysNewCommand.self, KeysListCommand.self, KeysRevokeCommand.self])
@@ -33,8 +33,13 @@ struct KeysFileOptions: ParsableArguments {
         let source = ConfigurationSource(
             flags: self.keysFile.map { ["auth.keys_file": $0] } ?? [:],
             environment: ProcessInfo.processInfo.environment, file: self.config)
-        let setting = source.load().settings.first { $0.key.name == "auth.keys_file" }
+        let loaded = source.load()
+        let setting = loaded.settings.first { $0.key.name == "auth.keys_file" }
         guard let path = setting?.text, !path.isEmpty else {
+            // A file that cannot be read sets nothing.
+            if case .failure(let error) = loaded.result {
+                throw Console.fail(error, .configuration)
+            }
             Console.error("sightline: auth.keys_file is not set: name the file with --keys-file")
             throw ExitCode.configuration
         }
@@ -85,6 +90,19 @@ struct KeysNewCommand: ParsableCommand {
         guard self.scopes.utf8.count <= 1024 else {
             throw ValidationError("--scopes has over 1024 bytes.")
         }
+        guard self.scopeNames.allSatisfy({ !$0.isEmpty && !$0.contains(where: \.isWhitespace) })
+        else {
+            throw ValidationError(
+                "--scopes \"\(self.scopes.printable)\" has to be words with commas between them, "
+                    + "such as tap,unmask.")
+        }
+    }
+
+    /// The scopes without the blanks around them.
+    private var scopeNames: [String] {
+        if self.scopes.isEmpty { return [] }
+        return self.scopes.split(separator: ",", omittingEmptySubsequences: false)
+            .map { $0.trimmingCharacters(in: .whitespaces) }
     }
 
     func run() throws {
@@ -94,7 +112,7 @@ struct KeysNewCommand: ParsableCommand {
         let now = Date()
         let record = KeyRecord(
             key, tenant: tenant, name: self.name,
-            scopes: self.scopes.split(separator: ",").map(String.init), created: now,
+            scopes: self.scopeNames, created: now,
             expires: self.expires.map { now.addingTimeInterval(Double($0) * 86_400) })
         do {
             try file.update { $0.append(record) }
@@ -179,7 +197,10 @@ struct KeysListCommand: ParsableCommand {
 struct KeysRevokeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke", abstract: "Revoke an API key permanently.",
-        discussion: "A running server refuses it after SIGHUP. Exit 1: there is no such key.")
+        discussion: """
+            A running server refuses new calls with it after SIGHUP. Open streams go on until \
+            connections.max_age_seconds, or a restart, ends them. Exit 1: there is no such key.
+            """)
 
     @OptionGroup var place: KeysFileOptions
 

@@ -15,18 +15,18 @@ struct RecoverCommand: AsyncParsableCommand {
         commandName: "recover",
         abstract: "Judge rejected events again, and record those that pass now.",
         discussion: """
-            For when what made the server refuse them has been mended. It works on the events in
-            quarantine.db: rejected ones, and those with an unknown flag. The running server does
-            it, by its rules, and is asked through admin.sock in its data directory. What it
-            accepts, knows already or suppresses is kept no more, so that a second time finds
+            For when what made the server refuse them has been mended. It works on the events in \
+            quarantine.db: rejected ones, and those with an unknown flag. The running server does \
+            it, by its rules, and is asked through admin.sock in its data directory. What it \
+            accepts, knows already or suppresses is kept no more, so that a second time finds \
             nothing; what it refuses stays.
 
-            Conditions of --where: code=CODE and field=PATH of a violation, tenant=, app=,
-            delivery=, verdict=rejected or suppressed_flag_unknown, since=TIME and until=TIME of
+            Conditions of --where: code=CODE and field=PATH of a violation, tenant=, app=, \
+            delivery=, verdict=rejected or suppressed_flag_unknown, since=TIME and until=TIME of \
             the receipt. An event has to meet all of them.
 
-            Exit 0: all were recorded. 1: some were refused again. 69: no server runs, it takes
-            nothing now, or there is no quarantine.db. 78: the configuration is wrong, or a newer
+            Exit 0: all were recorded. 1: some were refused again. 69: no server runs, it takes \
+            nothing now, or there is no quarantine.db. 78: the configuration is wrong, or a newer \
             build has written the file.
             """)
 

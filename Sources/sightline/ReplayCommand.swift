@@ -17,12 +17,14 @@ struct ReplayCommand: AsyncParsableCommand {
         discussion: """
             For when what made the sink refuse them has been mended; `tail --rejected` shows them \
             with their reasons. What the sink takes is forgotten, what it refuses again stays with \
-            its new reason. A running server does it itself, and is asked through admin.sock in
-            its data directory. With --since it delivers to --sink again what its hits.db keeps, \
-            or else its journal: a sink that knows hits by their id has each once, another twice.
-            Exit 0: the sink has them all. 1: some are left. 69: there are no dead letters, the \
-            sink takes nothing now, or --since finds no running server. 78: the configuration is \
-            wrong, or a newer build has written the letters.
+            its new reason. A running server does it itself, and is asked through admin.sock in \
+            its data directory. With --since it delivers to --sink what the hits.db of another \
+            sink has since then (of one without a filter), and the rest from the journal: a sink \
+            that knows hits by their id has each once, another twice.
+            Exit 0: the sink has them all. 1: it has refused some. 69: there is no \
+            dead_letters.db, the sink takes nothing now, or --since finds no running server. 78: \
+            the configuration is wrong, --sink has to say which sink, or a newer build has \
+            written the letters.
             """)
 
     @Option(help: "A YAML file of keys and values.")
@@ -100,9 +102,13 @@ struct ReplayCommand: AsyncParsableCommand {
         let time = try TimeOption.time(since, of: "--since")
         let counts = try await client.post(
             "/sinks/\(name)/replay", [("since", "\(time)")], as: HitReplay.Counts.self)
-        guard !self.json else { return try Console.json(counts) }
-        Console.out("\(counts.delivered) hits delivered to the sink \(name) once more")
-        if counts.refused > 0 { Console.out("\(counts.refused) refused") }
+        if self.json {
+            try Console.json(counts)
+        } else {
+            Console.out("\(counts.delivered) hits delivered to the sink \(name) once more")
+            if counts.refused > 0 { Console.out("\(counts.refused) refused") }
+        }
+        if counts.refused > 0 { throw ExitCode.failure }
     }
 
     // MARK: Dead letters

@@ -10,8 +10,8 @@ struct SendCommand: AsyncParsableCommand {
         commandName: "send",
         abstract: "Send events to a server until each has its verdict.",
         discussion: """
-            Exit 0: every event has a final verdict (a rejection is one). 1: a line was bad, or the
-            server refused. 66: a file is missing. 69: the server cannot be reached.
+            Exit 0: every event has a final verdict (a rejection is one). 1: a line was bad, or \
+            the server refused. 66: a file is missing. 69: the server cannot be reached.
             """)
 
     @OptionGroup var input: EventInput

@@ -15,11 +15,11 @@ struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Run the service.",
         discussion: """
-            Values come from flags, then SIGHTLINE_… variables, then the file, then defaults;
-            SIGHUP reads them again, and docs/configuration.md lists every key. Exits with 0 after
-            SIGTERM or SIGINT, 69 if the port or the data directory is in use, 74 if the journal's
-            disk failed, 78 if the configuration is wrong or a newer build has written
-            the data directory.
+            Values come from flags, then SIGHTLINE_… variables, then the file, then defaults; \
+            SIGHUP reads them again, and docs/configuration.md lists every key. Exits with 0 after \
+            SIGTERM or SIGINT, 69 if the port or the data directory is in use or a database cannot \
+            be opened, 74 if the journal's disk failed, 78 if the configuration is wrong or a \
+            newer build has written the data directory.
             """)
 
     @Option(help: "A YAML file of keys and values.")

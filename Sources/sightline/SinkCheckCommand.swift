@@ -13,8 +13,8 @@ struct SinkCheckCommand: AsyncParsableCommand {
         commandName: "check",
         abstract: "Try whether a backend keeps to the protocol of the grpc sink.",
         discussion: """
-            Delivers some thousand hits of the tenant sightline-check, of journals that are made
-            up: give it a backend whose data can be thrown away. It breaks streams off, sends hits
+            Delivers some thousand hits of the tenant sightline-check, of journals that are made \
+            up: give it a backend whose data can be thrown away. It breaks streams off, sends hits \
             that may be refused, sends again, sends fast, and says in a sentence what is wrong.
             Exit 0: nothing is wrong. 1: something is. 69: no backend answers.
             """)

@@ -9,7 +9,7 @@ extension SinksCommand {
         static let configuration = CommandConfiguration(
             commandName: "sql", abstract: "Print the SQL of a sink's tables, to be run by psql.",
             discussion: """
-                For postgresql.migrate: false. It creates what is missing and changes nothing that
+                For postgresql.migrate: false. It creates what is missing and changes nothing that \
                 is there, so it may be run again, as each month for the partitions of the next.
                 """)
 

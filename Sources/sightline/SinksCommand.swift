@@ -11,9 +11,9 @@ struct SinksCommand: AsyncParsableCommand {
         commandName: "sinks",
         abstract: "List a running server's sinks; pause, resume, forget, try or check one.",
         discussion: """
-            All but `try`, `check` and `sql` ask the server through the Unix socket admin.sock in
-            its data directory, as the server's own user. Exit 0: done. 69: no server answers there,
-            or it has no such sink.
+            All but `try`, `check` and `sql` ask the server through the Unix socket admin.sock in \
+            its data directory, as the server's own user. Exit 0: done. 69: no server answers \
+            there, or it has no such sink.
             """,
         subcommands: [
             List.self, Pause.self, Resume.self, Forget.self, SinkTryCommand.self,
@@ -64,9 +64,9 @@ struct SinksCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Stop delivery to a sink after the batch that is under way.",
             discussion: """
-                The journal keeps what comes: for a required sink until it is full, and clients are
-                told to send again; for another sink up to its max_lag_bytes. A pause ends with
-                `sightline sinks resume`, or with the server.
+                The journal keeps what comes: for a required sink until it is full, and clients \
+                are told to send again; for another sink up to its max_lag_bytes. A pause ends \
+                with `sightline sinks resume`, or with the server.
                 """)
 
         @OptionGroup var server: Server
@@ -94,8 +94,8 @@ struct SinksCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Forget where a sink was that is configured no more.",
             discussion: """
-                A sink that is taken out of the configuration keeps its place in the journal, so
-                that it goes on from there, with a gap for what has gone since, if it comes back.
+                A sink that is taken out of the configuration keeps its place in the journal, so \
+                that it goes on from there, with a gap for what has gone since, if it comes back. \
                 Forgotten, it begins anew. Its files and dead letters stay.
                 """)
 

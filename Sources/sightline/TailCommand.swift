@@ -16,14 +16,14 @@ struct TailCommand: AsyncParsableCommand {
         commandName: "tail",
         abstract: "Show what has come in, newest last.",
         discussion: """
-            With --follow and --target it shows the verdicts on all events as the server gives
-            them, those of rejected and suppressed events too: at HOST:PORT those of the tenant
-            whose key or token has the scope "tap", at unix:PATH, the admin.sock in the server's
-            data directory, those of all tenants. Ids, custom fields and payloads are shown with
+            With --follow and --target it shows the verdicts on all events as the server gives \
+            them, those of rejected and suppressed events too: at HOST:PORT those of the tenant \
+            whose key or token has the scope "tap", at unix:PATH, the admin.sock in the server's \
+            data directory, those of all tenants. Ids, custom fields and payloads are shown with \
             --unmasked alone, which needs the scope "unmask" beside "tap".
 
-            Exit 0: shown. 1: the server refused. 69: there is no database to read, or no server,
-            or it has stopped. 78: a newer build has written the database.
+            Exit 0: shown. 1: the server refused. 66: a file is missing. 69: there is no database \
+            to read, or no server, or it has stopped. 78: a newer build has written the database.
             """)
 
     private static let pollInterval: Duration = .milliseconds(500)
@@ -87,22 +87,13 @@ struct TailCommand: AsyncParsableCommand {
             } else {
                 try await self.show(HitRow.self)
             }
-        } catch let error as FileFormatError {
-            throw Console.fail(error, .configuration)
-        } catch let error as AdminSocketError {
-            if case .refused = error { throw Console.fail(error, .failure) }
-            throw Console.fail(error, .unavailable)
-        } catch let error as TrackingClientError {
-            throw Console.fail(client: error)
-        } catch let error as SightlineClientError {
-            throw Console.fail(client: error)
-        } catch let error as FileReadError {
-            throw Console.fail(error, .noInput)
-        } catch let error as DatabaseFileError {
-            throw Console.fail(error, .unavailable)
+        } catch AdminSocketError.refused(let reason) {
+            throw Console.fail(AdminSocketError.refused(reason), .failure)
         } catch let error as DatabaseError {
             throw Console.fail(
                 DatabaseFileError.unreadable(path: self.dataDir, reason: "\(error)"), .unavailable)
+        } catch {
+            throw Console.fail(client: error)
         }
     }
 

@@ -27,7 +27,7 @@ struct TapOptions: ParsableArguments {
         })
     var verdict: [Verdict] = []
 
-    @Option(help: "With --target: the share of events to show, 0 to 1.")
+    @Option(help: "With --target: the share of events to show, above 0, at most 1.")
     var samplingRatio: Double = 1
 
     @Flag(help: "With --target: show personal data too.")

@@ -10,7 +10,7 @@ struct ValidateCommand: ParsableCommand {
         commandName: "validate",
         abstract: "Say everything that is wrong with a configuration.",
         discussion: """
-            Looks at the file, the flags and the SIGHTLINE_… variables as `sightline serve` would,
+            Looks at the file, the flags and the SIGHTLINE_… variables as `sightline serve` would, \
             and at the files and the directory that they name. Starts nothing and changes nothing.
             Exit 0: a server could start with it. 78: it could not.
             """)

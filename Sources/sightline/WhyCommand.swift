@@ -17,8 +17,8 @@ struct WhyCommand: AsyncParsableCommand {
             Reads the ledger of what counted and what did not: of a running server through the \
             socket in its data directory, or of a stopped one from its files; with --target from a \
             server elsewhere, as the tenant of the credentials.
-            Exit 0: told. 69: there is no ledger to read, or the server cannot be reached. 78: a \
-            newer build has written the files.
+            Exit 0: told. 66: a file is missing. 69: there is no ledger to read, or the server \
+            cannot be reached. 78: a newer build has written the files.
             """)
 
     @Argument(help: "The delivery's id, or an in-app message's.")
@@ -68,12 +68,6 @@ struct WhyCommand: AsyncParsableCommand {
             if let target { return [try await self.ask(target)] }
             return try await LedgerSource(dataDirectory: self.dataDir)
                 .accounts(of: self.delivery, tenant: self.tenant)
-        } catch let error as FileFormatError {
-            throw Console.fail(error, .configuration)
-        } catch let error as DatabaseFileError {
-            throw Console.fail(error, .unavailable)
-        } catch let error as AdminSocketError {
-            throw Console.fail(error, .unavailable)
         } catch let error as DatabaseError {
             throw Console.fail(
                 DatabaseFileError.unreadable(path: self.dataDir, reason: "\(error)"), .unavailable)

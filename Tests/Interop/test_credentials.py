@@ -123,6 +123,15 @@ REFUSED = (grpc.StatusCode.UNAUTHENTICATED, "CREDENTIALS_REFUSED")
 MISSING = (grpc.StatusCode.UNAUTHENTICATED, "CREDENTIALS_MISSING")
 
 
+def test_scopes_are_words_between_commas(keys):
+    keys.new("shop-a", "--scopes", "tap, unmask")
+    assert [row["scopes"] for row in keys.list().values()] == [["tap", "unmask"]]
+    for scopes in ("tap,,unmask", "tap unmask", ",", " "):
+        wrong = keys.run("new", "--tenant", "shop-a", "--scopes", scopes, code=64)
+        assert "such as tap,unmask" in wrong.stderr
+    assert len(keys.list()) == 1
+
+
 def test_a_key_gives_its_tenant_and_a_revoked_one_nothing(make_server, keys, tmp_path):
     """A key of `sightline keys new` is taken; after `revoke` and a restart it is refused."""
     first, second = keys.new("shop-a", "--name", "web"), keys.new("shop-b", "--expires", "1")

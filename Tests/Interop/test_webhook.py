@@ -254,6 +254,17 @@ def test_410_pauses_the_sink_until_it_is_resumed(make_server, receiver, figure, 
     check(server, receiver, [client], figure, "410 and a resume")
 
 
+def test_a_replay_of_kept_hits_ends_with_1_where_some_are_refused(make_server, receiver, seed):
+    client = Client(0, seed)
+    server = make_server(*receiver.options, "--set=journal.retain_seconds=3600").start()
+    send(server, client)
+    wait_until_drained(server, "webhook")
+    refused = len(receiver.ids("refused"))
+    told = run("replay", *receiver.options, "--data-dir", server.directory, "--since", "1h",
+               "--json", code=1)
+    assert json.loads(told.stdout)["refused"] == refused > 0
+
+
 @pytest.mark.parametrize("is_known", [True, False])
 def test_the_receivers_certificate_has_to_be_its_hosts(make_server, folder, seed, is_known):
     """TLS to the address that was checked: the name in the certificate still counts."""
