@@ -68,6 +68,6 @@ extension Journal.Configuration: KeyedConfiguration {
             "seconds that a batch is kept after every sink has it, in at most half of max_bytes"),
         .number(
             "journal.recent_hits", \.windowCapacity, 1...(1 << 28),
-            "facts that the duplicate window remembers, 36 bytes of memory each"),
+            "facts that the duplicate window remembers, 40 to 72 bytes of memory each"),
     ]
 }
