@@ -177,7 +177,7 @@ struct SQLiteSinkTests {
     func cursor() async throws {
         let sink = try self.sink()
         for (id, sequence, journal) in [
-            (1, 5, "j"), (2, 5, "j"), (1, 5, "j"), (3, 4, "j"), (4, 1, "k"), (2, 6, "j"),
+            (1, 5, "j"), (2, 5, "j"), (1, 6, "j"), (3, 4, "j"), (4, 1, "k"),
         ] {
             let batch = try TestHits.batch(
                 [TestEvents.full(id: id)], sequence: Int64(sequence), journal: journal)
