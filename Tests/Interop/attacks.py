@@ -191,6 +191,30 @@ def worst_payload() -> str:
     return "{" + ",".join(parts) + "}"
 
 
+def ended_explanations(target: str, until: float) -> int:
+    """Finding 7: calls that take long and end at once, so that their streams are free for others."""
+    event = e.TrackingEvent(event_id="x", app_id="com.example.shop", platform=e.PLATFORM_ANDROID)
+    request = gzip.compress(s.ExplainEventsRequest(events=[event] * 2000).SerializeToString())
+    count = 0
+    for _ in moments(until):
+        with Peer(target) as peer:
+            # As many as the server allows resets in its time.
+            for batch in range(2):
+                streams = range(160 * batch + 1, 160 * batch + 161, 2)
+                for stream in streams:
+                    peer.send(
+                        peer.headers(stream, "ExplainEvents", ("grpc-timeout", "15m"),
+                                     ("grpc-encoding", "gzip")),
+                        peer.message(stream, request, is_compressed=True, end=True))
+                    count += 1
+                for stream in streams:
+                    try:
+                        peer.wait_for_status(stream, 0.5)
+                    except AssertionError:
+                        break
+    return count
+
+
 def crowded_keys(target: str, until: float) -> int:
     """Finding 6: facts whose keys fall into few slots of the window of recent hits."""
     source, events = crowded_events(), []
@@ -251,6 +275,7 @@ ATTACKS = {
     "5-inflated-messages": Attack(inflated_messages),
     "6-inspections": Attack(inspections),
     "6-crowded-keys": Attack(crowded_keys, (f"--set=journal.recent_hits={RECENT_HITS}",)),
+    "7-ended-explanations": Attack(ended_explanations),
 }
 
 

@@ -13,9 +13,10 @@ MOST_MIB = 256
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_leaves_the_server_alive_and_small(name, amount, figure, tmp_path):
-    """Findings 1 to 6: each attack by itself, from one client."""
+    """Findings 1 to 7: each attack by itself, from one client."""
     # At full speed: nothing but what is tested here may hold the attack.
     effect = measure(name, tmp_path, amount(SAMPLE_SECONDS, WHOLE_SECONDS), MANY_CONNECTIONS)
     figure(f"attacks: {effect}")
     assert effect.lives, f"the server ended with {effect.exit_code}"
+    assert not effect.failures, f"{effect.failures} calls of another client failed"
     assert effect.growth <= MOST_MIB * MIB, f"{effect.growth / MIB:.0f} MiB more than idle"

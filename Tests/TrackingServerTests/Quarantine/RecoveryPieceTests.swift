@@ -57,8 +57,11 @@ struct RecoveryPieceTests {
 
     @Test("events that the journal did not take are neither settled nor refused")
     func interruption() throws {
-        let piece = try #require(
-            RecoveryPiece.pieces(of: [try self.row(1, TestEvents.push("1"))]).first)
+        let rows = try [
+            self.row(1, TestEvents.push("1")), self.row(2, TestEvents.push("no good")),
+            self.row(3, TestEvents.push("3", flag: "off")),
+        ]
+        let piece = try #require(RecoveryPiece.pieces(of: rows).first)
         let request = piece.admitted(by: RuleSet(), app: nil, receiveTime: 0)
         request.isToRetry = true
         let outcome = piece.outcome(of: request)
