@@ -76,7 +76,7 @@ package final class SharedSink: Sink {
 
     /// Erases a subject in the wrapped sink, between two batches.
     package func erase(_ subject: Subject) async -> Erasure {
-        await self.inTurn(orAtStop: .failed("the server stops: ask again")) {
+        await self.inTurn(orAtStop: .failed("\(Task.stopReason): ask again")) {
             if self.turns.withLock(\.hasEnded) {
                 return .failed("it was taken out of the list of sinks")
             }
@@ -95,7 +95,7 @@ package final class SharedSink: Sink {
     package var replayed: any Sink { ReplayedSink(shared: self) }
 
     fileprivate func replay(_ hits: HitBatch) async -> SinkAnswer {
-        await self.inTurn(orAtStop: .unavailable(reason: "the server stops")) {
+        await self.inTurn(orAtStop: .unavailable(reason: Task.stopReason)) {
             if self.turns.withLock(\.hasEnded) {
                 return .unavailable(reason: "it was taken out of the list of sinks")
             }

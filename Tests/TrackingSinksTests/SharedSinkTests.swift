@@ -99,7 +99,7 @@ struct SharedSinkTests {
             services: [Erasing(sink: shared, answers: answers.continuation)],
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let stopped = Task { try await group.run() }
-        let atStop = Erasure.failed("the server stops: ask again")
+        let atStop = Erasure.failed("the server is stopping: ask again")
         for await answer in answers.stream {
             // At first it says that it has begun.
             guard let answer else {

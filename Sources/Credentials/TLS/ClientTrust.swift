@@ -17,8 +17,8 @@ package final class ClientTrust: Sendable {
 
     /// What is remembered of a verified certificate.
     private struct Taken {
-        /// What it was verified with: fewer than `ClientCertificateVerifier.maxChainLength`. Those
-        /// of another client may have the same names and other keys.
+        /// Those of its chain, fewer than `ClientCertificateVerifier.maxChainLength`. Those of
+        /// another client may have the same names and other keys.
         let intermediates: [Certificate]
         /// The roots' generation that it was verified by.
         let generation: Int
@@ -129,8 +129,10 @@ package final class ClientTrust: Sendable {
         let (roots, generation) = self.state.withLock { ($0.roots, $0.generation) }
         let verifier = ClientCertificateVerifier(roots: roots, now: now)
         let chain = try await verifier.chain(of: leaf, intermediates)
+        // Not what else was presented: a client could have 100 KB of it remembered.
+        let authorities = Array(chain.dropFirst().dropLast())
         let taken = Taken(
-            intermediates: intermediates, generation: generation,
+            intermediates: authorities, generation: generation,
             end: chain.map(\.notValidAfter).min() ?? now)
         // Where the roots have changed meanwhile, the old generation has it judged again.
         self.state.withLock { state in
@@ -138,7 +140,7 @@ package final class ClientTrust: Sendable {
                 state.taken = [:]
             }
             state.taken[leaf] = taken
-            for intermediate in chain.dropFirst().dropLast() {
+            for intermediate in authorities {
                 if state.intermediates.count >= Self.maxIntermediates { state.intermediates = [:] }
                 state.intermediates[intermediate.subject] = intermediate
             }

@@ -147,12 +147,7 @@ struct SideCallsTests {
 
     @Test("a call that ends while it waits leaves, with its bytes")
     func bytes() async throws {
-        let ingest = Ingest(
-            admission: Admission(),
-            journal: try Journal(
-                directory: "", sinks: [], configuration: .diskless, onFailure: { _ in }),
-            budget: MemoryBudget(hardBytes: 1000, softPercent: 50),
-            quotas: try TenantQuotas(QuotaConfiguration()), metrics: ServerMetrics())
+        let ingest = try Ingest.diskless()
         let allowance = try ingest.allowance(of: .standard)
         let request = RequestBytes([UInt8](repeating: 0, count: 400))
         let holder = Holder(ingest.sideTurns)

@@ -154,12 +154,7 @@ struct ThrottlingTests {
 
     @Test("a call that records nothing counts with its bytes until it is answered")
     func aside() async throws {
-        let ingest = Ingest(
-            admission: Admission(),
-            journal: try Journal(
-                directory: "", sinks: [], configuration: .diskless, onFailure: { _ in }),
-            budget: MemoryBudget(hardBytes: 1000, softPercent: 50),
-            quotas: try TenantQuotas(QuotaConfiguration()), metrics: ServerMetrics())
+        let ingest = try Ingest.diskless()
         let allowance = try ingest.allowance(of: .standard)
         let request = RequestBytes([UInt8](repeating: 0, count: 501))
         let isRefused = try await ingest.aside(request, events: 1, allowance) { _ in

@@ -1,0 +1,18 @@
+internal import TrackingCore
+internal import TrackingJournal
+
+@testable internal import ServerConfiguration
+@testable internal import TrackingServer
+
+extension Ingest {
+    /// One without a disk and without sinks, for requests that may hold 1,000 bytes; new calls are
+    /// refused from 500 on.
+    static func diskless() throws -> Ingest {
+        Ingest(
+            admission: Admission(),
+            journal: try Journal(
+                directory: "", sinks: [], configuration: .diskless, onFailure: { _ in }),
+            budget: MemoryBudget(hardBytes: 1000, softPercent: 50),
+            quotas: try TenantQuotas(QuotaConfiguration()), metrics: ServerMetrics())
+    }
+}
