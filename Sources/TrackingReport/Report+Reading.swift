@@ -67,6 +67,8 @@ extension Report {
             .joined(separator: ",\n")
     }
 
+    /// The campaign stands behind the row's id, as digits of one length: the maximum is the newest.
+    /// A join would look through all messages for each, as SQLite makes no index for it.
     private static let inAppSelection = """
         WITH messages AS (
             SELECT tenant, iif(:byApp, app, 0) AS app, delivery, sum(notifications) AS recipients,
@@ -74,22 +76,18 @@ extension Report {
                 \(Self.hits(.inAppClick)) AS clicks,
                 \(Self.hits(.inAppDismissal)) AS dismissals,
                 \(Self.hits(.inAppDisplayError)) AS display_errors, sum(hits) AS hits,
-                min(first_time) AS first, max(last_time) AS last
+                min(first_time) AS first, max(last_time) AS last,
+                max(printf('%019d %d', newest, campaign))
+                    FILTER (WHERE campaign IS NOT NULL) AS named
             FROM counts WHERE product = \(Product.firebase.rawValue) AND \(ReportQuery.condition)
             GROUP BY 1, 2, 3),
         shown AS (
             SELECT *, \(Self.texts), count(*) OVER () AS row_count,
                 sum(hits) OVER () AS hit_count
-            FROM messages ORDER BY hits DESC, tenant_text, app_text, delivery_text LIMIT :limit),
-        named AS (
-            -- SQLite takes the campaign of the row with the maximum.
-            SELECT tenant, iif(:byApp, app, 0) AS app, delivery, campaign, max(newest)
-            FROM counts WHERE product = \(Product.firebase.rawValue) AND campaign IS NOT NULL
-                AND \(ReportQuery.condition)
-            GROUP BY 1, 2, 3)
-        SELECT shown.*, (SELECT text FROM names WHERE id = named.campaign) AS campaign_text
-        FROM shown LEFT JOIN named USING (tenant, app, delivery)
-        ORDER BY hits DESC, tenant_text, app_text, delivery_text
+            FROM messages ORDER BY hits DESC, tenant_text, app_text, delivery_text LIMIT :limit)
+        SELECT *, (SELECT text FROM names WHERE id = CAST(substr(named, 21) AS INTEGER))
+            AS campaign_text
+        FROM shown
         """
 }
 
