@@ -2,6 +2,8 @@
 in a sentence with its figures; and nothing is said of what is sound."""
 
 import json
+import socketserver
+import threading
 
 import grpc
 import pytest
@@ -244,3 +246,21 @@ def test_a_delivery_at_the_limit_is_explained(stub):
 def test_without_a_ledger_the_command_says_what_to_name(tmp_path):
     done = run("why", "56c4", "--data-dir", tmp_path, code=69)
     assert "checkpoint.db" in done.stderr and "--data-dir" in done.stderr
+
+
+@pytest.mark.parametrize("extra, code", [(0, 0), (1, 69)])
+def test_an_answer_beyond_its_limit_is_not_taken_for_a_server_that_is_gone(tmp_path, extra, code):
+    body = b"[]".ljust((8 << 20) + extra)
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self):
+            self.rfile.readline()
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: %d\r\n\r\n"
+                             % len(body) + body)
+
+    with socketserver.UnixStreamServer(str(tmp_path / "admin.sock"), Handler) as server:
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        told = run("why", "5ec7", "--data-dir", tmp_path, code=code).stderr
+        thread.join()
+    assert ("over 8388608 bytes" in told and "--tenant" in told) == (code == 69), told
