@@ -43,6 +43,9 @@ package struct ServerConfiguration: Sendable {
     package var bytesInFlight = 256 << 20
     /// The share of them from which on new calls are refused.
     package var bytesInFlightSoftPercent = 80
+    /// Calls that record nothing and may wait until it is their turn. With the largest requests 100
+    /// hold less than half of the bytes in flight.
+    package var maxWaitingCalls = 100
     /// What tenants may send.
     package var quotas = QuotaConfiguration()
     /// How a stream behaves.
@@ -211,6 +214,10 @@ extension ServerConfiguration: KeyedConfiguration {
             .number(
                 "limits.bytes_in_flight_soft_percent", \.bytesInFlightSoftPercent, 1...100,
                 "share of limits.bytes_in_flight from which on new calls are refused"),
+            .number(
+                "limits.waiting_calls", \.maxWaitingCalls, 1...10_000,
+                "calls that record nothing (ExplainEvents, InspectPayload, ExplainDelivery) that "
+                    + "may wait until it is their turn", unit: "calls"),
         ],
         Self.keys(of: \.stream), Self.keys(of: \.quotas), Self.keys(of: \.journal),
         Self.keys(of: \.journal.ledger),

@@ -217,7 +217,7 @@ package struct Application: Sendable {
                 waitingBytes: configuration.edge.bytesWaiting),
             quotas: quotas, metrics: metrics, rejections: rejections,
             tap: VerdictTap(configuration.tap, limits: configuration.limits),
-            quarantine: stores.quarantine)
+            quarantine: stores.quarantine, maxWaitingCalls: configuration.maxWaitingCalls)
     }
 
     private static func group(

@@ -3,6 +3,7 @@ internal import AdminServer
 internal import Credentials
 internal import EventQuarantine
 internal import HTTP2Edge
+internal import ServerConfiguration
 internal import TrackingCore
 internal import TrackingJournal
 internal import VerdictTap
@@ -23,12 +24,13 @@ final class Ingest: Sendable {
     let quarantine: Quarantine?
     /// Serves calls that record nothing, each in its turn.
     let sideCalls = SideCalls()
-    let sideTurns = SideTurns()
+    let sideTurns: SideTurns
 
     init(
         admission: Admission, journal: Journal, budget: MemoryBudget, quotas: TenantQuotas,
         metrics: ServerMetrics, rejections: RejectionLog? = nil, tap: VerdictTap? = nil,
-        quarantine: Quarantine? = nil
+        quarantine: Quarantine? = nil,
+        maxWaitingCalls: Int = ServerConfiguration().maxWaitingCalls
     ) {
         self.admission = admission
         self.journal = journal
@@ -37,6 +39,7 @@ final class Ingest: Sendable {
         self.metrics = metrics
         self.rejections = rejections
         self.quarantine = quarantine
+        self.sideTurns = SideTurns(maxWaiting: maxWaitingCalls)
         self.tap = tap ?? VerdictTap(TapConfiguration(), limits: admission.rules.limits)
     }
 

@@ -4,11 +4,9 @@ internal import Synchronization
 /// Gives each call its turn, one after the other. A call that ends while it waits leaves at once:
 /// its stream is free then, and a client could leave any number of such calls behind.
 final class SideTurns: Sendable {
-    /// The calls that may wait. By default a connection has as many streams, and with the largest
-    /// requests they hold less than half of `limits.bytes_in_flight`. The streams are no bound:
-    /// gRPC tells nobody of the end of one that closes before its handler begins.
-    static let maxWaiting = 100
-
+    /// The calls that may wait. The streams are no bound: gRPC tells nobody of the end of one that
+    /// closes before its handler begins.
+    private let maxWaiting: Int
     private let state = Mutex(State())
 
     private struct State {
@@ -26,6 +24,8 @@ final class SideTurns: Sendable {
         }
     }
 
+    init(maxWaiting: Int) { self.maxWaiting = maxWaiting }
+
     /// Runs `body` when it is its call's turn. An actor would begin the next call while one waits
     /// for the journal: so all of them would stand in its queue, and each commit behind them.
     ///
@@ -34,7 +34,7 @@ final class SideTurns: Sendable {
     func run<Answer: Sendable>(_ body: () async throws -> Answer) async throws -> Answer {
         let (turns, turn) = AsyncStream.makeStream(of: Void.self)
         try self.state.withLock { state in
-            guard state.waiting.count < Self.maxWaiting else {
+            guard state.waiting.count < self.maxWaiting else {
                 throw ServiceError.overloaded.status
             }
             state.waiting.append(turn)
