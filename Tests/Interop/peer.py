@@ -43,10 +43,11 @@ class Peer:
         return self
 
     def headers(self, stream: int, method: str = "StreamEvents", *extra: tuple[str, str],
-                flags: tuple[str, ...] = ("END_HEADERS",)) -> HeadersFrame:
+                flags: tuple[str, ...] = ("END_HEADERS",),
+                service: str = "sightline.v1.TrackingService") -> HeadersFrame:
         """The head of a call."""
         fields = [(":method", "POST"), (":scheme", "http"), (":authority", "test"),
-                  (":path", f"/sightline.v1.TrackingService/{method}"),
+                  (":path", f"/{service}/{method}"),
                   ("content-type", "application/grpc"), ("te", "trailers"), *extra]
         return HeadersFrame(stream, self.encoder.encode(fields), flags=flags)
 

@@ -3,6 +3,7 @@
 import json
 import pathlib
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -14,9 +15,11 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import proto_reflection_descriptor_database as database
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from hyperframe.frame import DataFrame
 
 from details import details, failure, reason
 from facts import Facts
+from peer import Peer
 from protos import service as s
 from server import binary, wait_until
 from stream import METHOD
@@ -114,7 +117,38 @@ def is_open(call) -> bool:
         return False
 
 
-def test_a_drain_is_seen_by_watches_before_any_stream_is_told(make_server):
+def test_a_drain_is_told_to_watches_before_any_stream(make_server):
+    """On one connection, whose frames come in the order in which the server has sent them."""
+    server = make_server().start()
+    with Peer(server.target) as peer:
+        for stream, service in ((1, ""), (3, SERVICE)):
+            head = peer.headers(stream, "Watch", service="grpc.health.v1.Health")
+            request = health_pb2.HealthCheckRequest(service=service).SerializeToString()
+            peer.send(head, peer.message(stream, request, end=True))
+        request = s.StreamEventsRequest(sequence=1, events=[event(3)]).SerializeToString()
+        peer.send(peer.headers(5), peer.message(5, request))
+
+        def statuses() -> list[int]:
+            return [health_pb2.HealthCheckResponse.FromString(frame.data[5:]).status
+                    for frame in peer.frames if data(frame) and frame.stream_id != 5]
+
+        def is_closing(frame) -> bool:
+            return (data(frame) and frame.stream_id == 5
+                    and s.StreamEventsResponse.FromString(frame.data[5:]).HasField("closing"))
+
+        def data(frame) -> bool:
+            return isinstance(frame, DataFrame) and bool(frame.data)
+
+        peer.wait(lambda frame: data(frame) and frame.stream_id == 5)
+        peer.wait(lambda _: statuses() == [SERVING, SERVING])
+        server.process.send_signal(signal.SIGTERM)
+        closing = peer.wait(is_closing)
+        del peer.frames[peer.frames.index(closing):]
+        assert statuses() == [SERVING, SERVING, NOT_SERVING, NOT_SERVING]
+    assert server.wait(SECONDS, "to end after SIGTERM") == 0
+
+
+def test_a_drain_ends_watches_streams_and_reflection(make_server):
     server = make_server().start()
     seen = queue.Queue()
     with server.channel() as health, server.channel() as events:
@@ -139,9 +173,9 @@ def test_a_drain_is_seen_by_watches_before_any_stream_is_told(make_server):
         def read(name, call):
             try:
                 for answer in call:
-                    seen.put((time.monotonic(), name, answer))
+                    seen.put((name, answer))
             except grpc.RpcError as error:
-                seen.put((time.monotonic(), name, error))
+                seen.put((name, error))
 
         readers = [threading.Thread(target=read, args=pair)
                    for pair in [("watch", watches[0]), ("watch", watches[1]), ("stream", stream),
@@ -154,13 +188,11 @@ def test_a_drain_is_seen_by_watches_before_any_stream_is_told(make_server):
         end.set()
         for reader in readers:
             reader.join()
-    told = sorted(list(seen.queue), key=lambda item: item[0])
-    statuses = [(at, a.status) for at, name, a in told if hasattr(a, "status")]
-    closing = [at for at, name, a in told if name == "stream" and getattr(a, "closing", None)
-               and a.HasField("closing")]
-    assert [status for _, status in statuses] == [NOT_SERVING, NOT_SERVING]
-    assert len(closing) == 1 and max(at for at, _ in statuses) < closing[0]
-    errors = {name: a for _, name, a in told if isinstance(a, grpc.RpcError)}
+    told = list(seen.queue)
+    assert [a.status for _, a in told if hasattr(a, "status")] == [NOT_SERVING, NOT_SERVING]
+    assert len([a for name, a in told if name == "stream" and getattr(a, "closing", None)
+                and a.HasField("closing")]) == 1
+    errors = {name: a for name, a in told if isinstance(a, grpc.RpcError)}
     assert {name: e.code() for name, e in errors.items()} == {
         name: grpc.StatusCode.UNAVAILABLE for name in ("watch", "stream", "reflection")}
     assert {reason(error) for error in errors.values()} == {"SERVER_CLOSING"}
