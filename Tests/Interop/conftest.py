@@ -13,6 +13,13 @@ from nats_server import NatsServer
 from server import Server
 
 FIGURE = "figure"
+# The files that take longest, longest first. They begin first: what takes a minute is not to run
+# alone in the end, with three processes and a core that have nothing left to do.
+LONGEST = [f"test_{name}.py" for name in (
+    "client_libraries", "kafka", "postgresql", "endings", "generated_code", "webhook", "attacks",
+    "syscalls", "conformance", "grpc_sink", "connections", "cost", "campaign", "inspection",
+    "admin", "metrics", "power", "drain", "bytes", "ends", "sbom", "quarantine", "gap",
+    "own_sink")]
 # The servers that a test has made.
 SERVERS = pytest.StashKey[list[Server]]()
 # A server that crashes tells its log where it was.
@@ -26,6 +33,12 @@ def pytest_addoption(parser):
     parser.addoption("--amount", type=int,
                      help="how much of what a test repeats: kills, cuts, ends, seconds")
     parser.addoption("--seed", type=int, help="the seed of random tests, to run one again")
+
+
+def pytest_collection_modifyitems(items):
+    """Puts the longest files first, and keeps the order within a file and of all others."""
+    ranks = {name: rank for rank, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: ranks.get(item.path.name, len(ranks)))
 
 
 @pytest.fixture

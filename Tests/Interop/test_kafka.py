@@ -141,12 +141,13 @@ def slow(cluster: Mock, pause) -> None:
 
 
 def load_through(fault, server, client: Client, cluster: Mock, reader: Reader, hits: int) -> None:
-    """Sends so many hits, and further ones for as long as the fault takes."""
+    """Sends so many hits, and further ones for as long as the fault takes: no more than some 5,000
+    a second, as each is also read, and each second of a fault would cost two of the cores."""
     is_over = threading.Event()
 
     def load() -> None:
         send(server, client, hits)
-        while not is_over.is_set():
+        while not is_over.wait(0.1):
             send(server, client, 500)
 
     sender = threading.Thread(target=load)
