@@ -72,6 +72,7 @@ struct StreamTests {
         ])
     private func wholeRefusals(_ refusal: Refusal) async throws {
         let events = (0..<refusal.events).map { TestEvents.push("h9\($0)") }
+        let refused = try TestEvents.request(2, events) + refusal.end
         let outcome = try await RunningServer.with { configuration in
             configuration.limits.requestEvents = 4
             configuration.limits.requestBytes = 1000
@@ -79,7 +80,7 @@ struct StreamTests {
             try await WireClient.with(server) { client in
                 try await client.stream([
                     try TestEvents.request(1, [TestEvents.push("h1"), TestEvents.push("h2")]),
-                    try TestEvents.request(2, events) + refusal.end,
+                    refused,
                     try TestEvents.request(3, [TestEvents.push("no good")]),
                 ])
             }

@@ -50,14 +50,14 @@ struct DataFileTests {
     }
 
     private func version(_ kind: Kind) throws -> Int? {
-        try DatabaseQueue(path: self.path(kind)).read {
+        try DatabaseQueue(inUse: self.path(kind)).read {
             try Int.fetchOne($0, sql: "PRAGMA user_version")
         }
     }
 
     @Test("a file of a newer build is refused, and not changed", arguments: Kind.allCases, [7, -1])
     func newer(_ kind: Kind, _ version: Int) throws {
-        try DatabaseQueue(path: self.path(kind)).writeWithoutTransaction { database in
+        try DatabaseQueue(inUse: self.path(kind)).writeWithoutTransaction { database in
             try database.execute(
                 sql: "CREATE TABLE new (column TEXT); PRAGMA user_version = \(version)")
         }

@@ -19,7 +19,7 @@ struct DeadLettersMigrationTests {
 
     /// A file from before format numbers: rows with gaps, NULLs, and a batch.
     private func makeOldFile(_ path: String, _ batch: HitBatch? = nil) throws {
-        try DatabaseQueue(path: path).writeWithoutTransaction { database in
+        try DatabaseQueue(inUse: path).writeWithoutTransaction { database in
             try database.execute(
                 sql: """
                     PRAGMA journal_mode = WAL;
@@ -50,7 +50,7 @@ struct DeadLettersMigrationTests {
     }
 
     private func rows(_ path: String) throws -> [Row] {
-        try DatabaseQueue(path: path).read { database in
+        try DatabaseQueue(inUse: path).read { database in
             try Row.fetchAll(
                 database, sql: "SELECT \(Self.columns) FROM dead_letters ORDER BY rowid")
         }
@@ -63,7 +63,7 @@ struct DeadLettersMigrationTests {
         let before = try self.rows(path)
         for _ in 0..<2 { _ = try DeadLetters(path: path) }
         #expect(try self.rows(path) == before && before.count == 4)
-        let journals = try DatabaseQueue(path: path).read {
+        let journals = try DatabaseQueue(inUse: path).read {
             try String.fetchAll($0, sql: "SELECT DISTINCT journal FROM dead_letters")
         }
         #expect(journals == [""])

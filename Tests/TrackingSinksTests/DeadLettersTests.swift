@@ -14,7 +14,7 @@ struct DeadLettersTests {
     private var path: String { self.directory.file("dead_letters.db") }
 
     private func sequences() throws -> [Int64] {
-        try DatabaseQueue(path: self.path).read { database in
+        try DatabaseQueue(inUse: self.path).read { database in
             try Int64.fetchAll(database, sql: "SELECT sequence FROM dead_letters ORDER BY rowid")
         }
     }
@@ -38,7 +38,7 @@ struct DeadLettersTests {
                 [TestEvents.full(id: sequence)], sequence: Int64(sequence))
             try await letters.keep(batch, reasons: [0: "no"], sink: "s")
             if sequence == 3 {
-                try await DatabaseQueue(path: self.path).write {
+                try await DatabaseQueue(inUse: self.path).write {
                     try $0.execute(sql: "DELETE FROM dead_letters WHERE sequence = 2")
                 }
             }
@@ -55,7 +55,7 @@ struct DeadLettersTests {
             let batch = try TestHits.batch(
                 [TestEvents.push(.opened, id: sequence)], sequence: Int64(sequence))
             try await letters.keep(batch, reasons: [0: "no", 1: "no"], sink: "s")
-            let ids = try await DatabaseQueue(path: self.path).write { database in
+            let ids = try await DatabaseQueue(inUse: self.path).write { database in
                 defer { _ = try? database.execute(sql: "DELETE FROM dead_letters") }
                 return try Int64.fetchAll(database, sql: "SELECT rowid FROM dead_letters")
             }
@@ -101,7 +101,7 @@ struct DeadLettersTests {
             try await letters.keep(damaged: damaged, of: journal, sink: "a")
         }
         #expect(try self.sequences() == [7, 7, 7, 7])
-        let journals = try await DatabaseQueue(path: self.path).read {
+        let journals = try await DatabaseQueue(inUse: self.path).read {
             try String.fetchAll($0, sql: "SELECT journal FROM dead_letters ORDER BY rowid")
         }
         #expect(journals == ["first", "first", "second", "second"])
@@ -126,7 +126,7 @@ struct DeadLettersTests {
             sequence: 7, eventCount: 3, payload: [1],
             loss: LostRecords(sequences: 5...7, eventCount: 3))
         try await letters.keep(damaged: damaged, of: "j", sink: "a")
-        let reason = try await DatabaseQueue(path: self.path).read {
+        let reason = try await DatabaseQueue(inUse: self.path).read {
             try String.fetchOne($0, sql: "SELECT reason FROM dead_letters")
         }
         #expect(reason == "damaged: sequences 5 to 7 of the journal, 3 events")

@@ -157,7 +157,7 @@ struct ForgottenSubjectsTests {
             #expect(await sink.deliver(batch) == .delivered)
         }
         func rows(_ sql: String) throws -> [Row] {
-            try DatabaseQueue(path: self.directory.file("hits.db"))
+            try DatabaseQueue(inUse: self.directory.file("hits.db"))
                 .read { try Row.fetchAll($0, sql: sql) }
         }
         let others = "SELECT * FROM hits WHERE subject_id <> 'subject-1' ORDER BY rowid"

@@ -83,7 +83,7 @@ struct HitBatchTests {
         ] {
             #expect(await sink.deliver(HitBatch(joining: groups)) == .delivered)
         }
-        let (subjects, cursor) = try await DatabaseQueue(path: path).read { database in
+        let (subjects, cursor) = try await DatabaseQueue(inUse: path).read { database in
             (
                 try String.fetchAll(database, sql: "SELECT subject_id FROM hits ORDER BY rowid"),
                 try Int.fetchAll(database, sql: "SELECT sequence FROM cursor")

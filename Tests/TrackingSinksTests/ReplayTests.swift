@@ -33,7 +33,7 @@ struct ReplayTests {
     }
 
     private func kept(_ column: String) throws -> [String] {
-        try DatabaseQueue(path: self.directory.file("dead_letters.db")).read { database in
+        try DatabaseQueue(inUse: self.directory.file("dead_letters.db")).read { database in
             try String.fetchAll(
                 database, sql: "SELECT \(column) FROM dead_letters ORDER BY rowid")
         }
@@ -169,7 +169,7 @@ struct ReplayTests {
             try await self.keep(Self.events(1...2), sequence: Int64(sequence))
             _ = try await Replay(of: self.letters, refusedBy: "first", to: sink).run()
         }
-        let count = try await DatabaseQueue(path: self.directory.file("hits.db")).read {
+        let count = try await DatabaseQueue(inUse: self.directory.file("hits.db")).read {
             try Int.fetchOne($0, sql: "SELECT count(*) FROM hits")
         }
         #expect(count == 2)

@@ -25,8 +25,9 @@ struct SinkContractTests {
     @Test("hits come in the journal's order", arguments: TestedSink.keeping)
     func order(sink: TestedSink) async throws {
         let batches = try (0..<20).map { number in
-            try TestHits.batch(
-                (0..<3).map { TestEvents.full(id: 1000 - number * 3 - $0) },
+            let first = 1000 - number * 3
+            return try TestHits.batch(
+                [first, first - 1, first - 2].map { TestEvents.full(id: $0) },
                 sequence: Int64(number + 1))
         }
         try await self.expectHits(of: batches, in: sink)

@@ -85,7 +85,7 @@ struct TestedSink: CustomTestStringConvertible {
     func readBack(_ directory: TemporaryDirectory) throws -> [ReadHit] {
         switch self.kind {
         case .sqlite:
-            return try DatabaseQueue(path: directory.file("hits.db")).read { database in
+            return try DatabaseQueue(inUse: directory.file("hits.db")).read { database in
                 try Row.fetchAll(
                     database, sql: "SELECT hit_id, event, traceparent FROM hits ORDER BY rowid"
                 ).map { row in

@@ -25,7 +25,7 @@ struct FormerHitsTests {
 
     /// All that a person sees, as the first format had it.
     private func hits() throws -> [Row] {
-        try DatabaseQueue(path: self.path).read { database in
+        try DatabaseQueue(inUse: self.path).read { database in
             try Row.fetchAll(
                 database,
                 sql: """
@@ -37,7 +37,7 @@ struct FormerHitsTests {
     }
 
     private func count(_ sql: String) throws -> Int? {
-        try DatabaseQueue(path: self.path).read { try Int.fetchOne($0, sql: sql) }
+        try DatabaseQueue(inUse: self.path).read { try Int.fetchOne($0, sql: sql) }
     }
 
     private func file() throws -> HitsFile {

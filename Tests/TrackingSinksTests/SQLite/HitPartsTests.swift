@@ -17,12 +17,8 @@ final class HitPartsTests: Sendable {
     init() throws { self.directory = try TemporaryDirectory() }
 
     private func rows(_ sql: String) throws -> [Row] {
-        // A sink that has just gone may still close its file.
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(30)
-        return try DatabaseQueue(
-            path: self.directory.file("hits.db"), configuration: configuration
-        ).read { try Row.fetchAll($0, sql: sql) }
+        try DatabaseQueue(inUse: self.directory.file("hits.db"))
+            .read { try Row.fetchAll($0, sql: sql) }
     }
 
     private func days() throws -> [Int] {
@@ -135,7 +131,7 @@ final class HitPartsTests: Sendable {
     func size() async throws {
         try await self.deliver([100, 101], to: try self.sink { $0.maxBytes = 0 })
         #expect(try self.days() == [100, 101])
-        let bytes = try await DatabaseQueue(path: self.directory.file("hits.db")).read {
+        let bytes = try await DatabaseQueue(inUse: self.directory.file("hits.db")).read {
             try HitsSize.bytes(of: $0)
         }
         // A day of one hit takes a page, and there is room for none more.

@@ -80,7 +80,7 @@ final class ResentFactTests: Sendable {
 
     /// How often each of these hits has a row; then all rows, by the parts and by the counts.
     private func rows(of ids: [Data]) throws -> [Int] {
-        try DatabaseQueue(path: self.directory.file("hits.db")).read { database in
+        try DatabaseQueue(inUse: self.directory.file("hits.db")).read { database in
             let marks = databaseQuestionMarks(count: ids.count)
             let found = try Row.fetchAll(
                 database,
