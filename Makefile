@@ -96,7 +96,7 @@ test-swift: build-tests ## The Swift tests, those of nats, kafka and postgresql 
 
 # Most of these tests wait: so there are more processes than cores. Tests of one file share servers.
 test-interop: build-tests ## The Python client and the process tests (a tmpfs needs root, else skipped)
-	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop --numprocesses 4 --dist loadfile \
+	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop --numprocesses 6 --dist loadfile \
 		--no-loadscope-reorder
 
 test-libraries: clients ## The client libraries' own tests, and the types of Python's

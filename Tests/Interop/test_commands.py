@@ -145,7 +145,7 @@ class Terminal:
     def run(self, words: str) -> tuple[int, str]:
         """A command's exit code, and all that it prints."""
         run = subprocess.run([*self.enter, "bash", "-c", words], cwd=self.home, text=True,
-                             env=self.variables, stdin=subprocess.DEVNULL, timeout=120,
+                             env=self.variables, stdin=subprocess.DEVNULL, timeout=600,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return run.returncode, run.stdout
 

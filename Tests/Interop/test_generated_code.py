@@ -53,6 +53,8 @@ def test_each_section_is_run():
     assert list(sections()) == ["", *NEEDS]
 
 
+# C++'s compiler takes a minute beside five other tests.
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("language", NEEDS)
 def test_the_commands_of_the_page_lead_to_a_stream(terminal, language):
     missing = [name for name in NEEDS[language]
