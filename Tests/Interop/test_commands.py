@@ -126,6 +126,8 @@ class Terminal:
         self.home.mkdir()
         for name in ("Makefile", "Scripts", "Tests", "Examples", ".venv"):
             (self.home / name).symlink_to(ROOT / name)
+        # How long a command may take.
+        self.seconds = 120
         self.variables = os.environ | {"PROGRAM": str(binary()),
                                        "PYTHONPATH": str(pathlib.Path(record.__file__).parents[2]),
                                        "PATH": f"{binary().parent}:{os.environ['PATH']}"}
@@ -145,7 +147,7 @@ class Terminal:
     def run(self, words: str) -> tuple[int, str]:
         """A command's exit code, and all that it prints."""
         run = subprocess.run([*self.enter, "bash", "-c", words], cwd=self.home, text=True,
-                             env=self.variables, stdin=subprocess.DEVNULL, timeout=600,
+                             env=self.variables, stdin=subprocess.DEVNULL, timeout=self.seconds,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return run.returncode, run.stdout
 

@@ -7,9 +7,10 @@ import time
 
 import pytest
 
+from details import reason
 from protos import event as e
 from protos import service as s
-from server import Server
+from server import Server, wait_until
 
 LIMIT = 64 << 10
 
@@ -93,6 +94,22 @@ def test_who_records_does_not_wait_for_those_who_inspect(running, stub, figure):
     figure(f"inspection: a request takes {quiet * 1000:.1f} ms, and {busy * 1000:.1f} ms beside 40")
     # A share of two cores that the client itself uses too: what it must not be is their sum.
     assert busy < 30 * quiet + 0.05
+
+
+def test_as_many_calls_wait_as_the_key_says(make_server):
+    """With a place for one, of calls that come at once some find it taken."""
+    server = make_server("--set=limits.waiting_calls=1").start()
+    request = s.InspectPayloadRequest(json=COSTLY["small members"], platform=e.PLATFORM_ANDROID)
+    with server.channel() as channel:
+        inspect = server.stub(channel).InspectPayload
+
+        def is_refused() -> bool:
+            calls = [inspect.future(request, timeout=60) for _ in range(20)]
+            reasons = {reason(error) for error in [call.exception() for call in calls] if error}
+            assert reasons <= {"OVERLOADED"}
+            return bool(reasons)
+
+        wait_until(is_refused, "a call is refused")
 
 
 @pytest.mark.parametrize("size, is_taken", [(LIMIT, True), (LIMIT + 1, False)])

@@ -141,8 +141,8 @@ def slow(cluster: Mock, pause) -> None:
 
 
 def load_through(fault, server, client: Client, cluster: Mock, reader: Reader, hits: int) -> None:
-    """Sends so many hits, and further ones for as long as the fault takes: no more than some 5,000
-    a second, as each is also read, and each second of a fault would cost two of the cores."""
+    """Sends so many hits, and some 5,000 a second for as long as the fault takes: at full speed the
+    load and its reader take both cores."""
     is_over = threading.Event()
 
     def load() -> None:
