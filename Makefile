@@ -9,7 +9,7 @@
 	simulate-short verify run demo dist bench bench-micro clean
 
 SIGHTLINE := .build/debug/sightline
-GENERATED := Sources/SightlineProtos/Generated
+GENERATED := Sources/Base/SightlineProtos/Generated
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile

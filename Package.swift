@@ -57,17 +57,38 @@ let strict: [SwiftSetting] = [
 func libraries(_ names: String...) -> [Target.Dependency] {
     names.map { name in
         let path = packages.first { $0.products.contains(name) }?.path
-        let package = path?.split(separator: "/").last.map(String.init)
-        return .product(name: name, package: package ?? "unknown: add it to the table")
+        return .product(
+            name: name, package: path.map(lastPart) ?? "unknown: add it to the table")
     }
 }
 
 /// A client or a server of gRPC.
 let grpc = libraries("GRPCCore", "GRPCNIOTransportHTTP2Posix", "GRPCProtobuf", "SwiftProtobuf")
 
-/// A module of ours.
-func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+/// The last part of a path.
+func lastPart(of path: String) -> String {
+    path.split(separator: "/").last.map(String.init) ?? path
+}
+
+/// A module of ours, which is named after its folder below Sources.
+func module(_ path: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(
+        name: lastPart(of: path), dependencies: dependencies, path: "Sources/" + path,
+        swiftSettings: strict)
+}
+
+/// A small module in C, whose header stands beside its source.
+func native(_ name: String, _ libraries: String...) -> Target {
+    .target(
+        name: name, path: "Sources/Base/Native/" + name, publicHeadersPath: ".",
+        linkerSettings: libraries.map { .linkedLibrary($0) })
+}
+
+/// A library of the system, as a module.
+func system(_ name: String, _ pkgConfig: String, _ package: String) -> Target {
+    .systemLibrary(
+        name: name, path: "Sources/Base/Native/" + name, pkgConfig: pkgConfig,
+        providers: [.apt([package])])
 }
 
 /// The tests of a module, or of several.
@@ -112,76 +133,78 @@ let service = ["SightlineProtos"] + grpc
 let targets: [Target] = [
     .target(
         name: "SightlineProtos",
-        dependencies: libraries("GRPCCore", "GRPCProtobuf", "SwiftProtobuf")),
-    .systemLibrary(name: "CLibcrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(name: "CMalloc"),
-    .target(name: "CDeflate", linkerSettings: [.linkedLibrary("z")]),
-    .target(name: "CInflate", linkerSettings: [.linkedLibrary("z")]),
+        dependencies: libraries("GRPCCore", "GRPCProtobuf", "SwiftProtobuf"),
+        path: "Sources/Base/SightlineProtos"),
+    system("CLibcrypto", "libcrypto", "libssl-dev"),
+    .systemLibrary(name: "CMalloc", path: "Sources/Base/Native/CMalloc"),
+    native("CDeflate", "z"),
+    native("CInflate", "z"),
     .plugin(name: "BuildFacts", capability: .buildTool(), exclude: ["facts.sh"]),
-    module("ConfigurationKeys"),
-    module("TrackingCore", ["CLibcrypto", "ConfigurationKeys"]),
-    .target(name: "CCRC32C"),
-    module("TrackingLedger", ["CCRC32C", "ConfigurationKeys", "TrackingCore"]),
+    module("Base/ConfigurationKeys"),
+    module("Core/TrackingCore", ["CLibcrypto", "ConfigurationKeys"]),
+    native("CCRC32C"),
+    module("Core/TrackingLedger", ["CCRC32C", "ConfigurationKeys", "TrackingCore"]),
     module(
-        "TrackingJournal",
+        "Core/TrackingJournal",
         ["CCRC32C", "ConfigurationKeys", "TrackingCore", "TrackingLedger"]
             + libraries("DequeModule") + sqlite),
-    .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-    .systemLibrary(name: "CNats", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
-    .systemLibrary(name: "CRdKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
+    system("CLibpq", "libpq", "libpq-dev"),
+    system("CNats", "libnats", "libnats-dev"),
+    system("CRdKafka", "rdkafka", "librdkafka-dev"),
     // In every build, without a trait: small, and on nearly every Linux system already.
-    .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
-    module("SinkConfiguration", ["ConfigurationKeys", "TrackingCore"]),
+    system("CZstd", "libzstd", "libzstd-dev"),
+    module("Sinks/SinkConfiguration", ["ConfigurationKeys", "TrackingCore"]),
     module(
-        "TrackingSinks",
+        "Delivery/TrackingSinks",
         ["CZstd", "SightlineProtos", "SinkConfiguration", "TrackingCore", "TrackingJournal"]
             + tracing + sqlite + running + libraries("SwiftProtobuf")),
-    module("SQLiteSink", sink + ["TrackingJournal"] + libraries("Logging") + sqlite),
-    module("CampaignSink", sink + http),
-    module("GRPCSink", sink + ["CCRC32C"] + service),
+    module("Sinks/SQLiteSink", sink + ["TrackingJournal"] + libraries("Logging") + sqlite),
+    module("Sinks/CampaignSink", sink + http),
+    module("Sinks/GRPCSink", sink + ["CCRC32C"] + service),
     module(
-        "WebhookSink",
+        "Sinks/WebhookSink",
         sink + http
             + libraries("Crypto", "Instrumentation", "NIOPosix", "ServiceContextModule")),
     // In the program only with their traits.
-    module("KafkaSink", sink + ["CRdKafka"]),
-    module("NATSSink", sink + ["CNats"]),
-    module("PostgreSQLSink", sink + ["CLibpq"] + libraries("Logging")),
-    module("TerminalText"),
-    module("AdminClient", ["AdminServer", "SightlineClient", "TerminalText"] + http),
-    module("DevelopmentCA", libraries("Crypto", "SwiftASN1", "X509")),
-    module("ServiceManager", libraries("ServiceLifecycle")),
-    module("ServerReflection", service),
-    module("SightlineClient", service + tracing + libraries("CoreMetrics", "DequeModule")),
+    module("Sinks/KafkaSink", sink + ["CRdKafka"]),
+    module("Sinks/NATSSink", sink + ["CNats"]),
+    module("Sinks/PostgreSQLSink", sink + ["CLibpq"] + libraries("Logging")),
+    module("Commands/TerminalText"),
+    module("Commands/AdminClient", ["AdminServer", "SightlineClient", "TerminalText"] + http),
+    module("Commands/DevelopmentCA", libraries("Crypto", "SwiftASN1", "X509")),
+    module("Server/ServiceManager", libraries("ServiceLifecycle")),
+    module("Server/ServerReflection", service),
+    module("Client/SightlineClient", service + tracing + libraries("CoreMetrics", "DequeModule")),
     module(
-        "EventFiles",
+        "Commands/EventFiles",
         ["SightlineClient", "TerminalText", "TrackingCore", "TrackingLedger"] + service),
     module(
-        "SightlineBench",
+        "Commands/SightlineBench",
         ["EventFiles", "SightlineClient", "TerminalText", "TrackingCore"] + service
             + libraries("Histogram")),
-    module("ClientConformance", service + libraries("NIOCore")),
+    module("Tools/ClientConformance", service + libraries("NIOCore")),
     module(
-        "Telemetry",
+        "Base/Telemetry",
         ["CDeflate", "ConfigurationKeys", "TrackingCore"] + service + tracing + http + running),
     module(
-        "Credentials",
+        "Edge/Credentials",
         ["ConfigurationKeys", "TrackingCore"]
             + libraries(
                 "Crypto", "CryptoExtras", "GRPCCore", "GRPCNIOTransportHTTP2Posix", "JWTKit",
                 "Logging", "NIOCertificateReloading", "NIOCore", "NIOSSL", "ServiceLifecycle",
                 "SwiftASN1", "X509", "Yams")),
     module(
-        "HTTP2Edge",
+        "Edge/HTTP2Edge",
         ["CInflate", "ConfigurationKeys"]
             + libraries(
                 "GRPCCore", "GRPCNIOTransportHTTP2Posix", "Logging", "NIOCore", "NIOHPACK",
                 "NIOHTTP2", "NIOSSL")),
-    module("EventQuarantine", ["ConfigurationKeys"] + hits + sqlite + running),
-    module("SubjectPrivacy", ["ConfigurationKeys"] + hits + sqlite + running),
+    module("Edge/EventQuarantine", ["ConfigurationKeys"] + hits + sqlite + running),
+    module("Edge/SubjectPrivacy", ["ConfigurationKeys"] + hits + sqlite + running),
     module(
-        "VerdictTap", ["ConfigurationKeys", "TrackingCore"] + protos + libraries("DequeModule")),
-    module("TrackingReport", ["TerminalText", "TrackingCore", "TrackingLedger"] + sqlite),
+        "Edge/VerdictTap",
+        ["ConfigurationKeys", "TrackingCore"] + protos + libraries("DequeModule")),
+    module("Commands/TrackingReport", ["TerminalText", "TrackingCore", "TrackingLedger"] + sqlite),
     .target(
         name: "AdminServer",
         dependencies: [
@@ -191,16 +214,17 @@ let targets: [Target] = [
             + libraries(
                 "DequeModule", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "Crypto",
                 "NIOCore", "NIOHTTPTypes", "ServiceLifecycle", "SwiftProtobuf"),
+        path: "Sources/Edge/AdminServer",
         resources: ["page.html", "page.css", "plots.js", "page.js"].map {
             .embedInCode("Page/" + $0)
         },
         swiftSettings: strict),
     module(
-        "ServerConfiguration",
+        "Server/ServerConfiguration",
         around + hits
             + libraries("Logging", "NIOCore", "ServiceLifecycle", "UnixSignals", "Yams")),
     module(
-        "TrackingServer",
+        "Server/TrackingServer",
         [
             "CampaignSink", "GRPCSink", "SQLiteSink", "ServerConfiguration", "ServerReflection",
             "ServiceManager", "WebhookSink",
@@ -213,7 +237,7 @@ let targets: [Target] = [
                 "CoreMetrics", "DequeModule", "Logging", "NIOCore", "NIOHPACK", "ServiceLifecycle",
                 "UnixSignals", "X509")),
     module(
-        "SightlineSinks",
+        "Server/SightlineSinks",
         ["ServerConfiguration", "Telemetry", "TrackingServer"] + hits + libraries("Logging")),
     .executableTarget(
         name: "sightline",
@@ -224,6 +248,7 @@ let targets: [Target] = [
         ]
             + around + hits + protos
             + libraries("ArgumentParser", "GRDB", "Logging", "ServiceLifecycle"),
+        path: "Sources/Commands/sightline",
         // A link to docs/rules.md, for `explain --rule`.
         resources: [.embedInCode("rules.md")],
         swiftSettings: strict,

@@ -45,7 +45,7 @@ struct TidyTests {
         arguments: [(70, 1, 0), (71, 1, 1), (1, 4500, 0), (1, 4501, 1)])
     func largeModule(files: Int, lines: Int, count: Int) {
         let text = String(repeating: "\n", count: lines)
-        let all = (0..<files).map { SourceFile(path: "Telemetry/\($0).swift", text: text) }
+        let all = (0..<files).map { SourceFile(path: "Base/Telemetry/\($0).swift", text: text) }
         #expect(SourceRules.largeModules(all).count == count)
     }
 
@@ -61,7 +61,7 @@ struct TidyTests {
         let rest = heading.hasSuffix("(") ? "        b: Int\n    ) {\n" : ""
         let text =
             "    \(heading)\n\(rest)" + String(repeating: "        b()\n", count: lines) + "    }\n"
-        let file = SourceFile(path: "Telemetry/A.swift", text: text)
+        let file = SourceFile(path: "Base/Telemetry/A.swift", text: text)
         #expect(SourceRules.longFunctions(in: file).count == count)
     }
 
@@ -105,7 +105,7 @@ struct TidyTests {
             ("Unknown", "internal import CLibcrypto"),
         ])
     func badImport(_ module: String, _ line: String) {
-        let file = SourceFile(path: "\(module)/File.swift", text: "let value = 1\n\(line)\n")
+        let file = SourceFile(path: "Folder/\(module)/File.swift", text: "let value = 1\n\(line)\n")
         #expect(SourceRules.badImports(in: file).map(\.line) == [2])
     }
 
@@ -121,22 +121,22 @@ struct TidyTests {
             ("sightline", "internal import TrackingServer"),
         ])
     func goodImport(_ module: String, _ line: String) {
-        let file = SourceFile(path: "\(module)/File.swift", text: line)
+        let file = SourceFile(path: "Folder/\(module)/File.swift", text: line)
         #expect(SourceRules.badImports(in: file) == [])
     }
 
     @Test(
         "a sink's name is found outside of SinkFactory.swift",
         arguments: [
-            ("TrackingServer/Ingest.swift", "let sink = DiscardSink()", 1),
-            ("TrackingServer/Ingest.swift", "if sink is SQLiteSink {}", 1),
-            ("AdminServer/AdminRoutes.swift", "if sink is SQLiteSink {}", 1),
-            ("ServerConfiguration/Reloader.swift", "let sink = S3Sink()", 1),
-            ("TrackingServer/Ingest.swift", "let sink: any Sink = RunningSink()", 0),
-            ("TrackingServer/SinkFactory.swift", "let sink = DiscardSink()", 0),
-            ("TrackingServer/Application.swift", "let sink = DiscardSink()", 1),
-            ("TrackingSinks/DiscardSink.swift", "struct DiscardSink: Sink {}", 0),
-            ("TrackingServer/Ingest.swift", "// as SQLiteSink does", 0),
+            ("Server/TrackingServer/Ingest.swift", "let sink = DiscardSink()", 1),
+            ("Server/TrackingServer/Ingest.swift", "if sink is SQLiteSink {}", 1),
+            ("Edge/AdminServer/AdminRoutes.swift", "if sink is SQLiteSink {}", 1),
+            ("Server/ServerConfiguration/Reloader.swift", "let sink = S3Sink()", 1),
+            ("Server/TrackingServer/Ingest.swift", "let sink: any Sink = RunningSink()", 0),
+            ("Server/TrackingServer/SinkFactory.swift", "let sink = DiscardSink()", 0),
+            ("Server/TrackingServer/Application.swift", "let sink = DiscardSink()", 1),
+            ("Delivery/TrackingSinks/DiscardSink.swift", "struct DiscardSink: Sink {}", 0),
+            ("Server/TrackingServer/Ingest.swift", "// as SQLiteSink does", 0),
         ])
     func sinkName(_ path: String, _ line: String, _ count: Int) {
         let found = SourceRules.namedSinks(in: SourceFile(path: path, text: line))
@@ -146,7 +146,7 @@ struct TidyTests {
     @Test("a file of 301 lines and a line of 101 columns are found, and none below")
     func tooLong() {
         func findings(_ text: String) -> [Int] {
-            SourceRules.longParts(of: SourceFile(path: "TrackingCore/File.swift", text: text))
+            SourceRules.longParts(of: SourceFile(path: "Core/TrackingCore/File.swift", text: text))
                 .map(\.line)
         }
         #expect(findings(String(repeating: "\n", count: 300)) == [])

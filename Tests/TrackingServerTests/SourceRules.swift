@@ -4,11 +4,16 @@ internal import Foundation
 
 /// A Swift file below Sources.
 struct SourceFile: Sendable {
-    /// Below Sources, as in `TrackingCore/Hit.swift`.
+    /// Below Sources, as in `Core/TrackingCore/Hit.swift`.
     let path: String
     let text: String
 
-    var module: String { String(self.path.prefix { $0 != "/" }) }
+    /// The folder below one of the nine, and below Base/Native that of a module in C.
+    var module: String {
+        let folders = self.path.split(separator: "/").dropLast()
+        let depth = self.path.hasPrefix("Base/Native/") ? 2 : 1
+        return String(folders.dropFirst(depth).first ?? "")
+    }
     var name: String { String(self.path.split(separator: "/").last ?? "") }
     var lines: [String] {
         var lines = self.text.components(separatedBy: "\n")
