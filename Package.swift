@@ -2,11 +2,12 @@
 import PackageDescription
 
 /// For servers with sinks of their own, and for programs that send events: Examples.
-let (sinks, client) = (["SightlineSinks"], ["SightlineClient", "SightlineProtos"])
+let sinkLibrary = ["SightlineSinks"]
+let clientLibrary = ["SightlineClient", "SightlineProtos"]
 let products: [Product] = [
     .executable(name: "sightline", targets: ["sightline"]),
-    .library(name: "SightlineSinks", targets: sinks),
-    .library(name: "SightlineClient", targets: client),
+    .library(name: "SightlineSinks", targets: sinkLibrary),
+    .library(name: "SightlineClient", targets: clientLibrary),
 ]
 
 /// Packages of GitHub, the oldest version of each that serves, and the products that we use.
@@ -45,7 +46,7 @@ let packages: [(path: String, from: Version, products: [String])] = [
 ]
 
 /// The strict settings of every hand-written target. A misspelt feature is silently ignored by the
-/// compiler, so each target holds a `Settings.swift` that fails to build when one of them is off.
+/// compiler: `StrictSettings.swift` of TidyTests fails to build when one of them is off.
 let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
@@ -111,106 +112,107 @@ func outside(_ name: String, _ path: String, _ product: [String]) -> Target {
         packageAccess: false)
 }
 
+/// A library in C that is linked only with a trait. The module that uses it is in every build, so
+/// that its configuration is; what needs the library stands in `#if`.
+func linked(_ library: String, with trait: String) -> [Target.Dependency] {
+    [.target(name: library, condition: .when(traits: [trait]))]
+}
+
 let protos: [Target.Dependency] = ["SightlineProtos"] + libraries("SwiftProtobuf")
-/// What each sink's module stands on.
-let sink: [Target.Dependency] = ["SinkConfiguration", "TrackingCore", "TrackingSinks"]
+let service = ["SightlineProtos"] + grpc
 let tracing = libraries("Instrumentation", "ServiceContextModule", "Tracing")
 let http = libraries("AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOSSL")
 /// What a part of a server tells of itself, and how it ends.
 let running = libraries("CoreMetrics", "Logging", "ServiceLifecycle")
 let sqlite = libraries("GRDB", "GRDBSQLite")
-/// The way of a hit, from the rules to the sinks.
+/// The way of a hit, from the rules to the forwarder, and what it stands on.
 let hits: [Target.Dependency] = [
-    "TrackingCore", "TrackingJournal", "TrackingLedger", "TrackingSinks",
+    "Delivery", "JSON", "Pacing", "SinkKit", "Storage", "TrackingJournal", "TrackingRules",
+    "W3CTrace", "WireFormat",
 ]
-/// What a server has around it: who may call, what is configured, seen and kept besides.
-let around: [Target.Dependency] = [
-    "AdminServer", "ConfigurationKeys", "Credentials", "EventQuarantine", "HTTP2Edge",
-    "SinkConfiguration", "SubjectPrivacy", "Telemetry", "VerdictTap",
+/// What each sink's module stands on.
+let sink: [Target.Dependency] = [
+    "ConfigurationKeys", "JSON", "Pacing", "SinkKit", "TrackingRules", "W3CTrace", "WireFormat",
 ]
-let service = ["SightlineProtos"] + grpc
+/// Every backend. Those that are linked only with a trait have their configuration in any build.
+let sinks: [Target.Dependency] = [
+    "CampaignSink", "FileSinks", "GRPCSink", "KafkaSink", "NATSSink", "PostgreSQLSink",
+    "SQLiteSink", "WebhookSink",
+]
+/// What a peer or an operator reaches.
+let edge: [Target.Dependency] = ["AdminServer", "Credentials", "HTTP2Edge", "Operations"]
 
-let targets: [Target] = [
-    .target(
-        name: "SightlineProtos",
-        dependencies: libraries("GRPCCore", "GRPCProtobuf", "SwiftProtobuf"),
-        path: "Sources/Base/SightlineProtos"),
-    system("CLibcrypto", "libcrypto", "libssl-dev"),
-    .systemLibrary(name: "CMalloc", path: "Sources/Base/Native/CMalloc"),
-    native("CDeflate", "z"),
-    native("CInflate", "z"),
-    .plugin(name: "BuildFacts", capability: .buildTool(), exclude: ["facts.sh"]),
-    module("Base/ConfigurationKeys"),
-    module("Core/TrackingCore", ["CLibcrypto", "ConfigurationKeys"]),
-    native("CCRC32C"),
-    module("Core/TrackingLedger", ["CCRC32C", "ConfigurationKeys", "TrackingCore"]),
+/// What a person types, and what it prints.
+let commands: [Target] = [
+    .executableTarget(
+        name: "sightline",
+        dependencies: [
+            "CMalloc", "ClientConformance", "ConfigurationKeys", "DeliveryDiagnosis",
+            "PayloadInspector", "ServerConfiguration", "SightlineClient", "Telemetry",
+            "TrackingReport", "TrackingServer",
+        ]
+            + edge + sinks + hits + service + http
+            + libraries(
+                "ArgumentParser", "Crypto", "GRDB", "Histogram", "Logging", "ServiceLifecycle",
+                "SwiftASN1", "X509"),
+        path: "Sources/Commands/sightline",
+        // A link to docs/rules.md, for `explain --rule`.
+        resources: [.embedInCode("rules.md")],
+        swiftSettings: strict,
+        plugins: ["BuildFacts"]),
     module(
-        "Core/TrackingJournal",
-        ["CCRC32C", "ConfigurationKeys", "TrackingCore", "TrackingLedger"]
-            + libraries("DequeModule") + sqlite),
-    system("CLibpq", "libpq", "libpq-dev"),
-    system("CNats", "libnats", "libnats-dev"),
-    system("CRdKafka", "rdkafka", "librdkafka-dev"),
-    // In every build, without a trait: small, and on nearly every Linux system already.
-    system("CZstd", "libzstd", "libzstd-dev"),
-    module("Sinks/SinkConfiguration", ["ConfigurationKeys", "TrackingCore"]),
-    module(
-        "Delivery/TrackingSinks",
-        ["CZstd", "SightlineProtos", "SinkConfiguration", "TrackingCore", "TrackingJournal"]
-            + tracing + sqlite + running + libraries("SwiftProtobuf")),
-    module("Sinks/SQLiteSink", sink + ["TrackingJournal"] + libraries("Logging") + sqlite),
-    module("Sinks/CampaignSink", sink + http),
-    module("Sinks/GRPCSink", sink + ["CCRC32C"] + service),
-    module(
-        "Sinks/WebhookSink",
-        sink + http
-            + libraries("Crypto", "Instrumentation", "NIOPosix", "ServiceContextModule")),
-    // In the program only with their traits.
-    module("Sinks/KafkaSink", sink + ["CRdKafka"]),
-    module("Sinks/NATSSink", sink + ["CNats"]),
-    module("Sinks/PostgreSQLSink", sink + ["CLibpq"] + libraries("Logging")),
-    module("Commands/TerminalText"),
-    module("Commands/AdminClient", ["AdminServer", "SightlineClient", "TerminalText"] + http),
-    module("Commands/DevelopmentCA", libraries("Crypto", "SwiftASN1", "X509")),
-    module("Server/ServiceManager", libraries("ServiceLifecycle")),
-    module("Server/ServerReflection", service),
+        "Commands/TrackingReport",
+        ["DeliveryDiagnosis", "TrackingJournal", "TrackingRules", "WireFormat"] + sqlite),
+]
+
+/// A public library for programs that send events, and its judge.
+let client: [Target] = [
     module("Client/SightlineClient", service + tracing + libraries("CoreMetrics", "DequeModule")),
-    module(
-        "Commands/EventFiles",
-        ["SightlineClient", "TerminalText", "TrackingCore", "TrackingLedger"] + service),
-    module(
-        "Commands/SightlineBench",
-        ["EventFiles", "SightlineClient", "TerminalText", "TrackingCore"] + service
-            + libraries("Histogram")),
     module("Tools/ClientConformance", service + libraries("NIOCore")),
+]
+
+/// Puts the parts together, and runs them.
+let server: [Target] = [
     module(
-        "Base/Telemetry",
-        ["CDeflate", "ConfigurationKeys", "TrackingCore"] + service + tracing + http + running),
+        "Server/TrackingServer",
+        [
+            "ConfigurationKeys", "DeliveryDiagnosis", "PayloadInspector", "ServerConfiguration",
+            "Telemetry",
+        ]
+            + edge + sinks + hits + service + tracing
+            + libraries(
+                "CoreMetrics", "DequeModule", "Logging", "NIOCore", "NIOHPACK", "ServiceLifecycle",
+                "UnixSignals", "X509")),
+    module(
+        "Server/SightlineSinks",
+        ["ServerConfiguration", "Telemetry", "TrackingServer"] + hits + libraries("Logging")),
+    module(
+        "Server/ServerConfiguration",
+        ["ConfigurationKeys", "Telemetry"] + edge + sinks + hits
+            + libraries("Logging", "NIOCore", "ServiceLifecycle", "UnixSignals", "Yams")),
+]
+
+/// Everything that a peer or an operator can reach.
+let edges: [Target] = [
+    module(
+        "Edge/HTTP2Edge",
+        ["CInflate", "ConfigurationKeys", "Pacing"]
+            + libraries(
+                "GRPCCore", "GRPCNIOTransportHTTP2Posix", "Logging", "NIOCore", "NIOHPACK",
+                "NIOHTTP2", "NIOSSL")),
     module(
         "Edge/Credentials",
-        ["ConfigurationKeys", "TrackingCore"]
+        ["ConfigurationKeys", "JSON", "Pacing", "WireFormat"]
             + libraries(
                 "Crypto", "CryptoExtras", "GRPCCore", "GRPCNIOTransportHTTP2Posix", "JWTKit",
                 "Logging", "NIOCertificateReloading", "NIOCore", "NIOSSL", "ServiceLifecycle",
                 "SwiftASN1", "X509", "Yams")),
-    module(
-        "Edge/HTTP2Edge",
-        ["CInflate", "ConfigurationKeys"]
-            + libraries(
-                "GRPCCore", "GRPCNIOTransportHTTP2Posix", "Logging", "NIOCore", "NIOHPACK",
-                "NIOHTTP2", "NIOSSL")),
-    module("Edge/EventQuarantine", ["ConfigurationKeys"] + hits + sqlite + running),
-    module("Edge/SubjectPrivacy", ["ConfigurationKeys"] + hits + sqlite + running),
-    module(
-        "Edge/VerdictTap",
-        ["ConfigurationKeys", "TrackingCore"] + protos + libraries("DequeModule")),
-    module("Commands/TrackingReport", ["TerminalText", "TrackingCore", "TrackingLedger"] + sqlite),
     .target(
         name: "AdminServer",
         dependencies: [
-            "ConfigurationKeys", "EventQuarantine", "SightlineProtos", "SubjectPrivacy",
-            "Telemetry", "TrackingCore", "TrackingLedger", "TrackingSinks", "VerdictTap",
+            "ConfigurationKeys", "DeliveryDiagnosis", "Operations", "SightlineProtos", "Telemetry",
         ]
+            + hits
             + libraries(
                 "DequeModule", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "Crypto",
                 "NIOCore", "NIOHTTPTypes", "ServiceLifecycle", "SwiftProtobuf"),
@@ -220,91 +222,141 @@ let targets: [Target] = [
         },
         swiftSettings: strict),
     module(
-        "Server/ServerConfiguration",
-        around + hits
-            + libraries("Logging", "NIOCore", "ServiceLifecycle", "UnixSignals", "Yams")),
+        "Edge/Operations",
+        ["ConfigurationKeys"] + hits + protos + sqlite + running + libraries("DequeModule")),
+]
+
+/// A backend each, which decides nothing.
+let backends: [Target] = [
+    module("Sinks/SQLiteSink", sink + ["Storage"] + libraries("Logging") + sqlite),
     module(
-        "Server/TrackingServer",
-        [
-            "CampaignSink", "GRPCSink", "SQLiteSink", "ServerConfiguration", "ServerReflection",
-            "ServiceManager", "WebhookSink",
-            .target(name: "KafkaSink", condition: .when(traits: ["Kafka"])),
-            .target(name: "NATSSink", condition: .when(traits: ["NATS"])),
-            .target(name: "PostgreSQLSink", condition: .when(traits: ["PostgreSQL"])),
-        ]
-            + around + hits + service + tracing
-            + libraries(
-                "CoreMetrics", "DequeModule", "Logging", "NIOCore", "NIOHPACK", "ServiceLifecycle",
-                "UnixSignals", "X509")),
+        "Sinks/PostgreSQLSink",
+        sink + linked("CLibpq", with: "PostgreSQL") + libraries("Logging")),
+    module("Sinks/KafkaSink", sink + linked("CRdKafka", with: "Kafka")),
+    module("Sinks/NATSSink", sink + linked("CNats", with: "NATS")),
     module(
-        "Server/SightlineSinks",
-        ["ServerConfiguration", "Telemetry", "TrackingServer"] + hits + libraries("Logging")),
-    .executableTarget(
-        name: "sightline",
-        dependencies: [
-            "AdminClient", "CMalloc", "ClientConformance", "DevelopmentCA", "EventFiles",
-            "GRPCSink", "SQLiteSink", "ServerConfiguration", "SightlineBench", "SightlineClient",
-            "TerminalText", "TrackingReport", "TrackingServer",
-        ]
-            + around + hits + protos
-            + libraries("ArgumentParser", "GRDB", "Logging", "ServiceLifecycle"),
-        path: "Sources/Commands/sightline",
-        // A link to docs/rules.md, for `explain --rule`.
-        resources: [.embedInCode("rules.md")],
-        swiftSettings: strict,
-        plugins: ["BuildFacts"]),
+        "Sinks/WebhookSink",
+        sink + http + libraries("Crypto", "Instrumentation", "NIOPosix", "ServiceContextModule")),
+    module("Sinks/CampaignSink", sink + http),
+    module("Sinks/GRPCSink", sink + ["CCRC32C"] + service),
+    module("Sinks/FileSinks", sink + ["CZstd"] + libraries("Logging")),
+]
+
+/// Brings hits from the journal to sinks.
+let delivery: [Target] = [
+    module(
+        "Delivery/Delivery",
+        ["SinkKit", "Storage", "TrackingJournal", "TrackingRules", "W3CTrace", "WireFormat"]
+            + ["JSON", "Pacing"] + protos + tracing + sqlite + running),
+    module(
+        "Delivery/SinkKit",
+        ["JSON", "TrackingRules", "W3CTrace", "WireFormat"] + protos
+            + libraries("ServiceLifecycle")),
+]
+
+/// What an event means, and how it is kept.
+let core: [Target] = [
+    module("Core/DeliveryDiagnosis", ["TrackingJournal", "TrackingRules"]),
+    module(
+        "Core/TrackingJournal",
+        ["CCRC32C", "ConfigurationKeys", "Storage", "TrackingRules", "WireFormat"]
+            + libraries("DequeModule") + sqlite),
+    module("Core/PayloadInspector", ["JSON", "TrackingRules", "WireFormat"]),
+    module(
+        "Core/TrackingRules", ["CLibcrypto", "ConfigurationKeys", "JSON", "W3CTrace", "WireFormat"]),
+]
+
+/// Knows no event.
+let base: [Target] = [
+    module(
+        "Base/Telemetry",
+        ["CDeflate", "ConfigurationKeys", "Pacing", "W3CTrace", "WireFormat"]
+            + service + tracing + http + running),
+    module("Base/Storage", ["WireFormat"] + libraries("Logging") + sqlite),
+    module("Base/W3CTrace", ["WireFormat"]),
+    module("Base/JSON", ["WireFormat"]),
+    module("Base/WireFormat"),
+    module("Base/Pacing"),
+    module("Base/ConfigurationKeys"),
+    .target(
+        name: "SightlineProtos",
+        dependencies: libraries("GRPCCore", "GRPCProtobuf", "SwiftProtobuf"),
+        path: "Sources/Base/SightlineProtos"),
+    native("CCRC32C"),
+    native("CDeflate", "z"),
+    native("CInflate", "z"),
+    system("CLibcrypto", "libcrypto", "libssl-dev"),
+    system("CLibpq", "libpq", "libpq-dev"),
+    .systemLibrary(name: "CMalloc", path: "Sources/Base/Native/CMalloc"),
+    system("CNats", "libnats", "libnats-dev"),
+    system("CRdKafka", "rdkafka", "librdkafka-dev"),
+    // In every build, without a trait: small, and on nearly every Linux system already.
+    system("CZstd", "libzstd", "libzstd-dev"),
+    .plugin(name: "BuildFacts", capability: .buildTool(), exclude: ["facts.sh"]),
+]
+
+/// In no product: what measures, searches and shows.
+let tools: [Target] = [
     tool(
-        "microbench", ["SQLiteSink"] + hits, path: "Benchmarks/micro",
+        "microbench", ["SQLiteSink", "FileSinks"] + hits, path: "Benchmarks/micro",
         exclude: ["run", "baseline.json"]),
-    tool("simulate", hits + running + sqlite, path: "Tests/Simulation"),
-    outside("PrintingServerExample", "Examples/sink-swift/Sources/PrintingServer", sinks),
-    outside("SendingClientExample", "Examples/client-swift/Sources/SendingClient", client),
-    outside("LibraryClient", "Tests/Interop/clients/library-swift", client),
+    tool(
+        "simulate", ["FileSinks"] + hits + running + sqlite, path: "Tests/Simulation"),
+    outside("PrintingServerExample", "Examples/sink-swift/Sources/PrintingServer", sinkLibrary),
+    outside("SendingClientExample", "Examples/client-swift/Sources/SendingClient", clientLibrary),
+    outside("LibraryClient", "Tests/Interop/clients/library-swift", clientLibrary),
     // In no product: `swift build --product wholestack`, or Scripts/fuzz with libFuzzer.
     tool(
         "wholestack",
-        ["HTTP2Edge", "ServerConfiguration", "SubjectPrivacy", "TrackingServer"] + hits + protos
+        ["ServerConfiguration", "TrackingServer"] + edge + hits + protos
             + libraries(
                 "GRPCCore", "GRPCNIOTransportHTTP2Posix", "Logging", "NIOCore", "NIOEmbedded"),
         path: "Tests/Fuzz/Stack"),
     // What several targets' tests need: chance that can be repeated, events, directories, fixtures.
     .target(
         name: "TestSupport", dependencies: protos, path: "Tests/Support", swiftSettings: strict),
-    tests("TrackingCoreTests", ["TestSupport", "TrackingCore"] + protos),
-    tests("TrackingLedgerTests", ["TestSupport", "TrackingCore", "TrackingLedger"]),
-    tests("TrackingJournalTests", ["CCRC32C", "TestSupport"] + hits + libraries("GRDB")),
+]
+
+let testTargets: [Target] = [
+    tests("TidyTests", []),
+    tests(
+        "TrackingCoreTests",
+        ["TestSupport", "PayloadInspector", "ConfigurationKeys"] + hits + protos),
+    tests("TrackingLedgerTests", ["DeliveryDiagnosis", "TestSupport"] + hits),
+    tests(
+        "TrackingJournalTests",
+        ["CCRC32C", "DeliveryDiagnosis", "TestSupport"] + hits + libraries("GRDB")),
     tests(
         "TrackingSinksTests",
         [
-            "CLibpq", "CNats", "CRdKafka", "CZstd", "CampaignSink", "GRPCSink", "KafkaSink",
-            "NATSSink", "PostgreSQLSink", "SQLiteSink", "SightlineSinks", "SinkConfiguration",
-            "Telemetry", "TestSupport", "WebhookSink",
+            "CLibpq", "CNats", "CRdKafka", "CZstd", "ConfigurationKeys", "ServerConfiguration",
+            "SightlineSinks", "Telemetry", "TestSupport",
         ]
-            + hits + service
+            + sinks + hits + service
             + libraries(
                 "CoreMetrics", "Crypto", "GRDB", "HTTPTypes", "Hummingbird", "Logging",
                 "MetricsTestKit", "NIOCore", "ServiceLifecycle", "Tracing")),
     tests(
         "SightlineClientTests",
-        ["EventFiles", "SightlineClient", "TestSupport"] + service
+        ["SightlineClient", "TestSupport", "sightline"] + service
             + libraries("CoreMetrics", "InMemoryTracing", "MetricsTestKit", "Tracing")),
     tests(
-        "EventFilesTests",
-        ["EventFiles", "SightlineClient", "TerminalText", "TestSupport", "TrackingCore"] + protos),
-    tests("SightlineBenchTests", ["SightlineBench", "SightlineClient", "TrackingCore"] + service),
+        "SightlineCommandTests",
+        ["SightlineClient", "TestSupport", "TrackingReport", "sightline"] + hits + service),
     tests("ClientConformanceTests", ["ClientConformance", "SightlineProtos"]),
     tests(
-        "TelemetryTests", ["Telemetry", "TrackingCore"] + service + tracing + http + running),
+        "TelemetryTests",
+        ["Pacing", "Telemetry", "W3CTrace", "WireFormat"] + service + tracing + http + running),
     tests(
         "TrackingReportTests",
         ["SQLiteSink", "TestSupport", "TrackingReport"] + hits + protos + libraries("GRDB")),
     tests(
         "TrackingServerTests",
         [
-            "EventFiles", "ServerConfiguration", "ServerReflection", "SightlineClient",
-            "TestSupport", "TrackingServer",
+            "ConfigurationKeys", "DeliveryDiagnosis", "PayloadInspector", "ServerConfiguration",
+            "SightlineClient", "Telemetry", "TestSupport", "TrackingServer",
         ]
-            + around + hits + service
+            + edge + sinks + hits + service
             + libraries(
                 "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdTesting", "JWTKit", "CoreMetrics",
                 "NIOCore", "NIOEmbedded", "NIOHPACK", "NIOHTTP2", "NIOSSL", "SwiftASN1", "X509",
@@ -320,6 +372,7 @@ let package = Package(
         .trait(name: "PostgreSQL", description: "The sink for PostgreSQL; links libpq."),
     ],
     dependencies: packages.map { .package(url: "https://github.com/" + $0.path, from: $0.from) },
-    targets: targets,
+    targets: commands + client + server + edges + backends + delivery + core + base + tools
+        + testTargets,
     swiftLanguageModes: [.v6]
 )

@@ -1,10 +1,11 @@
 // What writes files: the journal's commit, and the sinks.
 internal import Dispatch
+internal import FileSinks
 internal import Glibc
 internal import SQLiteSink
-internal import TrackingCore
+internal import SinkKit
 internal import TrackingJournal
-internal import TrackingSinks
+internal import TrackingRules
 
 extension RequestPool {
     /// Appends each request once the one before it is on disk: a group of one request each. One

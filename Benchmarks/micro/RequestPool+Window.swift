@@ -1,6 +1,6 @@
 // The duplicate window by itself.
-internal import TrackingCore
 internal import TrackingJournal
+internal import TrackingRules
 
 extension RequestPool {
     /// Settles new facts in a window of 2 million with room.

@@ -1,5 +1,7 @@
 // What every run prepares, however much of it is used: requests of new facts.
-internal import TrackingCore
+internal import TrackingRules
+internal import W3CTrace
+internal import WireFormat
 
 /// Requests, admitted, each with facts of its own.
 struct RequestPool {

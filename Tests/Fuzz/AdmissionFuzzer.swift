@@ -5,7 +5,9 @@
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport
-@testable internal import TrackingCore
+@testable internal import TrackingRules
+@testable internal import W3CTrace
+@testable internal import WireFormat
 
 @_cdecl("LLVMFuzzerTestOneInput")
 func fuzzAdmission(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

@@ -1,7 +1,9 @@
 // Fuzzes decoding of the journal's payloads, which a disk may damage. No decoder reads beyond the
 // bytes, all of them fail at the same place, and a decoded hit survives re-encoding.
 
-@testable internal import TrackingCore
+@testable internal import TrackingRules
+@testable internal import W3CTrace
+@testable internal import WireFormat
 
 @_cdecl("LLVMFuzzerTestOneInput")
 func fuzzHitBlock(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

@@ -2,10 +2,9 @@
 // even one its JSON, which random base64 would rarely give. An accepted header must mean the same
 // to Foundation, so that no two readers of a token differ.
 
-internal import Foundation
-internal import TrackingCore
-
 @testable internal import Credentials
+internal import Foundation
+internal import WireFormat
 
 @_cdecl("LLVMFuzzerTestOneInput")
 func fuzzJWTHeader(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

@@ -2,7 +2,10 @@
 // the JSON. The reader that keeps little has to agree with the one that keeps all, and the rules
 // with the inspector.
 
-@testable internal import TrackingCore
+@testable internal import JSON
+@testable internal import PayloadInspector
+@testable internal import TrackingRules
+@testable internal import WireFormat
 
 @_cdecl("LLVMFuzzerTestOneInput")
 func fuzzRawPayload(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
@@ -95,7 +98,7 @@ private struct RawPayloadFuzzer {
                 let inspection = PayloadInspector().inspect(whole, platform: self.platform)
                 require(
                     inspection.tracked == (judgement.verdict == .accepted)
-                        || json.count > PayloadInspector.maximumByteCount,
+                        || json.count > PayloadDocument.maximumByteCount,
                     "tracked: \(inspection.tracked), and \(judgement)")
             } catch {
                 require(

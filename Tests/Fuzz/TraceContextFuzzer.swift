@@ -1,7 +1,9 @@
 // Fuzzes the reading of traceparent and tracestate. An input is the one, a newline, and the other.
 // What is taken and what is refused is held to a second reading of W3C Trace Context, by splitting.
 
-internal import TrackingCore
+internal import TrackingRules
+internal import W3CTrace
+internal import WireFormat
 
 @_cdecl("LLVMFuzzerTestOneInput")
 func fuzzTraceContext(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

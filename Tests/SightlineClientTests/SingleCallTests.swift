@@ -1,8 +1,8 @@
 // The single calls of the commands, over loopback.
-internal import EventFiles
 internal import SightlineClient
 internal import SightlineProtos
 internal import Testing
+internal import sightline
 
 @Suite(.timeLimit(.minutes(2)))
 struct SingleCallTests {

@@ -1,7 +1,7 @@
 // What clients, operators and the disk do while a process runs.
-internal import TrackingCore
+internal import Delivery
 internal import TrackingJournal
-internal import TrackingSinks
+internal import TrackingRules
 
 extension History {
     /// Performs one random action.

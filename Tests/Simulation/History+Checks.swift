@@ -1,6 +1,6 @@
 // What has to be true at the end of a history.
-internal import TrackingCore
 internal import TrackingJournal
+internal import TrackingRules
 
 extension History {
     func check(_ process: SimulatedProcess) throws {

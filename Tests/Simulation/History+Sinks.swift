@@ -1,5 +1,5 @@
-// Sinks that come and go while a process runs, and hits that are delivered again.
 internal import TrackingJournal
+// Sinks that come and go while a process runs, and hits that are delivered again.
 
 extension History {
     // MARK: Sinks

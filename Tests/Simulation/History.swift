@@ -1,9 +1,8 @@
 // One history: clients, a server that is killed again and again, sinks that are sometimes
 // unavailable or paused, come and go, and get hits again, and a failing disk. At its end, every
 // promise is checked.
-internal import TrackingCore
 internal import TrackingJournal
-internal import TrackingSinks
+internal import TrackingRules
 
 /// A history that its seed determines.
 final class History: @unchecked Sendable {

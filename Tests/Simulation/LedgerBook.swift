@@ -1,6 +1,6 @@
 // What the ledger must hold: all that was acked, and nothing that nobody has sent.
-internal import TrackingCore
-internal import TrackingLedger
+internal import TrackingJournal
+internal import TrackingRules
 
 /// The judge's own count of what requests add to the ledger.
 struct LedgerBook {

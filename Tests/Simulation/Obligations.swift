@@ -1,5 +1,5 @@
 // What the server owes its clients.
-internal import TrackingCore
+internal import TrackingRules
 
 /// The promises of all acks.
 struct Obligations {

@@ -1,6 +1,6 @@
 // The client's end of a settlement.
-internal import TrackingCore
 internal import TrackingJournal
+internal import TrackingRules
 
 /// Told of requests.
 final class Receiver: SettlementReceiver {

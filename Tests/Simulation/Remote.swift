@@ -1,6 +1,6 @@
 // The backend of a sink, which outlives the process.
-internal import TrackingCore
-internal import TrackingSinks
+internal import SinkKit
+internal import TrackingRules
 
 /// The backend's contents, across processes.
 final class Remote: @unchecked Sendable {

@@ -1,7 +1,7 @@
 // A sink whose backend outlives the process. It may be slow, unavailable, want no more, or answer
 // too late.
-internal import TrackingCore
-internal import TrackingSinks
+internal import SinkKit
+internal import TrackingRules
 
 /// The process's side of the sink.
 final class RemoteSink: Sink, @unchecked Sendable {

@@ -1,5 +1,5 @@
 // One replay of a history, and what came of it.
-internal import TrackingSinks
+internal import SinkKit
 
 /// A replay to a sink, from its first batch until it ends or its process does.
 final class ReplayRun: @unchecked Sendable {

@@ -2,6 +2,7 @@
 // of the current history.
 internal import GRDBSQLite
 internal import Glibc
+internal import Storage
 internal import TrackingJournal
 
 /// The disk with SQLite's files. A process runs one history at a time, on one thread.

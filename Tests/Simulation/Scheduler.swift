@@ -1,5 +1,6 @@
 // Runs a whole history on one thread, in an order that the seed determines.
 internal import Glibc
+internal import Storage
 internal import TrackingJournal
 
 /// Queues, tasks and timers in simulated time. Picks the next ready item at random.

@@ -1,6 +1,7 @@
 // A client that resends what was not acknowledged.
-internal import TrackingCore
 internal import TrackingJournal
+internal import TrackingRules
+internal import W3CTrace
 
 /// One request as its client keeps it.
 struct SimulatedRequest {

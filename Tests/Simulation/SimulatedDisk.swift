@@ -1,5 +1,6 @@
 // A disk in memory that distinguishes written and synced data.
 internal import Glibc
+internal import Storage
 internal import TrackingJournal
 
 /// Files and directories as a process sees them, and as a power cut leaves them. Used by one

@@ -1,5 +1,6 @@
 // The journal's file system on a simulated disk.
 internal import Glibc
+internal import Storage
 internal import TrackingJournal
 
 /// A process's view of a disk.

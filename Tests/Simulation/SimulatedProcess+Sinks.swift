@@ -1,6 +1,7 @@
 // What an operator asks of a process: as `RunningSinks` does it, in the server.
+internal import Delivery
+internal import SinkKit
 internal import TrackingJournal
-internal import TrackingSinks
 
 /// One sink of a process, from its start or a change of the sinks until it is removed.
 final class RunningRemote: @unchecked Sendable {
@@ -126,7 +127,7 @@ extension SimulatedProcess {
                         while let batch = try await self.journal.kept(after: last, through: end) {
                             last = batch.sequence
                             if batch.isDamaged { continue }
-                            return HitReplay.Page(payload: batch.payload, last: last)
+                            return HitPage(payload: batch.payload, last: last)
                         }
                         return nil
                     }

@@ -1,12 +1,12 @@
 // The part of the server that makes events durable and delivers them, as a process.
 internal import CoreMetrics
+internal import Delivery
 internal import Foundation
 internal import GRDB
 internal import GRDBSQLite
 internal import Logging
+internal import Storage
 internal import TrackingJournal
-internal import TrackingLedger
-internal import TrackingSinks
 
 /// A journal, its forwarders and their dead letters.
 final class SimulatedProcess: @unchecked Sendable {

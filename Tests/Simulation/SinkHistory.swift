@@ -1,6 +1,6 @@
 // One sink of a history: its backend, and what the journal has promised and told it.
-internal import TrackingCore
 internal import TrackingJournal
+internal import TrackingRules
 
 /// A sink across the processes of a history.
 final class SinkHistory: @unchecked Sendable {

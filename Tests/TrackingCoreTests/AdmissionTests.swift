@@ -4,7 +4,8 @@ internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-@testable internal import TrackingCore
+@testable internal import TrackingRules
+internal import W3CTrace
 
 struct AdmissionTests {
     @Test("D14, D22, D39: one bad event harms no other, and each is told of in its place")

@@ -2,7 +2,7 @@
 
 internal import SightlineProtos
 internal import SwiftProtobuf
-@testable internal import TrackingCore
+@testable internal import TrackingRules
 
 extension AdmittedRequest {
     /// Admits a StreamEventsRequest that holds `events`.

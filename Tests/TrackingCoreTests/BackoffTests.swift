@@ -1,6 +1,6 @@
 // The waits between two attempts.
+internal import Pacing
 internal import Testing
-internal import TrackingCore
 
 /// Always the same number: the ends of a random range.
 private struct ConstantGenerator: RandomNumberGenerator {

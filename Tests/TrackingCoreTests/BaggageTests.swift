@@ -1,6 +1,6 @@
 // W3C Baggage: what is passed on, and what is not.
 internal import Testing
-internal import TrackingCore
+internal import W3CTrace
 
 struct BaggageTests {
     private static let members64 = (0..<64).map { "k\($0)=v" }.joined(separator: ",")

@@ -4,7 +4,7 @@
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
-@testable internal import TrackingCore
+@testable internal import TrackingRules
 
 struct ClaimTests {
     /// A window that forgets nothing, and settles as the journal's does.

@@ -3,7 +3,7 @@
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
-@testable internal import TrackingCore
+@testable internal import TrackingRules
 
 struct ConsentRulesTests {
     private static let strict = Policy.with { $0.trackUnspecifiedConsent = false }

@@ -1,8 +1,7 @@
 // DeliveryView against EventView: on any event that the latter takes, both see one delivery.
 internal import TestSupport
 internal import Testing
-
-@testable internal import TrackingCore
+@testable internal import TrackingRules
 
 struct DeliveryViewTests {
     @Test(

@@ -3,7 +3,8 @@
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport
-@testable internal import TrackingCore
+@testable internal import TrackingRules
+@testable internal import WireFormat
 
 /// Collects the fields on which the two readers differ.
 struct EventComparison {

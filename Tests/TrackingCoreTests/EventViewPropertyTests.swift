@@ -5,7 +5,8 @@ internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-@testable internal import TrackingCore
+@testable internal import TrackingRules
+@testable internal import WireFormat
 
 struct EventViewPropertyTests {
     /// Messages per part; eight parts make 208,000. A part's seed is the run's plus its number.

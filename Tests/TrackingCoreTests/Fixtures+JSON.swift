@@ -1,5 +1,5 @@
+internal import JSON
 internal import TestSupport
-internal import TrackingCore
 
 extension Fixtures {
     /// JSON written in a test, as a value.

@@ -4,7 +4,7 @@ internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-@testable internal import TrackingCore
+@testable internal import TrackingRules
 
 struct FlagRulesTests {
     /// A row of flag-truth-table.csv.

@@ -3,7 +3,8 @@
 internal import SightlineProtos
 internal import TestSupport
 internal import Testing
-@testable internal import TrackingCore
+@testable internal import TrackingRules
+@testable internal import W3CTrace
 
 struct HitBlockSalvageTests {
     private static let trace = TraceContext(

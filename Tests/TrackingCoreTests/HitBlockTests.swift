@@ -5,7 +5,9 @@ internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-@testable internal import TrackingCore
+@testable internal import TrackingRules
+@testable internal import W3CTrace
+internal import WireFormat
 
 struct HitBlockTests {
     /// A hit as it was read, copied out of the payload.

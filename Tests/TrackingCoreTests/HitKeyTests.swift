@@ -5,7 +5,7 @@ internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-@testable internal import TrackingCore
+@testable internal import TrackingRules
 
 struct HitKeyTests {
     /// An event of a tenant, and the 15 bytes of its key in hex.

@@ -3,7 +3,7 @@
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
-@testable internal import TrackingCore
+internal import TrackingRules
 
 struct IDRulesTests {
     /// An id, and the expected result: nothing, a warning, or a violation's code.

@@ -1,10 +1,10 @@
 // The reader of JSON: what it takes, what it says of what it does not take, and what it costs.
 
 internal import Foundation
+@testable internal import JSON
 internal import Synchronization
 internal import Testing
-
-@testable internal import TrackingCore
+@testable internal import WireFormat
 
 struct JSONReaderTests {
     @Test(

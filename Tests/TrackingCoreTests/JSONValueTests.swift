@@ -1,9 +1,9 @@
 // JSON values: kinds that clients tell apart stay apart, and text comes back as it went in.
 
 internal import Foundation
+internal import JSON
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
 
 struct JSONValueTests {
     @Test(

@@ -4,8 +4,8 @@ internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-
-@testable internal import TrackingCore
+@testable internal import TrackingRules
+internal import WireFormat
 
 struct KeyedHashTests {
     /// A test case of RFC 4231, section 4, with the first 16 bytes of its HMAC-SHA-256.

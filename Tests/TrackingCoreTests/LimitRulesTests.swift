@@ -4,7 +4,7 @@ internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-@testable internal import TrackingCore
+@testable internal import TrackingRules
 
 struct LimitRulesTests {
     /// A field that is limited, and how to fill it.

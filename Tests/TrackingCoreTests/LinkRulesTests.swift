@@ -3,7 +3,6 @@
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
-@testable internal import TrackingCore
 
 struct LinkRulesTests {
     /// A link, and whether it contradicts the ids 56c4 and h138a.

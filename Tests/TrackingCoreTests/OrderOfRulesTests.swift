@@ -3,7 +3,7 @@
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
-@testable internal import TrackingCore
+@testable internal import TrackingRules
 
 struct OrderOfRulesTests {
     /// A change that makes an event fail at one stage, and the outcome unless an earlier one fails.

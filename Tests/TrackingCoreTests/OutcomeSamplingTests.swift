@@ -1,6 +1,5 @@
 internal import Testing
-
-@testable internal import TrackingCore
+@testable internal import TrackingRules
 
 struct OutcomeSamplingTests {
     /// The chances of two events without consent, of which nothing is kept.

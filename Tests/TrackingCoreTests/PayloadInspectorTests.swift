@@ -1,8 +1,10 @@
 // The inspector against the vendors' payloads and against every mistake that was seen in the wild.
 
+internal import JSON
+internal import PayloadInspector
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
+internal import TrackingRules
 
 private typealias Severity = PayloadFinding.Severity
 

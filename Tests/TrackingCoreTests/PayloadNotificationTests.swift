@@ -1,7 +1,8 @@
 // What is named beside ids and flag: the variables of trackAction, and the notification itself.
 
+internal import PayloadInspector
 internal import Testing
-internal import TrackingCore
+internal import TrackingRules
 
 struct PayloadNotificationTests {
     private static let actionRows: [PayloadRow] = [

@@ -1,7 +1,8 @@
 // Right keys in wrong places, and nearly right keys.
 
+internal import PayloadInspector
 internal import Testing
-internal import TrackingCore
+internal import TrackingRules
 
 struct PayloadPlacesTests {
     private static let placeRows: [PayloadRow] = [

@@ -1,8 +1,9 @@
 // One row of the inspector's tables, and how it is checked.
 
+internal import PayloadInspector
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
+internal import TrackingRules
 
 /// A payload, what it has to give at one key, and whether it is tracked.
 struct PayloadRow: CustomTestStringConvertible, Sendable {

@@ -3,7 +3,7 @@
 internal import Foundation
 internal import SightlineProtos
 internal import TestSupport
-@testable internal import TrackingCore
+@testable internal import TrackingRules
 
 /// An event with a typed payload, and the same fact with a raw one.
 struct PayloadPair {

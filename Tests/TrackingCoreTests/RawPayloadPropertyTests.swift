@@ -1,10 +1,11 @@
 // Raw payloads against typed ones: the same fact, the same verdict and the same hit id.
 
 internal import Foundation
+@testable internal import PayloadInspector
 internal import SightlineProtos
 internal import TestSupport
 internal import Testing
-@testable internal import TrackingCore
+@testable internal import TrackingRules
 
 struct RawPayloadPropertyTests {
     /// Payloads in all; a search takes 200,000.
@@ -80,7 +81,7 @@ struct RawPayloadPropertyTests {
         guard let document = try? PayloadDocument(Array(event.push.raw.json)) else { return nil }
         let inspection = PayloadInspector().inspect(document, platform: pair.platform)
         let line = try event.judged().line
-        guard document.byteCount <= PayloadInspector.maximumByteCount,
+        guard document.byteCount <= PayloadDocument.maximumByteCount,
             inspection.tracked != line.hasPrefix("accepted")
         else { return nil }
         return "tracked: \(inspection.tracked), and \(line): \(inspection.findings)"

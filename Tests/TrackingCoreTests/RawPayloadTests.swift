@@ -1,11 +1,14 @@
 // Raw payloads: where their keys are found, what is refused, and what the journal keeps of them.
 
 internal import Foundation
+@testable internal import JSON
+internal import PayloadInspector
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-@testable internal import TrackingCore
+@testable internal import TrackingRules
+@testable internal import WireFormat
 
 struct RawPayloadTests {
     private static let ids = PayloadRow.ids

@@ -3,7 +3,8 @@
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
-@testable internal import TrackingCore
+@testable internal import TrackingRules
+internal import WireFormat
 
 struct RequestLedgerTests {
     /// The refused events of a request as lines: platform, app, delivery, verdict, detail, count.

@@ -4,7 +4,8 @@ internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-@testable internal import TrackingCore
+@testable internal import TrackingRules
+@testable internal import WireFormat
 
 struct RequestReaderPropertyTests {
     private static let requestsPerPart = 8_000

@@ -2,8 +2,8 @@
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
-
-@testable internal import TrackingCore
+@testable internal import TrackingRules
+@testable internal import W3CTrace
 
 struct RequestTracesTests {
     private static func trace(_ span: Int) -> String {

@@ -1,5 +1,5 @@
+internal import Pacing
 internal import Testing
-internal import TrackingCore
 
 struct RetentionClockTests {
     private static let day: Int64 = 86_400_000_000

@@ -1,7 +1,7 @@
 // One row of the rules' tables: an event, and its outcome written as one line.
 
 internal import Testing
-@testable internal import TrackingCore
+@testable internal import TrackingRules
 
 /// An event and what the rules have to say of it, e.g. "accepted: click, open +flag_assumed_on" or
 /// "rejected: push.kind required, platform conflict".

@@ -3,7 +3,7 @@
 internal import Foundation
 internal import SightlineProtos
 internal import SwiftProtobuf
-@testable internal import TrackingCore
+@testable internal import TrackingRules
 
 typealias TestEvent = Sightline_V1_TrackingEvent
 

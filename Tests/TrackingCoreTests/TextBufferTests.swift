@@ -1,8 +1,9 @@
 internal import Foundation
+@testable internal import SinkKit
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-@testable internal import TrackingCore
+@testable internal import WireFormat
 
 struct TextBufferTests {
     /// What `write` leaves in a buffer that has to grow for it.

@@ -2,7 +2,7 @@
 
 internal import TestSupport
 internal import Testing
-@testable internal import TrackingCore
+@testable internal import W3CTrace
 
 struct TraceContextTests {
     private static let trace = "0af7651916cd43dd8448eb211c80319c"

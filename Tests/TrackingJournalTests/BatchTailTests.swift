@@ -1,7 +1,7 @@
 // The newest batches in memory, and which of them are there no more.
-@testable internal import TrackingJournal
 internal import Testing
-internal import TrackingCore
+@testable internal import TrackingJournal
+internal import TrackingRules
 
 struct BatchTailTests {
     private static func tail(maxBytes: Int = 1000) -> BatchTail {

@@ -1,5 +1,6 @@
 // Directories are created so that they survive a power cut.
 internal import Glibc
+@testable internal import Storage
 internal import Testing
 @testable internal import TrackingJournal
 

@@ -1,9 +1,10 @@
 // journal.mode: off, where an ack means that every sink has the hits.
 internal import Foundation
+@testable internal import Storage
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
 @testable internal import TrackingJournal
+internal import TrackingRules
 
 struct DisklessJournalTests {
     private let directory: TemporaryDirectory

@@ -1,8 +1,8 @@
 // Deduplication: what the window remembers, in memory and across restarts.
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
 internal import TrackingJournal
+internal import TrackingRules
 
 struct DuplicateWindowTests {
     private let directory: TemporaryDirectory

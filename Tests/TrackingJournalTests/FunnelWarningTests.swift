@@ -1,8 +1,8 @@
 // D18: the warnings of the window, which never refuses an event.
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
 internal import TrackingJournal
+internal import TrackingRules
 
 struct FunnelWarningTests {
     private let directory: TemporaryDirectory

@@ -1,8 +1,8 @@
 // Group commit: what is settled together, and when.
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
 @testable internal import TrackingJournal
+internal import TrackingRules
 
 /// Appends further requests when its own is settled, on the journal's queue.
 private final class AppendingReceiver: SettlementReceiver {

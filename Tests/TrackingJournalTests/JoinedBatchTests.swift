@@ -1,10 +1,10 @@
 // Groups that are read together, from memory or from disk.
 internal import Foundation
+@testable internal import Storage
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-
 @testable internal import TrackingJournal
+internal import TrackingRules
 
 struct JoinedBatchTests {
     private let directory: TemporaryDirectory

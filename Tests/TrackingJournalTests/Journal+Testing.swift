@@ -1,10 +1,11 @@
 // Helpers for tests of the journal.
 internal import Dispatch
 internal import Foundation
+@testable internal import Storage
 internal import Synchronization
 internal import TestSupport
-internal import TrackingCore
 @testable internal import TrackingJournal
+internal import TrackingRules
 
 /// Waits for a single request.
 final class WaitingReceiver: SettlementReceiver {

@@ -2,10 +2,9 @@
 internal import CCRC32C
 internal import Foundation
 internal import GRDB
+@testable internal import Storage
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-
 @testable internal import TrackingJournal
 
 struct JournalFaultTests {

@@ -1,10 +1,11 @@
 // What the journal keeps for a sink that is not required, and how it tells of what it let go.
 internal import Foundation
+internal import Storage
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-
 @testable internal import TrackingJournal
+internal import TrackingRules
+internal import WireFormat
 
 struct JournalGapTests {
     private let directory: TemporaryDirectory

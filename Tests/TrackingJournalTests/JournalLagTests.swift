@@ -2,8 +2,8 @@
 internal import Synchronization
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
 @testable internal import TrackingJournal
+internal import TrackingRules
 
 struct JournalLagTests {
     private let directory: TemporaryDirectory

@@ -1,11 +1,11 @@
 // The ledger in the journal: as durable as the hits, and exact after a crash.
+internal import DeliveryDiagnosis
 internal import Foundation
 internal import GRDB
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
 @testable internal import TrackingJournal
-internal import TrackingLedger
+internal import TrackingRules
 
 struct JournalLedgerTests {
     private let directory: TemporaryDirectory

@@ -1,10 +1,12 @@
 // Opening and closing: one process, safe settings, and nothing lost at the end.
 internal import Foundation
+@testable internal import Storage
 internal import Synchronization
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
 @testable internal import TrackingJournal
+internal import TrackingRules
+internal import WireFormat
 
 struct JournalLifeTests {
     private let directory: TemporaryDirectory

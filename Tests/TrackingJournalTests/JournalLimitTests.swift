@@ -2,8 +2,8 @@
 internal import Foundation
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
 @testable internal import TrackingJournal
+internal import TrackingRules
 
 struct JournalLimitTests {
     private let directory: TemporaryDirectory

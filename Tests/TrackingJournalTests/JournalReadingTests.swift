@@ -3,7 +3,6 @@ internal import Foundation
 internal import Synchronization
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
 @testable internal import TrackingJournal
 
 /// Runs a task's jobs when the test asks for them.

@@ -3,9 +3,8 @@ internal import GRDB
 internal import Synchronization
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-
 @testable internal import TrackingJournal
+internal import TrackingRules
 
 struct JournalSinksTests {
     private let directory: TemporaryDirectory

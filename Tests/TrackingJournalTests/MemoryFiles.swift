@@ -1,5 +1,6 @@
 // Files in memory, for tests that open a log tens of thousands of times.
 internal import Glibc
+@testable internal import Storage
 @testable internal import TrackingJournal
 
 /// One directory. `@unchecked Sendable`: used by one task.

@@ -1,8 +1,8 @@
 // The deduplication window compared with a simple model.
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
 @testable internal import TrackingJournal
+internal import TrackingRules
 
 struct RecentHitsTests {
     /// A dictionary, and the keys in order of arrival.

@@ -1,9 +1,10 @@
 // Recovery after a crash during a commit.
 internal import Foundation
+@testable internal import Storage
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
 @testable internal import TrackingJournal
+internal import TrackingRules
 
 /// A journal after a kill following two commits that no checkpoint covers.
 private struct KilledJournal: Sendable {

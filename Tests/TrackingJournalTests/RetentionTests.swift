@@ -2,9 +2,8 @@
 internal import Synchronization
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-
 @testable internal import TrackingJournal
+internal import TrackingRules
 
 /// A clock that the test advances.
 private final class TestTime: Sendable {

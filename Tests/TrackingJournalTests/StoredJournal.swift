@@ -1,8 +1,8 @@
 // The files of a journal, for tests that change them.
 internal import Foundation
 internal import GRDB
+@testable internal import Storage
 internal import TestSupport
-internal import TrackingCore
 @testable internal import TrackingJournal
 
 /// A journal of three segments and a spare; the sink has the first batch.

@@ -1,7 +1,8 @@
 // Requests encoded by hand: this target does not link a protobuf library.
 internal import TestSupport
-internal import TrackingCore
-internal import TrackingLedger
+internal import TrackingJournal
+internal import TrackingRules
+internal import W3CTrace
 
 /// Events in protobuf's wire format.
 enum TestEvents {

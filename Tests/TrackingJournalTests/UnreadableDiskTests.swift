@@ -2,8 +2,6 @@
 internal import Foundation
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-
 @testable internal import TrackingJournal
 
 struct UnreadableDiskTests {

@@ -1,7 +1,7 @@
 // The system's files with sectors that cannot be read.
 internal import Foundation
+@testable internal import Storage
 internal import Synchronization
-
 @testable internal import TrackingJournal
 
 /// Local files in which marked ranges cannot be read (EIO).

@@ -1,7 +1,9 @@
 // The account of a delivery: its rows, those that may be its own, and the limits of both.
+@testable internal import DeliveryDiagnosis
 internal import Testing
-internal import TrackingCore
-@testable internal import TrackingLedger
+@testable internal import TrackingJournal
+internal import TrackingRules
+internal import WireFormat
 
 struct DeliveryAccountTests {
     /// A ledger in which each count is of another hour.

@@ -1,6 +1,6 @@
 // Rows of the ledger, as tests name them: of one delivery in one app, unless they say otherwise.
-internal import TrackingCore
-@testable internal import TrackingLedger
+@testable internal import TrackingJournal
+internal import TrackingRules
 
 extension DeliveryDiagnosisTests {
     static func row(

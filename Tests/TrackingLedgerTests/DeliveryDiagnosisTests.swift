@@ -1,7 +1,8 @@
 // A test per sentence: the known mistakes of integrations, as events show them in the ledger.
+@testable internal import DeliveryDiagnosis
 internal import Testing
-internal import TrackingCore
-@testable internal import TrackingLedger
+@testable internal import TrackingJournal
+internal import TrackingRules
 
 struct DeliveryDiagnosisTests {
     /// A mistake: what the ledger counts, and what is said of it.

@@ -1,8 +1,8 @@
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-
-@testable internal import TrackingLedger
+@testable internal import TrackingJournal
+internal import TrackingRules
+internal import WireFormat
 
 /// The values of unknown flags that the ledger tells apart, held against a walk over all its rows.
 struct LedgerFlagTests {

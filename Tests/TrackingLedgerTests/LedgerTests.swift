@@ -1,7 +1,8 @@
 // The ledger's table: what it counts, and what holds at its limits.
 internal import Testing
-internal import TrackingCore
-@testable internal import TrackingLedger
+@testable internal import TrackingJournal
+internal import TrackingRules
+internal import WireFormat
 
 struct LedgerTests {
     private static let hour: UInt32 = 500_000

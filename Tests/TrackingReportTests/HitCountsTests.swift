@@ -3,7 +3,6 @@ internal import GRDB
 internal import SightlineProtos
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
 internal import TrackingReport
 
 struct HitCountsTests {

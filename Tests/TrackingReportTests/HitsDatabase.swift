@@ -3,11 +3,12 @@ internal import Foundation
 internal import GRDB
 internal import SQLiteSink
 internal import SightlineProtos
+internal import SinkKit
 internal import SwiftProtobuf
 internal import TestSupport
-internal import TrackingCore
 internal import TrackingReport
-internal import TrackingSinks
+internal import TrackingRules
+internal import W3CTrace
 
 /// A database in a directory of its own, removed with it.
 final class HitsDatabase {

@@ -1,9 +1,9 @@
 // The page: what is on it, and that nothing it shows can break it.
+internal import DeliveryDiagnosis
 internal import Foundation
 internal import GRDB
 internal import SightlineProtos
 internal import Testing
-internal import TrackingLedger
 internal import TrackingReport
 
 struct ReportPageTests {

@@ -2,8 +2,8 @@
 internal import GRDB
 internal import SightlineProtos
 internal import Testing
-internal import TrackingCore
 internal import TrackingReport
+internal import TrackingRules
 
 struct ReportTests {
     private let database: HitsDatabase

@@ -1,8 +1,7 @@
 // The contents and the timing of a stream's answers: the ledger as a value.
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-
+internal import TrackingRules
 @testable internal import TrackingServer
 
 struct AckLedgerTests {

@@ -1,8 +1,7 @@
 // What each side of the queue waits for, and what wakes it. `Task.immediate` runs up to the first
 // suspension before it returns, so that no test has to guess whether a task has got there.
 internal import Testing
-internal import TrackingCore
-
+internal import TrackingRules
 @testable internal import TrackingServer
 
 @Suite(.timeLimit(.minutes(10)))

@@ -1,9 +1,7 @@
 // The keys `campaign.*`.
-internal import SinkConfiguration
-internal import Testing
-internal import TrackingSinks
-
+internal import CampaignSink
 @testable internal import ServerConfiguration
+internal import Testing
 
 struct CampaignServersTests {
     private static let text =

@@ -1,10 +1,8 @@
 // What a configuration asks of the machine, before anything starts.
 internal import ConfigurationKeys
 internal import Foundation
-internal import Testing
-internal import TrackingCore
-
 @testable internal import ServerConfiguration
+internal import Testing
 @testable internal import TrackingServer
 
 struct ConfigurationCheckTests {

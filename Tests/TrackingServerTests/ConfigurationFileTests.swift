@@ -1,11 +1,10 @@
 // What is said of a YAML file that cannot be used, or not whole.
+internal import ConfigurationKeys
 internal import Foundation
-internal import Testing
-internal import TrackingCore
-internal import TrackingSinks
-
 @testable internal import ServerConfiguration
+internal import Testing
 @testable internal import TrackingServer
+internal import TrackingRules
 
 struct ConfigurationFileTests {
     private func problems(ofFile bytes: [UInt8]) async throws -> [String] {

@@ -1,11 +1,10 @@
 // Wrong configurations, several for every key there is: each is one problem, with its place, the
 // key and what is right.
 internal import ConfigurationKeys
-internal import Testing
-internal import TrackingJournal
-
 @testable internal import ServerConfiguration
+internal import Testing
 @testable internal import TrackingServer
+internal import TrackingJournal
 
 struct ConfigurationProblemTests {
     private func key(_ name: String) throws -> ServerConfiguration.Key {
@@ -202,10 +201,10 @@ struct ConfigurationProblemTests {
         let problems = try await Configurations.problems(
             flags: ["sink": "postgresql"], assignments: ["postgresql.url=postgresql://a@b/c"])
         #if PostgreSQL
-            #expect(problems == [])
+        #expect(problems == [])
         #else
-            #expect(problems.count == 1)
-            #expect(problems.first?.hasSuffix("swift build --traits PostgreSQL") == true)
+        #expect(problems.count == 1)
+        #expect(problems.first?.hasSuffix("swift build --traits PostgreSQL") == true)
         #endif
     }
 
@@ -240,10 +239,10 @@ struct ConfigurationProblemTests {
     func natsTrait() async throws {
         let problems = try await Configurations.problems(flags: ["sink": "nats"])
         #if NATS
-            #expect(problems == [])
+        #expect(problems == [])
         #else
-            #expect(problems.count == 1)
-            #expect(problems.first?.hasSuffix("swift build --traits NATS") == true)
+        #expect(problems.count == 1)
+        #expect(problems.first?.hasSuffix("swift build --traits NATS") == true)
         #endif
     }
 
@@ -251,10 +250,10 @@ struct ConfigurationProblemTests {
     func retention() async throws {
         var rows: [([String], Int)] = [([], 0), (["sink=jsonl"], 0)]
         #if NATS
-            rows += [(["sink=nats"], 600), (["sink=nats", "nats.retain_seconds=7"], 7)]
+        rows += [(["sink=nats"], 600), (["sink=nats", "nats.retain_seconds=7"], 7)]
         #endif
         #if PostgreSQL
-            rows += [(["sink=postgresql", "postgresql.url=postgresql://a@localhost/b"], 60)]
+        rows += [(["sink=postgresql", "postgresql.url=postgresql://a@localhost/b"], 60)]
         #endif
         for (assignments, seconds) in rows {
             let loaded = try await Configurations.load(assignments: assignments)

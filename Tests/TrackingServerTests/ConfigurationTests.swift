@@ -1,10 +1,8 @@
 // Where values come from, and what is said of wrong ones.
 internal import ConfigurationKeys
 internal import Foundation
-internal import Testing
-internal import TrackingCore
-
 @testable internal import ServerConfiguration
+internal import Testing
 @testable internal import TrackingServer
 
 struct ConfigurationTests {

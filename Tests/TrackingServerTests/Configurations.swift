@@ -1,8 +1,6 @@
 // Configurations as the tests of them write them: a value per source.
 internal import ConfigurationKeys
 internal import Foundation
-internal import TrackingCore
-
 @testable internal import ServerConfiguration
 @testable internal import TrackingServer
 

@@ -1,12 +1,11 @@
 // The steps that ExplainEvents tells: they lead to the verdict that it gives.
+@testable internal import Credentials
 internal import GRPCCore
+@testable internal import HTTP2Edge
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
-internal import TrackingCore
-
-@testable internal import Credentials
-@testable internal import HTTP2Edge
+internal import TrackingRules
 @testable internal import TrackingServer
 
 struct ExplainerTests {

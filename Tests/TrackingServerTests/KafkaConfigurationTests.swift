@@ -1,8 +1,6 @@
 // What of the kafka sink's keys stops the start.
-internal import Testing
-internal import TrackingSinks
-
 @testable internal import ServerConfiguration
+internal import Testing
 
 struct KafkaConfigurationTests {
     @Test(
@@ -82,9 +80,9 @@ struct KafkaConfigurationTests {
     func fitting(_ assignments: [String]) async throws {
         let problems = try await Configurations.problems(assignments: ["sink=kafka"] + assignments)
         #if Kafka
-            #expect(problems == [])
+        #expect(problems == [])
         #else
-            #expect(problems.count == 1)
+        #expect(problems.count == 1)
         #endif
     }
 
@@ -99,10 +97,10 @@ struct KafkaConfigurationTests {
     func trait() async throws {
         let problems = try await Configurations.problems(flags: ["sink": "kafka"])
         #if Kafka
-            #expect(problems == [])
+        #expect(problems == [])
         #else
-            #expect(problems.count == 1)
-            #expect(problems.first?.hasSuffix("swift build --traits Kafka") == true)
+        #expect(problems.count == 1)
+        #expect(problems.first?.hasSuffix("swift build --traits Kafka") == true)
         #endif
     }
 }

@@ -1,11 +1,10 @@
 // A reload happens whole or not at all, and says what it did.
+internal import ConfigurationKeys
 internal import Foundation
 internal import Logging
+@testable internal import ServerConfiguration
 internal import Synchronization
 internal import Testing
-internal import TrackingCore
-
-@testable internal import ServerConfiguration
 @testable internal import TrackingServer
 
 struct ReloaderTests {

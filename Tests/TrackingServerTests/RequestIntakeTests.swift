@@ -1,12 +1,11 @@
 // When a stream's requests are handed on, before their run is over.
-internal import GRPCCore
-internal import Testing
-internal import TrackingCore
-internal import TrackingJournal
-
 @testable internal import Credentials
+internal import GRPCCore
 @testable internal import HTTP2Edge
 @testable internal import ServerConfiguration
+internal import Testing
+internal import TrackingJournal
+internal import TrackingRules
 @testable internal import TrackingServer
 
 struct RequestIntakeTests {

@@ -1,12 +1,11 @@
 // The server as `sightline serve` runs it, in a directory and on a port of its own.
+@testable internal import AdminServer
 internal import Logging
+@testable internal import ServerConfiguration
 internal import SightlineClient
 internal import Telemetry
-internal import TrackingJournal
-
-@testable internal import AdminServer
-@testable internal import ServerConfiguration
 @testable internal import TrackingServer
+internal import TrackingJournal
 
 /// A server that runs while a test does.
 struct RunningServer: Sendable {

@@ -1,10 +1,9 @@
 // What a client can rely on in every error that ends an RPC (AIP-193).
+@testable internal import Credentials
 internal import GRPCCore
 internal import GRPCProtobuf
 internal import Testing
-internal import TrackingCore
-
-@testable internal import Credentials
+internal import TrackingRules
 @testable internal import TrackingServer
 
 struct ServiceErrorTests {

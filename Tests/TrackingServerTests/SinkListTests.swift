@@ -1,11 +1,10 @@
 // The key `sinks`: several sinks at once.
-internal import SinkConfiguration
-internal import Testing
-internal import TrackingCore
-internal import TrackingJournal
-internal import TrackingSinks
-
+internal import ConfigurationKeys
 @testable internal import ServerConfiguration
+internal import FileSinks
+internal import SinkKit
+internal import Testing
+internal import TrackingJournal
 
 struct SinkListTests {
     private static let both = [
@@ -197,26 +196,26 @@ struct SinkListTests {
     }
 
     #if NATS
-        @Test("two sinks with one NATS stream stop the start, and a stream of its own does not")
-        func streams() async throws {
-            let one = "sinks=[{type: nats}, {type: nats, name: b}]"
-            let problems = try await Configurations.problems(assignments: [one])
-            #expect(problems.contains { $0.contains("two sinks have the stream") })
-            let own = "sinks=[{type: nats}, {type: nats, name: b, stream: B, subject_prefix: b}]"
-            #expect(try await Configurations.problems(assignments: [own]).isEmpty)
-        }
+    @Test("two sinks with one NATS stream stop the start, and a stream of its own does not")
+    func streams() async throws {
+        let one = "sinks=[{type: nats}, {type: nats, name: b}]"
+        let problems = try await Configurations.problems(assignments: [one])
+        #expect(problems.contains { $0.contains("two sinks have the stream") })
+        let own = "sinks=[{type: nats}, {type: nats, name: b, stream: B, subject_prefix: b}]"
+        #expect(try await Configurations.problems(assignments: [own]).isEmpty)
+    }
     #endif
 
     #if PostgreSQL
-        @Test("two sinks with one schema of a database stop the start, and a schema each does not")
-        func schemas() async throws {
-            let url = "postgresql.url=postgresql://a@b/c"
-            let one = "sinks=[{type: postgresql}, {type: postgresql, name: b}]"
-            let problems = try await Configurations.problems(assignments: [url, one])
-            #expect(problems.contains { $0.contains("two sinks have the schema sightline") })
-            let own = "sinks=[{type: postgresql}, {type: postgresql, name: b, schema: b}]"
-            #expect(try await Configurations.problems(assignments: [url, own]).isEmpty)
-        }
+    @Test("two sinks with one schema of a database stop the start, and a schema each does not")
+    func schemas() async throws {
+        let url = "postgresql.url=postgresql://a@b/c"
+        let one = "sinks=[{type: postgresql}, {type: postgresql, name: b}]"
+        let problems = try await Configurations.problems(assignments: [url, one])
+        #expect(problems.contains { $0.contains("two sinks have the schema sightline") })
+        let own = "sinks=[{type: postgresql}, {type: postgresql, name: b, schema: b}]"
+        #expect(try await Configurations.problems(assignments: [url, own]).isEmpty)
+    }
     #endif
 
     @Test("each webhook of a list is checked with its own keys")

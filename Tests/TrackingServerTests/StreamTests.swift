@@ -1,13 +1,12 @@
 // StreamEvents byte for byte, from the point of view of a third-party client.
 internal import GRPCCore
 internal import GRPCProtobuf
+@testable internal import ServerConfiguration
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
-internal import TrackingCore
-
-@testable internal import ServerConfiguration
 @testable internal import TrackingServer
+internal import TrackingRules
 
 @Suite(.timeLimit(.minutes(10)))
 struct StreamTests {

@@ -1,8 +1,7 @@
 // Admitted requests for the tests of acks, made as the server makes them.
 internal import SightlineProtos
 internal import SwiftProtobuf
-internal import TrackingCore
-
+internal import TrackingRules
 @testable internal import TrackingServer
 
 enum TestRequests {

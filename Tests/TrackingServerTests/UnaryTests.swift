@@ -2,13 +2,12 @@
 internal import Foundation
 internal import GRPCCore
 internal import GRPCProtobuf
+@testable internal import ServerConfiguration
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
-internal import TrackingCore
-
-@testable internal import ServerConfiguration
 @testable internal import TrackingServer
+internal import TrackingRules
 
 @Suite(.timeLimit(.minutes(10)))
 struct UnaryTests {

@@ -1,13 +1,15 @@
 // Where deliveries run without a disk: a sink that blocks must not block the journal.
 internal import CoreMetrics
+internal import Delivery
+internal import FileSinks
 internal import Foundation
 internal import Logging
+internal import SinkKit
 internal import Synchronization
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
 internal import TrackingJournal
-internal import TrackingSinks
+internal import TrackingRules
 
 /// Ignores settlements.
 private final class DeafReceiver: SettlementReceiver {

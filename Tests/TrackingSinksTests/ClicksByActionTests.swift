@@ -1,7 +1,6 @@
 // The labels of an in-app message: each up to the limit, and what is beyond it.
+@testable internal import Delivery
 internal import Testing
-
-@testable internal import TrackingSinks
 
 struct ClicksByActionTests {
     private func counted(_ labels: [String]) -> ClicksByAction {

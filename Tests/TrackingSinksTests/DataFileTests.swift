@@ -1,12 +1,13 @@
 // hits.db and dead_letters.db as files: their format, their mode, and who holds them.
+@testable internal import Delivery
 internal import Foundation
 internal import GRDB
 internal import SQLiteSink
+@testable internal import Storage
+internal import SinkKit
 internal import TestSupport
 internal import Testing
 internal import TrackingJournal
-
-@testable internal import TrackingSinks
 
 struct DataFileTests {
     private let directory: TemporaryDirectory

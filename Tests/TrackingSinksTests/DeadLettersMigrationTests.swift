@@ -1,12 +1,13 @@
 // Dead letters of earlier builds, which do not name their journal.
+internal import Delivery
 internal import Foundation
 internal import GRDB
 internal import SightlineProtos
+internal import SinkKit
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
 internal import TrackingJournal
-internal import TrackingSinks
+internal import TrackingRules
 
 struct DeadLettersMigrationTests {
     private let directory: TemporaryDirectory

@@ -1,10 +1,10 @@
 // Permanently rejected hits: bounded, and stored once.
+internal import Delivery
 internal import GRDB
 internal import SightlineProtos
 internal import TestSupport
 internal import Testing
 internal import TrackingJournal
-internal import TrackingSinks
 
 struct DeadLettersTests {
     private let directory: TemporaryDirectory

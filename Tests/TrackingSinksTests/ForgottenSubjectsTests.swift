@@ -1,15 +1,14 @@
 // What is delivered of those who were forgotten, and what is erased of them.
+@testable internal import Delivery
+@testable internal import FileSinks
 internal import Foundation
 internal import GRDB
+@testable internal import SQLiteSink
 internal import SightlineProtos
-internal import SinkConfiguration
+@testable internal import SinkKit
 internal import Synchronization
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-
-@testable internal import SQLiteSink
-@testable internal import TrackingSinks
 
 struct ForgottenSubjectsTests {
     private let directory: TemporaryDirectory

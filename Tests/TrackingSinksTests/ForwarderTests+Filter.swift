@@ -1,12 +1,12 @@
 // A sink that gets a part of the hits.
+internal import Delivery
 internal import GRDB
 internal import SightlineProtos
+@testable internal import SinkKit
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
 internal import TrackingJournal
-
-@testable internal import TrackingSinks
+internal import TrackingRules
 
 extension ForwarderTests {
     /// A click and an open each; the filter wants the opens.

@@ -1,13 +1,14 @@
 // Groups that are delivered together.
+internal import Delivery
 internal import Foundation
 internal import GRDB
 internal import SightlineProtos
+internal import SinkKit
 internal import Synchronization
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
 internal import TrackingJournal
-internal import TrackingSinks
+internal import TrackingRules
 
 /// Takes every batch, and says so.
 private final class TellingSink: Sink {

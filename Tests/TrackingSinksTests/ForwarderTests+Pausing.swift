@@ -1,11 +1,11 @@
 // A sink that an operator has paused.
+@testable internal import Delivery
 internal import SightlineProtos
+@testable internal import SinkKit
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
 internal import TrackingJournal
-
-@testable internal import TrackingSinks
+internal import TrackingRules
 
 /// Pauses itself with one of its batches.
 private final class PausingSink: Sink {

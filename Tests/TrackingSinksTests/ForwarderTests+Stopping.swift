@@ -3,7 +3,6 @@ internal import Logging
 internal import ServiceLifecycle
 internal import Testing
 internal import TrackingJournal
-internal import TrackingSinks
 
 extension ForwarderTests {
     @Test(

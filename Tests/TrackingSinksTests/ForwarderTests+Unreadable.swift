@@ -1,14 +1,15 @@
 // Batches that no sink can read, and processes without a disk.
+internal import Delivery
 internal import Foundation
 internal import GRDB
 internal import SQLiteSink
+internal import ServerConfiguration
 internal import SightlineProtos
+internal import SinkKit
 internal import SwiftProtobuf
-internal import Testing
-internal import TrackingCore
-internal import TrackingJournal
-internal import TrackingSinks
 internal import TestSupport
+internal import Testing
+internal import TrackingJournal
 
 extension ForwarderTests {
     @Test(

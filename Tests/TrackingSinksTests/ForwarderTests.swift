@@ -1,17 +1,19 @@
 // From the journal to one sink: order, retries, dead letters and the cursor.
+internal import CoreMetrics
+internal import Delivery
 internal import Foundation
 internal import GRDB
-internal import CoreMetrics
 internal import Logging
 internal import MetricsTestKit
 internal import SQLiteSink
+internal import ServerConfiguration
 internal import SightlineProtos
+internal import SinkKit
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
 internal import TrackingJournal
-internal import TrackingSinks
+internal import TrackingRules
 
 /// Resumes the test when its request is settled.
 private final class WaitingReceiver: SettlementReceiver {

@@ -1,12 +1,13 @@
 // Batches of several groups.
+internal import Delivery
 internal import GRDB
 internal import SQLiteSink
 internal import SightlineProtos
+internal import SinkKit
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
 internal import TrackingJournal
-internal import TrackingSinks
+internal import TrackingRules
 
 extension HitBatch {
     /// Joins batches of one journal, as the forwarder does.

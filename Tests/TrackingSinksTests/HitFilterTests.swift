@@ -1,12 +1,12 @@
 // Filters of hits against a second implementation, which reads the records.
+internal import Delivery
 internal import SightlineProtos
+@testable internal import SinkKit
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
 internal import TrackingJournal
-
-@testable internal import TrackingSinks
+internal import TrackingRules
 
 struct HitFilterTests {
     private typealias Values = [HitFilter.Field: [String]]

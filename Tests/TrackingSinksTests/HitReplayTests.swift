@@ -1,13 +1,12 @@
 // Kept hits are delivered to a sink again.
+@testable internal import Delivery
 internal import GRDB
+@testable internal import SQLiteSink
 internal import SightlineProtos
+@testable internal import SinkKit
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-
-@testable internal import SQLiteSink
-@testable internal import TrackingSinks
 
 struct HitReplayTests {
     private let directory: TemporaryDirectory
@@ -17,10 +16,10 @@ struct HitReplayTests {
     private var path: String { self.directory.file("hits.db") }
 
     /// One page of each payload.
-    private static func pages(_ batches: [HitBatch]) -> (Int64) -> HitReplay.Page? {
+    private static func pages(_ batches: [HitBatch]) -> (Int64) -> HitPage? {
         { last in
             batches.first { $0.sequence > last }.map {
-                HitReplay.Page(payload: $0.payload, last: $0.sequence)
+                HitPage(payload: $0.payload, last: $0.sequence)
             }
         }
     }

@@ -1,13 +1,12 @@
 // Compressed files of lines: what a crash and other damage leave of them, and the files of both
 // forms in one directory.
+@testable internal import FileSinks
 internal import Foundation
 internal import Glibc
-internal import SinkConfiguration
+@testable internal import SinkKit
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-
-@testable internal import TrackingSinks
+internal import WireFormat
 
 struct JSONLinesCompressionTests {
     private let directory: TemporaryDirectory

@@ -1,12 +1,10 @@
 // A file that batches are appended to, when appending fails.
+@testable internal import FileSinks
 internal import Foundation
 internal import Glibc
-internal import SinkConfiguration
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-
-@testable internal import TrackingSinks
+internal import WireFormat
 
 struct JSONLinesFileTests {
     private let directory: TemporaryDirectory

@@ -3,12 +3,13 @@
 
 internal import Foundation
 internal import SightlineProtos
+@testable internal import SinkKit
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-
-@testable internal import TrackingCore
-@testable internal import TrackingSinks
+@testable internal import TrackingRules
+@testable internal import W3CTrace
+@testable internal import WireFormat
 
 struct JSONLinesPropertyTests {
     /// Events in all parts: SIGHTLINE_TEST_EVENTS, or as many as take some seconds.

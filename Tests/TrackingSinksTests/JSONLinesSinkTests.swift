@@ -1,11 +1,11 @@
 // Files of lines: rotation, and what a crash leaves of a line.
+internal import FileSinks
 internal import Foundation
 internal import SightlineProtos
-internal import SinkConfiguration
+internal import SinkKit
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-internal import TrackingSinks
 
 struct JSONLinesSinkTests {
     private let directory: TemporaryDirectory

@@ -1,8 +1,7 @@
 // Files of the jsonl sink, as those who read them do.
 internal import CZstd
+internal import FileSinks
 internal import Foundation
-internal import SinkConfiguration
-internal import TrackingSinks
 
 /// A file of the jsonl sink.
 struct LinesFile {

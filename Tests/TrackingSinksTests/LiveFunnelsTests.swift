@@ -1,10 +1,10 @@
 // The funnels against a plain dictionary, at their limit and beyond it.
+@testable internal import Delivery
 internal import SightlineProtos
+@testable internal import SinkKit
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-
-@testable internal import TrackingSinks
 
 struct LiveFunnelsTests {
     private func funnel(_ funnels: LiveFunnels, _ id: String) -> LiveFunnel? {

@@ -1,7 +1,7 @@
 // What gets into subjects and headers, whatever the bytes are.
+internal import SinkKit
 internal import Testing
-internal import TrackingCore
-internal import TrackingSinks
+internal import TrackingRules
 
 struct MessageTextTests {
     @Test(

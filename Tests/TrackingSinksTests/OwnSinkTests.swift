@@ -1,13 +1,12 @@
 // The public seam: what a sink of one's own gets, and what becomes of its answers.
 internal import SightlineProtos
+@testable internal import SightlineSinks
+internal import SinkKit
 internal import SwiftProtobuf
 internal import Synchronization
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-internal import TrackingSinks
-
-@testable internal import SightlineSinks
+internal import TrackingRules
 
 struct OwnSinkTests {
     /// Keeps batches, and answers what a test says.

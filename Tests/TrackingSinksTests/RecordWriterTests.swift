@@ -1,11 +1,12 @@
 // Records written from bytes, against those that SwiftProtobuf writes.
 internal import Foundation
 internal import SightlineProtos
+internal import SinkKit
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-internal import TrackingSinks
+internal import TrackingRules
+internal import WireFormat
 
 struct RecordWriterTests {
     private static let events: [Sightline_V1_TrackingEvent] = [

@@ -1,15 +1,15 @@
 // Replaying dead letters: nothing is changed, lost, or delivered twice.
+@testable internal import Delivery
 internal import Foundation
 internal import GRDB
 internal import SQLiteSink
 internal import SightlineProtos
+@testable internal import SinkKit
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
 internal import TrackingJournal
-
-@testable internal import TrackingSinks
+internal import TrackingRules
 
 struct ReplayTests {
     private let directory: TemporaryDirectory

@@ -1,9 +1,8 @@
 // What is a notification's first click or open, against a set that forgets nothing.
+@testable internal import Delivery
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-
-@testable internal import TrackingSinks
+internal import TrackingRules
 
 struct SeenNotificationsTests {
     private static let click = HitKinds(.click)

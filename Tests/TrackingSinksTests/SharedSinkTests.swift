@@ -1,12 +1,11 @@
 // A sink that its forwarder and a replay use.
+@testable internal import Delivery
 internal import Logging
 internal import ServiceLifecycle
+@testable internal import SinkKit
 internal import Synchronization
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-
-@testable internal import TrackingSinks
 
 struct SharedSinkTests {
     /// Notices a delivery that begins before the last one has ended.

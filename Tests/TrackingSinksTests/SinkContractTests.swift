@@ -1,11 +1,11 @@
 // The contract of sinks, tested with each of them.
 internal import Foundation
+internal import ServerConfiguration
 internal import SightlineProtos
+internal import SinkKit
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-internal import TrackingSinks
 
 @Suite("the contract of every sink")
 struct SinkContractTests {

@@ -1,13 +1,14 @@
 // The span of a try to deliver a batch: whose trace it continues, and which requests it is linked to.
+@testable internal import Delivery
 internal import Foundation
 internal import SightlineProtos
+@testable internal import SinkKit
+@testable internal import Telemetry
 internal import Testing
 internal import Tracing
-internal import TrackingCore
 internal import TrackingJournal
-
-@testable internal import Telemetry
-@testable internal import TrackingSinks
+internal import TrackingRules
+internal import W3CTrace
 
 struct SinkSpanTests {
     private let queue = SpanQueue(capacity: 10, batchSize: 10, counts: SpanCounts())

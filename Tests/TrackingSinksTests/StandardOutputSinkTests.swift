@@ -1,7 +1,7 @@
+internal import FileSinks
 internal import Foundation
+internal import SinkKit
 internal import Testing
-internal import TrackingCore
-internal import TrackingSinks
 
 struct StandardOutputSinkTests {
     @Test(

@@ -1,11 +1,12 @@
 // Events, requests and batches as the service makes them.
 internal import Foundation
 internal import SightlineProtos
+internal import SinkKit
 internal import SwiftProtobuf
 internal import TestSupport
-internal import TrackingCore
 internal import TrackingJournal
-internal import TrackingSinks
+internal import TrackingRules
+internal import W3CTrace
 
 /// Events of all forms, as a protobuf library writes them.
 enum TestEvents {

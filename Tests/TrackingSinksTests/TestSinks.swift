@@ -1,8 +1,8 @@
 // Sinks that do what a test tells them.
 internal import SightlineProtos
+internal import SinkKit
 internal import Synchronization
-internal import TrackingCore
-internal import TrackingSinks
+internal import TrackingRules
 
 /// Keeps the sequence of every batch it is given, and takes it.
 final class RecordingSink: Sink {

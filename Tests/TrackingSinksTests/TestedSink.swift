@@ -1,21 +1,21 @@
 // The sinks that tests of all of them open.
 internal import CampaignSink
+internal import FileSinks
 internal import Foundation
 internal import GRDB
 internal import GRPCSink
 internal import Glibc
+@testable internal import KafkaSink
+@testable internal import NATSSink
 internal import PostgreSQLSink
 internal import SQLiteSink
+internal import ServerConfiguration
 internal import SightlineProtos
-internal import SinkConfiguration
+internal import SinkKit
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-internal import TrackingSinks
 internal import WebhookSink
-
-@testable internal import KafkaSink
-@testable internal import NATSSink
 
 /// A kind of sink in one of its forms, and how to read back what it has.
 struct TestedSink: CustomTestStringConvertible {

@@ -1,4 +1,4 @@
-package import TrackingCore
+package import TrackingRules
 
 /// The funnel of one delivery of one product: a row of the report.
 package struct DeliveryFunnel: Sendable, Equatable {

@@ -1,5 +1,4 @@
 package import Foundation
-internal import TerminalText
 
 /// What Campaign knows of its deliveries and hits do not tell: their names, and to how many
 /// recipients each was delivered. Read from CSV with the columns id, name and delivered; the

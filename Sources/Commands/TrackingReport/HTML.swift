@@ -1,5 +1,3 @@
-internal import TerminalText
-
 /// Markup that escapes interpolated text, so that ids and names cannot inject tags.
 struct HTML: ExpressibleByStringInterpolation {
     let source: String

@@ -1,5 +1,3 @@
-internal import TerminalText
-
 /// The details of in-app messages for terminals.
 enum InAppDetailTable {
     static func lines(_ rows: [InAppDetail]) -> [String] {

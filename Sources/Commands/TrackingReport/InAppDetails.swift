@@ -1,6 +1,7 @@
 internal import Foundation
 package import GRDB
-internal import TrackingCore
+internal import TrackingRules
+internal import WireFormat
 
 /// In-app messages by action, link, dismissal, error and trigger. Read from the hits themselves, so
 /// its time grows with them, and hits that were deleted are not in it.

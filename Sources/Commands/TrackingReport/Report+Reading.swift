@@ -1,6 +1,6 @@
 // SQLite computes the report from the counts, so its time does not grow with the hits.
 package import GRDB
-internal import TrackingCore
+internal import TrackingRules
 
 extension Report {
     /// The memory for SQLite's page cache and sorting, in KiB.

@@ -1,4 +1,4 @@
-package import TrackingLedger
+package import DeliveryDiagnosis
 
 /// The contents of `sightline report` in any format: the funnels of hits.db, largest first.
 package struct Report: Sendable, Equatable {

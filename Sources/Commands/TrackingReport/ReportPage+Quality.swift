@@ -1,4 +1,4 @@
-internal import TrackingLedger
+internal import DeliveryDiagnosis
 
 extension ReportPage {
     /// The section of data quality: what is wrong with deliveries.

@@ -1,5 +1,5 @@
 internal import GRDB
-internal import TrackingCore
+internal import TrackingRules
 
 extension ReportQuery {
     /// Selects the rows of `counts` for this query: whole hours, all that it touches.

@@ -1,4 +1,4 @@
-internal import TrackingCore
+internal import TrackingRules
 
 /// A report as CSV (RFC 4180): one table for both sections.
 package struct ReportSheet: Sendable {

@@ -1,5 +1,4 @@
-internal import TerminalText
-internal import TrackingLedger
+internal import DeliveryDiagnosis
 
 /// A report for terminals: a table per section, with a bar for each ratio.
 package struct ReportTable: Sendable {

@@ -1,5 +1,5 @@
 package import GRDB
-internal import TrackingCore
+internal import TrackingRules
 
 /// Hits over time, by the time they were received, in steps of equal width.
 package struct Timeline: Sendable, Equatable {

@@ -1,4 +1,4 @@
-internal import TrackingCore
+internal import TrackingRules
 
 /// What is left of a limit while groups are joined.
 struct BatchRoom {

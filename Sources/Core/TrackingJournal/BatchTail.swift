@@ -1,6 +1,6 @@
 internal import DequeModule
 internal import Synchronization
-internal import TrackingCore
+internal import TrackingRules
 
 /// Caches the newest batches, so that forwarders which keep up never read from disk. Also wakes
 /// forwarders that wait for the next batch.

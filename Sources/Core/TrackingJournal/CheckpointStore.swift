@@ -5,7 +5,7 @@ internal import Foundation
 internal import GRDB
 internal import GRDBSQLite
 internal import Glibc
-internal import TrackingLedger
+internal import Storage
 
 /// A checkpoint: everything that changed since the previous one.
 struct Checkpoint: Sendable {

@@ -1,3 +1,4 @@
+internal import Storage
 internal import Synchronization
 
 /// Writes checkpoints one at a time, a while after the first change. All but the write itself runs

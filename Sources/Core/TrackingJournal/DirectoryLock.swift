@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import Storage
 
 /// An exclusive lock on a data directory, held until it is deallocated or the process ends, so that
 /// two processes never share one. The file names the holder's pid.

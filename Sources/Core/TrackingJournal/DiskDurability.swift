@@ -1,4 +1,5 @@
 // `journal.mode: disk`: what the writer has committed is on this node's disk.
+internal import Storage
 
 /// Groups in the log's segments; its clients are told at once.
 final class DiskDurability: Durability {

@@ -1,4 +1,6 @@
-internal import TrackingCore
+internal import Storage
+internal import TrackingRules
+internal import WireFormat
 
 /// A segment's file as read at startup: its records, and what those after the checkpoint change.
 struct FoundSegment {

@@ -1,5 +1,4 @@
 package import ConfigurationKeys
-package import TrackingLedger
 
 extension Journal {
     /// The journal's settings. Sizes are bytes, durations seconds.

@@ -1,6 +1,6 @@
 internal import DequeModule
 internal import Synchronization
-package import TrackingCore
+package import TrackingRules
 
 extension Journal {
     /// The sequence of a sink's cursor; 0 for a new sink.

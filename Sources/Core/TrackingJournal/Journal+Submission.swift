@@ -1,5 +1,5 @@
 // What a group is made of, and how its clients are told.
-internal import TrackingCore
+internal import TrackingRules
 
 extension Journal {
     /// Requests that came together. They are added up by whoever brings them, and not in the

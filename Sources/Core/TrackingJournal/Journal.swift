@@ -1,7 +1,9 @@
 // The journal: what is on disk before a client is told so. Requests come in, groups are committed,
 // clients hear of it, and forwarders read on from where they are.
+internal import Storage
 internal import Synchronization
-package import TrackingCore
+package import TrackingRules
+internal import WireFormat
 
 /// A durable queue of hits with one writer. Group commit without a timer: what arrives during one
 /// commit is the next group.

@@ -1,5 +1,5 @@
 // A sealed group of requests, as the sinks' forwarders read it.
-internal import TrackingCore
+internal import TrackingRules
 
 /// One group of the journal, with its payload.
 package struct JournalBatch: Sendable {

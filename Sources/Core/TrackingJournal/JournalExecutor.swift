@@ -1,3 +1,5 @@
+internal import Storage
+
 /// Runs the forwarders of a journal without a disk on the journal's queue.
 ///
 /// There an ack waits for the sink, so that forming a group, delivering it and acknowledging it are

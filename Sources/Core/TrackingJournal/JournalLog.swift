@@ -1,6 +1,7 @@
 // The log of segments. A commit is one write and one fdatasync of a preallocated file. SQLite would
 // write whole pages of a tree: four times the payload for small groups.
 internal import DequeModule
+internal import Storage
 
 /// The segments in the order of their records, and spares for reuse. Used on the journal's queue
 /// only.

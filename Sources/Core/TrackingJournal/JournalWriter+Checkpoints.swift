@@ -1,6 +1,6 @@
 // What the writer gives to checkpoints, and what it does once they are durable.
+internal import Storage
 internal import Synchronization
-internal import TrackingLedger
 
 extension JournalWriter {
     /// What became known since the last checkpoint; nil where that is nothing.

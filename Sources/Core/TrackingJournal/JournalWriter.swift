@@ -2,8 +2,8 @@
 // that fails.
 internal import DequeModule
 internal import Synchronization
-internal import TrackingCore
-internal import TrackingLedger
+internal import TrackingRules
+internal import WireFormat
 
 /// What the journal's queue does in its turn. `@unchecked Sendable`: all but what is in a mutex or
 /// an atomic is touched on that queue alone.

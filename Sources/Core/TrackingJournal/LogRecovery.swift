@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Storage
 
 /// Reads the segments of earlier runs, in any order, and finds the records that are still needed.
 struct LogRecovery {

@@ -1,4 +1,5 @@
 internal import Foundation
+package import Storage
 
 /// What the journal uses of its machine: files, queues, clocks and randomness. The simulation
 /// substitutes its own.

@@ -1,7 +1,7 @@
 // The window's changes in the journal: 12 bytes per key, little-endian. Bit 0 of the marks, which
 // no hit uses, says that the key was new. Only new keys take a place in the window, so replaying
 // the rows evicts the same keys in the same order.
-internal import TrackingCore
+internal import TrackingRules
 
 extension RecentHits {
     /// The bytes of one change: high (8), low (2), marks (2).

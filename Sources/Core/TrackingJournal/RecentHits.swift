@@ -1,5 +1,5 @@
 internal import Glibc
-package import TrackingCore
+package import TrackingRules
 
 /// The deduplication window: the marks of the newest `capacity` keys, in bounded memory. A new key
 /// evicts the oldest.

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Storage
 
 /// A file of consecutive records that share a salt. Files are reused in any order: the records
 /// themselves tell which ones a file holds. Used on the journal's queue only.

@@ -1,4 +1,4 @@
-package import TrackingCore
+package import TrackingRules
 
 /// Is told when requests are settled. Called on the journal's queue, or without a disk by the
 /// forwarder that delivered them: return at once.

@@ -1,5 +1,6 @@
 // `journal.mode: off`: what every sink has is durable.
 internal import DequeModule
+internal import Storage
 internal import Synchronization
 
 /// Groups in memory; their clients are told once the sinks have the hits.

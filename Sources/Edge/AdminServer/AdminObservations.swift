@@ -1,11 +1,9 @@
-package import EventQuarantine
+package import Delivery
 package import Logging
+package import Operations
 package import ServiceLifecycle
-package import SubjectPrivacy
 package import Telemetry
-package import TrackingLedger
-package import TrackingSinks
-package import VerdictTap
+package import TrackingJournal
 
 /// The funnels and rejections that the admin server shows.
 package struct AdminObservations {

@@ -1,5 +1,6 @@
+internal import DeliveryDiagnosis
 internal import Hummingbird
-internal import TrackingLedger
+internal import TrackingJournal
 
 /// What the admin socket tells of the ledger. The page has no such path: a sentence may show the
 /// value of a flag as a client sent it.

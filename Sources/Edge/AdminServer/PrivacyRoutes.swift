@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import Hummingbird
 internal import HummingbirdCore
-internal import SubjectPrivacy
+internal import Operations
 
 /// `POST /privacy/forget` of the admin socket: a tenant's subject is forgotten.
 struct PrivacyRoutes: Sendable {

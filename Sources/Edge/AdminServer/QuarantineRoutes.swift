@@ -1,8 +1,8 @@
-internal import EventQuarantine
 internal import HTTPTypes
 internal import Hummingbird
 internal import HummingbirdCore
-internal import TrackingCore
+internal import Operations
+internal import TrackingRules
 
 /// `POST /quarantine/recover` of the admin socket: kept events are judged again.
 struct QuarantineRoutes: Sendable {

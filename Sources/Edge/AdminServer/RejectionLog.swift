@@ -1,5 +1,5 @@
 internal import Synchronization
-package import TrackingCore
+package import TrackingRules
 
 /// Counts recent rejections by field and rule, without any value; the least recent ones are
 /// evicted.

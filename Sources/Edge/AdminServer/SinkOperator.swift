@@ -1,4 +1,4 @@
-package import TrackingSinks
+package import Delivery
 
 /// What an operator may do with the sinks of a running server.
 package protocol SinkOperator: Sendable {

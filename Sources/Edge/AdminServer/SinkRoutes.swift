@@ -1,6 +1,6 @@
+internal import Delivery
 internal import HTTPTypes
 internal import Hummingbird
-internal import TrackingSinks
 
 /// What the admin socket has beside the paths of the page: sinks are paused, resumed, forgotten and
 /// replayed to.

@@ -2,10 +2,10 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import HummingbirdCore
 internal import NIOCore
+internal import Operations
 internal import SightlineProtos
 internal import SwiftProtobuf
-internal import TrackingCore
-internal import VerdictTap
+internal import TrackingRules
 
 /// `GET /tap` of the admin socket: verdicts of all tenants as they are given, a TapResponse in JSON
 /// per line.

@@ -1,7 +1,7 @@
+package import ConfigurationKeys
 package import GRPCCore
 package import Logging
 internal import Synchronization
-package import TrackingCore
 package import X509
 
 /// Verifies the credentials of RPCs by rules that a reload replaces atomically.

@@ -1,4 +1,5 @@
 // The wall clock that credentials expire by. Tests bring their own.
+internal import Pacing
 
 /// The wall clock by which credentials expire. Tests substitute it.
 package struct CredentialClock: Sendable {

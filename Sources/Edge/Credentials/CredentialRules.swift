@@ -1,4 +1,4 @@
-internal import TrackingCore
+internal import ConfigurationKeys
 internal import X509
 
 /// The rules that credentials are verified by, as read from the files. A value that a reload

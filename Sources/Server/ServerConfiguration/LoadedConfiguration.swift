@@ -1,7 +1,6 @@
 // What the sources gave: every key's value and place, and the configuration or its problems.
-internal import ConfigurationKeys
+package import ConfigurationKeys
 internal import Credentials
-package import TrackingCore
 
 /// A configuration with where it comes from.
 package struct LoadedConfiguration: Sendable {

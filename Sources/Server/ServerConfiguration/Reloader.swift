@@ -1,10 +1,9 @@
 // SIGHUP: the sources are read again, and what may change in a running server changes.
 internal import ConfigurationKeys
-internal import Credentials
 package import Logging
+internal import Pacing
 internal import ServiceLifecycle
 internal import Synchronization
-internal import TrackingCore
 internal import UnixSignals
 
 /// Reads the configuration again at each SIGHUP. One that is wrong changes nothing, and every

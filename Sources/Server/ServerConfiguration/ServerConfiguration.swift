@@ -1,18 +1,24 @@
 // The configuration of a server, read once and checked whole before anything starts.
-package import ConfigurationKeys
 package import AdminServer
+package import CampaignSink
+package import ConfigurationKeys
 package import Credentials
-package import EventQuarantine
+package import FileSinks
 internal import Foundation
+package import GRPCSink
 package import HTTP2Edge
+package import KafkaSink
 package import Logging
-package import SinkConfiguration
-package import SubjectPrivacy
+package import NATSSink
+package import Operations
+package import PostgreSQLSink
+package import SQLiteSink
+internal import Storage
 package import Telemetry
-package import TrackingCore
 package import TrackingJournal
-package import TrackingSinks
-package import VerdictTap
+package import TrackingRules
+package import WebhookSink
+internal import WireFormat
 
 /// All that a server needs to know. One immutable value.
 package struct ServerConfiguration: Sendable {

@@ -1,7 +1,6 @@
 // Values of the configuration as errors and `sightline config print` may show them.
 internal import ConfigurationKeys
 internal import RegexBuilder
-internal import TrackingSinks
 
 extension ConfigurationKey<ServerConfiguration> {
     /// A value of this key without what is secret in it: all of a secret key's, who is named in

@@ -1,5 +1,5 @@
-internal import TrackingCore
-internal import TrackingSinks
+internal import SinkKit
+internal import TrackingRules
 
 /// A sink of the public seam as the server knows sinks.
 struct AdaptedSink: Sink {

@@ -1,5 +1,6 @@
-internal import TrackingCore
-internal import TrackingSinks
+internal import SinkKit
+internal import TrackingRules
+internal import WireFormat
 
 /// Hits that are delivered at once, in the journal's order.
 public struct SinkBatch: Sendable {

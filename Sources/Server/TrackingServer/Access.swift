@@ -1,7 +1,7 @@
+internal import ConfigurationKeys
 internal import Credentials
 internal import Logging
 internal import ServerConfiguration
-internal import TrackingCore
 
 /// Who may call, and how much: certificates, credentials and quotas. Each is read again on SIGHUP.
 struct Access {

@@ -3,9 +3,8 @@ internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import HTTP2Edge
 internal import Logging
+internal import Operations
 internal import ServerConfiguration
-internal import ServerReflection
-internal import SubjectPrivacy
 
 extension Application {
     /// The gRPC server, with what asks each call for its credentials.

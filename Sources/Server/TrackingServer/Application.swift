@@ -1,24 +1,23 @@
 // Assembles the service. Its parts start in the order of their list and stop in reverse.
 internal import AdminServer
-internal import EventQuarantine
+internal import ConfigurationKeys
 internal import Foundation
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import HTTP2Edge
 package import Logging
 internal import NIOCore
+internal import Operations
 package import ServerConfiguration
 internal import ServiceLifecycle
-internal import ServiceManager
-internal import SubjectPrivacy
+package import SinkKit
+internal import Storage
 internal import Synchronization
 package import Telemetry
 internal import Tracing
-internal import TrackingCore
 package import TrackingJournal
-package import TrackingSinks
+internal import TrackingRules
 internal import UnixSignals
-internal import VerdictTap
 
 /// A whole server: journal, forwarder, gRPC and admin services.
 package struct Application: Sendable {

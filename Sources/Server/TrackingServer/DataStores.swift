@@ -1,9 +1,10 @@
-internal import EventQuarantine
+internal import Delivery
 internal import Logging
+internal import Operations
 internal import ServerConfiguration
-internal import SubjectPrivacy
+internal import SinkKit
+internal import Storage
 internal import TrackingJournal
-internal import TrackingSinks
 
 /// What the data directory holds beside the journal, and what reads the journal into it: the places
 /// where a subject is erased.

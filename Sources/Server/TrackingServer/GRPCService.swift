@@ -4,9 +4,9 @@ internal import GRPCNIOTransportHTTP2Posix
 internal import HTTP2Edge
 internal import Logging
 internal import NIOCore
+internal import Operations
 internal import ServiceLifecycle
 internal import Telemetry
-internal import VerdictTap
 
 /// Runs a gRPC server until shutdown. A graceful shutdown lets clients finish within
 /// `drain.seconds`, then closes every connection; the transport alone would wait for a peer's PING

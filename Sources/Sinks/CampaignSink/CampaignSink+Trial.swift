@@ -2,9 +2,8 @@
 internal import AsyncHTTPClient
 internal import Foundation
 internal import NIOHTTP1
-internal import SinkConfiguration
-internal import TrackingCore
-package import TrackingSinks
+package import SinkKit
+internal import TrackingRules
 
 extension CampaignSink {
     /// Asks each server of each tenant for the path of the requests, without ids: there is nothing

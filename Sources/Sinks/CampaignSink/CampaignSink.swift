@@ -1,8 +1,7 @@
 // The sink for Adobe Campaign: each hit as the vendor's own clients report it.
-package import SinkConfiguration
+package import SinkKit
 internal import Synchronization
-package import TrackingCore
-package import TrackingSinks
+package import TrackingRules
 
 /// Sends each hit to its tenant's Campaign server as a GET, many at once, and has delivered a batch
 /// when each of them has an answer that stands: 200, or a refusal. A server cannot tell a hit that

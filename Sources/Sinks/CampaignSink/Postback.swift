@@ -1,5 +1,6 @@
 // What the vendor's clients send for a hit (D36, D37), as a function of its fields.
-internal import TrackingCore
+internal import TrackingRules
+internal import WireFormat
 
 /// What is sent for a hit.
 enum Postback: Equatable {

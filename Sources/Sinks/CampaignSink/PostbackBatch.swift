@@ -1,8 +1,8 @@
 // A batch's requests, and what has become of each.
 internal import Foundation
-internal import SinkConfiguration
-internal import TrackingCore
-internal import TrackingSinks
+internal import SinkKit
+internal import TrackingRules
+internal import WireFormat
 
 /// The requests of a batch. It is kept from one attempt to the next, so that what was counted is
 /// not sent again. Memory: its ids and URLs.

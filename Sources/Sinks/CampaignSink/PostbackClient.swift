@@ -4,8 +4,6 @@ internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOSSL
-internal import SinkConfiguration
-internal import TrackingSinks
 
 /// A client of Campaign's servers, with connections that are kept.
 final class PostbackClient: Sendable {

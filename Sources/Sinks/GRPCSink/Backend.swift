@@ -1,9 +1,8 @@
+internal import ConfigurationKeys
 internal import Foundation
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
-internal import SinkConfiguration
-internal import TrackingCore
-internal import TrackingSinks
+internal import TrackingRules
 
 /// How a backend is reached.
 struct Backend: Sendable {

@@ -1,7 +1,7 @@
 internal import SightlineProtos
-internal import SinkConfiguration
 internal import SwiftProtobuf
-internal import TrackingCore
+internal import TrackingRules
+internal import WireFormat
 
 /// What has been said on a stream so far. Each message is judged here; nothing waits here.
 struct DeliverState {

@@ -2,10 +2,8 @@ internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import GRPCProtobuf
 internal import SightlineProtos
-internal import SinkConfiguration
 internal import SwiftProtobuf
 internal import Synchronization
-internal import TrackingSinks
 
 /// One call of Deliver on a connection of its own, and what has been said on it.
 final class DeliverStream: Sendable {

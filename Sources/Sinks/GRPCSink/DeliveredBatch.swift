@@ -1,5 +1,6 @@
-internal import TrackingCore
-internal import TrackingSinks
+internal import SinkKit
+internal import TrackingRules
+internal import WireFormat
 
 /// A batch on its way: which of its hits are sent, and which are refused.
 struct DeliveredBatch {

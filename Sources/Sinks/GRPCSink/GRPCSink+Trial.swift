@@ -1,7 +1,6 @@
 // `sightline sinks try`: whether a backend takes a test hit.
 internal import GRPCCore
-internal import SinkConfiguration
-package import TrackingSinks
+package import SinkKit
 
 extension GRPCSink {
     /// Connects, says Hello for a journal of the trial's own, and sends the test hit over the same

@@ -1,9 +1,9 @@
 // The sink for a backend in any language: hits over a stream of gRPC, with acks.
+package import ConfigurationKeys
 internal import SightlineProtos
-package import SinkConfiguration
+package import SinkKit
 internal import Synchronization
-package import TrackingCore
-package import TrackingSinks
+package import TrackingRules
 
 /// Sends each batch in messages over a stream that stays open, and has delivered it when the
 /// backend has acknowledged its last position. After a break the backend tells in its Welcome how

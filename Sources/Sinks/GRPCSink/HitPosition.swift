@@ -1,6 +1,6 @@
 internal import CCRC32C
 internal import SightlineProtos
-internal import TrackingCore
+internal import TrackingRules
 
 /// Where a hit stands in a journal. Positions are ordered by sequence, then by index.
 struct HitPosition: Hashable, Comparable, CustomStringConvertible {

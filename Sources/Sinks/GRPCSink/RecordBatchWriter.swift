@@ -1,5 +1,6 @@
-internal import TrackingCore
-internal import TrackingSinks
+internal import SinkKit
+internal import TrackingRules
+internal import WireFormat
 
 /// A message with hits that is ready to be sent.
 struct RecordBatchMessage: Sendable {

@@ -1,6 +1,7 @@
+#if Kafka
 // The library's statistics are a document of JSON, of which a few numbers help an operator.
 internal import Foundation
-internal import TrackingSinks
+internal import SinkKit
 
 extension BrokerStatistics {
     /// Reads the library's document; nil if it is another one.
@@ -53,3 +54,4 @@ extension BrokerStatistics {
         private enum CodingKeys: String, CodingKey { case mean = "avg" }
     }
 }
+#endif

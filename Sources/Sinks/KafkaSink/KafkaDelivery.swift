@@ -1,6 +1,7 @@
+#if Kafka
 // How far a batch has come. What brokers have is not sent again while the batch is tried again.
 internal import CRdKafka
-internal import TrackingSinks
+internal import SinkKit
 
 /// A batch, and what is known of each of its hits. A class: its states are changed hit by hit.
 final class KafkaDelivery {
@@ -48,7 +49,8 @@ final class KafkaDelivery {
 
     /// Whether the rest need not be sent before something else happens.
     var hasFailed: Bool {
-        self.failure != nil || self.tooLargeCount > 0 || self.needsNewProducer || self.lacksTopic
+        self.failure != nil || self.tooLargeCount > 0 || self.needsNewProducer
+            || self.lacksTopic
     }
 
     /// Such as "12 of 40 hits are delivered".
@@ -119,3 +121,4 @@ final class KafkaDelivery {
         self.inFlightCount = 0
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Kafka
 // What the C library says went wrong, and what an operator can do about it.
 internal import CRdKafka
 
@@ -28,7 +29,8 @@ extension rd_kafka_resp_err_t {
     /// Whether another producer is needed: brokers do not know its numbers, or it has ended.
     var isOfProducer: Bool {
         [
-            RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER, RD_KAFKA_RESP_ERR_UNKNOWN_PRODUCER_ID,
+            RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER,
+            RD_KAFKA_RESP_ERR_UNKNOWN_PRODUCER_ID,
             RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH, RD_KAFKA_RESP_ERR_PRODUCER_FENCED,
             RD_KAFKA_RESP_ERR_INVALID_PRODUCER_ID_MAPPING, RD_KAFKA_RESP_ERR__FENCED,
             RD_KAFKA_RESP_ERR__FATAL, RD_KAFKA_RESP_ERR__GAPLESS_GUARANTEE,
@@ -59,3 +61,4 @@ extension rd_kafka_resp_err_t {
         }
     }
 }
+#endif

@@ -1,8 +1,9 @@
+#if Kafka
 // Hits as messages: a key, CloudEvents' attributes in the headers, and the TrackingRecord.
 internal import CRdKafka
-internal import SinkConfiguration
-internal import TrackingCore
-internal import TrackingSinks
+internal import SinkKit
+internal import TrackingRules
+internal import WireFormat
 
 /// Makes the parts of messages, with buffers that are used again.
 struct KafkaMessages {
@@ -48,7 +49,9 @@ struct KafkaMessages {
             throw KafkaFailure("librdkafka has no room for headers")
         }
         Self.add("traceparent", request.traceparent, to: headers)
-        if !request.tracestate.isEmpty { Self.add("tracestate", request.tracestate, to: headers) }
+        if !request.tracestate.isEmpty {
+            Self.add("tracestate", request.tracestate, to: headers)
+        }
         Self.add("content-type", Self.contentType, to: headers)
         Self.add("ce-specversion", Self.version, to: headers)
         Self.add("ce-id", self.hitID.bytes, to: headers)
@@ -119,3 +122,4 @@ struct KafkaMessages {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Kafka
 // What brokers tell of a cluster.
 internal import CRdKafka
 
@@ -42,3 +43,4 @@ extension KafkaProducer {
         return KafkaMetadata(answer.pointee, topic: name)
     }
 }
+#endif

@@ -1,9 +1,8 @@
+#if Kafka
 // The library's settings: which brokers, how sure, how much at once, and who we are.
 internal import CRdKafka
+internal import ConfigurationKeys
 internal import Foundation
-internal import SinkConfiguration
-internal import TrackingCore
-internal import TrackingSinks
 
 /// Settings of a producer, as the library takes them.
 struct KafkaOptions {
@@ -165,3 +164,4 @@ extension Duration {
     /// The duration in whole milliseconds.
     var milliseconds: Int64 { Int64(self / .milliseconds(1)) }
 }
+#endif

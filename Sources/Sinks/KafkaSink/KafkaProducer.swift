@@ -1,9 +1,11 @@
+#if Kafka
 // One producer of the C library. It numbers its messages, so that brokers drop those they have.
 internal import CRdKafka
+internal import ConfigurationKeys
 internal import Dispatch
-internal import SinkConfiguration
-internal import TrackingCore
-internal import TrackingSinks
+internal import SinkKit
+internal import TrackingRules
+internal import WireFormat
 
 /// A producer with its queue of events and its topics. Used on the sink's queue alone.
 final class KafkaProducer {
@@ -179,6 +181,9 @@ final class KafkaProducer {
 
     /// A text that C has written.
     static func text(_ characters: [CChar]) -> String {
-        String(decoding: characters.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        String(
+            decoding: characters.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self
+        )
     }
 }
+#endif

@@ -1,9 +1,10 @@
+#if Kafka
 // Tells the consumers of a subject that was forgotten.
 internal import CRdKafka
 internal import Dispatch
-internal import SinkConfiguration
-internal import TrackingCore
-package import TrackingSinks
+package import SinkKit
+internal import TrackingRules
+internal import WireFormat
 
 extension KafkaSink {
     /// Produces a tombstone to each of the tenant's topics: the subject's id is the key, and there
@@ -81,3 +82,4 @@ extension KafkaSink {
         return error == RD_KAFKA_RESP_ERR_NO_ERROR ? nil : "\(topic): \(error.text)"
     }
 }
+#endif

@@ -1,7 +1,7 @@
+#if Kafka
 // How the sink goes on after something went wrong, and what it tells of that.
 internal import CRdKafka
-internal import SinkConfiguration
-internal import TrackingSinks
+internal import SinkKit
 
 extension KafkaSink {
     /// How often a batch is sent again at once after the producer has failed.
@@ -49,3 +49,4 @@ extension KafkaSink {
             "no broker has confirmed a hit for \(silence.components.seconds) s; \(progress)")
     }
 }
+#endif

@@ -1,9 +1,10 @@
+#if Kafka
 // `sightline sinks try`: whether the brokers take a test hit.
 internal import CRdKafka
 internal import Dispatch
-internal import SinkConfiguration
-internal import TrackingCore
-package import TrackingSinks
+package import SinkKit
+internal import TrackingRules
+internal import WireFormat
 
 extension KafkaSink {
     /// Connects, asks for the cluster and the topic, connects to each broker that the cluster names
@@ -65,7 +66,8 @@ extension KafkaSink {
             guard let last = steps.last, last.outcome == .failed else { continue }
             return .failed(
                 "brokers", "the cluster names \(host):\(port), but \(last.text)",
-                fix: "the brokers' advertised.listeners have to be addresses that can be reached "
+                fix:
+                    "the brokers' advertised.listeners have to be addresses that can be reached "
                     + "from here")
         }
         let names = brokers.map { "\($0.host):\($0.port)" }.joined(separator: ", ")
@@ -124,7 +126,8 @@ extension KafkaSink {
     ) -> TrialStep {
         guard let trouble else {
             return .failed(
-                "brokers", "\(failure)", fix: "check that Kafka brokers listen at kafka.brokers")
+                "brokers", "\(failure)", fix: "check that Kafka brokers listen at kafka.brokers"
+            )
         }
         // A listener without TLS just ends the connection. Whether librdkafka calls it a failed
         // handshake or a lost connection then depends on which of the two it notices first.
@@ -134,20 +137,24 @@ extension KafkaSink {
         if isOfTLS {
             return .failed(
                 "TLS", trouble.reason,
-                fix: "check that the listener takes TLS, and kafka.tls.roots; the certificate has "
+                fix:
+                    "check that the listener takes TLS, and kafka.tls.roots; the certificate has "
                     + "to be valid for the host in kafka.brokers")
         }
         if trouble.error.isOfCredentials {
             return .failed(
                 "credentials", trouble.reason,
-                fix: "compare kafka.sasl.mechanism, kafka.sasl.user and kafka.sasl.password_file "
+                fix:
+                    "compare kafka.sasl.mechanism, kafka.sasl.user and kafka.sasl.password_file "
                     + "with the brokers' users")
         }
         let isMute = trouble.error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN
         return .failed(
             "brokers",
             isMute ? "a connection is made, and ends without an answer" : trouble.reason,
-            fix: "kafka.tls.enabled and kafka.sasl.mechanism have to be what the listener asks for")
+            fix:
+                "kafka.tls.enabled and kafka.sasl.mechanism have to be what the listener asks for"
+        )
     }
 
     private static func step(of metadata: KafkaMetadata) -> TrialStep {
@@ -160,3 +167,4 @@ extension KafkaSink {
         return .worked("topic", "\(metadata.topic) has \(metadata.partitionCount) partitions")
     }
 }
+#endif

@@ -1,10 +1,11 @@
+#if Kafka
 // The sink for Apache Kafka, and for whatever speaks its protocol.
 internal import CRdKafka
+internal import ConfigurationKeys
 internal import Dispatch
-package import SinkConfiguration
+package import SinkKit
 internal import Synchronization
-package import TrackingCore
-package import TrackingSinks
+package import TrackingRules
 
 /// Produces each hit as a message, and has delivered a batch when the library has reported each of
 /// them. The producer is idempotent and never gives a message up: while it lives, nothing comes
@@ -195,7 +196,8 @@ package final class KafkaSink: Sink, @unchecked Sendable {
         case RD_KAFKA_RESP_ERR__QUEUE_FULL: return .queueFull
         case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
             let limit = self.configuration.maxMessageBytes
-            self.delivery?.refuse(position, "it exceeds kafka.max_message_bytes, which is \(limit)")
+            self.delivery?.refuse(
+                position, "it exceeds kafka.max_message_bytes, which is \(limit)")
         case RD_KAFKA_RESP_ERR__FATAL: break
         default:
             self.delivery?.fail(error.text + (error.advice.map { ": " + $0 } ?? ""))
@@ -210,3 +212,4 @@ package final class KafkaSink: Sink, @unchecked Sendable {
         }
     }
 }
+#endif

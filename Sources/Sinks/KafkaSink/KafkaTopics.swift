@@ -1,8 +1,8 @@
+#if Kafka
 // The library's handles of topics: one for each tenant and kind, if the template asks for them.
 internal import CRdKafka
-internal import SinkConfiguration
-internal import TrackingCore
-internal import TrackingSinks
+internal import TrackingRules
+internal import WireFormat
 
 /// A producer's topics. None is given back while it lives: one that is asked for again would begin
 /// with numbers of messages that brokers know, and they would drop what it is sent.
@@ -61,3 +61,4 @@ final class KafkaTopics {
         self.last = nil
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if NATS
 // What is under way to the stream, and what has come back. The library's threads only count here;
 // the publisher waits here.
 internal import CNats
@@ -120,3 +121,4 @@ func takeNATSAck(
     }
     natsMsg_Destroy(message)
 }
+#endif

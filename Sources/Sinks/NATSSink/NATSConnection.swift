@@ -1,8 +1,7 @@
+#if NATS
 // One connection to the servers, with the library's settings for never giving up on its own.
 internal import CNats
 internal import Foundation
-internal import SinkConfiguration
-internal import TrackingSinks
 
 /// A connection and its JetStream context. Used on the sink's queue alone.
 final class NATSConnection {
@@ -115,3 +114,4 @@ extension Duration {
         return max(1, seconds * 1000 + attoseconds / 1_000_000_000_000_000)
     }
 }
+#endif

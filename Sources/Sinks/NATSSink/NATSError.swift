@@ -1,3 +1,4 @@
+#if NATS
 // What the C library says went wrong.
 internal import CNats
 
@@ -34,3 +35,4 @@ extension jsErrCode {
     /// The library does not name this code yet.
     private static let headersExceedMaximum = jsErrCode(10097)
 }
+#endif

@@ -1,7 +1,8 @@
+#if NATS
 // Hits as messages: a subject, CloudEvents' binary form in the headers, and the TrackingRecord.
 internal import CNats
-internal import TrackingCore
-internal import TrackingSinks
+internal import SinkKit
+internal import TrackingRules
 
 /// Makes messages, with buffers that are used again.
 struct NATSMessages {
@@ -114,3 +115,4 @@ struct NATSMessages {
         try NATSError.check("natsMsgHeader_Set", status)
     }
 }
+#endif

@@ -1,8 +1,7 @@
+#if NATS
 // The library's options: who we are, where the servers are, and how it reconnects.
 internal import CNats
 internal import Foundation
-internal import SinkConfiguration
-internal import TrackingSinks
 
 /// Options of a connection; the library copies them when it connects.
 final class NATSOptions {
@@ -78,3 +77,4 @@ final class NATSOptions {
         }
     }
 }
+#endif

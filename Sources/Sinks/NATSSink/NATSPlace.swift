@@ -1,3 +1,4 @@
+#if NATS
 // Where the stream keeps the last hit that was delivered: by it a loss is noticed.
 /// A stream, and hits in it.
 struct NATSPlace: Equatable {
@@ -79,3 +80,4 @@ struct NATSStreamState: Equatable {
     /// The sequence of its newest message.
     var lastSequence: UInt64
 }
+#endif

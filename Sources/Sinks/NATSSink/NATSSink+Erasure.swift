@@ -1,9 +1,9 @@
+#if NATS
 // Tells the consumers of a subject that was forgotten.
 internal import CNats
 internal import Dispatch
-internal import SinkConfiguration
-internal import TrackingCore
-package import TrackingSinks
+package import SinkKit
+internal import WireFormat
 
 extension NATSSink {
     /// Publishes an empty message of the `ce-type` `Subject.forgottenType` for each id, to
@@ -57,3 +57,4 @@ extension NATSSink {
         }
     }
 }
+#endif

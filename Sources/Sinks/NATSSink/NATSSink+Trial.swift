@@ -1,8 +1,8 @@
+#if NATS
 // `sightline sinks try`: whether the stream takes a test hit.
 internal import CNats
 internal import Foundation
-internal import SinkConfiguration
-package import TrackingSinks
+package import SinkKit
 
 extension NATSSink {
     /// Connects, checks the stream (or makes it, as the first batch would), publishes the test hit,
@@ -99,12 +99,15 @@ extension NATSSink {
         case NATS_SSL_ERROR, NATS_SECURE_CONNECTION_WANTED, NATS_SECURE_CONNECTION_REQUIRED:
             .failed(
                 "TLS", "\(error)",
-                fix: "check tls:// in nats.servers, nats.tls.roots, and nats.tls.certificate if "
+                fix:
+                    "check tls:// in nats.servers, nats.tls.roots, and nats.tls.certificate if "
                     + "the server asks for one")
         default:
             .failed(
                 "connection", "\(error)",
-                fix: "check that a nats-server listens at nats.servers, and the files of nats.tls")
+                fix:
+                    "check that a nats-server listens at nats.servers, and the files of nats.tls"
+            )
         }
     }
 }
@@ -120,3 +123,4 @@ extension NATSConfiguration {
         !self.tlsRoots.isEmpty || self.servers.contains { $0.hasPrefix("tls://") }
     }
 }
+#endif

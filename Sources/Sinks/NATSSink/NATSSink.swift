@@ -1,10 +1,10 @@
+#if NATS
 // The sink for more than one machine: hits go to a stream of NATS JetStream.
 internal import CNats
 internal import Dispatch
-package import SinkConfiguration
+package import SinkKit
 internal import Synchronization
-package import TrackingCore
-package import TrackingSinks
+package import TrackingRules
 
 /// Publishes each hit as a message, many at once, and has delivered a batch when each of them
 /// is acked. The stream drops a hit that it knows: a batch that comes again counts once, within
@@ -195,3 +195,4 @@ package final class NATSSink: Sink, @unchecked Sendable {
         return SinkAnswer(rejected: rejected)
     }
 }
+#endif

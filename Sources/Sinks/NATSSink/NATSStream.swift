@@ -1,7 +1,6 @@
+#if NATS
 // The stream: made where it is missing, and checked against what the deliveries rest on.
 internal import CNats
-internal import SinkConfiguration
-internal import TrackingSinks
 
 /// The stream that a configuration names.
 struct NATSStream {
@@ -141,3 +140,4 @@ extension Duration {
         return overflow ? .max : product &+ attoseconds / 1_000_000_000
     }
 }
+#endif

@@ -1,6 +1,7 @@
+#if PostgreSQL
 // How far the database has a journal.
-internal import TrackingCore
-internal import TrackingSinks
+internal import SinkKit
+internal import TrackingRules
 
 /// A row of the table `cursor`.
 struct HitCursor: Equatable {
@@ -39,3 +40,4 @@ struct HitCursor: Equatable {
         return groups.map { digits[$0].joined() }.joined(separator: "-")
     }
 }
+#endif

@@ -1,8 +1,7 @@
+#if PostgreSQL
 // The table's partitions, one for a day: created before they are needed, dropped when they are old.
 internal import Logging
-internal import SinkConfiguration
-internal import TrackingCore
-internal import TrackingSinks
+internal import Pacing
 
 /// What is known of them.
 struct HitPartitions {
@@ -27,7 +26,9 @@ struct HitPartitions {
         _ today: CalendarDay, _ retention: inout RetentionClock,
         _ connection: PostgreSQLConnection, _ logger: Logger?
     ) {
-        guard self.configuration.migrates, self.due <= .now || self.lastDay != today else { return }
+        guard self.configuration.migrates, self.due <= .now || self.lastDay != today else {
+            return
+        }
         (self.due, self.lastDay) = (.now + Self.interval, today)
         let ahead = (0...self.configuration.aheadDays).map { CalendarDay(today.number + $0) }
         do throws(PostgreSQLError) {
@@ -117,3 +118,4 @@ struct HitPartitions {
             + self.schema.lock
     }
 }
+#endif

@@ -1,7 +1,8 @@
+#if PostgreSQL
 // Hits as rows of COPY's binary format: int16 fields, then each field's length and bytes.
-internal import SinkConfiguration
-internal import TrackingCore
-internal import TrackingSinks
+internal import SinkKit
+internal import TrackingRules
+internal import WireFormat
 
 /// The rows of one batch, in its order.
 struct HitRows {
@@ -130,3 +131,4 @@ struct HitRows {
         return Int32(truncatingIfNeeded: day.number - Self.epochDays)
     }
 }
+#endif

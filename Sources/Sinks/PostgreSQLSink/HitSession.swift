@@ -1,6 +1,5 @@
+#if PostgreSQL
 // What a new connection is told, and what is checked before the first batch.
-internal import SinkConfiguration
-internal import TrackingSinks
 
 /// Begins sessions.
 struct HitSession {
@@ -64,7 +63,8 @@ struct HitSession {
     /// The version of the tables; nil if there are none.
     func version(_ connection: PostgreSQLConnection) throws(PostgreSQLError) -> Int? {
         do throws(PostgreSQLError) {
-            let rows = try connection.run("SELECT version FROM \(self.schema.qualified("format"))")
+            let rows = try connection.run(
+                "SELECT version FROM \(self.schema.qualified("format"))")
             return rows.first?.first?.flatMap { Int($0) }
         } catch  where error.state == "42P01" || error.state == "3F000" {
             return nil
@@ -88,3 +88,4 @@ extension PostgreSQLSchema {
         "SELECT pg_advisory_xact_lock(hashtextextended('sightline \(self.name)', 0))"
     }
 }
+#endif

@@ -1,8 +1,8 @@
+#if PostgreSQL
 // Writes batches into the database, on a queue of its own.
 internal import Logging
-internal import SinkConfiguration
-internal import TrackingCore
-internal import TrackingSinks
+internal import Pacing
+internal import SinkKit
 
 /// The connection, and what is known of the database behind it.
 actor HitStore {
@@ -134,7 +134,9 @@ actor HitStore {
         let rows = try connection.run(
             "SELECT sequence, hit_id FROM \(self.schema.qualified("cursor")) "
                 + "WHERE journal = \(try connection.literal(hits.journal))")
-        guard let row = rows.first, let sequence = row[0].flatMap({ Int64($0) }) else { return nil }
+        guard let row = rows.first, let sequence = row[0].flatMap({ Int64($0) }) else {
+            return nil
+        }
         let cursor = HitCursor(sequence: sequence, hitID: row[1])
         self.cursors[hits.journal] = cursor
         return cursor
@@ -214,3 +216,4 @@ actor HitStore {
         self.hasStage = true
     }
 }
+#endif

@@ -1,7 +1,6 @@
+#if PostgreSQL
 // One transaction: rows, and with the last of a batch the cursor.
-internal import SinkConfiguration
-internal import TrackingCore
-internal import TrackingSinks
+internal import WireFormat
 
 /// Writes rows in one of three ways.
 struct HitTransaction {
@@ -142,3 +141,4 @@ extension [UInt8] {
         try result.get()
     }
 }
+#endif

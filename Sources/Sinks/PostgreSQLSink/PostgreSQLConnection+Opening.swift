@@ -1,9 +1,9 @@
+#if PostgreSQL
 // How a connection is made: one host after the other, each within its own time.
 internal import CLibpq
 internal import Foundation
 internal import Glibc
-internal import SinkConfiguration
-internal import TrackingSinks
+internal import SinkKit
 
 extension PostgreSQLConnection {
     /// How much longer than the server's own limit an answer may take.
@@ -81,7 +81,8 @@ extension PostgreSQLConnection {
     /// What libpq is told. What is empty here, it takes from variables such as PGSSLCERT; so the
     /// password without a file is PGPASSWORD, or that of ~/.pgpass.
     private static func parameters(
-        _ configuration: PostgreSQLConfiguration, _ url: PostgreSQLURL, _ host: PostgreSQLURL.Host
+        _ configuration: PostgreSQLConfiguration, _ url: PostgreSQLURL,
+        _ host: PostgreSQLURL.Host
     ) throws(PostgreSQLError) -> [(name: String, value: String)] {
         var parameters = [
             ("host", host.name), ("port", String(host.port)), ("dbname", url.database),
@@ -111,7 +112,8 @@ extension PostgreSQLConnection {
         let password = text.trimmingCharacters(in: .newlines)
         guard !password.isEmpty, !password.contains(where: \.isNewline) else {
             throw PostgreSQLError(
-                "postgresql.password_file is \(path), which does not have the password in one line")
+                "postgresql.password_file is \(path), which does not have the password in one line"
+            )
         }
         return password
     }
@@ -137,3 +139,4 @@ extension Duration {
     /// The whole milliseconds, as text.
     var milliseconds: String { String(Int(self / .milliseconds(1))) }
 }
+#endif

@@ -1,9 +1,10 @@
+#if PostgreSQL
 // One connection: libpq without its blocking calls, so that a server that hangs holds up nobody for
 // longer than the limits say.
 internal import CLibpq
 internal import Glibc
-internal import TrackingCore
-internal import TrackingSinks
+internal import SinkKit
+internal import WireFormat
 
 /// A connection, used on the sink's executor alone.
 final class PostgreSQLConnection {
@@ -82,7 +83,8 @@ final class PostgreSQLConnection {
     /// byte, as in `RowBuffer`.
     func literal(_ text: String) throws(PostgreSQLError) -> String {
         var scalars = String.UnicodeScalarView()
-        scalars.append(contentsOf: text.unicodeScalars.lazy.map { $0 == "\0" ? "\u{fffd}" : $0 })
+        scalars.append(
+            contentsOf: text.unicodeScalars.lazy.map { $0 == "\0" ? "\u{fffd}" : $0 })
         let text = String(scalars)
         guard let quoted = PQescapeLiteral(self.connection, text, text.utf8.count) else {
             throw self.lost()
@@ -198,3 +200,4 @@ final class PostgreSQLConnection {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if PostgreSQL
 // What the server or libpq says went wrong, and what an operator can do.
 internal import CLibpq
 
@@ -101,7 +102,10 @@ extension PostgreSQLError {
         ("3D", "create the database, or correct postgresql.url"),
         ("3F", "run the output of sightline sinks sql postgresql, or set postgresql.migrate"),
         ("42501", "grant what docs/sinks/postgresql.md lists to the sink's user"),
-        ("42P01", "run the output of sightline sinks sql postgresql, or set postgresql.migrate"),
+        (
+            "42P01",
+            "run the output of sightline sinks sql postgresql, or set postgresql.migrate"
+        ),
         ("42P07", "attach or rename the table that has the partition's name"),
         ("53100", "the server's disk is full: hits wait until there is room"),
         ("53300", "the server has no connection left: raise max_connections"),
@@ -132,3 +136,4 @@ extension String {
         self[..<range.lowerBound] + text + self[range.upperBound...]
     }
 }
+#endif

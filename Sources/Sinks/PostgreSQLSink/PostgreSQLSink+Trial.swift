@@ -1,6 +1,6 @@
+#if PostgreSQL
 // `sightline sinks try`: whether a server takes a test hit.
-internal import SinkConfiguration
-package import TrackingSinks
+package import SinkKit
 
 extension PostgreSQLSink {
     /// Connects to the first host that is there and fit, and writes the test hit and a cursor in a
@@ -34,3 +34,4 @@ extension PostgreSQLURL.Host {
     /// Whether it is the directory of a Unix socket.
     var isDirectory: Bool { self.name.hasPrefix("/") }
 }
+#endif

@@ -1,9 +1,10 @@
+#if PostgreSQL
 // The sink for a database: each hit is a row in PostgreSQL.
 package import Logging
-package import SinkConfiguration
+package import Pacing
+package import SinkKit
 internal import Synchronization
-package import TrackingCore
-package import TrackingSinks
+package import TrackingRules
 
 /// Copies each batch into a table and moves a cursor there in the same transaction. A batch that
 /// comes again changes nothing: the cursor tells it, or else the hits' ids do.
@@ -72,3 +73,4 @@ package final class PostgreSQLSink: Sink {
         return answer
     }
 }
+#endif

@@ -1,7 +1,7 @@
+#if PostgreSQL
 // The steps of a trial at one host, all of them in one session.
 internal import CLibpq
-internal import SinkConfiguration
-internal import TrackingSinks
+internal import SinkKit
 
 /// Connects to a host, and writes in a transaction that is rolled back.
 struct PostgreSQLTrial {
@@ -25,14 +25,16 @@ struct PostgreSQLTrial {
             case .connection: "check that PostgreSQL has its socket there, and who may use it"
             case .session: "check that it is a PostgreSQL server, and has a connection to spare"
             case .database: "docs/sinks/postgresql.md says what the database has to be"
-            case .tables: "run the output of sightline sinks sql postgresql as the tables' owner"
+            case .tables:
+                "run the output of sightline sinks sql postgresql as the tables' owner"
             case .write: "docs/sinks/postgresql.md says what its errors mean"
             }
         }
     }
 
     init(
-        _ configuration: PostgreSQLConfiguration, _ url: PostgreSQLURL, _ host: PostgreSQLURL.Host
+        _ configuration: PostgreSQLConfiguration, _ url: PostgreSQLURL,
+        _ host: PostgreSQLURL.Host
     ) {
         self.configuration = configuration
         self.url = url
@@ -116,7 +118,8 @@ struct PostgreSQLTrial {
         try connection.run("BEGIN; \(wait)")
         guard found == nil, self.configuration.migrates else {
             try session.check(found)
-            return self.succeed("those of the schema \(self.schema.name) are as they have to be")
+            return self.succeed(
+                "those of the schema \(self.schema.name) are as they have to be")
         }
         try connection.run("\(self.schema.lock); \(self.schema.creation)")
         self.succeed("those of the schema \(self.schema.name) are missing, and can be created")
@@ -130,7 +133,8 @@ struct PostgreSQLTrial {
         do throws(PostgreSQLError) {
             try transaction.stage(all, after: "")
         } catch  where error.lacksPartition && self.configuration.migrates {
-            let partitions = rows.days.map(self.schema.partitionAttachment).joined(separator: "; ")
+            let partitions = rows.days.map(self.schema.partitionAttachment).joined(
+                separator: "; ")
             try connection.run("ROLLBACK TO hit; \(self.schema.lock); \(partitions)")
             try transaction.stage(all, after: "")
         }
@@ -141,7 +145,8 @@ struct PostgreSQLTrial {
         if !self.hasSession, error.isOfTLS {
             return .failed(
                 "TLS", error.finding,
-                fix: "the server's certificate has to be of an authority in postgresql.tls.roots "
+                fix:
+                    "the server's certificate has to be of an authority in postgresql.tls.roots "
                     + "and valid for \(self.host.name); postgresql.tls.mode and the server's "
                     + "pg_hba.conf say whether TLS is used")
         }
@@ -174,3 +179,4 @@ extension PostgreSQLError {
             || self.advice?.hasPrefix("it is a standby") == true
     }
 }
+#endif

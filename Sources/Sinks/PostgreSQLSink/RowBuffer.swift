@@ -1,10 +1,12 @@
+#if PostgreSQL
 // Memory that rows are written into: numbers in network order, as COPY's binary format has them.
 internal import Glibc
-internal import TrackingCore
+internal import WireFormat
 
 /// Bytes that only grow until they are cleared; the memory is kept for the next batch.
 final class RowBuffer {
-    private var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 8)
+    private var memory = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: 64 << 10, alignment: 8)
     private(set) var count = 0
 
     deinit { self.memory.deallocate() }
@@ -29,7 +31,8 @@ final class RowBuffer {
 
     /// Appends a number; there has to be room.
     func put(_ number: some FixedWidthInteger & BitwiseCopyable) {
-        self.memory.storeBytes(of: number.bigEndian, toByteOffset: self.count, as: type(of: number))
+        self.memory.storeBytes(
+            of: number.bigEndian, toByteOffset: self.count, as: type(of: number))
         self.count &+= number.bitWidth / 8
     }
 
@@ -79,3 +82,4 @@ final class RowBuffer {
         if text.isEmpty { self.null() } else { self.text(text) }
     }
 }
+#endif

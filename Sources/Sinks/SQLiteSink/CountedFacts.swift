@@ -1,5 +1,6 @@
 internal import GRDB
-internal import TrackingCore
+internal import TrackingRules
+internal import WireFormat
 
 /// The facts that hits.db has counted in the last days: an index in the database itself, for rows
 /// that have none.

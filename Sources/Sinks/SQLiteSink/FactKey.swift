@@ -1,5 +1,6 @@
 // The keys of the index of counted facts, and how they are laid out on disk.
-internal import TrackingCore
+internal import TrackingRules
+internal import WireFormat
 
 /// 88 bits of a HitKey, in the form and order of the index of counted facts.
 struct FactKey: Hashable, Sendable {

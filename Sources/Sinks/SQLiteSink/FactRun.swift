@@ -1,4 +1,4 @@
-internal import TrackingCore
+internal import WireFormat
 
 /// A sorted run of entries: what is in memory of it. Its entries are rows of `fact_pages`.
 final class FactRun {

@@ -1,4 +1,4 @@
-internal import TrackingCore
+internal import WireFormat
 
 /// Writes a run, entry by entry in the order of keys: its pages, then the rows of its filter as
 /// they are complete, and at the end its fences. Besides the filter that look-ups use, it needs the

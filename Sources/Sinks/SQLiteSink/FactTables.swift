@@ -1,6 +1,6 @@
 internal import GRDB
 internal import GRDBSQLite
-internal import TrackingCore
+internal import WireFormat
 
 /// Numbers of the rows of `fact_pages`. A run has 2³² of them: first its pages, then its filter,
 /// then its fences.

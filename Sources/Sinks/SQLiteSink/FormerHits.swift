@@ -1,6 +1,6 @@
 internal import Foundation
 internal import GRDB
-internal import TrackingCore
+internal import TrackingRules
 
 /// The hits of a hits.db of the first format, which had one table with texts and a unique index.
 /// They move into parts while the server runs.

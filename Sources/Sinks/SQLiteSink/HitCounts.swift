@@ -1,5 +1,5 @@
 internal import GRDB
-internal import TrackingCore
+internal import TrackingRules
 
 /// Counts of hits by hour, delivery or in-app message, platform and kind, in the same transactions
 /// as the hits themselves. Reports read these: thousands of rows instead of millions.

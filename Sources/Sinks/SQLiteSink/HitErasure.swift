@@ -1,6 +1,6 @@
 internal import Foundation
 internal import GRDB
-internal import TrackingSinks
+internal import SinkKit
 
 /// Erases a subject's rows from hits.db, in pieces between which batches are written.
 ///

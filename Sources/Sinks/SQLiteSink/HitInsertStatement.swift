@@ -1,5 +1,6 @@
 internal import GRDB
-internal import TrackingCore
+internal import TrackingRules
+internal import WireFormat
 
 /// Inserts hits into a part of hits.db.
 struct HitInsertStatement {

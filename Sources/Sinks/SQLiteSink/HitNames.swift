@@ -1,6 +1,6 @@
 internal import Foundation
 internal import GRDB
-internal import TrackingCore
+internal import WireFormat
 
 /// The numbers of the texts that repeat in hits: tenants, apps, deliveries, sets of warnings. A row
 /// holds a number of 1 to 3 bytes instead of a text.

@@ -1,5 +1,5 @@
 internal import GRDB
-internal import TrackingCore
+internal import TrackingRules
 
 /// The view `hits`: the rows of all parts with their texts, in the columns of the first format.
 enum HitViews {

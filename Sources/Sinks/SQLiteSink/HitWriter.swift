@@ -1,7 +1,8 @@
 internal import GRDB
-internal import SinkConfiguration
-internal import TrackingCore
-internal import TrackingSinks
+internal import Pacing
+internal import SinkKit
+internal import TrackingRules
+internal import WireFormat
 
 /// Writes batches into hits.db: rows, counts, and the facts that were counted, all within the
 /// caller's transaction. It holds numbers and filters of the database in memory, so after a failed

@@ -1,10 +1,12 @@
 internal import Foundation
 internal import GRDB
 internal import Logging
-internal import SinkConfiguration
+internal import Pacing
+internal import SinkKit
+internal import Storage
 internal import Synchronization
-internal import TrackingCore
-internal import TrackingSinks
+internal import TrackingRules
+internal import WireFormat
 
 /// hits.db as the sink changes it: each call is one transaction.
 final class HitsFile: Sendable {

@@ -1,4 +1,5 @@
-internal import TrackingCore
+internal import W3CTrace
+internal import WireFormat
 
 /// A traceparent of version 00 in 25 bytes instead of 55: trace id, span id, flags.
 struct PackedTrace {

@@ -1,4 +1,4 @@
-internal import TrackingCore
+internal import TrackingRules
 
 /// An event of a batch whose facts are being looked up, with the numbers of its keys there.
 struct PendingEvent {

@@ -1,5 +1,5 @@
 internal import GRDB
-internal import TrackingSinks
+internal import Storage
 
 extension SQLiteSink {
     /// The version of hits.db. Version 2 has the event's bytes in each of its rows.

@@ -1,8 +1,9 @@
 internal import Foundation
 package import Logging
-package import SinkConfiguration
-package import TrackingCore
-package import TrackingSinks
+package import Pacing
+package import SinkKit
+internal import Storage
+package import TrackingRules
 
 /// The default sink: one row per hit in `hits.db`, which can be queried while the server runs. The
 /// last group's sequence is stored in the same transaction as its rows, so the effect of a repeated

@@ -1,6 +1,6 @@
 internal import GRDB
 internal import GRDBSQLite
-internal import TrackingCore
+internal import WireFormat
 
 /// A statement of a connection's cache, through SQLite's own interface: nothing is allocated for a
 /// row, and texts and blobs are not copied.

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
-internal import TrackingCore
+internal import TrackingRules
+internal import WireFormat
 
 /// A row of hits.db with the columns of the view `hits`, which are those of the first format's
 /// table.

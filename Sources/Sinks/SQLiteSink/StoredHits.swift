@@ -1,7 +1,9 @@
+package import SinkKit
 internal import Foundation
 internal import GRDB
-internal import TrackingCore
-package import TrackingSinks
+internal import TrackingRules
+internal import W3CTrace
+internal import WireFormat
 
 /// The hits of a hits.db that a server has open, for a replay to another sink.
 package struct StoredHits: Sendable {
@@ -41,7 +43,7 @@ package struct StoredHits: Sendable {
     ///   - last: where the page before ended; 0 for the first.
     /// - Returns: nil if there are no more.
     /// - Throws: GRDB's error, also for a row that no build has written.
-    package func page(since: Int64, after last: Int64) async throws -> HitReplay.Page? {
+    package func page(since: Int64, after last: Int64) async throws -> HitPage? {
         try await self.database.read { database in
             var (last, payload) = (last, [UInt8]())
             // Rows that an erasure has overwritten may be as many as a page has, or more.
@@ -59,7 +61,7 @@ package struct StoredHits: Sendable {
                 }
                 if last == start { return nil }
             }
-            return HitReplay.Page(payload: payload, last: last)
+            return HitPage(payload: payload, last: last)
         }
     }
 

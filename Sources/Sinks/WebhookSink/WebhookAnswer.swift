@@ -1,6 +1,6 @@
 // What an answer of the receiver means.
 internal import Glibc
-internal import TrackingCore
+internal import JSON
 
 /// What follows from an answer to a request.
 enum WebhookAnswer: Equatable {

@@ -4,9 +4,8 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOSSL
-internal import SinkConfiguration
-internal import TrackingCore
-internal import TrackingSinks
+internal import SinkKit
+internal import WireFormat
 
 /// Posts bodies. The client connects to one address of the host, which the guard has passed: no
 /// other look-up can lead elsewhere. TLS still checks the certificate against the host's name.

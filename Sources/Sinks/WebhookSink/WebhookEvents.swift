@@ -1,7 +1,8 @@
 // Hits as CloudEvents in JSON.
 internal import Foundation
-internal import TrackingCore
-internal import TrackingSinks
+internal import SinkKit
+internal import TrackingRules
+internal import WireFormat
 
 /// Encodes a batch: each hit becomes a CloudEvent whose data is the line that the jsonl sink would
 /// write.

@@ -1,6 +1,5 @@
 // From a host to the addresses that may be connected to.
-internal import SinkConfiguration
-internal import TrackingSinks
+internal import SinkKit
 
 /// Why nothing can be sent; the text goes into the log, and never holds the URL's path.
 struct WebhookFailure: Error, Equatable, CustomStringConvertible {

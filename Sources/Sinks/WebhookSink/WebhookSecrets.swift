@@ -1,8 +1,6 @@
 // Signatures as Standard Webhooks 1.0.0 has them.
 internal import Crypto
 internal import Foundation
-internal import SinkConfiguration
-internal import TrackingSinks
 
 /// One secret, or two while it is changed: requests are signed with each of them.
 struct WebhookSecrets {

@@ -1,7 +1,6 @@
 // Tells the receiver of a subject that was forgotten.
 internal import Foundation
-internal import SinkConfiguration
-package import TrackingSinks
+package import SinkKit
 
 extension WebhookSink {
     /// Posts an event of the type `Subject.forgottenType`, signed as hits are. Its id is the same

@@ -1,6 +1,5 @@
 // `sightline sinks try`: whether the receiver takes a test hit.
-internal import SinkConfiguration
-package import TrackingSinks
+package import SinkKit
 
 extension WebhookSink {
     /// Looks the host up, connects, and posts the test hit, which the receiver can drop by its

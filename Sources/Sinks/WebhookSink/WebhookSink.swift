@@ -3,9 +3,8 @@ internal import Crypto
 internal import Foundation
 internal import Instrumentation
 internal import ServiceContextModule
-package import SinkConfiguration
-package import TrackingCore
-package import TrackingSinks
+package import SinkKit
+package import TrackingRules
 
 /// Posts each batch in one or more requests, one after the other, and has delivered it when the
 /// receiver has answered each with 2xx. Parts that were taken are not sent again while the batch is

@@ -1,4 +1,5 @@
 // The journal's queue on the fuzzer's thread.
+internal import Storage
 internal import TrackingJournal
 
 /// A queue that runs its work on demand. `@unchecked Sendable`: everything runs on one thread.

@@ -1,9 +1,8 @@
 // Fuzzes the inflater. The first byte of an input selects the encoding and the chunks; the rest is
 // the client's bytes. The messages must not depend on the chunks, none may exceed the limit, and
 // uncompressed ones pass unchanged.
-internal import NIOCore
-
 @testable internal import HTTP2Edge
+internal import NIOCore
 
 /// One stream's compressed messages.
 enum InflaterFuzzer {

@@ -1,9 +1,8 @@
 // Fuzzes the joining of DATA frames and the counting of their messages. The first bytes of an input
 // are chunk sizes, the rest is frames. Joining must preserve the bytes of each stream and the
 // position of all other frames.
-internal import NIOCore
-
 @testable internal import HTTP2Edge
+internal import NIOCore
 
 /// The frames of one connection.
 enum JoinedFramesFuzzer {

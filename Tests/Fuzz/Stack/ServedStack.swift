@@ -4,15 +4,14 @@
 internal import Foundation
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
+@testable internal import HTTP2Edge
 internal import Logging
 internal import NIOCore
 internal import NIOEmbedded
+internal import Operations
 internal import ServerConfiguration
-internal import SubjectPrivacy
-internal import TrackingCore
-
-@testable internal import HTTP2Edge
 @testable internal import TrackingJournal
+internal import TrackingRules
 @testable internal import TrackingServer
 
 /// Serves connections one after the other. `@unchecked Sendable`: everything runs on one thread.

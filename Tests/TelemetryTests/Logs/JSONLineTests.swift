@@ -1,9 +1,8 @@
 // Log records as JSON: their order, their escapes and their limit.
 internal import Foundation
 internal import Logging
-internal import Testing
-
 @testable internal import Telemetry
+internal import Testing
 
 struct JSONLineTests {
     /// 2026-01-31T23:59:59.000123Z.

@@ -2,9 +2,8 @@
 internal import Foundation
 internal import Logging
 internal import Synchronization
-internal import Testing
-
 @testable internal import Telemetry
+internal import Testing
 
 struct LineLogHandlerTests {
     /// Keeps what a handler writes.

@@ -1,8 +1,7 @@
 // The registry: what was declared counts, what was not harms nobody.
 internal import CoreMetrics
-internal import Testing
-
 @testable internal import Telemetry
+internal import Testing
 
 @Suite("MetricsRegistry")
 struct MetricsRegistryTests {

@@ -1,9 +1,8 @@
 // The text of OpenMetrics, to the letter.
 internal import CoreMetrics
-internal import Testing
-internal import TrackingCore
-
 @testable internal import Telemetry
+internal import Testing
+internal import W3CTrace
 
 @Suite("OpenMetricsText")
 struct OpenMetricsTextTests {

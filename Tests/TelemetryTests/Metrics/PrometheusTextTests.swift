@@ -1,7 +1,6 @@
 // The text that Prometheus reads, to the letter.
-internal import Testing
-
 @testable internal import Telemetry
+internal import Testing
 
 @Suite("PrometheusText")
 struct PrometheusTextTests {

@@ -2,9 +2,8 @@
 internal import GRPCCore
 internal import GRPCProtobuf
 internal import NIOHTTP1
-internal import Testing
-
 @testable internal import Telemetry
+internal import Testing
 
 struct ExportFailureTests {
     struct Row: Sendable, CustomStringConvertible {

@@ -1,7 +1,7 @@
 // Which traces are recorded.
 internal import Telemetry
 internal import Testing
-internal import TrackingCore
+internal import W3CTrace
 
 struct SamplerTests {
     /// Trace ids by the half that ratio samplers look at.

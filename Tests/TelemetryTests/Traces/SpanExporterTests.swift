@@ -7,11 +7,10 @@ internal import ServiceContextModule
 internal import ServiceLifecycle
 internal import SightlineProtos
 internal import SwiftProtobuf
+@testable internal import Telemetry
 internal import Testing
 internal import Tracing
-internal import TrackingCore
-
-@testable internal import Telemetry
+internal import W3CTrace
 
 @Suite(.timeLimit(.minutes(10)))
 struct SpanExporterTests {

@@ -1,7 +1,6 @@
 // The bounded queue between spans and their export.
-internal import Testing
-
 @testable internal import Telemetry
+internal import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct SpanQueueTests {

@@ -1,8 +1,7 @@
 // What a span keeps, at its limits and one beyond.
+@testable internal import Telemetry
 internal import Testing
 internal import Tracing
-
-@testable internal import Telemetry
 
 struct SpanRecordTests {
     private var limits: SpanLimits {

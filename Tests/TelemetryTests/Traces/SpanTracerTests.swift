@@ -1,11 +1,10 @@
 // The tracer as swift-distributed-tracing uses it.
 internal import Logging
 internal import ServiceContextModule
+@testable internal import Telemetry
 internal import Testing
 internal import Tracing
-internal import TrackingCore
-
-@testable internal import Telemetry
+internal import W3CTrace
 
 struct SpanTracerTests {
     private struct Headers: Extractor, Injector {

@@ -1,9 +1,8 @@
 // Spans as the tracer makes them.
 internal import ServiceContextModule
-internal import Tracing
-internal import TrackingCore
-
 @testable internal import Telemetry
+internal import Tracing
+internal import W3CTrace
 
 enum TestSpans {
     static let traceID = TraceContext.TraceID(high: 0x0102, low: 0x0304)

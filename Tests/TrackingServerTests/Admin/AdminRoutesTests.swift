@@ -1,4 +1,6 @@
 // What the admin server answers, and whom.
+@testable internal import AdminServer
+internal import Delivery
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
@@ -6,10 +8,7 @@ internal import HummingbirdTesting
 internal import Synchronization
 internal import Telemetry
 internal import Testing
-internal import TrackingLedger
-internal import TrackingSinks
-
-@testable internal import AdminServer
+internal import TrackingJournal
 @testable internal import TrackingServer
 
 struct AdminRoutesTests {

@@ -1,16 +1,15 @@
 // What is remembered of rejections: field and rule, bounded, and nothing that a client sent.
-internal import GRPCCore
-internal import SightlineProtos
-internal import SwiftProtobuf
-internal import Testing
-internal import TrackingCore
-internal import TrackingJournal
-
 @testable internal import AdminServer
 @testable internal import Credentials
+internal import GRPCCore
 @testable internal import HTTP2Edge
 @testable internal import ServerConfiguration
+internal import SightlineProtos
+internal import SwiftProtobuf
 @testable internal import Telemetry
+internal import Testing
+internal import TrackingJournal
+internal import TrackingRules
 @testable internal import TrackingServer
 
 struct RejectionLogTests {

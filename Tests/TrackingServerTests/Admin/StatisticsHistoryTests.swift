@@ -1,8 +1,7 @@
 // Rates, latencies and bounds of the history: time is what the tests say it is.
+@testable internal import AdminServer
 internal import Telemetry
 internal import Testing
-
-@testable internal import AdminServer
 @testable internal import TrackingServer
 
 struct StatisticsHistoryTests {

@@ -1,8 +1,7 @@
 // PINGs, and what ends a connection: each limit at its edge and one beyond.
+@testable internal import HTTP2Edge
 internal import NIOCore
 internal import Testing
-
-@testable internal import HTTP2Edge
 @testable internal import TrackingServer
 
 struct ConnectionGuardTests {

@@ -1,9 +1,8 @@
 // The caps on connections, at the limit and one beyond, and what counts as one address.
+@testable internal import HTTP2Edge
 internal import NIOCore
 internal import Synchronization
 internal import Testing
-
-@testable internal import HTTP2Edge
 @testable internal import TrackingServer
 
 struct ConnectionTableTests {

@@ -1,11 +1,10 @@
 // Which handlers stand in front of the gRPC library, and in which order.
 internal import GRPCNIOTransportHTTP2Posix
+@testable internal import HTTP2Edge
 internal import Logging
 internal import NIOCore
 internal import NIOEmbedded
 internal import Testing
-
-@testable internal import HTTP2Edge
 @testable internal import TrackingServer
 
 struct EdgePipelineTests {

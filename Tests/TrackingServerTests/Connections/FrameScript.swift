@@ -1,7 +1,6 @@
 // One direction of an HTTP/2 connection, frame by frame, with the expected results.
-internal import NIOCore
-
 @testable internal import HTTP2Edge
+internal import NIOCore
 @testable internal import TrackingServer
 
 /// A client's bytes, those that pass, and the extracted PINGs.

@@ -1,8 +1,7 @@
 // A guard in a channel whose clock a test advances.
+@testable internal import HTTP2Edge
 internal import NIOCore
 internal import NIOEmbedded
-
-@testable internal import HTTP2Edge
 @testable internal import TrackingServer
 
 /// A guard between a peer and a transport that only records.

@@ -1,8 +1,7 @@
 // The frame reader extracts PINGs and nothing else, however the bytes are split.
+@testable internal import HTTP2Edge
 internal import TestSupport
 internal import Testing
-
-@testable internal import HTTP2Edge
 @testable internal import TrackingServer
 
 struct HTTP2FrameReaderTests {

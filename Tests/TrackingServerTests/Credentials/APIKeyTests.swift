@@ -1,8 +1,7 @@
 // API keys: the file that holds them, and what becomes of those that clients present.
+@testable internal import Credentials
 internal import Foundation
 internal import Testing
-
-@testable internal import Credentials
 @testable internal import TrackingServer
 
 struct APIKeyTests {

@@ -1,15 +1,14 @@
 // A server that asks for credentials, as its clients see it.
+@testable internal import Credentials
 internal import Foundation
 internal import GRDB
 internal import GRPCCore
 internal import GRPCProtobuf
+@testable internal import ServerConfiguration
 internal import SightlineClient
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
-
-@testable internal import Credentials
-@testable internal import ServerConfiguration
 @testable internal import TrackingServer
 
 @Suite(.timeLimit(.minutes(10)))

@@ -1,14 +1,13 @@
 // The files that credentials are judged by: what stops the start, and what a reload changes.
+internal import ConfigurationKeys
+@testable internal import Credentials
 internal import Foundation
 internal import GRPCCore
 internal import Logging
-internal import Testing
-internal import TrackingCore
-internal import X509
-
-@testable internal import Credentials
 @testable internal import ServerConfiguration
+internal import Testing
 @testable internal import TrackingServer
+internal import X509
 
 struct CredentialFileTests {
     private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

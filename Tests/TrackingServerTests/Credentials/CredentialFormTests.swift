@@ -1,10 +1,9 @@
 // The forms that credentials come in: names of tenants, base64url, JSON, metadata.
+@testable internal import Credentials
 internal import GRPCCore
+internal import JSON
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-
-@testable internal import Credentials
 @testable internal import TrackingServer
 
 struct CredentialFormTests {

@@ -1,15 +1,14 @@
 // A stream whose caller's credentials expire while it runs.
+@testable internal import Credentials
 internal import GRPCCore
 internal import GRPCProtobuf
+@testable internal import HTTP2Edge
+@testable internal import ServerConfiguration
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
-internal import TrackingCore
 internal import TrackingJournal
-
-@testable internal import Credentials
-@testable internal import HTTP2Edge
-@testable internal import ServerConfiguration
+internal import TrackingRules
 @testable internal import TrackingServer
 
 @Suite(.timeLimit(.minutes(10)))

@@ -1,7 +1,6 @@
 // A wall clock that a test sets, and that wakes whoever waits for its time.
-internal import Synchronization
-
 @testable internal import Credentials
+internal import Synchronization
 @testable internal import TrackingServer
 
 /// Microseconds since 1970, moved by hand.

@@ -1,8 +1,7 @@
 // An issuer of tokens: keys of its own, and whatever header and claims a test writes.
+@testable internal import Credentials
 internal import Foundation
 internal import JWTKit
-
-@testable internal import Credentials
 @testable internal import TrackingServer
 
 /// Signs tokens as a good issuer does, or as an attacker might.

@@ -1,8 +1,7 @@
 // Tokens, good ones and those of attackers, each with what becomes of it (RFC 8725).
 
-internal import Testing
-
 @testable internal import Credentials
+internal import Testing
 @testable internal import TrackingServer
 
 /// One token, and why it is refused; nil where it is taken.

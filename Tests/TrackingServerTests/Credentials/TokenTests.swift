@@ -1,13 +1,12 @@
 // Tokens, good ones and those of attackers: each row with what becomes of it (reliability's table
 // of tokens, RFC 8725).
+@testable internal import Credentials
 internal import Crypto
 internal import Foundation
 internal import GRPCCore
+internal import JSON
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-
-@testable internal import Credentials
 @testable internal import TrackingServer
 
 struct TokenTests {

@@ -1,7 +1,6 @@
-internal import TrackingCore
-internal import TrackingJournal
-
 @testable internal import ServerConfiguration
+internal import TrackingJournal
+internal import TrackingRules
 @testable internal import TrackingServer
 
 extension Ingest {

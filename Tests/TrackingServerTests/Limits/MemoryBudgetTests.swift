@@ -3,8 +3,7 @@ internal import GRPCCore
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
-internal import TrackingCore
-
+internal import TrackingRules
 @testable internal import TrackingServer
 
 @Suite(.timeLimit(.minutes(10)))

@@ -1,12 +1,11 @@
 // The limit on a call's metadata, in bytes as they are counted.
 internal import GRPCCore
 internal import GRPCProtobuf
+@testable internal import HTTP2Edge
 internal import NIOHPACK
+@testable internal import ServerConfiguration
 internal import SightlineProtos
 internal import Testing
-
-@testable internal import HTTP2Edge
-@testable internal import ServerConfiguration
 @testable internal import TrackingServer
 
 struct MetadataLimitTests {

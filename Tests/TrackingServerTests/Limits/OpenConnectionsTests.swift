@@ -1,9 +1,8 @@
 // A server that must end closes connections that do not end themselves.
+@testable internal import HTTP2Edge
 internal import NIOCore
 internal import NIOEmbedded
 internal import Testing
-
-@testable internal import HTTP2Edge
 @testable internal import TrackingServer
 
 struct OpenConnectionsTests {

@@ -1,16 +1,14 @@
 // The turns of calls that record nothing: one has it, the others wait, and who ends leaves.
 // `Task.immediate` runs up to the first suspension before it returns: so a call waits by then.
+@testable internal import Credentials
 internal import GRPCCore
 internal import GRPCProtobuf
-internal import Synchronization
-internal import Testing
-internal import TrackingCore
-internal import TrackingJournal
-
-@testable internal import Credentials
 @testable internal import HTTP2Edge
 @testable internal import ServerConfiguration
+internal import Synchronization
+internal import Testing
 @testable internal import TrackingServer
+internal import TrackingJournal
 
 @Suite(.timeLimit(.minutes(10)))
 struct SideCallsTests {

@@ -1,14 +1,13 @@
 // Quotas and the memory budget in a running server, from the clients' point of view.
+@testable internal import Credentials
 internal import GRPCCore
 internal import GRPCProtobuf
-internal import SightlineProtos
-internal import Testing
-internal import TrackingCore
-internal import TrackingJournal
-
-@testable internal import Credentials
 @testable internal import HTTP2Edge
 @testable internal import ServerConfiguration
+internal import SightlineProtos
+internal import Testing
+internal import TrackingJournal
+internal import TrackingRules
 @testable internal import TrackingServer
 
 @Suite(.timeLimit(.minutes(10)))

@@ -1,9 +1,8 @@
 // When a stream ends because nobody reads its answers, by the event loop's own clock.
+@testable internal import HTTP2Edge
 internal import NIOCore
 internal import NIOEmbedded
 internal import Testing
-
-@testable internal import HTTP2Edge
 @testable internal import TrackingServer
 
 struct UnreadAnswersHandlerTests {

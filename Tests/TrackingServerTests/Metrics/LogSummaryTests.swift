@@ -4,8 +4,6 @@ internal import Logging
 internal import Synchronization
 internal import Telemetry
 internal import Testing
-internal import TrackingCore
-
 @testable internal import TrackingServer
 
 struct LogSummaryTests {

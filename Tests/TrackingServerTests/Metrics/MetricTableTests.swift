@@ -2,8 +2,7 @@
 internal import Foundation
 internal import Telemetry
 internal import Testing
-internal import TrackingCore
-
+internal import TrackingRules
 @testable internal import TrackingServer
 
 struct MetricTableTests {

@@ -1,14 +1,13 @@
 // What a running server counts of what its clients send.
+@testable internal import Credentials
 internal import GRPCCore
+@testable internal import HTTP2Edge
+@testable internal import ServerConfiguration
 internal import SightlineProtos
 internal import Telemetry
 internal import Testing
-internal import TrackingCore
 internal import TrackingJournal
-
-@testable internal import Credentials
-@testable internal import HTTP2Edge
-@testable internal import ServerConfiguration
+internal import TrackingRules
 @testable internal import TrackingServer
 
 @Suite(.timeLimit(.minutes(10)))

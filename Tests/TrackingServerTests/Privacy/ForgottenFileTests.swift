@@ -1,10 +1,10 @@
+@testable internal import Operations
+internal import Delivery
 internal import SightlineProtos
+internal import SinkKit
 internal import SwiftProtobuf
 internal import Testing
-internal import TrackingCore
-internal import TrackingSinks
-
-@testable internal import SubjectPrivacy
+internal import WireFormat
 
 struct ForgottenFileTests {
     private static func subject(_ id: String, of tenant: String = "a") -> Subject {

@@ -2,7 +2,7 @@ internal import Foundation
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
-internal import TrackingCore
+internal import TrackingRules
 
 struct KeptRefusalsTests {
     /// An event, and whether it is kept for a recovery, and for readers of verdicts.

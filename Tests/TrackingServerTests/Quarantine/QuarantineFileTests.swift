@@ -1,11 +1,10 @@
 internal import Foundation
 internal import GRDB
+@testable internal import Operations
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
-internal import TrackingCore
-
-@testable internal import EventQuarantine
+internal import TrackingRules
 
 struct QuarantineFileTests {
     private static let day: Int64 = 86_400_000_000

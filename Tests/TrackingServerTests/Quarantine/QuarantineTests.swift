@@ -1,11 +1,10 @@
 internal import Foundation
 internal import Logging
+@testable internal import Operations
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
-internal import TrackingCore
-
-@testable internal import EventQuarantine
+internal import TrackingRules
 
 struct QuarantineTests {
     private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

@@ -1,9 +1,8 @@
+@testable internal import Operations
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
-internal import TrackingCore
-
-@testable internal import EventQuarantine
+internal import TrackingRules
 
 struct RecoveryPieceTests {
     private func row(

@@ -1,10 +1,9 @@
 // Which quota a call is charged to, and how many are remembered.
-internal import Foundation
-internal import Testing
-internal import TrackingCore
-
+internal import ConfigurationKeys
 @testable internal import Credentials
+internal import Foundation
 @testable internal import ServerConfiguration
+internal import Testing
 @testable internal import TrackingServer
 
 struct TenantQuotasTests {

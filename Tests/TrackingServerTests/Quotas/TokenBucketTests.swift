@@ -1,7 +1,7 @@
 // The bucket's arithmetic: exact at its limits, and nothing in it overflows.
-internal import Testing
-
 @testable internal import HTTP2Edge
+@testable internal import Pacing
+internal import Testing
 @testable internal import TrackingServer
 
 struct TokenBucketTests {

@@ -3,8 +3,6 @@ internal import GRPCCore
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
-
-@testable internal import ServerReflection
 @testable internal import TrackingServer
 
 struct ReflectionTests {

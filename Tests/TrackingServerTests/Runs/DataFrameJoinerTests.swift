@@ -1,9 +1,8 @@
 // DATA frames before and after they are joined, as bytes.
+@testable internal import HTTP2Edge
 internal import NIOCore
 internal import TestSupport
 internal import Testing
-
-@testable internal import HTTP2Edge
 @testable internal import TrackingServer
 
 struct DataFrameJoinerTests {

@@ -1,14 +1,13 @@
 // Requests that came in one burst, as one message: what is joined, and what comes out of it again.
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
+@testable internal import HTTP2Edge
 internal import NIOCore
 internal import NIOEmbedded
 internal import NIOHPACK
 internal import NIOHTTP2
 internal import TestSupport
 internal import Testing
-
-@testable internal import HTTP2Edge
 @testable internal import TrackingServer
 
 struct RequestRunTests {

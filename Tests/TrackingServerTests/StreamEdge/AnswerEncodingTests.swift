@@ -1,8 +1,7 @@
 // Which encoding a client asks for, and how many may have one.
+@testable internal import HTTP2Edge
 internal import NIOHPACK
 internal import Testing
-
-@testable internal import HTTP2Edge
 @testable internal import TrackingServer
 
 struct AnswerEncodingTests {

@@ -1,11 +1,10 @@
 // The time that a client gives a call: what of it is heeded, and for how long.
 internal import GRPCCore
 internal import GRPCProtobuf
+@testable internal import HTTP2Edge
 internal import NIOCore
 internal import NIOHPACK
 internal import Testing
-
-@testable internal import HTTP2Edge
 @testable internal import TrackingServer
 
 struct CallTimeoutTests {

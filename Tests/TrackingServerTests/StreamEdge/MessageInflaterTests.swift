@@ -1,8 +1,7 @@
 // Compressed messages: every way in which one can be cut, damaged or blown up comes to an end.
+@testable internal import HTTP2Edge
 internal import NIOCore
 internal import Testing
-
-@testable internal import HTTP2Edge
 @testable internal import TrackingServer
 
 struct MessageInflaterTests {

@@ -1,13 +1,12 @@
 // The limits on a stream's waiting bytes, and on the duration and size of its messages.
 internal import GRPCCore
 internal import GRPCProtobuf
+@testable internal import HTTP2Edge
 internal import NIOCore
 internal import NIOEmbedded
 internal import NIOHPACK
 internal import NIOHTTP2
 internal import Testing
-
-@testable internal import HTTP2Edge
 @testable internal import TrackingServer
 
 struct MessageRulesTests {

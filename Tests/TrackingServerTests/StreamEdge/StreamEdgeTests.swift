@@ -2,14 +2,13 @@
 internal import Foundation
 internal import GRPCCore
 internal import GRPCProtobuf
+@testable internal import HTTP2Edge
 internal import NIOCore
 internal import NIOEmbedded
 internal import NIOHPACK
 internal import NIOHTTP2
 internal import Synchronization
 internal import Testing
-
-@testable internal import HTTP2Edge
 @testable internal import TrackingServer
 
 struct StreamEdgeTests {

@@ -1,12 +1,11 @@
 // Which client certificates are taken, and how long the server's own one lasts.
+@testable internal import Credentials
 internal import Foundation
 internal import NIOSSL
 internal import SwiftASN1
 internal import Testing
-internal import X509
-
-@testable internal import Credentials
 @testable internal import TrackingServer
+internal import X509
 
 struct ClientCertificateVerifierTests {
     @Test(

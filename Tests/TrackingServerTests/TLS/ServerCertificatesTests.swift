@@ -1,20 +1,19 @@
 // Certificates in a running transport: what new handshakes see after a reload, and who the handler
 // finds at the other end.
+internal import ConfigurationKeys
+@testable internal import Credentials
 internal import Dispatch
 internal import Foundation
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import Logging
+@testable internal import ServerConfiguration
 internal import SightlineProtos
 internal import SwiftASN1
 internal import Synchronization
 internal import Testing
-internal import TrackingCore
-internal import X509
-
-@testable internal import Credentials
-@testable internal import ServerConfiguration
 @testable internal import TrackingServer
+internal import X509
 
 struct ServerCertificatesTests {
     @Test(

@@ -1,15 +1,14 @@
 // Faults of TLS files that prevent the start, each reported with its key.
+internal import ConfigurationKeys
+@testable internal import Credentials
 internal import Foundation
 internal import Logging
+@testable internal import ServerConfiguration
 internal import SwiftASN1
 internal import Telemetry
 internal import Testing
-internal import TrackingCore
-internal import X509
-
-@testable internal import Credentials
-@testable internal import ServerConfiguration
 @testable internal import TrackingServer
+internal import X509
 
 struct ServerIdentityTests {
     /// A fault, as it is put into files that are good, and the start of what is said of it.

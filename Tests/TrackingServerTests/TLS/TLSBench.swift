@@ -1,5 +1,5 @@
 // A transport with the server's TLS settings, and a service that records its callers.
-internal import EventFiles
+@testable internal import Credentials
 internal import Foundation
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
@@ -7,10 +7,8 @@ internal import Logging
 internal import SightlineClient
 internal import SightlineProtos
 internal import Synchronization
-internal import X509
-
-@testable internal import Credentials
 @testable internal import TrackingServer
+internal import X509
 
 struct TLSBench: Sendable {
     let files: TestTLSFiles
@@ -82,9 +80,13 @@ struct TLSBench: Sendable {
             if let client {
                 (security.certificatePath, security.keyPath) = self.files.client(client)
             }
-            let client = TrackingClient(
-                address: self.address, timeout: .seconds(60), security: security)
-            _ = try await client.explain([])
+            var options = CallOptions.defaults
+            options.timeout = .seconds(60)
+            let calling = options
+            _ = try await withGRPCClient(transport: try security.transport(to: self.address)) {
+                try await Sightline_V1_TrackingService.Client(wrapping: $0)
+                    .explainEvents(Sightline_V1_ExplainEventsRequest(), options: calling)
+            }
             return true
         } catch {
             return false

@@ -1,9 +1,8 @@
+@testable internal import Operations
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
-internal import TrackingCore
-
-@testable internal import VerdictTap
+internal import TrackingRules
 
 struct TapFilterTests {
     /// A filter, and the events of `events` that it takes.

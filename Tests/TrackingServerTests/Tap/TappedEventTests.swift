@@ -1,10 +1,9 @@
 internal import Foundation
+@testable internal import Operations
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
-internal import TrackingCore
-
-@testable internal import VerdictTap
+internal import TrackingRules
 
 struct TappedEventTests {
     private static let secret = "canary"

@@ -1,9 +1,8 @@
 // Admitted requests as readers of verdicts are shown them.
+@testable internal import Operations
 internal import SightlineProtos
 internal import SwiftProtobuf
-internal import TrackingCore
-
-@testable internal import VerdictTap
+internal import TrackingRules
 
 enum TappedRequests {
     /// A request that was admitted while somebody reads.

@@ -1,9 +1,8 @@
+@testable internal import Operations
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
-
-@testable internal import TrackingCore
-@testable internal import VerdictTap
+@testable internal import TrackingRules
 
 struct VerdictTapTests {
     /// Who reads already, and why the next one is refused; nil if it is not.

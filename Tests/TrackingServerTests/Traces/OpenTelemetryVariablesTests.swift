@@ -1,9 +1,8 @@
 // OpenTelemetry's variables as values of our keys: what each sets, and what is passed over.
 internal import ConfigurationKeys
+@testable internal import ServerConfiguration
 internal import Telemetry
 internal import Testing
-
-@testable internal import ServerConfiguration
 @testable internal import TrackingServer
 
 struct OpenTelemetryVariablesTests {

@@ -1,11 +1,10 @@
 // Trace context and baggage in a call's metadata, by W3C's rules: what goes on, and what begins
 // anew. What a single value may look like has tables of its own in TraceContextTests.
-internal import Telemetry
 import GRPCCore
+internal import Telemetry
 internal import Testing
-internal import TrackingCore
-
 @testable internal import TrackingServer
+internal import W3CTrace
 
 struct PropagationTests {
     private static let trace = "12345678901234567890123456789012"

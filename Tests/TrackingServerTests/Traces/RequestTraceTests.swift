@@ -1,14 +1,14 @@
 // The span of a request: with our tracer, with another's, and without one.
 internal import GRPCCore
+@testable internal import HTTP2Edge
 internal import InMemoryTracing
 internal import SightlineProtos
+@testable internal import Telemetry
 internal import Testing
 internal import Tracing
-internal import TrackingCore
-
-@testable internal import HTTP2Edge
-@testable internal import Telemetry
+internal import TrackingRules
 @testable internal import TrackingServer
+internal import W3CTrace
 
 struct RequestTraceTests {
     private static let method = "a.B/C"

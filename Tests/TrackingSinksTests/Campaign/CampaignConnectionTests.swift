@@ -1,9 +1,8 @@
 // What becomes of a request whose connection ends: it may have been counted.
 internal import CampaignSink
 internal import SightlineProtos
-internal import SinkConfiguration
+internal import SinkKit
 internal import Testing
-internal import TrackingSinks
 
 @Suite("a connection to Campaign that ends without an answer")
 struct CampaignConnectionTests {

@@ -1,12 +1,11 @@
 // A Campaign server on loopback that answers as each test says.
+internal import CampaignSink
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
 internal import NIOCore
-internal import SinkConfiguration
 internal import Synchronization
-internal import TrackingSinks
 
 /// A path of the one server that all tests share, and what came to it.
 final class CampaignReceiver: Sendable {

@@ -1,13 +1,11 @@
 // What the campaign sink does beyond every sink's contract, against a server on loopback.
+@testable internal import CampaignSink
 internal import SightlineProtos
-internal import SinkConfiguration
+internal import SinkKit
 internal import Synchronization
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-internal import TrackingSinks
-
-@testable internal import CampaignSink
+internal import TrackingRules
 
 @Suite(.timeLimit(.minutes(2)))
 struct CampaignSinkTests {

@@ -1,11 +1,9 @@
 // What is kept of a batch from one attempt to the next.
-internal import SinkConfiguration
+@testable internal import CampaignSink
+@testable internal import Delivery
+@testable internal import SinkKit
 internal import Synchronization
 internal import Testing
-internal import TrackingCore
-
-@testable internal import CampaignSink
-@testable internal import TrackingSinks
 
 @Suite(.timeLimit(.minutes(2)))
 struct PostbackBatchTests {

@@ -1,14 +1,12 @@
 // What the grpc sink does with a backend's answers, over real connections.
+internal import ConfigurationKeys
 internal import Foundation
+@testable internal import GRPCSink
 internal import SightlineProtos
-internal import SinkConfiguration
+internal import SinkKit
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-internal import TrackingSinks
-
-@testable internal import GRPCSink
 
 struct GRPCSinkTests {
     /// Groups of four hits each, from a sequence on.

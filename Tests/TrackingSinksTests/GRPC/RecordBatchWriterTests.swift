@@ -1,11 +1,9 @@
 // The messages of the grpc sink: their form, and what fits into one.
+@testable internal import GRPCSink
 internal import SightlineProtos
+internal import SinkKit
 internal import SwiftProtobuf
 internal import Testing
-internal import TrackingCore
-internal import TrackingSinks
-
-@testable internal import GRPCSink
 
 struct RecordBatchWriterTests {
     /// Groups of three hits each, from sequence 11.

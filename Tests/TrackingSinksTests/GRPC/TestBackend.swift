@@ -1,12 +1,11 @@
 // A backend on loopback as Protos describe one, which breaks off where a test tells it to.
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
+internal import GRPCSink
 internal import SightlineProtos
-internal import SinkConfiguration
 internal import SwiftProtobuf
 internal import Synchronization
 internal import TestSupport
-internal import TrackingSinks
 
 /// Keeps hits in memory, each with its position. A script says what becomes of each message; after
 /// its end every one is taken.

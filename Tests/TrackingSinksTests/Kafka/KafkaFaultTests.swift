@@ -1,15 +1,12 @@
 // The kafka sink, while its brokers fail as librdkafka's mock cluster lets them.
 internal import CRdKafka
 internal import Foundation
+@testable internal import KafkaSink
 internal import SightlineProtos
-internal import SinkConfiguration
+internal import SinkKit
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-internal import TrackingSinks
-
-@testable internal import KafkaSink
 
 @Suite(
     .enabled(

@@ -1,15 +1,12 @@
 // What the kafka sink does beyond every sink's contract, on librdkafka's mock cluster.
 internal import CRdKafka
 internal import Foundation
+@testable internal import KafkaSink
 internal import SightlineProtos
-internal import SinkConfiguration
+internal import SinkKit
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-internal import TrackingSinks
-
-@testable internal import KafkaSink
 
 @Suite(
     .enabled(

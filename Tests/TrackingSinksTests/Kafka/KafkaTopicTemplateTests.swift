@@ -1,8 +1,7 @@
 // Topics that are made of a hit's tenant and kind.
-internal import SinkConfiguration
+internal import KafkaSink
 internal import Testing
-internal import TrackingCore
-internal import TrackingSinks
+internal import TrackingRules
 
 struct KafkaTopicTemplateTests {
     @Test(

@@ -1,11 +1,10 @@
 // librdkafka's mock cluster in a process of its own, which tests tell what to do wrong.
 internal import Foundation
 internal import Glibc
-internal import SinkConfiguration
+internal import KafkaSink
 internal import Synchronization
 internal import TestSupport
 internal import Testing
-internal import TrackingSinks
 
 /// A cluster in memory. It ends with the test's process, which holds its standard input.
 final class TestCluster: @unchecked Sendable {

@@ -2,7 +2,6 @@
 internal import CRdKafka
 internal import Foundation
 internal import Testing
-internal import TrackingSinks
 
 /// Reads a topic from its beginning.
 struct TestTopic {

@@ -1,12 +1,10 @@
 // What the nats sink does beyond every sink's contract, on a real server.
 internal import CNats
+@testable internal import NATSSink
 internal import SightlineProtos
-internal import SinkConfiguration
+internal import SinkKit
 internal import TestSupport
 internal import Testing
-internal import TrackingSinks
-
-@testable internal import NATSSink
 
 @Suite(
     .enabled(

@@ -1,12 +1,9 @@
 // A stream of a test's own on a real server, read through the C library.
 internal import CNats
 internal import Foundation
-internal import SinkConfiguration
+@testable internal import NATSSink
 internal import TestSupport
 internal import Testing
-internal import TrackingSinks
-
-@testable internal import NATSSink
 
 extension NATSConfiguration {
     /// The URL of the server that `make test-swift` has started; nil where none was.

@@ -1,14 +1,11 @@
 // Batches that come again, and rows that the server refuses.
 internal import Foundation
+@testable internal import PostgreSQLSink
 internal import SightlineProtos
-internal import SinkConfiguration
+internal import SinkKit
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-internal import TrackingSinks
-
-@testable internal import PostgreSQLSink
 
 extension PostgreSQLSinkTests {
     private func joined(_ groups: ClosedRange<Int>) throws -> HitBatch {

@@ -1,12 +1,9 @@
 // Servers that are busy, wrong or not there.
 internal import Foundation
-internal import SinkConfiguration
+@testable internal import PostgreSQLSink
+internal import SinkKit
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-internal import TrackingSinks
-
-@testable internal import PostgreSQLSink
 
 extension PostgreSQLSinkTests {
     @Test(

@@ -1,15 +1,13 @@
 // What the postgresql sink does beyond every sink's contract, on a real server.
 internal import Foundation
+internal import Pacing
+@testable internal import PostgreSQLSink
 internal import SightlineProtos
-internal import SinkConfiguration
+internal import SinkKit
 internal import SwiftProtobuf
 internal import Synchronization
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-internal import TrackingSinks
-
-@testable internal import PostgreSQLSink
 
 @Suite(
     .enabled(

@@ -1,12 +1,9 @@
 // URLs, days and rows, without a server.
 internal import Foundation
-internal import SinkConfiguration
+@testable internal import PostgreSQLSink
+internal import SinkKit
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-internal import TrackingSinks
-
-@testable internal import PostgreSQLSink
 
 struct PostgreSQLTextTests {
     @Test(

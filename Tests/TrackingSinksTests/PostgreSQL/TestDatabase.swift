@@ -1,9 +1,8 @@
 // A schema of a test's own on a real server, read and changed by psql.
 internal import Foundation
-internal import SinkConfiguration
+internal import PostgreSQLSink
 internal import TestSupport
 internal import Testing
-internal import TrackingSinks
 
 extension PostgreSQLConfiguration {
     /// The URL of the server that `make test-swift` has started; nil where none was.

@@ -3,7 +3,7 @@ internal import GRDB
 @testable internal import SQLiteSink
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
+internal import TrackingRules
 
 struct CountedFactsFaultsTests {
     private static let keys = (0..<200).map { FactKey(high: $0 &* 0x9E37_79B9_7F4A_7C15, low: 7) }

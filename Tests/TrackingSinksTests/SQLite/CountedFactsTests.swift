@@ -3,7 +3,7 @@ internal import GRDB
 @testable internal import SQLiteSink
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
+internal import TrackingRules
 
 struct CountedFactsTests {
     /// What the batches of a run do.

@@ -2,7 +2,7 @@
 @testable internal import SQLiteSink
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
+internal import TrackingRules
 
 struct FactKeyTests {
     private static func secret(_ dice: inout Dice) throws -> FactSecret {

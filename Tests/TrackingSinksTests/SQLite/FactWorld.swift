@@ -2,7 +2,7 @@
 internal import GRDB
 @testable internal import SQLiteSink
 internal import TestSupport
-internal import TrackingCore
+internal import TrackingRules
 
 /// What a test of the index does to it, and what it expects of it.
 struct FactWorld {

@@ -1,14 +1,12 @@
 // A hits.db of the first format, which an earlier build has left.
 internal import Foundation
 internal import GRDB
+internal import Pacing
 @testable internal import SQLiteSink
 internal import SightlineProtos
-internal import SinkConfiguration
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-internal import TrackingSinks
 
 struct FormerHitsTests {
     private let directory: TemporaryDirectory

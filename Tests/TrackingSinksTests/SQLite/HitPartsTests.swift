@@ -1,13 +1,13 @@
 // The days of hits.db: what is kept, and what is dropped.
 internal import GRDB
+internal import Pacing
 @testable internal import SQLiteSink
 internal import SightlineProtos
-internal import SinkConfiguration
+internal import SinkKit
+internal import Storage
 internal import Synchronization
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-internal import TrackingSinks
 
 final class HitPartsTests: Sendable {
     private let directory: TemporaryDirectory

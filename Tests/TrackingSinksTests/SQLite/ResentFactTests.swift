@@ -1,17 +1,18 @@
 // A fact that is sent again long after it was counted, and its rows in hits.db.
+internal import Delivery
 internal import Foundation
 internal import GRDB
+@testable internal import Pacing
 internal import SQLiteSink
 internal import SightlineProtos
-internal import SinkConfiguration
+@testable internal import SinkKit
 internal import SwiftProtobuf
 internal import Synchronization
 internal import TestSupport
 internal import Testing
 internal import TrackingJournal
-internal import TrackingSinks
-
-@testable internal import TrackingCore
+@testable internal import TrackingRules
+internal import W3CTrace
 
 final class ResentFactTests: Sendable {
     /// Other facts between a fact and its return: SIGHTLINE_TEST_FACTS, or as many as take a

@@ -3,11 +3,11 @@ internal import Foundation
 internal import GRDB
 @testable internal import SQLiteSink
 internal import SightlineProtos
+internal import SinkKit
+internal import Storage
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-internal import TrackingSinks
 
 struct SQLiteSinkTests {
     private let directory: TemporaryDirectory

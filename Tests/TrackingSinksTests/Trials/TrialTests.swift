@@ -1,11 +1,11 @@
 // What `sightline sinks try` finds out without a server of its own.
 internal import Foundation
+internal import ServerConfiguration
 internal import SightlineProtos
+internal import SinkKit
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-internal import TrackingCore
-internal import TrackingSinks
 
 @Suite("the trial of a sink")
 struct TrialTests {

@@ -2,13 +2,10 @@
 internal import Crypto
 internal import Foundation
 internal import SightlineProtos
-internal import SinkConfiguration
 internal import SwiftProtobuf
 internal import Synchronization
 internal import TestSupport
 internal import Testing
-internal import TrackingSinks
-
 @testable internal import WebhookSink
 
 /// A CloudEvent of a batch.

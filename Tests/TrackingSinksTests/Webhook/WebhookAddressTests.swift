@@ -1,7 +1,7 @@
 // Where a webhook may be: URLs, addresses and the list of what is allowed besides.
-internal import SinkConfiguration
+internal import SinkKit
 internal import Testing
-internal import TrackingSinks
+internal import WebhookSink
 
 struct WebhookAddressTests {
     @Test(

@@ -1,11 +1,10 @@
 // Bodies: CloudEvents whose data is the record, as SwiftProtobuf reads it.
 internal import Foundation
 internal import SightlineProtos
+internal import SinkKit
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-internal import TrackingSinks
-
 @testable internal import WebhookSink
 
 struct WebhookEventsTests {

@@ -1,10 +1,7 @@
 // Signatures, against the vector of the specification's own library.
 internal import Foundation
-internal import SinkConfiguration
 internal import TestSupport
 internal import Testing
-internal import TrackingSinks
-
 @testable internal import WebhookSink
 
 struct WebhookSecretsTests {

@@ -1,11 +1,9 @@
 // Where the webhook sink connects to, with what secrets, and for how long it waits.
 internal import Foundation
-internal import SinkConfiguration
+internal import SinkKit
 internal import Synchronization
 internal import TestSupport
 internal import Testing
-internal import TrackingSinks
-
 @testable internal import WebhookSink
 
 extension WebhookSinkTests {

@@ -1,12 +1,11 @@
 // What the webhook sink does with a receiver's answers, over real connections.
+@testable internal import Delivery
 internal import Foundation
 internal import SightlineProtos
-internal import SinkConfiguration
+@testable internal import SinkKit
 internal import Synchronization
 internal import TestSupport
 internal import Testing
-
-@testable internal import TrackingSinks
 @testable internal import WebhookSink
 
 struct WebhookSinkTests {

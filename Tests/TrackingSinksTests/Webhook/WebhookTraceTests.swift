@@ -1,13 +1,13 @@
 // The header traceparent of a webhook's requests: the attempt's own, not the event's.
+@testable internal import Delivery
 internal import SightlineProtos
+@testable internal import Telemetry
+internal import SinkKit
 internal import TestSupport
 internal import Testing
 internal import Tracing
-internal import TrackingCore
+internal import W3CTrace
 internal import WebhookSink
-
-@testable internal import Telemetry
-@testable internal import TrackingSinks
 
 @Suite("the trace of a webhook's requests")
 struct WebhookTraceTests {

@@ -1,4 +1,4 @@
-package import TrackingCore
+package import W3CTrace
 
 /// A measured value with the span that it was measured in.
 package struct Exemplar: Sendable, Equatable {

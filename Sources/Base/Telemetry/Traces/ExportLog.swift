@@ -1,6 +1,6 @@
 internal import Logging
 internal import Synchronization
-internal import TrackingCore
+internal import WireFormat
 
 /// Logs when spans begin to be lost and when exports succeed again, not every failed batch.
 final class ExportLog: Sendable {

@@ -1,6 +1,6 @@
 package import Logging
 internal import ServiceContextModule
-internal import TrackingCore
+internal import W3CTrace
 
 extension Logger.MetadataProvider {
     /// Adds `trace_id`, `span_id` and `trace_flags` of the task's active span to log records, as

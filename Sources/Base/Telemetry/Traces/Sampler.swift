@@ -1,4 +1,4 @@
-package import TrackingCore
+package import W3CTrace
 
 /// OpenTelemetry's samplers, which decide at a span's start whether to record it.
 package struct Sampler: Sendable, Equatable {

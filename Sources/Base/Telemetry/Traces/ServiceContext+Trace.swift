@@ -1,5 +1,5 @@
 package import ServiceContextModule
-package import TrackingCore
+package import W3CTrace
 
 private enum TraceContextKey: ServiceContextKey {
     typealias Value = TraceContext

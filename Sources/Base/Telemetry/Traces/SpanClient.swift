@@ -1,5 +1,5 @@
+internal import Pacing
 internal import SightlineProtos
-internal import TrackingCore
 
 /// Sends batches of spans to an OTLP receiver, with retries. Its calls create no spans, which would
 /// be exported in turn, endlessly.

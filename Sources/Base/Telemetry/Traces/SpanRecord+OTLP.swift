@@ -2,7 +2,7 @@ internal import Foundation
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Tracing
-internal import TrackingCore
+internal import W3CTrace
 
 private typealias Attribute = Opentelemetry_Proto_Common_V1_KeyValue
 

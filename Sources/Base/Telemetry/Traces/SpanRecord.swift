@@ -1,6 +1,7 @@
 internal import ServiceContextModule
 package import Tracing
-package import TrackingCore
+package import W3CTrace
+internal import WireFormat
 
 /// The contents of a recorded span, within its limits.
 package struct SpanRecord: Sendable {

@@ -1,6 +1,6 @@
 package import ServiceContextModule
 package import Tracing
-package import TrackingCore
+package import W3CTrace
 
 /// A tracer of swift-distributed-tracing that follows W3C propagation and queues ended spans for
 /// the exporter.

@@ -94,13 +94,13 @@ private final class Descriptor: SpoolFile {
     /// if another one has it. Where there are no such locks it does nothing.
     func takeRecordLock() -> Bool {
         #if os(Linux)
-            var whole = Foundation.flock()
-            whole.l_type = Int16(F_WRLCK)
-            whole.l_whence = Int16(SEEK_SET)
-            return fcntl(self.number, Self.setRecordLock, &whole) == 0
-                || (errno != EAGAIN && errno != EACCES)
+        var whole = Foundation.flock()
+        whole.l_type = Int16(F_WRLCK)
+        whole.l_whence = Int16(SEEK_SET)
+        return fcntl(self.number, Self.setRecordLock, &whole) == 0
+            || (errno != EAGAIN && errno != EACCES)
         #else
-            return true
+        return true
         #endif
     }
 
@@ -122,9 +122,9 @@ private final class Descriptor: SpoolFile {
 
     func sync() throws(SpoolError) {
         #if os(Linux)
-            let status = fdatasync(self.number)
+        let status = fdatasync(self.number)
         #else
-            let status = fcntl(self.number, F_FULLFSYNC)
+        let status = fcntl(self.number, F_FULLFSYNC)
         #endif
         guard status == 0 else { throw .system("sync", self.path) }
     }

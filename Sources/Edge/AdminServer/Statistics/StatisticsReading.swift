@@ -1,5 +1,6 @@
+internal import SinkKit
 internal import Telemetry
-internal import TrackingCore
+internal import TrackingRules
 
 private typealias Metric = MetricDescription
 

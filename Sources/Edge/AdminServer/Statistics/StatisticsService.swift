@@ -1,10 +1,12 @@
+internal import Delivery
+internal import DeliveryDiagnosis
 internal import Foundation
 internal import ServiceLifecycle
+internal import SinkKit
 internal import Synchronization
 internal import Telemetry
-internal import TrackingCore
-internal import TrackingLedger
-internal import TrackingSinks
+internal import TrackingJournal
+internal import TrackingRules
 
 /// Reads the metrics once a second, so that observers cost the event path nothing. Keeps the
 /// history and serves the document for the page and `sightline top`.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import TrackingCore
+internal import WireFormat
 internal import X509
 
 /// Verifies a client certificate's chain, expiry, constraints, key strength and usage (mTLS). It

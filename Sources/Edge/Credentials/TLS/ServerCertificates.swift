@@ -1,3 +1,4 @@
+package import ConfigurationKeys
 package import Foundation
 package import GRPCNIOTransportHTTP2Posix
 package import Logging
@@ -7,7 +8,6 @@ package import NIOSSL
 internal import ServiceLifecycle
 internal import SwiftASN1
 internal import Synchronization
-package import TrackingCore
 internal import X509
 
 /// The server's certificate and the accepted clients, reloaded periodically and on SIGHUP. New

@@ -1,7 +1,7 @@
+internal import ConfigurationKeys
 internal import Foundation
 internal import NIOSSL
 internal import SwiftASN1
-internal import TrackingCore
 internal import X509
 
 /// The server's certificate, its key and the client roots, read and validated together, so that

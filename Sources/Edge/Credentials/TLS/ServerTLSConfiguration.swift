@@ -1,6 +1,5 @@
 package import ConfigurationKeys
 package import Foundation
-internal import TrackingCore
 
 /// The settings `tls.*` of the gRPC port.
 package struct ServerTLSConfiguration: KeyedConfiguration, Equatable {

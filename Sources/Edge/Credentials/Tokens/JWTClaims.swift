@@ -1,4 +1,4 @@
-internal import TrackingCore
+internal import JSON
 
 /// The claims of a token whose signature was verified (RFC 7519 section 4).
 struct JWTClaims: Sendable {

@@ -1,4 +1,4 @@
-internal import TrackingCore
+internal import JSON
 
 /// The header of a signed token (RFC 7515 section 4). It is parsed first, because it determines the
 /// key and the algorithm; nothing that it refers to is fetched.

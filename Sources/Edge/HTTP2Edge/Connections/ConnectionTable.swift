@@ -1,3 +1,4 @@
+internal import Pacing
 internal import Synchronization
 
 /// Enforces the limits on connections, in all and per address.

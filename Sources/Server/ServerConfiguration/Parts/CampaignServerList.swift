@@ -1,9 +1,8 @@
 // The key `campaign.servers`: whose hits go to which of Campaign's servers.
+internal import CampaignSink
 internal import ConfigurationKeys
 internal import Credentials
 internal import Foundation
-internal import SinkConfiguration
-internal import TrackingSinks
 internal import Yams
 
 /// Reads the value of `campaign.servers`, such as

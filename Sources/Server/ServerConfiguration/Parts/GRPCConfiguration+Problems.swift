@@ -1,5 +1,5 @@
 // What contradicts itself in the keys of the grpc sink.
-internal import SinkConfiguration
+internal import GRPCSink
 
 extension GRPCConfiguration {
     /// Refuses what the sink cannot use; for a server that has one.

@@ -1,5 +1,5 @@
 // What contradicts itself in the keys of the kafka sink.
-package import SinkConfiguration
+package import KafkaSink
 
 extension KafkaConfiguration {
     /// Why a program that was built without the trait cannot have this sink.

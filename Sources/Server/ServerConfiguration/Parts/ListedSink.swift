@@ -1,8 +1,9 @@
 // One sink of the key `sinks`, or the one that the key `sink` names.
 internal import ConfigurationKeys
-internal import SinkConfiguration
+internal import NATSSink
+internal import PostgreSQLSink
+package import SinkKit
 package import TrackingJournal
-package import TrackingSinks
 
 /// A sink, and what the configuration says of it.
 package struct ListedSink: Sendable, Equatable {

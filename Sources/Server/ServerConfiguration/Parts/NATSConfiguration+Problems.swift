@@ -1,5 +1,5 @@
 // What contradicts itself in the keys of the nats sink.
-package import SinkConfiguration
+package import NATSSink
 
 extension NATSConfiguration {
     /// By how many seconds the stream has to know a hit for longer than it is kept to be fed again.

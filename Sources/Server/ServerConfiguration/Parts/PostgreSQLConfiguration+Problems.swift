@@ -1,5 +1,5 @@
 // What is wrong with the keys of the postgresql sink.
-package import SinkConfiguration
+package import PostgreSQLSink
 
 extension PostgreSQLConfiguration {
     /// Why a program that was built without the trait cannot have this sink.

@@ -1,8 +1,10 @@
 // What is wrong with the keys of the sinks that a configuration has.
-internal import SinkConfiguration
-internal import SubjectPrivacy
-internal import TrackingJournal
-internal import TrackingSinks
+internal import GRPCSink
+internal import KafkaSink
+internal import NATSSink
+internal import Operations
+internal import PostgreSQLSink
+internal import WebhookSink
 
 extension ServerConfiguration {
     /// Checks the keys of each sink, and what several sinks may not share.
@@ -17,13 +19,13 @@ extension ServerConfiguration {
         self.checkDatabases(&values)
         self.checkSubjects(&values)
         #if !NATS
-            self.refuse(.nats, NATSConfiguration.absence, &values)
+        self.refuse(.nats, NATSConfiguration.absence, &values)
         #endif
         #if !Kafka
-            self.refuse(.kafka, KafkaConfiguration.absence, &values)
+        self.refuse(.kafka, KafkaConfiguration.absence, &values)
         #endif
         #if !PostgreSQL
-            self.refuse(.postgresql, PostgreSQLConfiguration.absence, &values)
+        self.refuse(.postgresql, PostgreSQLConfiguration.absence, &values)
         #endif
     }
 

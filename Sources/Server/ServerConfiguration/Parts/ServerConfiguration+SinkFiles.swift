@@ -1,7 +1,6 @@
 // The files that sinks name: those of listed ones too, and what has to be in them.
 internal import ConfigurationKeys
-internal import SinkConfiguration
-internal import TrackingSinks
+internal import WebhookSink
 
 extension ServerConfiguration {
     /// What is wrong with the files of the sinks, beyond what the keys' own settings tell.

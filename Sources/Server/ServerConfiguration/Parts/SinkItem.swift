@@ -1,7 +1,7 @@
 // Reads one item of the key `sinks`.
 internal import ConfigurationKeys
+internal import SinkKit
 internal import TrackingJournal
-internal import TrackingSinks
 internal import Yams
 
 /// An item such as `{type: jsonl, required: false}`, and what is wrong with it.

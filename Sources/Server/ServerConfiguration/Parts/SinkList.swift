@@ -1,6 +1,5 @@
 // The key `sinks`: several sinks at once, as a list of YAML.
 internal import TrackingJournal
-internal import TrackingSinks
 internal import Yams
 
 /// Reads the value of `sinks`, such as `[{type: sqlite}, {type: nats, required: false}]`.

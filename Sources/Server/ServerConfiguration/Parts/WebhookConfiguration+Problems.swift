@@ -1,5 +1,5 @@
 // What is wrong with the keys of the webhook sink.
-internal import SinkConfiguration
+internal import WebhookSink
 
 extension WebhookConfiguration {
     /// Refuses what the sink cannot use; for a server that has one.

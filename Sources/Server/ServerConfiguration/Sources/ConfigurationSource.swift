@@ -1,7 +1,6 @@
 // Where values come from: flags over the environment over a YAML file over OpenTelemetry's
 // variables over the defaults.
-internal import ConfigurationKeys
-package import TrackingCore
+package import ConfigurationKeys
 
 /// The five sources, read once at start, and again at each reload.
 package struct ConfigurationSource: Sendable {

@@ -1,7 +1,7 @@
 // The YAML file of single tenants' quotas, read whole and checked whole.
+package import ConfigurationKeys
 package import Credentials
 internal import Foundation
-package import TrackingCore
 internal import Yams
 
 /// Reads `quotas.file`: `tenants:`, then a name a line, and below it the keys that differ from the

@@ -1,4 +1,3 @@
-internal import Telemetry
 internal import Foundation
 internal import GRPCCore
 internal import GRPCProtobuf

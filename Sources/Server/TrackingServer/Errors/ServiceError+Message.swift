@@ -1,5 +1,6 @@
-internal import TrackingCore
-internal import VerdictTap
+internal import Operations
+internal import TrackingRules
+internal import WireFormat
 
 extension ServiceError {
     /// The message for clients: what is wrong, the value seen, the rule, and the fix.

@@ -4,7 +4,7 @@ internal import Credentials
 internal import GRPCCore
 internal import GRPCProtobuf
 internal import HTTP2Edge
-internal import TrackingCore
+internal import TrackingRules
 
 /// Why an RPC failed.
 enum ServiceError {

@@ -1,6 +1,5 @@
-internal import Telemetry
 internal import DequeModule
-internal import TrackingCore
+internal import TrackingRules
 
 /// Tracks a stream's requests from their arrival to their ack. A value without locks or I/O.
 struct AckLedger {

@@ -1,6 +1,6 @@
 internal import Synchronization
-internal import TrackingCore
 internal import TrackingJournal
+internal import TrackingRules
 
 /// Synchronizes a stream's ledger between its reader, which waits for room, the journal, and its
 /// writer, which waits for answers.

@@ -1,9 +1,7 @@
-internal import Telemetry
-internal import Credentials
-internal import EventQuarantine
 internal import GRPCCore
-internal import TrackingCore
-internal import VerdictTap
+internal import Operations
+internal import Pacing
+internal import TrackingRules
 
 extension Ingest {
     /// Judges and records kept events once more, and waits until they are settled. What is refused

@@ -1,12 +1,10 @@
-internal import Telemetry
 internal import AdminServer
 internal import Credentials
-internal import EventQuarantine
 internal import HTTP2Edge
+internal import Operations
 internal import ServerConfiguration
-internal import TrackingCore
 internal import TrackingJournal
-internal import VerdictTap
+internal import TrackingRules
 
 /// Admission, journal and metrics, as the service's methods share them. A class, because each open
 /// stream keeps several references.

@@ -1,9 +1,10 @@
 internal import GRPCCore
 internal import GRPCProtobuf
 internal import SightlineProtos
-internal import Synchronization
 internal import SwiftProtobuf
-internal import TrackingCore
+internal import Synchronization
+internal import TrackingRules
+internal import WireFormat
 
 /// A settled request that is to be encoded as the response of RecordEvents. Its bytes count until
 /// it is, or until its call is given up.

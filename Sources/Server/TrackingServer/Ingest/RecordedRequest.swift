@@ -1,6 +1,6 @@
 internal import Synchronization
-internal import TrackingCore
 internal import TrackingJournal
+internal import TrackingRules
 
 /// Resumes a RecordEvents call when the journal has settled its request.
 final class RecordedRequest: SettlementReceiver {

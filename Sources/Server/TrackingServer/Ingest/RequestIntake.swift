@@ -1,9 +1,9 @@
-internal import Telemetry
 internal import Credentials
 internal import GRPCCore
 internal import HTTP2Edge
-internal import TrackingCore
+internal import Pacing
 internal import TrackingJournal
+internal import TrackingRules
 
 /// Admits a stream's requests and submits those of a run together, to the ledger and the journal. A
 /// class, because a value would take space in each of the reader's frames.

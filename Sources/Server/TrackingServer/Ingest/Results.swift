@@ -1,6 +1,6 @@
 internal import SightlineProtos
 internal import SwiftProtobuf
-internal import TrackingCore
+internal import TrackingRules
 
 extension AdmittedRequest {
     /// The results for the client, in the order of the events.

@@ -1,10 +1,11 @@
+internal import DeliveryDiagnosis
 internal import Foundation
 internal import HTTP2Edge
+internal import PayloadInspector
 internal import SightlineProtos
 internal import SwiftProtobuf
-internal import TrackingCore
 internal import TrackingJournal
-internal import TrackingLedger
+internal import TrackingRules
 
 /// Serves calls that record nothing, on a thread of their own. So they use at most one core, and
 /// compete with streams only where there is no other. `SideTurns` lets them come one by one.

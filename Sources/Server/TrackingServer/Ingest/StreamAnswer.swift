@@ -3,7 +3,8 @@ internal import GRPCProtobuf
 internal import ServerConfiguration
 internal import SightlineProtos
 internal import SwiftProtobuf
-internal import TrackingCore
+internal import TrackingRules
+internal import WireFormat
 
 /// An answer of a stream. Much smaller than its protobuf message, which would take space in every
 /// frame between the stream and its socket.

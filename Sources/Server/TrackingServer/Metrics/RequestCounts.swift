@@ -1,4 +1,4 @@
-internal import TrackingCore
+internal import TrackingRules
 
 /// Sums up settled requests before the shared metrics are touched, so that an answer's cost hardly
 /// depends on its number of events.

@@ -1,13 +1,14 @@
 internal import CoreMetrics
 internal import Credentials
-internal import EventQuarantine
+internal import Delivery
 internal import Foundation
 internal import HTTP2Edge
+internal import Operations
+internal import Pacing
 internal import ServerConfiguration
+internal import SinkKit
 internal import Telemetry
 internal import TrackingJournal
-internal import TrackingLedger
-internal import TrackingSinks
 
 extension ServerMetrics {
     /// Reports the build, memory and connections at each scrape.

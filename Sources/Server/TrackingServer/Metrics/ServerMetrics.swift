@@ -1,8 +1,8 @@
 internal import CoreMetrics
+internal import Delivery
 internal import HTTP2Edge
 internal import Telemetry
-internal import TrackingCore
-internal import TrackingSinks
+internal import TrackingRules
 
 /// The server's metrics. None is updated per event: requests are summed up first, and the requests
 /// of a run share their clock readings.

@@ -1,4 +1,4 @@
-internal import TrackingCore
+internal import TrackingRules
 
 extension AdmittedRequest {
     /// The bytes that a refused event takes until its client has the result: texts and ids. The

@@ -1,4 +1,4 @@
-internal import HTTP2Edge
+internal import Pacing
 internal import ServerConfiguration
 internal import Synchronization
 

@@ -1,8 +1,8 @@
+package import ConfigurationKeys
 internal import Credentials
 internal import HTTP2Edge
 package import ServerConfiguration
 internal import Synchronization
-package import TrackingCore
 
 /// The quotas of all tenants and their use, in a bounded table.
 package final class TenantQuotas: Sendable {

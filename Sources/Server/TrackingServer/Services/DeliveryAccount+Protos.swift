@@ -1,7 +1,8 @@
+internal import DeliveryDiagnosis
 internal import SightlineProtos
 internal import SwiftProtobuf
-internal import TrackingCore
-internal import TrackingLedger
+internal import TrackingJournal
+internal import TrackingRules
 
 extension Sightline_V1_ExplainDeliveryResponse {
     /// The account as a tenant gets it.

@@ -1,11 +1,11 @@
 internal import Credentials
 internal import GRPCCore
 internal import GRPCProtobuf
+internal import Operations
 internal import SightlineProtos
-internal import SubjectPrivacy
+internal import SinkKit
 internal import SwiftProtobuf
-internal import TrackingCore
-internal import TrackingSinks
+internal import TrackingRules
 
 /// Implements sightline.v1.ErasureService: forgets recipients of the caller's tenant, each of which
 /// is charged to the quota as one event.

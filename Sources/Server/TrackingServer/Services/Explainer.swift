@@ -1,9 +1,10 @@
 internal import Credentials
 internal import HTTP2Edge
+internal import Pacing
 package import SightlineProtos
 internal import SwiftProtobuf
-internal import TrackingCore
 internal import TrackingJournal
+internal import TrackingRules
 
 /// Explains the verdict on events step by step, without recording or claiming anything. Offline it
 /// applies the rules alone; in a server it also uses the deduplication window (D52).

@@ -1,6 +1,8 @@
+internal import JSON
+internal import PayloadInspector
 internal import SightlineProtos
 internal import SwiftProtobuf
-internal import TrackingCore
+internal import TrackingRules
 
 extension PayloadInspector {
     /// Inspects a payload's JSON for problems that would prevent its tracking.

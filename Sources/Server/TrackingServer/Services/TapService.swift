@@ -1,8 +1,8 @@
 internal import Credentials
 internal import GRPCCore
 internal import GRPCProtobuf
+internal import Operations
 internal import SightlineProtos
-internal import VerdictTap
 
 /// Implements sightline.v1.TapService: shows a tenant the verdicts on its own events.
 struct TapService: Sightline_V1_TapService.SimpleServiceProtocol {

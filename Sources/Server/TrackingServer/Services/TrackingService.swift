@@ -1,13 +1,15 @@
-internal import Telemetry
 internal import Credentials
 internal import GRPCCore
 internal import GRPCProtobuf
 internal import HTTP2Edge
+internal import JSON
+internal import Pacing
 internal import ServerConfiguration
 internal import ServiceContextModule
 internal import SightlineProtos
 internal import SwiftProtobuf
-internal import TrackingCore
+internal import Telemetry
+internal import TrackingRules
 
 /// Registers the five methods of sightline.v1.TrackingService, so that events arrive as bytes.
 struct TrackingService: RegistrableRPCService {

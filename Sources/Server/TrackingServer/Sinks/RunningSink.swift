@@ -1,5 +1,5 @@
+internal import Delivery
 internal import ServerConfiguration
-internal import TrackingSinks
 
 /// One sink of a running server, from its first batch until it is removed.
 struct RunningSink: Sendable {

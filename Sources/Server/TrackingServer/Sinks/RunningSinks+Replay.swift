@@ -1,9 +1,10 @@
 // Replays to the sinks of a running server, one at a time.
 internal import AdminServer
+internal import Delivery
 internal import ServerConfiguration
+internal import SinkKit
 internal import Synchronization
 internal import TrackingJournal
-internal import TrackingSinks
 
 extension RunningSinks {
     func replayLetters(
@@ -47,7 +48,7 @@ extension RunningSinks {
                 last = batch.sequence
                 // It is a dead letter already.
                 if batch.isDamaged { continue }
-                return HitReplay.Page(payload: batch.payload, last: last)
+                return HitPage(payload: batch.payload, last: last)
             }
             return nil
         }

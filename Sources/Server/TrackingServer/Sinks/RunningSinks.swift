@@ -1,13 +1,15 @@
 // The sinks of a running server: what delivers to them, and what a reload and its operators change.
 internal import AdminServer
+internal import ConfigurationKeys
+internal import Delivery
 internal import Logging
 internal import ServerConfiguration
 internal import ServiceLifecycle
+internal import SinkKit
 internal import Synchronization
 internal import Telemetry
-internal import TrackingCore
 internal import TrackingJournal
-internal import TrackingSinks
+internal import TrackingRules
 
 /// Runs a forwarder for each sink. A reload adds and removes sinks, and changes whether one is
 /// required or paused and which hits it gets; the others never notice.

@@ -1,24 +1,29 @@
 // Makes sinks; the only file that knows each backend's type.
 internal import CampaignSink
+internal import ConfigurationKeys
+internal import Delivery
+internal import FileSinks
 internal import GRPCSink
+internal import KafkaSink
 package import Logging
+internal import NATSSink
+internal import PostgreSQLSink
 internal import SQLiteSink
 package import ServerConfiguration
-internal import SinkConfiguration
-internal import TrackingCore
+package import SinkKit
 internal import TrackingJournal
-package import TrackingSinks
+internal import TrackingRules
 internal import WebhookSink
 
 #if Kafka
-    internal import KafkaSink
+internal import KafkaSink
 #endif
 #if NATS
-    internal import NATSSink
+internal import NATSSink
 #endif
 
 #if PostgreSQL
-    internal import PostgreSQLSink
+internal import PostgreSQLSink
 #endif
 
 /// Opens the backends that a configuration lists.
@@ -63,23 +68,23 @@ package struct SinkFactory: Sendable {
         case .discard: return DiscardSink()
         case .nats:
             #if NATS
-                return NATSSink(configuration.nats)
+            return NATSSink(configuration.nats)
             #else
-                throw Self.absent(listed, NATSConfiguration.absence)
+            throw Self.absent(listed, NATSConfiguration.absence)
             #endif
         case .kafka:
             #if Kafka
-                return try KafkaSink(configuration.kafka)
+            return try KafkaSink(configuration.kafka)
             #else
-                throw Self.absent(listed, KafkaConfiguration.absence)
+            throw Self.absent(listed, KafkaConfiguration.absence)
             #endif
         case .campaign: return CampaignSink(configuration.campaign)
         case .webhook: return try WebhookSink(configuration.webhook)
         case .postgresql:
             #if PostgreSQL
-                return try PostgreSQLSink(configuration.postgresql, logger: self.logger)
+            return try PostgreSQLSink(configuration.postgresql, logger: self.logger)
             #else
-                throw Self.absent(listed, PostgreSQLConfiguration.absence)
+            throw Self.absent(listed, PostgreSQLConfiguration.absence)
             #endif
         case .grpc: return try GRPCSink(configuration.grpc, name: listed.name)
         }

@@ -1,8 +1,8 @@
 // `sightline sinks try`: one sink of a configuration, with one test hit.
+internal import ConfigurationKeys
 internal import Foundation
 package import ServerConfiguration
-internal import TrackingCore
-package import TrackingSinks
+package import SinkKit
 
 /// Tries a sink without a server, and beside a running one: it opens neither the journal nor any
 /// file of a data directory.

@@ -1,8 +1,6 @@
 internal import Foundation
 internal import SightlineProtos
-internal import SinkConfiguration
 internal import SwiftProtobuf
-internal import TrackingSinks
 
 extension BackendCheck {
     /// Hits in a group.

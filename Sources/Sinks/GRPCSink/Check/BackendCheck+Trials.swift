@@ -1,7 +1,5 @@
 // What is tried. Each trial has journals of its own.
 internal import SightlineProtos
-internal import SinkConfiguration
-internal import TrackingSinks
 
 extension BackendCheck {
     func unknownJournal() async throws -> String? {

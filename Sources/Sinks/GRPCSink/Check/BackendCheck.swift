@@ -1,7 +1,5 @@
+package import ConfigurationKeys
 internal import Foundation
-package import SinkConfiguration
-package import TrackingCore
-internal import TrackingSinks
 
 /// Tries what a backend of the grpc sink has to do, with hits of journals that are made up, and
 /// says in sentences what it does wrong.

@@ -1,0 +1,122 @@
+// A document of which little is kept: all of it is checked, and only what somebody reads is made a
+// value. It costs a few nanoseconds a byte, whatever the rest of the document holds.
+internal import WireFormat
+
+/// What is kept of a document.
+package struct JSONShape: Sendable {
+    /// A member of an object that is kept.
+    struct Member: Sendable {
+        /// The whole path, as in `data._dId`.
+        let path: String
+        let name: String
+        let shape: JSONShape
+    }
+
+    /// The members that are kept of an object. Where there are none, a string, number or word is
+    /// kept, and an object or array as an empty one.
+    let members: [Member]
+
+    /// Whether two values of it contradict each other.
+    let isCompared: Bool
+
+    /// A value without members.
+    package static let value = JSONShape([:])
+
+    /// A value of which it is enough to know that it is there.
+    package static let presence = JSONShape(members: [], isCompared: false)
+
+    /// An object with these members.
+    package init(
+        _ members: KeyValuePairs<String, JSONShape>, _ more: KeyValuePairs<String, JSONShape> = [:]
+    ) {
+        self.init(
+            members: (Array(members) + Array(more)).map { name, shape in
+                Member(path: name, name: name, shape: shape.moved(below: name + "."))
+            }, isCompared: true)
+    }
+
+    private init(members: [Member], isCompared: Bool) {
+        self.members = members
+        self.isCompared = isCompared
+    }
+
+    private func moved(below path: String) -> JSONShape {
+        JSONShape(
+            members: self.members.map { member in
+                Member(
+                    path: path + member.path, name: member.name,
+                    shape: member.shape.moved(below: path))
+            }, isCompared: self.isCompared)
+    }
+}
+
+extension JSONReader {
+    /// Reads a whole document and keeps what has the shape. Of a member that occurs more than once
+    /// the first value is kept, and its path is a contradiction where another one differs.
+    ///
+    /// - Throws: the first fault, with its place. Strings that are not kept may be no UTF-8.
+    package static func kept(
+        of bytes: Bytes, _ shape: JSONShape, _ rules: JSONRules
+    ) throws(JSONFault) -> (value: JSONValue, contradictions: [String]) {
+        var reader = JSONReader(bytes, rules)
+        let value = try reader.keep(shape, depth: 0)
+        try reader.finish()
+        return (value, reader.contradictions)
+    }
+
+    private mutating func keep(_ shape: JSONShape, depth: Int) throws(JSONFault) -> JSONValue {
+        switch self.start() {
+        case UInt8(ascii: "["):
+            try self.pass(depth: depth)
+            return .array([])
+        case UInt8(ascii: "{"): return .object(try self.keepMembers(shape, depth: depth + 1))
+        default: return try self.value(depth: depth)
+        }
+    }
+
+    private mutating func keepMembers(
+        _ shape: JSONShape, depth: Int
+    ) throws(JSONFault) -> [String: JSONValue] {
+        var members: [String: JSONValue] = [:]
+        try self.eachMember(depth: depth) { reader, name throws(JSONFault) in
+            guard let kept = try reader.member(name, of: shape) else {
+                return try reader.pass(depth: depth)
+            }
+            let value = try reader.keep(kept.shape, depth: depth)
+            if members[kept.name] == nil {
+                members[kept.name] = value
+            } else if kept.shape.isCompared, members[kept.name] != value {
+                reader.contradictions.append(kept.path)
+            }
+        }
+        return members
+    }
+
+    private func member(
+        _ name: JSONText<Bytes>, of shape: JSONShape
+    ) throws(JSONFault) -> JSONShape.Member? {
+        guard name.isEscaped else {
+            return shape.members.first { $0.name.utf8.elementsEqual(name.bytes) }
+        }
+        guard !shape.members.isEmpty else { return nil }
+        let text = try self.text(of: name)
+        return shape.members.first { $0.name.utf8.elementsEqual(text.utf8) }
+    }
+
+    /// Checks the next value and keeps nothing.
+    private mutating func pass(depth: Int) throws(JSONFault) {
+        switch self.start() {
+        case UInt8(ascii: "{"):
+            try self.eachMember(depth: depth + 1) { reader, _ throws(JSONFault) in
+                try reader.pass(depth: depth + 1)
+            }
+        case UInt8(ascii: "["):
+            try self.eachElement(depth: depth + 1) { reader throws(JSONFault) in
+                try reader.pass(depth: depth + 1)
+            }
+        case UInt8(ascii: "\""): _ = try self.string()
+        case UInt8(ascii: "-"), (0x30...0x39)?: _ = try self.digitsOfNumber()
+        default: _ = try self.value(depth: depth)
+        }
+    }
+}

@@ -1,0 +1,166 @@
+// JSON (RFC 8259) from bytes to a value, for all that strangers send: one pass that only moves
+// forward, bounded in depth. Foundation's decoder tells kinds apart by refusals instead, each of
+// which costs microseconds: 64 KiB of small values took it more than a second.
+internal import WireFormat
+
+/// Reads one JSON document.
+package struct JSONReader<Bytes: RandomAccessCollection<UInt8>> {
+    let bytes: Bytes
+    let rules: JSONRules
+    var position: Bytes.Index
+    /// Paths of kept members that occur again with another value; see `keep`.
+    var contradictions: [String] = []
+
+    init(_ bytes: Bytes, _ rules: JSONRules, at position: Bytes.Index? = nil) {
+        self.bytes = bytes
+        self.rules = rules
+        self.position = position ?? bytes.startIndex
+    }
+
+    /// The document's value. Numbers that are whole and fit `Int64` are integers.
+    ///
+    /// - Throws: the first fault, with its place.
+    static func value(of bytes: Bytes, _ rules: JSONRules) throws(JSONFault) -> JSONValue {
+        var reader = JSONReader(bytes, rules)
+        let value = try reader.value(depth: 0)
+        try reader.finish()
+        return value
+    }
+
+    /// Checks that nothing follows the value that has been read.
+    mutating func finish() throws(JSONFault) {
+        self.skipSpace()
+        guard self.position == self.bytes.endIndex else { throw self.fault("the end") }
+    }
+
+    var next: UInt8? {
+        self.position < self.bytes.endIndex ? self.bytes[self.position] : nil
+    }
+
+    var offset: Int {
+        self.bytes.distance(from: self.bytes.startIndex, to: self.position)
+    }
+
+    func fault(_ expected: String) -> JSONFault {
+        JSONFault(offset: self.offset, reason: self.refusal(expected).reason)
+    }
+
+    /// A fault of what is JSON by its grammar.
+    func refusal(_ expected: String) -> JSONFault {
+        let place = self.position < self.bytes.endIndex ? "at byte \(self.offset)" : "at the end"
+        return JSONFault(offset: nil, reason: "\(place) JSON has \(expected)")
+    }
+
+    mutating func skip() { self.bytes.formIndex(after: &self.position) }
+
+    private mutating func skipSpace() {
+        while let byte = self.next, byte == 0x20 || byte == 0x09 || byte == 0x0a || byte == 0x0d {
+            self.skip()
+        }
+    }
+
+    mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+        guard self.next == UInt8(ascii: scalar) else { return false }
+        self.skip()
+        return true
+    }
+
+    /// The first byte of the next value; nil at the end.
+    mutating func start() -> UInt8? {
+        self.skipSpace()
+        return self.next
+    }
+
+    /// The next value, `depth` levels within others.
+    mutating func value(depth: Int) throws(JSONFault) -> JSONValue {
+        switch self.start() {
+        case UInt8(ascii: "{"): return try self.object(depth: depth + 1)
+        case UInt8(ascii: "["): return try self.array(depth: depth + 1)
+        case UInt8(ascii: "\""): return .string(try self.text(of: try self.string()))
+        case UInt8(ascii: "t"): return try self.word("true", .bool(true))
+        case UInt8(ascii: "f"): return try self.word("false", .bool(false))
+        case UInt8(ascii: "n"): return try self.word("null", .null)
+        case UInt8(ascii: "-"), (0x30...0x39)?: return try self.number()
+        default: throw self.fault("a value")
+        }
+    }
+
+    private mutating func word(
+        _ word: StaticString, _ value: JSONValue
+    ) throws(JSONFault) -> JSONValue {
+        for byte in UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount) {
+            guard self.next == byte else { throw self.fault(word.description) }
+            self.skip()
+        }
+        return value
+    }
+
+    // MARK: Objects and arrays
+
+    private mutating func object(depth: Int) throws(JSONFault) -> JSONValue {
+        var members: [String: JSONValue] = [:]
+        try self.eachMember(depth: depth) { reader, name throws(JSONFault) in
+            let name = try reader.text(of: name)
+            let value = try reader.value(depth: depth)
+            // Equal strings are equal here whatever their escapes, and canonically equivalent
+            // ones too.
+            if members[name] == nil {
+                members[name] = value
+            } else if !reader.rules.takesRepeatedNames {
+                throw reader.refusal("each name once in an object")
+            }
+        }
+        return .object(members)
+    }
+
+    private mutating func array(depth: Int) throws(JSONFault) -> JSONValue {
+        var elements: [JSONValue] = []
+        try self.eachElement(depth: depth) { reader throws(JSONFault) in
+            elements.append(try reader.value(depth: depth))
+        }
+        return .array(elements)
+    }
+
+    /// Reads an object. `body` gets each member's name, and has to read its value.
+    mutating func eachMember(
+        depth: Int, _ body: (inout JSONReader, JSONText<Bytes>) throws(JSONFault) -> Void
+    ) throws(JSONFault) {
+        try self.enter(depth)
+        self.skipSpace()
+        if self.take("}") { return }
+        repeat {
+            self.skipSpace()
+            guard self.next == UInt8(ascii: "\"") else { throw self.fault("a name in quotes") }
+            let name = try self.string()
+            self.skipSpace()
+            guard self.take(":") else { throw self.fault("a colon") }
+            try body(&self, name)
+            self.skipSpace()
+        } while self.take(",")
+        guard self.take("}") else { throw self.fault("a comma or the object's end") }
+    }
+
+    /// Reads an array. `body` has to read each element.
+    mutating func eachElement(
+        depth: Int, _ body: (inout JSONReader) throws(JSONFault) -> Void
+    ) throws(JSONFault) {
+        try self.enter(depth)
+        self.skipSpace()
+        if self.take("]") { return }
+        repeat {
+            try body(&self)
+            self.skipSpace()
+        } while self.take(",")
+        guard self.take("]") else { throw self.fault("a comma or the array's end") }
+    }
+
+    private mutating func enter(_ depth: Int) throws(JSONFault) {
+        guard depth <= self.rules.maxDepth else {
+            throw JSONFault(
+                offset: self.offset,
+                reason: "it nests deeper than \(self.rules.maxDepth) levels, which is the limit",
+                isTooDeep: true)
+        }
+        self.skip()
+    }
+}

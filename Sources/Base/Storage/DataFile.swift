@@ -1,0 +1,211 @@
+internal import Foundation
+package import GRDB
+internal import GRDBSQLite
+internal import Glibc
+package import Logging
+internal import Synchronization
+
+/// A database that the server writes in its data directory, such as hits.db. Readable by its owner
+/// only, and in a format that this build knows. If another program has locked it, calls throw until
+/// it can be opened.
+package final class DataFile: Sendable {
+    /// Describes the format of a database.
+    package struct Format: Sendable {
+        /// Its `user_version`; 0 is a new file, or one older than format numbers.
+        package let version: Int
+        /// Pragmas set on every connection.
+        package let settings: String
+        /// Views for people, by name: a file's view of another text is replaced by this one. They
+        /// have no part in the version, for no build reads them.
+        package let views: [String: String]
+        /// Takes a file from version 0 to `version`, within a transaction.
+        package let migrate: @Sendable (Database) throws -> Void
+
+        /// Describes a format of `version`, without views unless they are given.
+        package init(
+            version: Int, settings: String, views: [String: String] = [:],
+            migrate: @escaping @Sendable (Database) throws -> Void
+        ) {
+            (self.version, self.settings) = (version, settings)
+            (self.views, self.migrate) = (views, migrate)
+        }
+    }
+
+    private let path: String
+    private let format: Format
+    private let busyTimeout: Duration
+    /// Blocking calls run on this queue.
+    private let queue: any WorkQueue
+    private let opened: Mutex<DatabaseQueue?>
+
+    /// Opens the file at `path`, creating it if missing.
+    ///
+    /// - Parameters:
+    ///   - busyTimeout: how long each call waits for another program's lock.
+    ///   - queue: the queue for blocking calls.
+    /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable; a locked file or a
+    ///   full disk does not throw here.
+    package init(
+        path: String, format: Format, busyTimeout: Duration,
+        queue: any WorkQueue = DispatchWorkQueue("sightline.data-file"), logger: Logger?
+    ) throws {
+        self.path = path
+        self.queue = queue
+        self.format = format
+        self.busyTimeout = busyTimeout
+        var database: DatabaseQueue?
+        do {
+            database = try Self.open(path, format, busyTimeout)
+        } catch let error as DatabaseError where error.mayPass {
+            logger?.warning(
+                "a file cannot be opened now, and will be once it can",
+                metadata: ["file": "\(path)", "reason": "\(error)"])
+        }
+        self.opened = Mutex(database)
+    }
+
+    /// Changes the database in one transaction; opens it first if that failed before.
+    ///
+    /// - Throws: SQLite's error, or that of `change`.
+    package func write<Value: Sendable>(
+        _ change: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        try await self.use { try $0.write(change) }
+    }
+
+    /// Reads the database; opens it first if that failed before.
+    ///
+    /// - Throws: SQLite's error, or that of `body`.
+    package func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        try await self.use { try $0.read(body) }
+    }
+
+    /// Looks through a table in pieces, each in a transaction, and then empties the log.
+    ///
+    /// - Parameter erase: erases from the rows behind an id; returns how many, and the id of the
+    ///   last row that it looked at, nil if there was none.
+    /// - Returns: how many were erased.
+    /// - Throws: SQLite's error, or that of `erase`; what is done stays done.
+    package func eraseInPieces(
+        _ erase: @escaping @Sendable (Database, Int64) throws -> (erased: Int, last: Int64?)
+    ) async throws -> Int {
+        var (after, erased) = (Int64(0), 0)
+        while true {
+            let piece = try await self.write { [after] in try erase($0, after) }
+            erased += piece.erased
+            guard let last = piece.last else { break }
+            after = last
+        }
+        try await self.emptyLog()
+        return erased
+    }
+
+    /// Moves what stands in the write-ahead log into the file and cuts the log off, so that neither
+    /// has bytes that were overwritten.
+    ///
+    /// - Throws: SQLite's error; `SQLITE_BUSY` while another program reads the file.
+    package func emptyLog() async throws {
+        try await self.use { queue in
+            try queue.writeWithoutTransaction { database in
+                let row = try Row.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+                guard row?[0] == 0 else {
+                    throw DatabaseError(
+                        resultCode: .SQLITE_BUSY,
+                        message: "another program reads the file, so its log cannot be emptied")
+                }
+            }
+        }
+    }
+
+    private func use<Value: Sendable>(
+        _ body: @escaping @Sendable (DatabaseQueue) throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            self.queue.async {
+                continuation.resume(with: Result { try body(try self.openNow()) })
+            }
+        }
+    }
+
+    private func openNow() throws -> DatabaseQueue {
+        // The queue is serial: another call may have opened it meanwhile.
+        if let database = self.opened.withLock({ $0 }) { return database }
+        let database = try Self.open(self.path, self.format, self.busyTimeout)
+        self.opened.withLock { $0 = database }
+        return database
+    }
+
+    private static func open(
+        _ path: String, _ format: Format, _ busyTimeout: Duration
+    ) throws -> DatabaseQueue {
+        Self.restrict(path)
+        var configuration = Configuration()
+        configuration.label = "sightline.\(URL(filePath: path).lastPathComponent)"
+        configuration.busyMode = .timeout(busyTimeout / .seconds(1))
+        configuration.prepareDatabase { database in
+            // Checked first, so that nothing in a newer build's file changes.
+            _ = try FileFormatError.checkVersion(of: database, at: path, known: format.version)
+            // SQLite silently opens a file that it may not write for reading only.
+            guard sqlite3_db_readonly(database.sqliteConnection, "main") == 0 else {
+                throw DatabaseError(resultCode: .SQLITE_READONLY, message: "not writable: \(path)")
+            }
+            try database.execute(sql: format.settings)
+        }
+        let database = try DatabaseQueue(path: path, configuration: configuration)
+        try database.writeWithoutTransaction { database in
+            // GRDB sets a level of its own for WAL. A delivered hit must be on disk.
+            try database.execute(sql: "PRAGMA synchronous = FULL")
+            try database.rewriteLog()
+            try Self.migrate(database, at: path, to: format)
+        }
+        return database
+    }
+
+    /// Migrates a file in one transaction: after a crash it has either the old or the new format.
+    static func migrate(_ database: Database, at path: String, to format: Format) throws {
+        // Check without a lock first, so that a current file is not written.
+        func isOld() throws -> Bool {
+            try FileFormatError.checkVersion(of: database, at: path, known: format.version)
+                < format.version
+        }
+        func oldViews() throws -> [String: String] {
+            let select = "SELECT sql FROM sqlite_master WHERE name = ?"
+            return try format.views.filter { name, sql in
+                try String.fetchOne(database, sql: select, arguments: [name]) != sql
+            }
+        }
+        guard try isOld() || !oldViews().isEmpty else { return }
+        try database.inTransaction(.immediate) {
+            if try isOld() {
+                try format.migrate(database)
+                try database.execute(sql: "PRAGMA user_version = \(format.version)")
+            }
+            for (name, sql) in try oldViews() {
+                try database.execute(sql: "DROP VIEW IF EXISTS \(name); \(sql)")
+            }
+            return .commit
+        }
+    }
+
+    /// Makes the file readable by its owner only, since it records what people did. SQLite creates
+    /// `-wal` and `-shm` with the mode of the file. Errors are ignored: a file of another owner
+    /// cannot be changed, and SQLite reports whether it is usable.
+    private static func restrict(_ path: String) {
+        let path = URL(filePath: path).resolvingSymlinksInPath().path(percentEncoded: false)
+        // An existing file is not opened: closing it would drop SQLite's locks in this process.
+        if access(path, F_OK) != 0 {
+            let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+            if descriptor >= 0 { close(descriptor) }
+        }
+        for file in [path, path + "-wal", path + "-shm"] { chmod(file, 0o600) }
+    }
+}
+
+extension DatabaseError {
+    /// Whether a retry may succeed: another program holds the file, or the disk is full.
+    fileprivate var mayPass: Bool {
+        [.SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_FULL].contains(self.resultCode)
+    }
+}

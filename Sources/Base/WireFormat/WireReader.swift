@@ -1,0 +1,180 @@
+// Reads the protobuf wire format in place. SwiftProtobuf's decoder is the reference:
+// EventViewPropertyTests checks that both accept or both refuse the same bytes, but for what other
+// parsers refuse. A sink hands an event on as it came, and one that its receiver cannot read would
+// come again for ever.
+
+/// Why bytes are not a protobuf message. All cases are handled alike; the reason serves diagnosis.
+package enum WireError: Error, Equatable {
+    /// The bytes end inside a field.
+    case truncated
+    /// A tag, length or group is not valid protobuf.
+    case malformed
+    /// A string is not UTF-8.
+    case invalidUTF8
+    /// Messages or groups are nested deeper than 96 levels, counting the outermost message.
+    case tooDeep
+}
+
+/// A cursor over the bytes of one message.
+package struct WireReader {
+    /// The levels of messages and groups that may be nested in a request. Most parsers take 100,
+    /// which count the request itself, and a sink's message has the event two levels deeper.
+    package static let maxDepth = 95
+
+    private let bytes: Bytes
+    /// How many bytes were read.
+    package private(set) var offset = 0
+    /// How many more levels may be nested.
+    private(set) var remainingDepth: Int
+
+    /// Creates a reader of `bytes`, in which `remainingDepth` levels may be nested.
+    package init(_ bytes: Bytes, remainingDepth: Int = WireReader.maxDepth) {
+        self.bytes = bytes
+        self.remainingDepth = remainingDepth
+    }
+
+    /// The next field's tag (field number times 8, plus the wire type); nil at the end. A tag takes
+    /// at most five bytes.
+    @inline(__always)
+    package mutating func nextTag() throws(WireError) -> UInt32? {
+        guard self.offset < self.bytes.count else { return nil }
+        let first = self.bytes[self.offset]
+        // The fast path: a one-byte tag with a valid field number that starts no group.
+        if first < 0x80, first > 7, first & 7 < 3 || first & 7 == 5 {
+            self.offset &+= 1
+            return UInt32(first)
+        }
+        return try self.nextLongTag()
+    }
+
+    private mutating func nextLongTag() throws(WireError) -> UInt32? {
+        let start = self.offset
+        let tag = try self.varint()
+        let length = self.offset &- start
+        guard length < 5 || (length == 5 && self.bytes[self.offset &- 1] <= 15) else {
+            throw .malformed
+        }
+        return try self.checked(tag, groupEnd: nil)
+    }
+
+    private func checked(_ tag: UInt64, groupEnd: UInt32?) throws(WireError) -> UInt32 {
+        guard tag < UInt64(UInt32.max), tag > 7 else { throw .malformed }
+        let tag = UInt32(truncatingIfNeeded: tag)
+        let isGroupEnd = tag & 7 == WireType.endGroup
+        guard tag & 7 <= 5, !isGroupEnd || tag == groupEnd else { throw .malformed }
+        return tag
+    }
+
+    /// Reads a varint of one to ten bytes and at most 64 bits: Go's parser refuses more.
+    @inline(__always)
+    package mutating func varint() throws(WireError) -> UInt64 {
+        if self.offset < self.bytes.count {
+            let first = self.bytes[self.offset]
+            if first < 0x80 {
+                self.offset &+= 1
+                return UInt64(first)
+            }
+        }
+        return try self.longVarint()
+    }
+
+    private mutating func longVarint() throws(WireError) -> UInt64 {
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        while true {
+            guard self.offset < self.bytes.count else { throw .truncated }
+            let byte = self.bytes[self.offset]
+            // The tenth byte has the 64th bit alone, and ends it.
+            guard shift < 63 || byte <= 1 else { throw .malformed }
+            self.offset &+= 1
+            value |= UInt64(byte & 0x7f) &<< shift
+            if byte < 0x80 { return value }
+            shift &+= 7
+        }
+    }
+
+    /// Reads the value of an enum or int32 field.
+    package mutating func int32() throws(WireError) -> Int32 {
+        Int32(truncatingIfNeeded: try self.varint())
+    }
+
+    /// Reads the value of a length-delimited field, in place.
+    @inline(__always)
+    package mutating func slice() throws(WireError) -> Bytes {
+        let length = try self.varint()
+        guard length <= UInt64(self.bytes.count &- self.offset) else { throw .truncated }
+        let end = self.offset &+ Int(length)
+        defer { self.offset = end }
+        return Bytes(rebasing: self.bytes[self.offset..<end])
+    }
+
+    /// Reads the value of a string field, in place, and checks that it is UTF-8.
+    @inline(__always)
+    package mutating func string() throws(WireError) -> Bytes {
+        let slice = try self.slice()
+        guard slice.isValidUTF8 else { throw .invalidUTF8 }
+        return slice
+    }
+
+    /// Creates a reader for the value of a message field, one level deeper.
+    @inline(__always)
+    package mutating func message() throws(WireError) -> WireReader {
+        let slice = try self.slice()
+        guard self.remainingDepth > 0 else { throw .tooDeep }
+        return WireReader(slice, remainingDepth: self.remainingDepth &- 1)
+    }
+
+    /// Creates a reader for a map entry, which does not count as a level.
+    package mutating func mapEntry() throws(WireError) -> WireReader {
+        WireReader(try self.slice(), remainingDepth: self.remainingDepth)
+    }
+
+    /// Skips the value of a field that is not read, including everything in a group.
+    package mutating func skip(_ tag: UInt32) throws(WireError) {
+        switch tag & 7 {
+        case WireType.varint: _ = try self.varint()
+        case WireType.fixed64: try self.advance(8)
+        case WireType.lengthDelimited: _ = try self.slice()
+        case WireType.fixed32: try self.advance(4)
+        case WireType.startGroup: try self.skipGroup(tag)
+        default: throw .malformed
+        }
+    }
+
+    /// Skips a group iteratively: nested groups take no stack, so their depth cannot overflow it.
+    private mutating func skipGroup(_ tag: UInt32) throws(WireError) {
+        var openGroups = [tag]
+        guard self.remainingDepth > 0 else { throw .tooDeep }
+        while let group = openGroups.last {
+            guard self.offset < self.bytes.count else { throw .truncated }
+            let groupEnd = group &+ 1
+            let tag = try self.checked(try self.varint(), groupEnd: groupEnd)
+            if tag == groupEnd {
+                openGroups.removeLast()
+            } else if tag & 7 == WireType.startGroup {
+                guard openGroups.count < self.remainingDepth else { throw .tooDeep }
+                openGroups.append(tag)
+            } else {
+                try self.skip(tag)
+            }
+        }
+    }
+
+    private mutating func advance(_ count: Int) throws(WireError) {
+        guard count <= self.bytes.count &- self.offset else { throw .truncated }
+        self.offset &+= count
+    }
+}
+
+/// The wire types of the protobuf encoding (protobuf.dev/programming-guides/encoding).
+package enum WireType {
+    /// A varint: numbers, enums and Booleans.
+    package static let varint: UInt32 = 0
+    static let fixed64: UInt32 = 1
+    /// Bytes behind their length: strings, messages and packed numbers.
+    package static let lengthDelimited: UInt32 = 2
+    /// The begin of a group, which proto3 knows no more.
+    package static let startGroup: UInt32 = 3
+    static let endGroup: UInt32 = 4
+    static let fixed32: UInt32 = 5
+}

@@ -1,0 +1,36 @@
+internal import TrackingReport
+
+/// Why a command's calls failed as a whole; a problem with an event is its verdict.
+package enum TrackingClientError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// No event was settled for `seconds`; `unsettled` events have no final verdict.
+    case gaveUp(target: String, unsettled: Int, seconds: Double, lastFailure: String?)
+    /// The server permanently refuses the call.
+    case refused(target: String, code: String, reason: String, unsettled: Int)
+    /// A unary call got no answer.
+    case unreachable(target: String, reason: String)
+
+    /// What, where, the value seen, and the fix.
+    package var description: String {
+        switch self {
+        case .gaveUp(let target, let unsettled, let seconds, let lastFailure):
+            let reason = lastFailure.map { "; the last failure was: \($0.printable)" } ?? ""
+            return "\(unsettled) events have no verdict: \(target) settled none for "
+                + "\(seconds.formattedSeconds) s\(reason). See that the server runs and that the "
+                + "target is right, then send again: what it knows already comes back as DUPLICATE"
+        case .refused(let target, let code, let reason, let unsettled):
+            let rest = unsettled == 0 ? "" : "; \(unsettled) events have no verdict"
+            return "\(target) refused the call with \(code): \(reason.printable)\(rest)"
+        case .unreachable(let target, let reason):
+            return "no answer from \(target): \(reason.printable). See that the server runs and "
+                + "that the target is right"
+        }
+    }
+}
+
+extension Double {
+    /// Seconds without needless decimals: `60`, `0.5`.
+    fileprivate var formattedSeconds: String {
+        guard self.rounded() == self, let whole = Int(exactly: self) else { return "\(self)" }
+        return "\(whole)"
+    }
+}

@@ -1,0 +1,31 @@
+internal import ArgumentParser
+internal import ServerConfiguration
+internal import TrackingReport
+
+/// Finds the command that somebody may have meant: argument-parser suggests options, not commands.
+enum CommandNames {
+    /// What is wrong with the command that `words` name, and the nearest right one; nil if they
+    /// name one.
+    static func problem(with words: [String], of root: any ParsableCommand.Type) -> String? {
+        var command = root
+        var path = Self.name(of: root)
+        for word in words {
+            let subcommands = command.configuration.subcommands
+            guard !subcommands.isEmpty, !word.hasPrefix("-"), word != "help" else { return nil }
+            guard let next = subcommands.first(where: { Self.name(of: $0) == word }) else {
+                let nearest = NearestName.suggestion(
+                    for: word, among: subcommands.map { Self.name(of: $0) })
+                return "\(path) has no command \"\(word.printable)\""
+                    + (nearest.isEmpty ? "; `\(path) --help` lists them" : nearest)
+            }
+            command = next
+            path += " " + word
+        }
+        return nil
+    }
+
+    /// As argument-parser names a command that does not say its name, of one word.
+    private static func name(of command: any ParsableCommand.Type) -> String {
+        command.configuration.commandName ?? String(describing: command).lowercased()
+    }
+}

@@ -1,0 +1,202 @@
+// `sightline replay`: delivers dead letters again.
+internal import ArgumentParser
+internal import ConfigurationKeys
+internal import Delivery
+internal import Foundation
+internal import GRDB
+internal import ServerConfiguration
+internal import Storage
+internal import TrackingJournal
+internal import TrackingServer
+
+/// Delivers dead letters again, and deletes those that the sink stores.
+struct ReplayCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Deliver dead letters, or what is kept since some time, once more.",
+        discussion: """
+            For when what made the sink refuse them has been mended; `tail --rejected` shows them \
+            with their reasons. What the sink takes is forgotten, what it refuses again stays with \
+            its new reason. A running server does it itself, and is asked through admin.sock in \
+            its data directory. With --since it delivers to --sink what the hits.db of another \
+            sink has since then (of one without a filter), and the rest from the journal: a sink \
+            that knows hits by their id has each once, another twice.
+            Exit 0: the sink has them all. 1: it has refused some. 69: there is no \
+            dead_letters.db, the sink takes nothing now, or --since finds no running server. 78: \
+            the configuration is wrong, --sink has to say which sink, or a newer build has \
+            written the letters.
+            """)
+
+    @Option(help: "A YAML file of keys and values.")
+    var config: String?
+
+    @OptionGroup var flags: ConfigurationFlags
+
+    @Option(help: "The sink that rejected them, if it is not the one that gets them.")
+    var from: String?
+
+    @Option(help: "Deliver what was received since then, as in 2h or 2026-11-01T08:00:00Z.")
+    var since: String?
+
+    @Option(help: "Deliver at most so many, the oldest first, 1 to 100000000.")
+    var limit: Int?
+
+    @Flag(help: "Only count them.")
+    var dryRun = false
+
+    @Flag(help: "Print one line of JSON.")
+    var json = false
+
+    /// The result as printed with --json.
+    private struct Summary: Encodable {
+        let refusedBy: String
+        let sink: String
+        let letters: Int
+        let delivered: Int
+        let refused: Int
+        let unreadable: Int
+    }
+
+    func validate() throws {
+        if let limit, !(1...100_000_000).contains(limit) {
+            throw ValidationError("--limit \(limit) is outside 1 to 100000000.")
+        }
+        guard let since else { return }
+        if self.from != nil || self.limit != nil || self.dryRun {
+            throw ValidationError("--since takes neither --from, --limit nor --dry-run.")
+        }
+        _ = try TimeOption.time(since, of: "--since")
+    }
+
+    func run() async throws {
+        do {
+            let configuration = try self.configuration()
+            if let since {
+                try await self.replayHits(since: since, configuration)
+            } else {
+                try await self.replayLetters(configuration)
+            }
+        } catch let exit as ExitCode {
+            throw exit
+        } catch let error as ConfigurationError {
+            throw Console.fail(error, .configuration)
+        } catch let error as FileFormatError {
+            throw Console.fail(error, .configuration)
+        } catch {
+            throw Console.fail(error, .unavailable)
+        }
+    }
+
+    /// The server's; `--sink` is no part of it here, since it names one of its sinks.
+    private func configuration() throws -> ServerConfiguration {
+        var flags = self.flags
+        flags.sink = nil
+        return try flags.source(file: self.config).load().checked()
+    }
+
+    // MARK: Kept hits
+
+    private func replayHits(since: String, _ configuration: ServerConfiguration) async throws {
+        let client = try AdminSocketClient(of: configuration.dataDirectory)
+        let name = try self.target(configuration).name
+        let time = try TimeOption.time(since, of: "--since")
+        let counts = try await client.post(
+            "/sinks/\(name)/replay", [("since", "\(time)")], as: HitReplay.Counts.self)
+        if self.json {
+            try Console.json(counts)
+        } else {
+            Console.out("\(counts.delivered) hits delivered to the sink \(name) once more")
+            if counts.refused > 0 { Console.out("\(counts.refused) refused") }
+        }
+        if counts.refused > 0 { throw ExitCode.failure }
+    }
+
+    // MARK: Dead letters
+
+    private func replayLetters(_ configuration: ServerConfiguration) async throws {
+        let target = try self.target(configuration)
+        // Fails if the file is missing; `DeadLetters` would create it.
+        let file = try DatabaseFile.open(
+            DeadLetterRow.fileName, in: configuration.dataDirectory,
+            formatVersion: DeadLetterRow.formatVersion)
+        let refuser = self.from ?? target.name
+        let count = try await file.read { try DeadLetters.count(of: refuser, in: $0) }
+        var counts = Replay.Counts()
+        if !self.dryRun, count > 0 {
+            if let done = try await self.replayRunning(refuser, to: target.name, configuration) {
+                counts = done
+            } else {
+                counts = try await self.replayStopped(refuser, to: target, configuration)
+            }
+        }
+        try self.show(
+            Summary(
+                refusedBy: refuser, sink: target.name, letters: count,
+                delivered: counts.delivered, refused: counts.refused, unreadable: counts.unreadable)
+        )
+        if !self.dryRun, counts.delivered < count { throw ExitCode.failure }
+    }
+
+    /// Asks the running server; nil if there is none.
+    private func replayRunning(
+        _ refuser: String, to sink: String, _ configuration: ServerConfiguration
+    ) async throws -> Replay.Counts? {
+        guard let client = AdminSocketClient(dataDirectory: configuration.dataDirectory) else {
+            return nil
+        }
+        do {
+            return try await client.post(
+                "/sinks/\(sink)/replay",
+                [("from", refuser), ("limit", self.limit.map { "\($0)" })],
+                as: Replay.Counts.self)
+        } catch AdminSocketError.unreachable {
+            // A process that was killed leaves its socket.
+            return nil
+        }
+    }
+
+    /// Delivers here; the lock is held to the end, because the sink's files may have one writer
+    /// only.
+    private func replayStopped(
+        _ refuser: String, to target: ListedSink, _ configuration: ServerConfiguration
+    ) async throws -> Replay.Counts {
+        let directory = configuration.dataDirectory
+        let lock = try DirectoryLock(directory: directory)
+        defer { withExtendedLifetime(lock) {} }
+        let letters = try DeadLetters(
+            path: directory + "/" + DeadLetterRow.fileName, maxRows: configuration.maxDeadLetters)
+        let sink = try SinkFactory(configuration).open(target)
+        return try await Replay(of: letters, refusedBy: refuser, to: sink)
+            .run(limit: self.limit ?? .max)
+    }
+
+    /// Which sink gets them: the one that `--sink` names, the only one, or of several the one that
+    /// refused them.
+    private func target(
+        _ configuration: ServerConfiguration
+    ) throws -> ListedSink {
+        let sinks = configuration.sinks
+        if let name = self.flags.sink {
+            if let sink = sinks.first(where: { $0.name == name }) { return sink }
+            if let kind = SinkKind(rawValue: name) { return ListedSink(kind) }
+        } else if sinks.count == 1 {
+            return sinks[0]
+        } else if let sink = sinks.first(where: { $0.name == self.from }) {
+            return sink
+        }
+        let names = sinks.map(\.name).joined(separator: ", ")
+        throw ConfigurationError(["say by --sink which sink gets them, one of \(names)"])
+    }
+
+    private func show(_ summary: Summary) throws {
+        guard !self.json else { return try Console.json(summary) }
+        Console.out("\(summary.letters) dead letters of the sink \(summary.refusedBy)")
+        guard !self.dryRun else { return }
+        Console.out("\(summary.delivered) delivered to the sink \(summary.sink)")
+        if summary.refused > 0 { Console.out("\(summary.refused) refused again, and kept") }
+        if summary.unreadable > 0 {
+            Console.out(
+                "\(summary.unreadable) hold no hit (damaged or missed batches), and are kept")
+        }
+    }
+}

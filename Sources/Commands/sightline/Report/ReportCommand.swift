@@ -1,0 +1,204 @@
+// `sightline report`: the funnel of each delivery, counted from hits.db.
+internal import ArgumentParser
+internal import DeliveryDiagnosis
+internal import Foundation
+internal import GRDB
+internal import Storage
+internal import TrackingReport
+
+/// Prints the funnel of each delivery as text, JSON, CSV or HTML.
+struct ReportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "report",
+        abstract: "Show the funnel of each delivery and of each in-app message.",
+        discussion: """
+            Reads hits.db of the sink sqlite, also while the server runs. A time is 90s, 30m, 2h \
+            or 7d ago, a date (2026-11-20), or a date and time with its zone \
+            (2026-11-20T10:00:00Z); what counts is when the server received a hit. Hits are \
+            counted by the hour, so all hours that a range touches count. All times are UTC.
+            Exit 0: shown. 1: the file of deliveries is not usable. 66: it is missing. 69: there \
+            is no database to read. 74: --html cannot be written. \
+            78: a newer build has written the database.
+            """)
+
+    @Option(help: "The server's data directory.")
+    var dataDir: String = Defaults.dataDirectory
+
+    @Option(help: "Only this delivery, or this in-app message.")
+    var delivery: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            A CSV file with the columns id, name and delivered: adds each delivery's name, and how \
+            many of its recipients are in the report.
+            """, valueName: "file"))
+    var deliveries: String?
+
+    @Option(help: "Only this tenant.")
+    var tenant: String?
+
+    @Option(help: "Only this app.")
+    var app: String?
+
+    @Flag(help: "Count also what `sightline bench` has sent.")
+    var bench = false
+
+    @Flag(help: "A row for each app.")
+    var byApp = false
+
+    @Option(help: "Only what was received since then.")
+    var since: String?
+
+    @Option(help: "Only what was received before then.")
+    var until: String?
+
+    @Option(help: "Rows of each table, the largest first, 1 to 100000.")
+    var limit: Int = ReportQuery.defaultLimit
+
+    @Flag(
+        help: """
+            Show in-app messages also by action, link, dismissal, error and trigger. Reads the \
+            hits themselves: the more there are, the longer it takes.
+            """)
+    var details = false
+
+    @Flag(help: "Print one line of JSON.")
+    var json = false
+
+    @Flag(help: "Print CSV, both tables in one.")
+    var csv = false
+
+    @Option(help: "Write a page with plots to this file, for a browser.")
+    var html: String?
+
+    func validate() throws {
+        guard ReportQuery.limits.contains(self.limit) else {
+            throw ValidationError("--limit \(self.limit) is outside 1 to 100000.")
+        }
+        guard [self.json, self.csv, self.html != nil].count(where: { $0 }) < 2 else {
+            throw ValidationError("--json, --csv and --html are three forms: name one.")
+        }
+        guard !self.details || (!self.csv && self.html == nil) else {
+            throw ValidationError("--details has no form for --csv and --html: use --json.")
+        }
+        _ = try self.query()
+    }
+
+    func run() async throws {
+        do {
+            let query = try self.query()
+            let names = try self.deliveries.map(Self.names)
+            let database = try DatabaseFile.open(
+                HitRow.fileName, in: self.dataDir, formatVersion: HitRow.formatVersion,
+                oldestVersion: HitRow.oldestCountedVersion)
+            let quality = await self.quality()
+            if let path = self.html {
+                try await self.writePage(query, names, of: database, quality, to: path)
+            } else {
+                let hasDetails = self.details
+                try self.print(
+                    try await database.read { database in
+                        var report = try Report(query, in: database).named(by: names)
+                        report.quality = quality
+                        if hasDetails {
+                            report.inAppDetails = try InAppDetails(query, in: database)
+                        }
+                        return report
+                    })
+            }
+        } catch let error as FileReadError {
+            throw Console.fail(error, .noInput)
+        } catch let error as InputError {
+            throw Console.fail(error, .failure)
+        } catch let error as FileFormatError {
+            throw Console.fail(error, .configuration)
+        } catch let error as DatabaseFileError {
+            throw Console.fail(error, .unavailable)
+        } catch let error as DatabaseError {
+            throw Console.fail(
+                DatabaseFileError.unreadable(path: self.dataDir, reason: "\(error)"), .unavailable)
+        }
+    }
+
+    private func query() throws -> ReportQuery {
+        let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
+        var query = ReportQuery()
+        query.tenant = self.tenant
+        query.delivery = self.delivery
+        query.app = self.app
+        query.includesBench = self.bench
+        query.isByApp = self.byApp
+        query.limit = self.limit
+        query.since = try self.since.map { try TimeOption.time($0, of: "--since", now: now) }
+        query.until = try self.until.map { try TimeOption.time($0, of: "--until", now: now) }
+        if let since = query.since, let until = query.until, since >= until {
+            throw ValidationError(
+                "--since \(ReportTime.utc(since)) is not before --until \(ReportTime.utc(until)).")
+        }
+        return query
+    }
+
+    /// What is wrong with deliveries. A report of hits alone, as from a copy of hits.db, has none.
+    private func quality() async -> [DeliveryTrouble]? {
+        try? await LedgerSource(dataDirectory: self.dataDir).troubles(
+            tenant: self.tenant, delivery: self.delivery, limit: Report.maxTroubles)
+    }
+
+    private static func names(in file: String) throws -> DeliveryNames {
+        guard let data = try InputFile.read(file, upTo: DeliveryNames.maxBytes) else {
+            throw InputError(
+                file: file, reason: "it has more than \(DeliveryNames.maxBytes) bytes")
+        }
+        do {
+            return try DeliveryNames(csv: data)
+        } catch {
+            throw InputError(file: file, reason: "\(error)")
+        }
+    }
+
+    private func writePage(
+        _ query: ReportQuery, _ names: DeliveryNames?, of database: DatabaseQueue,
+        _ quality: [DeliveryTrouble]?, to path: String
+    ) async throws {
+        // One transaction, so that plot and tables count the same hits.
+        let page = try await database.read { database in
+            var report = try Report(query, in: database).named(by: names)
+            report.quality = quality
+            return ReportPage(
+                report, timeline: try Timeline(query, in: database),
+                generated: Int64(Date().timeIntervalSince1970 * 1_000_000))
+        }
+        do {
+            try Data(page.text.utf8).write(to: URL(filePath: path), options: .atomic)
+        } catch {
+            throw Console.fail(
+                PageError(path: path, reason: "\(error.localizedDescription)"), .inputOutput)
+        }
+    }
+
+    private func print(_ report: Report) throws {
+        if self.json {
+            try Console.json(report)
+        } else if self.csv {
+            Console.write(
+                ReportSheet(report).lines().map { $0 + "\r\n" }.joined(), to: STDOUT_FILENO)
+        } else {
+            let lines = ReportTable(report).lines()
+            lines.forEach(Console.out)
+            report.inAppDetails?.lines().forEach(Console.out)
+            if lines.isEmpty { Console.error("no hits: \(report.range)") }
+        }
+    }
+}
+
+/// Why the page could not be written.
+private struct PageError: Error, CustomStringConvertible {
+    let path: String
+    let reason: String
+
+    var description: String {
+        "the page cannot be written to \(self.path.printable): \(self.reason.printable). Name a "
+            + "file in a directory that is there and that you may write to"
+    }
+}

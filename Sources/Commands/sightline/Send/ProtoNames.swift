@@ -1,0 +1,43 @@
+package import SightlineProtos
+internal import SwiftProtobuf
+internal import TrackingRules
+
+extension Sightline_V1_Verdict {
+    /// The name in verdict.proto without its prefix, e.g. `SUPPRESSED_FLAG_OFF`.
+    package var name: String {
+        self.name("VERDICT") { Verdict(rawValue: $0)?.name }
+    }
+}
+
+extension Sightline_V1_HitKind {
+    /// The name in verdict.proto without its prefix, e.g. `IN_APP_CLICK`.
+    package var name: String {
+        self.name("HIT_KIND") { HitKind(rawValue: $0)?.name }
+    }
+}
+
+extension Sightline_V1_ViolationCode {
+    /// The name in verdict.proto without its prefix, e.g. `REQUIRED`.
+    package var name: String {
+        self.name("VIOLATION_CODE") { Violation.Code(rawValue: $0)?.name }
+    }
+}
+
+extension Sightline_V1_Warning {
+    /// The name in verdict.proto without its prefix, e.g. `CLOCK_SKEW`.
+    package var name: String {
+        self.name("WARNING") { Warnings.name(of: $0) }
+    }
+}
+
+extension SwiftProtobuf.Enum {
+    /// The core's own name of a number in capitals; the number, after `prefix`, where a newer
+    /// server has sent it.
+    fileprivate func name<Name>(_ prefix: String, _ name: (UInt8) -> Name?) -> String {
+        if self.rawValue == 0 { return "UNSPECIFIED" }
+        guard let name = UInt8(exactly: self.rawValue).flatMap(name) else {
+            return "\(prefix)_\(self.rawValue)"
+        }
+        return "\(name)".uppercased()
+    }
+}

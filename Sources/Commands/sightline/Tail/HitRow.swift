@@ -1,0 +1,69 @@
+internal import Foundation
+internal import GRDB
+internal import SQLiteSink
+internal import TrackingReport
+
+/// A hit of hits.db, as `tail` prints it.
+struct HitRow: TailedRow {
+    static let fileName = "hits.db"
+    static let formatVersion = SQLiteSink.formatVersion
+    static let oldestCountedVersion = SQLiteSink.oldestCountedVersion
+    static let selection = """
+        SELECT rowid AS id, hit_id, kind, campaign_action, delivery_id, broadlog_id, app_id,
+            platform, subject_id, occur_time, receive_time, tenant, traceparent, warnings FROM hits
+        """
+    static let columns: [(title: String, alignment: TextTable.Alignment)] = [
+        ("received", .left), ("kind", .left), ("delivery", .left), ("broadlog", .left),
+        ("platform", .left), ("app", .left), ("warnings", .left),
+    ]
+
+    let id: Int64
+    let hitID: String
+    let kind: String
+    let campaignAction: Int
+    let deliveryID: String
+    let broadlogID: String
+    let appID: String?
+    let platform: String?
+    let subjectID: String?
+    let occurTime: String?
+    let receiveTime: String
+    let tenant: String
+    let traceparent: String?
+    let warnings: [String]
+    private let receiveMicroseconds: Int64
+
+    private enum CodingKeys: CodingKey {
+        case id, hitID, kind, campaignAction, deliveryID, broadlogID, appID, platform, subjectID
+        case occurTime, receiveTime, tenant, traceparent, warnings
+    }
+
+    init(_ row: Row) throws {
+        let receiveMicroseconds: Int64 = row["receive_time"] ?? 0
+        let occurMicroseconds: Int64? = row["occur_time"]
+        let hitID: Data = row["hit_id"] ?? Data()
+        let warnings: String = row["warnings"] ?? ""
+        self.id = row["id"] ?? 0
+        self.hitID = [UInt8](hitID).hex
+        self.kind = row["kind"] ?? ""
+        self.campaignAction = row["campaign_action"] ?? 0
+        self.deliveryID = row["delivery_id"] ?? ""
+        self.broadlogID = row["broadlog_id"] ?? ""
+        self.appID = row["app_id"]
+        self.platform = row["platform"]
+        self.subjectID = row["subject_id"]
+        self.occurTime = occurMicroseconds.map(ReportTime.utc)
+        self.receiveTime = ReportTime.utc(receiveMicroseconds)
+        self.tenant = row["tenant"] ?? ""
+        self.traceparent = row["traceparent"]
+        self.warnings = warnings.split(separator: ",").map(String.init)
+        self.receiveMicroseconds = receiveMicroseconds
+    }
+
+    var cells: [String] {
+        [
+            RowTime.local(self.receiveMicroseconds), self.kind, self.deliveryID, self.broadlogID,
+            self.platform ?? "-", self.appID ?? "-", self.warnings.joined(separator: ","),
+        ]
+    }
+}

@@ -1,0 +1,127 @@
+// The account as JSON: what the admin socket answers, and what `why --json` prints.
+package import TrackingJournal
+internal import TrackingRules
+
+/// A delivery's account for programs.
+package struct DeliveryAccountLine: Codable, Sendable {
+    /// The tenant; empty if a server was asked, which tells a tenant of itself alone.
+    package let tenant: String
+    /// The delivery's id.
+    package let delivery: String
+    /// What is wrong.
+    package let findings: [Finding]
+    /// The counts.
+    package let rows: [Row]
+    /// Whether there are more rows.
+    package let isTruncated: Bool
+
+    /// A finding.
+    package struct Finding: Codable, Sendable {
+        /// Its code.
+        package let code: String
+        /// Its sentence.
+        package let sentence: String
+        /// Its figures.
+        package let figures: [String: UInt64]
+
+        /// Creates a finding from its parts.
+        package init(code: String, sentence: String, figures: [String: UInt64]) {
+            self.code = code
+            self.sentence = sentence
+            self.figures = figures
+        }
+    }
+
+    /// A row of the ledger.
+    package struct Row: Codable, Sendable {
+        /// The app.
+        package let app: String
+        /// The delivery; empty where it is not told.
+        package let delivery: String
+        /// The platform's name; empty where there is none.
+        package let platform: String
+        /// The product's name.
+        package let product: String
+        /// Seconds since 1970; absent in `other`.
+        package let hour: Int64?
+        /// The verdict, or `warning` or `closed_impression`.
+        package let verdict: String
+        /// The hits, the flag's value, the field and rule, or the warning's name.
+        package let detail: String
+        /// Whether it is `other`.
+        package let isOther: Bool
+        /// The number of events.
+        package let events: UInt64
+
+        /// Creates a row from its parts.
+        package init(
+            app: String, delivery: String, platform: String, product: String, hour: Int64?,
+            verdict: String, detail: String, isOther: Bool, events: UInt64
+        ) {
+            self.app = app
+            self.delivery = delivery
+            self.platform = platform
+            self.product = product
+            self.hour = hour
+            self.verdict = verdict
+            self.detail = detail
+            self.isOther = isOther
+            self.events = events
+        }
+    }
+
+    /// Creates an account from its parts.
+    package init(
+        tenant: String, delivery: String, findings: [Finding], rows: [Row], isTruncated: Bool
+    ) {
+        self.tenant = tenant
+        self.delivery = delivery
+        self.findings = findings
+        self.rows = rows
+        self.isTruncated = isTruncated
+    }
+
+    /// The account's line.
+    package init(_ account: DeliveryAccount) {
+        self.init(
+            tenant: account.tenant, delivery: account.delivery,
+            findings: account.findings.map(Finding.init),
+            rows: (account.rows + account.unnamed).map(Row.init), isTruncated: account.isTruncated)
+    }
+}
+
+extension DeliveryAccountLine.Finding {
+    init(_ finding: DeliveryFinding) {
+        self.init(
+            code: finding.code.rawValue, sentence: finding.sentence,
+            figures: Dictionary(finding.figures.map { ($0.name, $0.value) }) { first, _ in first })
+    }
+}
+
+extension DeliveryAccountLine.Row {
+    /// A row's line.
+    package init(_ row: LedgerRow) {
+        let (verdict, detail) = row.told
+        self.init(
+            app: row.app, delivery: row.delivery, platform: row.platform?.name ?? "",
+            product: row.product.name, hour: row.isOther ? nil : Int64(row.hour) * 3600,
+            verdict: verdict, detail: detail, isOther: row.isOther, events: row.count)
+    }
+}
+
+extension LedgerRow {
+    /// The outcome in words: the verdict, and what there is to say of it.
+    fileprivate var told: (verdict: String, detail: String) {
+        func names(_ kinds: HitKinds) -> String {
+            kinds.kinds.map { "\($0.name)" }.joined(separator: ",")
+        }
+        switch self.outcome.meaning {
+        case .accepted(let kinds): return ("accepted", names(kinds))
+        case .duplicate(let kinds): return ("duplicate", names(kinds))
+        case .warning(let number): return ("warning", Warnings.name(of: number) ?? "\(number)")
+        case .closedImpression: return ("closed_impression", "")
+        case .refused(let verdict): return ("\(verdict.name)", self.detail)
+        case nil: return ("\(self.outcome.rawValue)", self.detail)
+        }
+    }
+}

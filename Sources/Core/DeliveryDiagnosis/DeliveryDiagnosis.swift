@@ -1,0 +1,105 @@
+// Why a delivery has the figures that it has: counts in, findings out.
+package import TrackingJournal
+internal import TrackingRules
+
+/// What the ledger tells of a delivery: a pure function of its rows.
+package struct DeliveryDiagnosis: Sendable {
+    /// What is wrong, the most events first; empty if nothing is.
+    package let findings: [DeliveryFinding]
+
+    /// Reports below which a pattern of many events proves nothing.
+    package static let fewReports: UInt64 = 20
+
+    /// Diagnoses a delivery.
+    ///
+    /// - Parameters:
+    ///   - delivery: its id, for the sentences.
+    ///   - rows: the delivery's rows.
+    ///   - unnamed: rows of the same tenant whose events name no delivery.
+    package init(of delivery: String, rows: [LedgerRow], unnamed: [LedgerRow]) {
+        var findings: [DeliveryFinding] = []
+        for counts in DeliveryCounts.byPlatform(rows) {
+            findings += counts.patterns + counts.flagFindings + counts.rejectionFindings
+        }
+        let isAnyAccepted = rows.contains { row in
+            if case .accepted = row.outcome.meaning { true } else { false }
+        }
+        findings += Self.findings(
+            unnamed: Self.concerned(unnamed, by: rows), isAnyAccepted: isAnyAccepted)
+        if let incomplete = Self.incomplete(unnamed) { findings.append(incomplete) }
+        findings = findings.enumerated().sorted {
+            ($1.element.weight, $0.offset) < ($0.element.weight, $1.offset)
+        }.map(\.element)
+        if rows.isEmpty { findings.insert(Self.nothingSeen(delivery), at: 0) }
+        self.findings = findings
+    }
+
+    /// The rows without a delivery that may be a delivery's: those of its apps, or of all where it
+    /// has none.
+    package static func concerned(
+        _ unnamed: [LedgerRow], by rows: [LedgerRow]
+    ) -> [LedgerRow] {
+        let apps = Set(rows.map(\.app))
+        return unnamed.filter { !$0.isOther && (apps.isEmpty || apps.contains($0.app)) }
+    }
+
+    private static func nothingSeen(_ delivery: String) -> DeliveryFinding {
+        DeliveryFinding(
+            code: .nothingSeen,
+            sentence: "Nothing of delivery \(delivery) has arrived in the days that the ledger "
+                + "keeps (ledger.retain_days): see that the app reports its interactions to this "
+                + "server, with the payload's own _dId",
+            figures: [.init(name: "events", value: 0)])
+    }
+
+    private static func findings(
+        unnamed: [LedgerRow], isAnyAccepted: Bool
+    ) -> [DeliveryFinding] {
+        var findings: [DeliveryFinding] = []
+        var rejections: [String: UInt64] = [:]
+        var withoutConsent: UInt64 = 0
+        for row in unnamed {
+            switch row.outcome.meaning {
+            case .refused(.suppressedConsent): withoutConsent += row.count
+            case .refused(.rejected): rejections[row.detail, default: 0] += row.count
+            default: break
+            }
+        }
+        if withoutConsent > 0, !isAnyAccepted {
+            findings.append(
+                DeliveryFinding(
+                    code: .consentMissing,
+                    sentence: "\(withoutConsent.grouped) events of its apps were not tracked, for "
+                        + "their recipients gave no consent; such events are counted without their "
+                        + "delivery, and may be this one's",
+                    figures: [.init(name: "without_consent", value: withoutConsent)]))
+        }
+        for (rule, count) in rejections.sorted(by: { $0.key < $1.key }) {
+            findings.append(
+                DeliveryFinding(
+                    code: .rejectedWithoutDelivery,
+                    sentence: "\(count.grouped) events of its apps that name no delivery were "
+                        + "rejected: \(DeliveryCounts.explained(rule))",
+                    figures: [.init(name: "rejected", value: count)]))
+        }
+        return findings
+    }
+
+    private static func incomplete(_ unnamed: [LedgerRow]) -> DeliveryFinding? {
+        let count = unnamed.lazy.filter(\.isOther).reduce(0) { $0 + $1.count }
+        guard count > 0 else { return nil }
+        return DeliveryFinding(
+            code: .incomplete,
+            sentence: "\(count.grouped) older or further counts are in `other`, without their "
+                + "delivery, for the ledger was full: some may be this one's; raise "
+                + "ledger.max_rows",
+            figures: [.init(name: "other", value: count)])
+    }
+}
+
+extension DeliveryFinding {
+    /// Findings are told by it, the highest first; an incomplete ledger is no mistake of the app.
+    fileprivate var weight: UInt64 {
+        self.code == .incomplete ? 0 : self.figures.first?.value ?? 0
+    }
+}

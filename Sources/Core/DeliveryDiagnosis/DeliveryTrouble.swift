@@ -1,0 +1,62 @@
+internal import TrackingJournal
+
+/// A delivery that something is wrong with, and what: a line of a report's data quality.
+package struct DeliveryTrouble: Codable, Sendable, Equatable {
+    /// The tenant.
+    package let tenant: String
+    /// The delivery's id.
+    package let delivery: String
+    /// What is wrong: a finding's code.
+    package let code: String
+    /// The finding's sentence.
+    package let sentence: String
+    /// The number of events that it concerns.
+    package let events: UInt64
+
+    /// Creates a line from its parts.
+    package init(
+        tenant: String, delivery: String, code: String, sentence: String, events: UInt64
+    ) {
+        self.tenant = tenant
+        self.delivery = delivery
+        self.code = code
+        self.sentence = sentence
+        self.events = events
+    }
+}
+
+extension Ledger {
+    /// What is wrong with each delivery, the most events first. Reads the whole table.
+    ///
+    /// - Parameters:
+    ///   - tenant: that of the deliveries; nil for all.
+    ///   - delivery: the only delivery to look at; nil for all.
+    ///   - limit: the maximum number of lines.
+    package func troubles(
+        tenant: String? = nil, delivery: String? = nil, limit: Int
+    ) -> [DeliveryTrouble] {
+        struct Place: Hashable {
+            let tenant: String
+            let delivery: String
+        }
+        var rows: [Place: [LedgerRow]] = [:]
+        for row in self.all where !row.delivery.isEmpty {
+            guard tenant == nil || row.tenant == tenant,
+                delivery == nil || row.delivery == delivery
+            else { continue }
+            rows[Place(tenant: row.tenant, delivery: row.delivery), default: []].append(row)
+        }
+        let troubles = rows.flatMap { place, rows in
+            DeliveryDiagnosis(of: place.delivery, rows: rows, unnamed: []).findings.map {
+                DeliveryTrouble(
+                    tenant: place.tenant, delivery: place.delivery, code: $0.code.rawValue,
+                    sentence: $0.sentence, events: $0.figures.first?.value ?? 0)
+            }
+        }
+        return Array(
+            troubles.sorted {
+                ($1.events, $0.tenant, $0.delivery, $0.code)
+                    < ($0.events, $1.tenant, $1.delivery, $1.code)
+            }.prefix(limit))
+    }
+}

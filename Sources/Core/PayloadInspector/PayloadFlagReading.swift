@@ -1,0 +1,59 @@
+// The tracking flag as the vendor's client reads it, which differs between the platforms.
+internal import JSON
+internal import TrackingRules
+internal import WireFormat
+
+/// The tracking flag, as it was found in its place.
+struct PayloadFlagReading {
+    private let value: JSONValue?
+    private let flag: TrackingFlag
+
+    init(of subject: PayloadSubject) {
+        self.value = subject.scope[PayloadSubject.flagKey]
+        self.flag =
+            subject.flag?.withBytes { TrackingFlag($0, platform: subject.platform) } ?? .absent
+    }
+
+    /// What is worth knowing of it, nothing for a plain `on`.
+    func finding(in subject: PayloadSubject) -> PayloadFinding? {
+        let seen = self.value?.described ?? "absent"
+        let (severity, text): (PayloadFinding.Severity, String)
+        switch self.flag {
+        case .absent where self.value == nil:
+            severity = .note
+            text =
+                "`\(PayloadSubject.flagKey)` is absent, which counts as `on`. Deliveries made before release "
+                + "21.1 and custom templates have none; add it to be able to switch tracking off."
+        case .absent:
+            severity = .warning
+            text =
+                "`\(PayloadSubject.flagKey)` is \(seen). On iOS a flag that is no string counts as absent, "
+                + "so this is tracked, whatever it was to say. Write \"on\" or \"off\"."
+        case .on:
+            guard self.value?.stringValue != "on" else { return nil }
+            severity = .note
+            text =
+                "`\(PayloadSubject.flagKey)` is \(seen). iOS ignores its case, and Android would not track "
+                + "it; write \"on\" to have the same on both."
+        case .off:
+            severity = .error
+            text =
+                "`\(PayloadSubject.flagKey)` is \(seen): tracking is switched off, and nothing is sent for "
+                + "any interaction. Write \"on\" if it should be tracked."
+        case .unknown:
+            severity = .error
+            text = self.unknownText(seen, subject.platform)
+        }
+        return PayloadFinding(severity, subject.path(PayloadSubject.flagKey), text)
+    }
+
+    private func unknownText(_ seen: String, _ platform: Platform) -> String {
+        let rule =
+            switch platform {
+            case .android: "On Android it is the string \"on\" or \"off\", in lower case"
+            case .ios: "On iOS it is \"on\" or \"off\", in any case and without spaces"
+            }
+        return
+            "`\(PayloadSubject.flagKey)` is \(seen). \(rule), and anything else is not tracked. Write \"on\"."
+    }
+}

@@ -1,0 +1,148 @@
+// Says what in a payload would spoil its tracking. It stands beside the path of an event: nothing
+// here judges an event, and a payload may be inspected before it was ever sent.
+internal import JSON
+package import TrackingRules
+
+/// Names the mistakes in a payload, and says whether it would be tracked. It holds no state, does
+/// no I/O and throws nothing; its time grows with the payload's size and no faster.
+package struct PayloadInspector: Sendable {
+    /// An inspector.
+    package init() {}
+
+    /// Inspects one payload: on Android a message that FCM takes, whose `data` alone the app sees,
+    /// or that data as the app's code gets it; on iOS the JSON that APNs takes. Of either, also an
+    /// FCM v1 message.
+    package func inspect(_ payload: PayloadDocument, platform: Platform) -> PayloadInspection {
+        guard let root = payload.value.objectValue else {
+            let finding = PayloadFinding(
+                .error, "",
+                "The payload is \(payload.value.described). A payload is a JSON "
+                    + "object; give the whole object that the push service takes.")
+            return PayloadInspection([finding])
+        }
+        let subject = PayloadSubject(payload, root: root, platform: platform)
+        var findings = self.formFindings(subject) + self.conflictFindings(subject)
+        findings += PayloadID.allCases.compactMap {
+            PayloadIDReading(of: $0, in: subject).finding(in: subject)
+        }
+        if let flag = PayloadFlagReading(of: subject).finding(in: subject) { findings.append(flag) }
+        findings += self.sizeFindings(payload.byteCount)
+        findings += self.misplacedFindings(subject)
+        findings += self.nearMissFindings(subject)
+        findings += self.trackActionFindings(subject)
+        findings += self.notificationFindings(subject)
+        return PayloadInspection(findings)
+    }
+
+    private func sizeFindings(_ byteCount: Int) -> [PayloadFinding] {
+        guard byteCount > PayloadDocument.maximumByteCount else { return [] }
+        return [
+            PayloadFinding(
+                .error, "",
+                "The payload has \(byteCount) bytes, and APNs and FCM take at most "
+                    + "\(PayloadDocument.maximumByteCount): it will not arrive. Shorten its texts or its "
+                    + "custom fields.")
+        ]
+    }
+
+    /// Keys with two values, of which no client is known to take the right one.
+    private func conflictFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
+        subject.conflicts.map { path in
+            PayloadFinding(
+                .error, path,
+                "`\(path)` is there with two different values, and what is sent as a raw payload "
+                    + "with them is rejected. Keep the one that names the push.")
+        }
+    }
+
+    /// What the payload as a whole looks like: the right kind for its platform, or another's.
+    private func formFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
+        var findings: [PayloadFinding] = []
+        switch (subject.platform, subject.place) {
+        case (_, .messageData), (_, .androidData), (_, .apnsPayload):
+            findings = self.wrapperFindings(subject)
+        case (.android, .topLevel) where !subject.hasNoID:
+            findings = [
+                PayloadFinding(
+                    .note, "",
+                    "The payload has no `data`: it is taken for the map of strings that code on "
+                        + "Android gets. Without the ids in `data`, FCM's message could not bring "
+                        + "them to the app.")
+            ]
+        case (.android, _): findings = self.androidFormFindings(subject.root)
+        case (.ios, _): findings = self.iosFormFindings(subject.root)
+        }
+        return findings
+    }
+
+    /// An FCM v1 message, with its data or without.
+    private func wrapperFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
+        guard subject.hasScope else {
+            return [
+                PayloadFinding(
+                    .error, "message.data",
+                    "`message.data` is missing. Of an FCM v1 message the app on Android sees only "
+                        + "what is inside `data`, so the ids have to be there; add it.")
+            ]
+        }
+        return [
+            PayloadFinding(
+                .note, "message",
+                "The payload is an FCM v1 message: the app's keys are \(subject.place.name).")
+        ]
+    }
+
+    private func androidFormFindings(_ root: [String: JSONValue]) -> [PayloadFinding] {
+        var findings: [PayloadFinding] = []
+        if let data = root["data"] {
+            if data.objectValue == nil {
+                findings.append(
+                    PayloadFinding(
+                        .error, "data",
+                        "`data` is \(data.described). On Android it is an object, "
+                            + "and the app sees nothing else; put the keys into an object."))
+            }
+        } else {
+            findings.append(
+                PayloadFinding(
+                    .error, "data",
+                    "`data` is missing. On Android the app sees only what is inside `data`, so the "
+                        + "ids have to be there; add it."))
+        }
+        if root["aps"] != nil {
+            findings.append(
+                PayloadFinding(
+                    .warning, "aps",
+                    "`aps` is in an Android payload. Apple's push service alone reads it; inspect "
+                        + "the payload as one of iOS, or remove `aps`."))
+        }
+        return findings
+    }
+
+    private func iosFormFindings(_ root: [String: JSONValue]) -> [PayloadFinding] {
+        if let aps = root["aps"] {
+            guard aps.objectValue == nil else { return [] }
+            return [
+                PayloadFinding(
+                    .warning, "aps",
+                    "`aps` is \(aps.described). It has to be an object, else iOS "
+                        + "shows nothing; put alert, badge and sound into an object.")
+            ]
+        }
+        let isLikeFCM = ["data", "collapseKey", "priority", "to"].contains { root[$0] != nil }
+        guard isLikeFCM else {
+            return [
+                PayloadFinding(
+                    .warning, "aps",
+                    "`aps` is missing. iOS shows nothing without it; add `aps` with an `alert`.")
+            ]
+        }
+        return [
+            PayloadFinding(
+                .warning, "",
+                "The payload looks like one of Android: it has FCM's keys and no `aps`. The keys "
+                    + "of iOS are at the top level; inspect it as one of Android, or use the "
+                    + "payload that was made for iOS.")
+        ]
+    }
+}

@@ -1,0 +1,271 @@
+// The ledger: how many events of each delivery counted, and why the others did not. A value that
+// the journal's writer holds; what is in it depends on the deltas and their order alone, so that a
+// restart finds again what was there.
+internal import TrackingRules
+internal import WireFormat
+
+/// Counts of events by tenant, app, delivery, platform, hour and outcome. Bounded: what finds no
+/// row is counted in the tenant's row `other`.
+package struct Ledger: Sendable {
+    private let maxRows: Int
+    let retainHours: UInt32
+    private var rows: [Row] = []
+    private var places: [LedgerKey: UInt32] = [:]
+    /// The newest row of each tenant's delivery; the rows before it are linked.
+    private var newest: [Delivery: UInt32] = [:]
+    /// The values of an unknown flag that a delivery has rows for. To look through its rows for
+    /// them would cost more with each row.
+    private var flagValues: [Delivery: Set<LedgerText>] = [:]
+    /// The rows that each tenant has added in the current hour.
+    private var added: [LedgerText: Int] = [:]
+    /// The hour of the last tidying up; nil before the first one.
+    private var hour: UInt32?
+    private var pages = LedgerPages()
+
+    struct Row: Sendable {
+        let key: LedgerKey
+        var count: UInt64
+        /// The index of the previous row of the same delivery.
+        var previous: UInt32?
+    }
+
+    private struct Delivery: Hashable {
+        let tenant: LedgerText
+        let delivery: LedgerText
+
+        init(_ tenant: ArraySlice<UInt8>, _ delivery: ArraySlice<UInt8>) {
+            self.tenant = LedgerText(tenant)
+            self.delivery = LedgerText(delivery)
+        }
+    }
+
+    /// The values of an unknown flag that a delivery has rows for.
+    package static let maxFlagValues = 8
+    /// The detail of a row that counts further values.
+    package static let otherValue = "other"
+    private static let otherDetail = Array(Self.otherValue.utf8)[...]
+    /// Rows beyond `maxRows` that only `other` may take.
+    private static let otherRows = 1024
+    /// The hours that are not joined to days.
+    private static let keptHours: UInt32 = 48
+
+    /// Creates a ledger with what an earlier one has saved.
+    ///
+    /// - Parameter pages: its pages, in the order of their numbers. The rows of a damaged page are
+    ///   lost.
+    package init(
+        _ configuration: LedgerConfiguration = LedgerConfiguration(), pages: [[UInt8]] = []
+    ) {
+        self.maxRows = configuration.maxRows
+        self.retainHours = UInt32(clamping: configuration.retainDays * 24)
+        let rows = pages.map { $0.withUnsafeBytes(LedgerPages.rows(of:)) }
+        for (key, count) in rows.compactMap({ $0 }).joined() where self.places[key] == nil {
+            self.append(key, count)
+        }
+        self.pages = LedgerPages()
+        // The rows behind a page that is lost have moved.
+        if rows.contains(where: { $0 == nil }) { self.pages.changeAll(rows: self.rows.count) }
+    }
+
+    /// The number of rows.
+    package var rowCount: Int { self.rows.count }
+
+    // MARK: Reading
+
+    /// All rows.
+    package var all: [LedgerRow] { self.rows.map { LedgerRow($0.key, count: $0.count) } }
+
+    /// The rows of a tenant's delivery, newest first; those without a delivery where it is empty,
+    /// and among them the tenant's `other`.
+    ///
+    /// - Parameter limit: the maximum number of rows.
+    package func rows(tenant: String, delivery: String, limit: Int = .max) -> [LedgerRow] {
+        self.counts(tenant: tenant, delivery: delivery, limit: limit).map(\.row)
+    }
+
+    /// The same rows, not decoded: a tenth of the work.
+    package func counts(tenant: String, delivery: String, limit: Int) -> [LedgerCount] {
+        let key = Delivery(
+            Self.cut(tenant, to: LedgerKey.textBytes),
+            Self.cut(delivery, to: LedgerSubject.nameBytes))
+        var found: [LedgerCount] = []
+        var next = self.newest[key]
+        while let index = next, found.count < limit {
+            let row = self.rows[Int(index)]
+            found.append(LedgerCount(key: row.key, count: row.count))
+            next = row.previous
+        }
+        return found
+    }
+
+    /// The first bytes of a text, as a key keeps them: no character is split.
+    package static func cut(_ text: String, to count: Int) -> ArraySlice<UInt8> {
+        text.withBytes { Array($0.cut(to: count))[...] }
+    }
+
+    // MARK: Counting
+
+    /// Adds what a group has added.
+    package mutating func apply(_ delta: LedgerDelta) {
+        for entry in delta.entries { self.add(entry.key, UInt64(entry.count)) }
+    }
+
+    private mutating func add(_ key: LedgerKey, _ count: UInt64) {
+        if let place = self.places[key] {
+            self.add(count, at: Int(place))
+            return
+        }
+        self.beginHour(key.hour)
+        guard key.outcome == .refused(.suppressedFlagUnknown) else {
+            return self.insert(key, count)
+        }
+        let other = key.with(detail: Self.otherValue)
+        if let place = self.places[other] { return self.add(count, at: Int(place)) }
+        self.insert(self.hasManyValues(key) ? other : key, count)
+    }
+
+    private mutating func add(_ count: UInt64, at place: Int) {
+        self.rows[place].count = self.rows[place].count.addingReportingOverflow(count).partialValue
+        self.pages.change(place)
+    }
+
+    /// Gives a key a row if there is one to be had. A tenant may add half of the rows that are
+    /// free: whatever it sends, the others find some.
+    private mutating func insert(_ key: LedgerKey, _ count: UInt64) {
+        let free = self.maxRows - self.rows.count
+        if free > 0, self.added[LedgerText(key.tenant), default: 0] < max(1, free) {
+            self.append(key, count)
+        } else {
+            self.addToOther(key, count)
+        }
+    }
+
+    private mutating func addToOther(_ key: LedgerKey, _ count: UInt64) {
+        let own = key.tenant.withUnsafeBytes { LedgerKey.other(tenant: $0, outcome: key.outcome) }
+        if let place = self.places[own] { return self.add(count, at: Int(place)) }
+        if self.rows.count < self.maxRows + Self.otherRows { return self.append(own, count) }
+        // More tenants than a server has: those that come last share one row.
+        let shared = LedgerKey.other(tenant: .init(start: nil, count: 0), outcome: key.outcome)
+        if let place = self.places[shared] { return self.add(count, at: Int(place)) }
+        self.append(shared, count)
+    }
+
+    private mutating func append(_ key: LedgerKey, _ count: UInt64) {
+        let index = UInt32(truncatingIfNeeded: self.rows.count)
+        let delivery = Delivery(key.tenant, key.delivery)
+        self.rows.append(Row(key: key, count: count, previous: self.newest[delivery]))
+        self.newest[delivery] = index
+        self.places[key] = index
+        if key.outcome == .refused(.suppressedFlagUnknown), key.detail != Self.otherDetail {
+            self.flagValues[delivery, default: []].insert(LedgerText(key.detail))
+        }
+        if key.hour == self.hour { self.added[LedgerText(key.tenant), default: 0] += 1 }
+        self.pages.change(Int(index))
+    }
+
+    /// Whether the key's delivery has as many values of its flag as are told apart.
+    private func hasManyValues(_ key: LedgerKey) -> Bool {
+        guard let values = self.flagValues[Delivery(key.tenant, key.delivery)],
+            values.count >= Self.maxFlagValues
+        else { return false }
+        return !values.contains(LedgerText(key.detail))
+    }
+
+    // MARK: Tidying up
+
+    /// Once an hour old rows go, and the table is made half empty: days are kept in place of hours,
+    /// and then the oldest rows of the tenants that have the most become `other`.
+    private mutating func beginHour(_ hour: UInt32) {
+        // A clock that was set back begins again; the requests of an hour's end are no such case.
+        if let current = self.hour, hour <= current, current - hour <= 2 { return }
+        self.hour = hour
+        let oldest = hour > self.retainHours ? hour - self.retainHours : 0
+        var kept = self.rows.filter { $0.key.isOther || $0.key.hour >= oldest }
+        var isChanged = kept.count != self.rows.count
+        if kept.count > self.maxRows / 2 {
+            for index in kept.indices {
+                let key = kept[index].key
+                let day = key.hour / 24 * 24
+                guard !key.isOther, key.hour != day, key.hour < hour,
+                    hour - key.hour > Self.keptHours
+                else { continue }
+                kept[index] = Row(key: key.moved(to: day), count: kept[index].count)
+                isChanged = true
+            }
+        }
+        if isChanged { self.rebuild(kept) }
+        if self.rows.count > self.maxRows / 2 { self.foldOldest() }
+        self.added = [:]
+        for row in self.rows where row.key.hour == hour && !row.key.isOther {
+            self.added[LedgerText(row.key.tenant), default: 0] += 1
+        }
+    }
+
+    /// Turns the oldest rows of the largest tenants into `other`.
+    private mutating func foldOldest() {
+        var counts: [LedgerText: Int] = [:]
+        var byAge: [(hour: UInt32, index: UInt32)] = []
+        for (index, row) in self.rows.enumerated() where !row.key.isOther {
+            counts[LedgerText(row.key.tenant), default: 0] += 1
+            byAge.append((row.key.hour, UInt32(truncatingIfNeeded: index)))
+        }
+        byAge.sort { $0 < $1 }
+        let share = Self.share(of: self.maxRows / 2, among: Array(counts.values))
+        var isFolded = [Bool](repeating: false, count: self.rows.count)
+        for (_, index) in byAge {
+            let tenant = LedgerText(self.rows[Int(index)].key.tenant)
+            guard let count = counts[tenant], count > share else { continue }
+            counts[tenant] = count - 1
+            isFolded[Int(index)] = true
+        }
+        let all = self.rows
+        self.rebuild(zip(all, isFolded).lazy.filter { !$0.1 }.map(\.0))
+        for (row, isFolded) in zip(all, isFolded) where isFolded {
+            self.addToOther(row.key, row.count)
+        }
+    }
+
+    /// The largest number of rows that each may keep so that together they have at most `total`.
+    static func share(of total: Int, among counts: [Int]) -> Int {
+        var (left, sharers) = (total, counts.count)
+        for count in counts.sorted() {
+            if count * sharers > left { return left / sharers }
+            left -= count
+            sharers -= 1
+        }
+        return .max
+    }
+
+    /// Takes these rows in place of all, and joins those with the same key.
+    private mutating func rebuild(_ rows: some Sequence<Row>) {
+        let capacity = self.rows.count
+        self.rows = []
+        self.places = [:]
+        self.newest = [:]
+        self.flagValues = [:]
+        self.places.reserveCapacity(capacity)
+        for row in rows {
+            if let place = self.places[row.key] {
+                self.rows[Int(place)].count &+= row.count
+            } else {
+                self.append(row.key, row.count)
+            }
+        }
+        self.pages.changeAll(rows: self.rows.count)
+    }
+}
+
+// MARK: Checkpoints
+
+extension Ledger {
+    /// Takes the pages that have changed since they were taken last.
+    package mutating func takePages() -> LedgerPages.Saved {
+        self.pages.take(rows: self.rows)
+    }
+
+    /// Whether a page has changed.
+    package var isChanged: Bool { self.pages.isChanged }
+
+    /// Restores what a checkpoint could not write.
+    package mutating func putBack(_ saved: LedgerPages.Saved) { self.pages.putBack(saved) }
+}

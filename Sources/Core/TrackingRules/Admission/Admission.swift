@@ -1,0 +1,244 @@
+internal import W3CTrace
+package import WireFormat
+
+/// Admits requests in one pass: parses them in place, judges each event, and encodes the accepted
+/// ones in the journal's form.
+package struct Admission: Sendable {
+    /// The rules, with their limits.
+    package let rules: RuleSet
+    /// Hashes the subjects of events before anything else looks at them; nil leaves them.
+    private let subjects: KeyedHash?
+
+    /// Creates an admission that applies `rules`.
+    ///
+    /// - Parameter subjects: hashes the subjects of events; nil leaves them.
+    package init(rules: RuleSet = RuleSet(), subjects: KeyedHash? = nil) {
+        self.rules = rules
+        self.subjects = subjects
+    }
+
+    /// Admits a request. Never throws: a request refused as a whole carries a violation and no
+    /// events, so that one bad request does not affect others.
+    ///
+    /// - Parameters:
+    ///   - request: the message, already split into its events.
+    ///   - bytes: the message's size.
+    ///   - tenant: who sent it.
+    ///   - receiveTime: the server's clock, in microseconds since 1970.
+    ///   - keeps: which of the refused events to keep.
+    ///   - likely: the subject that its first event is likely to have.
+    package func admit(
+        _ request: RequestReader, bytes: Int, tenant: String, receiveTime: Int64,
+        keeps: KeptRefusals = .none, likely: LedgerSubject? = nil
+    ) -> AdmittedRequest {
+        if let violation = self.violation(of: request, bytes: bytes) {
+            return AdmittedRequest(
+                sequence: request.sequence, receiveTime: receiveTime,
+                eventCount: request.error == nil ? request.eventCount : 0, violation: violation,
+                ledger: RequestLedger(tenant: tenant, receiveTime: receiveTime))
+        }
+        return tenant.withBytes { bytesOfTenant in
+            var draft = Draft(
+                request, bytes: bytes, tenant: bytesOfTenant, keeps: keeps,
+                ledger: RequestLedger(tenant: tenant, receiveTime: receiveTime, likely: likely),
+                subjects: self.subjects)
+            for event in request.events {
+                draft.add(event, rules: self.rules, receiveTime: receiveTime)
+            }
+            return draft.take(receiveTime: receiveTime)
+        }
+    }
+
+    /// The steps by which an event of a request is judged: as `admit` judges it, with its subject
+    /// hashed.
+    ///
+    /// - Parameters:
+    ///   - event: the bytes as they were sent.
+    ///   - tenant: who sent it.
+    ///   - receiveTime: the server's clock, in microseconds since 1970.
+    package func steps(of event: Bytes, tenant: String, receiveTime: Int64) -> [String] {
+        tenant.withBytes { self.steps(of: event, tenant: $0, receiveTime: receiveTime) }
+    }
+
+    private func steps(of event: Bytes, tenant: Bytes, receiveTime: Int64) -> [String] {
+        var steps = RecordedSteps()
+        do throws(WireError) {
+            let view = try EventView(event, remainingDepth: WireReader.maxDepth - 1)
+            if let hashed = try self.subjects?.hashed(view, tenant: tenant) {
+                // From here on as if it had been sent so.
+                let rest = Admission(rules: self.rules)
+                return hashed.withUnsafeBytes {
+                    rest.steps(of: $0, tenant: tenant, receiveTime: receiveTime)
+                }
+            }
+            _ = self.rules.judge(view, receiveTime: receiveTime, steps: &steps)
+        } catch {
+            steps.note("form: the bytes are no TrackingEvent (\(error))")
+        }
+        return steps.steps
+    }
+
+    /// Splits a request into its events without copying them.
+    package func read(_ request: Bytes, shape: RequestShape) -> RequestReader {
+        RequestReader(request, shape: shape, maxEvents: self.rules.limits.requestEvents)
+    }
+
+    /// Why a request is refused as a whole; nil if it is not.
+    private func violation(of request: RequestReader, bytes: Int) -> Violation? {
+        let limits = self.rules.limits
+        if bytes > limits.requestBytes {
+            return Violation(
+                "request", .tooLarge,
+                "\(bytes) bytes, the limit is \(limits.requestBytes): send smaller batches")
+        }
+        if let error = request.error {
+            return Violation(
+                "request", .malformed,
+                "not a protobuf message (\(error)): nothing in it was taken; encode it anew")
+        }
+        if request.eventCount > limits.requestEvents {
+            return Violation(
+                "events", .tooLarge,
+                "\(request.eventCount) events, the limit is \(limits.requestEvents): send smaller "
+                    + "batches")
+        }
+        return nil
+    }
+}
+
+/// Accumulates an admitted request.
+private struct Draft {
+    private let sequence: UInt64
+    private let tenant: Bytes
+    private let keeps: KeptRefusals
+    private let subjects: KeyedHash?
+    private var index: UInt32 = 0
+    private var refusals: [AdmittedRequest.Refusal] = []
+    private var claims: [Claim] = []
+    private var entries: [UInt8] = []
+    private var eventTrace: TraceContext?
+    private var keptEvents: [UInt8] = []
+    private var ledger: RequestLedger
+
+    init(
+        _ request: RequestReader, bytes: Int, tenant: Bytes, keeps: KeptRefusals,
+        ledger: RequestLedger, subjects: KeyedHash?
+    ) {
+        self.ledger = ledger
+        self.subjects = subjects
+        self.sequence = request.sequence
+        self.tenant = tenant
+        self.keeps = keeps
+        // Reserve room for all events at once, so that appending never allocates.
+        self.claims.reserveCapacity(request.events.count)
+        self.entries.reserveCapacity(bytes &+ request.events.count &* HitBlock.entryBytes)
+    }
+
+    /// The request with what was accumulated. That is moved, since to copy it costs as much as to
+    /// judge an event, and the optimizer does not see that the draft ends here.
+    mutating func take(receiveTime: Int64) -> AdmittedRequest {
+        AdmittedRequest(
+            sequence: self.sequence, receiveTime: receiveTime, eventCount: Int(self.index),
+            refusals: exchange(&self.refusals, with: []), claims: exchange(&self.claims, with: []),
+            entries: exchange(&self.entries, with: []),
+            eventTrace: exchange(&self.eventTrace, with: nil),
+            keptEvents: exchange(&self.keptEvents, with: []),
+            ledger: exchange(&self.ledger, with: RequestLedger(tenant: "", receiveTime: 0)))
+    }
+
+    mutating func add(_ bytes: Bytes, rules: RuleSet, receiveTime: Int64) {
+        self.take(bytes, rules, receiveTime: receiveTime)
+        self.index &+= 1
+    }
+
+    private mutating func take(
+        _ bytes: Bytes, _ rules: RuleSet, receiveTime: Int64, isHashed: Bool = false
+    ) {
+        do throws(WireError) {
+            let event = try EventView(bytes, remainingDepth: WireReader.maxDepth - 1)
+            if !isHashed, let hashed = try self.subjects?.hashed(event, tenant: self.tenant) {
+                // From here on as if it had been sent so.
+                return hashed.withUnsafeBytes {
+                    self.take($0, rules, receiveTime: receiveTime, isHashed: true)
+                }
+            }
+            guard event.hasRawPayload else {
+                self.judge(event, nil, rules, receiveTime: receiveTime)
+                return
+            }
+            event.withRawPayload(rules.limits) { event, raw in
+                self.judge(event, raw, rules, receiveTime: receiveTime)
+            }
+        } catch {
+            let judgement = Judgement.malformedEvent(error)
+            self.ledger.refuse(judgement)
+            self.refuse(judgement, eventID: .none, kept: nil)
+        }
+    }
+
+    @inline(__always)
+    private mutating func judge(
+        _ event: EventView, _ raw: RawPayload?, _ rules: RuleSet, receiveTime: Int64
+    ) {
+        var steps = NoSteps()
+        let judgement = rules.judge(event, raw, receiveTime: receiveTime, steps: &steps)
+        guard judgement.verdict == .accepted else {
+            self.ledger.refuse(event, judgement, isNamed: rules.policy.names(event))
+            let isKept = self.keeps.includes(judgement.verdict) && rules.hasConsent(event)
+            self.refuse(
+                judgement, eventID: event.eventID, kept: isKept ? self.keep(event.bytes) : nil)
+            return
+        }
+        self.accept(event, judgement)
+    }
+
+    private mutating func keep(_ event: Bytes) -> Range<Int> {
+        let start = self.keptEvents.count
+        self.keptEvents.append(contentsOf: event)
+        return start..<self.keptEvents.count
+    }
+
+    private mutating func refuse(_ judgement: Judgement, eventID: Bytes, kept: Range<Int>?) {
+        self.refusals.append(
+            AdmittedRequest.Refusal(
+                index: self.index, eventID: eventID.cut(to: Limits.idBytes).text,
+                judgement: judgement, kept: kept))
+    }
+
+    private mutating func accept(_ event: EventView, _ judgement: Judgement) {
+        let facts = EventFacts(event)
+        let keys = event.keys(tenant: self.tenant, facts)
+        self.claims.append(
+            Claim(
+                key: keys.fact, notification: keys.notification, judgement: judgement,
+                index: self.index, entryOffset: self.entries.count,
+                subject: self.ledger.subject(facts, app: event.appID),
+                isClosedImpression: facts.isClosedImpression))
+        self.entries.appendEntry(
+            key: keys.fact, product: facts.product, kinds: judgement.hits,
+            warnings: judgement.warnings, event: event.bytes,
+            more: event.hasRawPayload ? event.rawIDs : [])
+        if self.eventTrace == nil, !event.traceparent.isEmpty {
+            self.eventTrace = TraceContext(
+                traceparent: event.traceparent, tracestate: event.tracestate)
+        }
+    }
+}
+
+extension KeyedHash {
+    /// The bytes of a tenant's event with its subject hashed; nil if it has no subject.
+    fileprivate func hashed(_ event: EventView, tenant: Bytes) throws(WireError) -> [UInt8]? {
+        guard !event.subjectID.isEmpty else { return nil }
+        let hash = self.callAsFunction(tenant: tenant, subject: event.subjectID)
+        return try EventView.bytes(of: event.bytes, subject: hash.text)
+    }
+}
+
+extension Judgement {
+    fileprivate static func malformedEvent(_ error: WireError) -> Judgement {
+        .rejected([
+            Violation(
+                "event", .malformed, "not a TrackingEvent (\(error)): encode it anew")
+        ])
+    }
+}

@@ -1,0 +1,71 @@
+package import WireFormat
+
+extension AdmittedRequest {
+    /// An event of a settled request, and what became of it.
+    package struct Outcome {
+        /// The verdict that the client got, after deduplication and commit.
+        package let verdict: Verdict
+        /// The hits that are new.
+        package let hits: HitKinds
+        /// The warnings of an accepted event.
+        package let warnings: Warnings
+        /// The violations of a refused event; none if it is to be sent again.
+        package let violations: [Violation]
+        /// The event; nil if nothing of it is kept.
+        package let event: Bytes?
+        /// An evenly distributed number that is the same for the same fact, by which a sample is
+        /// chosen. Without an event it depends on the request's time and sequence, and on the
+        /// event's index.
+        package let chance: UInt64
+    }
+
+    /// Calls `body` for each event, first for those that were refused. A request that was refused
+    /// as a whole has one outcome.
+    package func forEachOutcome(_ body: (Outcome) -> Void) {
+        if let violation = self.violation {
+            body(self.outcome(of: .rejected, [violation], nil, index: 0))
+        }
+        self.keptEvents.withUnsafeBytes { events in
+            for refusal in self.refusals {
+                let event = refusal.kept.map { Bytes(rebasing: events[$0]) }
+                // As its client is told.
+                let violations = self.isToRetry ? [] : refusal.judgement.violations
+                body(
+                    self.outcome(
+                        of: self.verdict(of: refusal), violations, event, index: refusal.index))
+            }
+        }
+        self.entries.withUnsafeBytes { entries in
+            for claim in self.claims {
+                let verdict = self.verdict(of: claim)
+                let isAccepted = verdict == .accepted
+                body(
+                    Outcome(
+                        verdict: verdict, hits: isAccepted ? claim.granted : [],
+                        warnings: isAccepted ? claim.warnings : [], violations: [],
+                        event: HitBlock.event(at: claim.entryOffset, in: entries),
+                        chance: claim.key.high))
+            }
+        }
+    }
+
+    private func outcome(
+        of verdict: Verdict, _ violations: [Violation], _ event: Bytes?, index: UInt32
+    ) -> Outcome {
+        // The requests of a run have one time, and differ by their sequence.
+        let place = (UInt64(bitPattern: self.receiveTime), self.sequence, UInt64(index))
+        return Outcome(
+            verdict: verdict, hits: [], warnings: [], violations: violations, event: event,
+            chance: event?.chance ?? withUnsafeBytes(of: place) { $0.chance })
+    }
+}
+
+extension Bytes {
+    /// FNV-1a with a final mix: evenly distributed for bytes that nobody chose to collide.
+    fileprivate var chance: UInt64 {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in self { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        hash = (hash ^ hash >> 32) &* 0xd6e8_feb8_6659_fd93
+        return hash ^ hash >> 32
+    }
+}

@@ -1,0 +1,43 @@
+package import W3CTrace
+
+extension AdmittedRequest {
+    /// The trace contexts of the accepted events, without repetitions, in order. Called only when a
+    /// span is recorded, since it parses the events again.
+    ///
+    /// - Parameter limit: the maximum number of contexts to return.
+    package func eventTraces(limit: Int) -> [TraceContext] {
+        var traces: [TraceContext] = []
+        var seen: Set<TraceContext.SpanKey> = []
+        self.entries.withUnsafeBytes { entries in
+            for claim in self.claims {
+                guard traces.count < limit else { return }
+                // The event was parsed at admission, so parsing it again cannot fail.
+                guard
+                    let event = try? EventView(HitBlock.event(at: claim.entryOffset, in: entries)),
+                    !event.traceparent.isEmpty,
+                    let trace = TraceContext(
+                        traceparent: event.traceparent, tracestate: event.tracestate),
+                    seen.insert(trace.spanKey).inserted
+                else { continue }
+                traces.append(trace)
+            }
+        }
+        return traces
+    }
+}
+
+extension TraceContext {
+    /// Identifies a span by its trace and span ids.
+    package struct SpanKey: Hashable {
+        private let traceID: TraceID
+        private let spanID: UInt64
+
+        fileprivate init(_ context: TraceContext) {
+            self.traceID = context.traceID
+            self.spanID = context.spanID
+        }
+    }
+
+    /// The context's identity, without its sampling decision and tracestate.
+    package var spanKey: SpanKey { SpanKey(self) }
+}

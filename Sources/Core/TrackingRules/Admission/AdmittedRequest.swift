@@ -1,0 +1,97 @@
+package import W3CTrace
+internal import WireFormat
+
+/// A request after the rules: what the journal writes and what its client is told.
+///
+/// It has one owner at a time: the stream creates it, the journal settles it and hands it back.
+/// Nothing touches it in between, so `@unchecked Sendable` is safe. Nor do two accesses overlap, so
+/// that Swift need not check each of them: that takes 0.1 µs for a request.
+package final class AdmittedRequest: @unchecked Sendable {
+    /// The sequence number that the client assigned; 0 for unary requests.
+    package let sequence: UInt64
+    /// When it arrived, in microseconds since 1970.
+    package let receiveTime: Int64
+    /// When it was settled, in microseconds since 1970; 0 until then.
+    @exclusivity(unchecked) package var settleTime: Int64 = 0
+    /// The number of events; 0 if the bytes are not a protobuf message.
+    package let eventCount: Int
+    /// The events that the rules suppressed or rejected, in order.
+    package let refusals: [Refusal]
+    /// The accepted events, in order.
+    @exclusivity(unchecked) package var claims: [Claim]
+    /// The accepted events as entries in the journal's form.
+    @exclusivity(unchecked) package var entries: [UInt8]
+    /// The trace context that its hits carry: that of its server span. Until the span has begun it
+    /// is the first valid one among the events, if any, which is then the span's parent.
+    @exclusivity(unchecked) package var trace: TraceContext?
+    /// Why the request was refused as a whole; nil if it was not.
+    package let violation: Violation?
+    /// The bytes of the refused events that are kept.
+    package let keptEvents: [UInt8]
+    /// Whether a tap may want to see it.
+    @exclusivity(unchecked) package var isTapped = false
+    /// What it adds to the ledger: nothing if it was refused as a whole.
+    package let ledger: RequestLedger
+
+    /// An event that the rules suppressed or rejected.
+    package struct Refusal: Sendable {
+        /// The event's index in the request.
+        package let index: UInt32
+        /// The event's id; empty if the event could not be parsed.
+        package let eventID: String
+        /// The rules' verdict, with its violations.
+        package let judgement: Judgement
+        /// Where the event is in `keptEvents`; nil if it is not kept.
+        package let kept: Range<Int>?
+    }
+
+    init(
+        sequence: UInt64, receiveTime: Int64, eventCount: Int = 0, refusals: [Refusal] = [],
+        claims: [Claim] = [],
+        entries: [UInt8] = [], eventTrace: TraceContext? = nil, keptEvents: [UInt8] = [],
+        violation: Violation? = nil, ledger: RequestLedger
+    ) {
+        self.sequence = sequence
+        self.receiveTime = receiveTime
+        self.eventCount = eventCount
+        self.refusals = refusals
+        self.claims = claims
+        self.entries = entries
+        self.trace = eventTrace
+        self.keptEvents = keptEvents
+        self.violation = violation
+        self.ledger = ledger
+    }
+
+    /// Whether the commit failed: nothing was kept, and the client has to send the request again.
+    @exclusivity(unchecked) package var isToRetry = false
+
+    /// The verdict for a claim's event; final once the journal has settled the request.
+    package func verdict(of claim: Claim) -> Verdict {
+        self.isToRetry ? .retryLater : claim.granted.isEmpty ? .duplicate : .accepted
+    }
+
+    /// The verdict on an event that the rules refused; final once the journal has settled the
+    /// request. Its count is not durable where the commit failed, so it is sent again as well.
+    package func verdict(of refusal: Refusal) -> Verdict {
+        self.isToRetry ? .retryLater : refusal.judgement.verdict
+    }
+
+    /// Counts of events by verdict; final once the journal has settled the request.
+    package var tally: Tally {
+        var tally = Tally()
+        if self.violation != nil { tally.rejected = self.eventCount }
+        for refusal in self.refusals { tally.count(self.verdict(of: refusal)) }
+        for claim in self.claims { tally.count(self.verdict(of: claim)) }
+        return tally
+    }
+
+    /// The id of a claim's event, parsed from its entry.
+    package func eventID(of claim: Claim) -> String {
+        self.entries.withUnsafeBytes { entries in
+            // The event was parsed at admission, so parsing it again cannot fail.
+            let event = try? EventView(HitBlock.event(at: claim.entryOffset, in: entries))
+            return event?.eventID.text ?? ""
+        }
+    }
+}

@@ -1,0 +1,87 @@
+package import WireFormat
+
+extension EventView {
+    /// The Campaign product that created the event's delivery; Firebase for an in-app message.
+    package var product: Product {
+        switch self.interaction {
+        case .push: Product(number: self.push.product) ?? .standard
+        case .trackAction: Product(number: self.trackAction.product) ?? .standard
+        case .inApp, .none: .firebase
+        }
+    }
+
+    /// deliveryId, or an in-app message's message id.
+    package var deliveryID: Bytes {
+        switch self.interaction {
+        case .push: self.push.fields.deliveryID
+        case .trackAction: self.trackAction.deliveryID
+        case .inApp: self.inApp.messageID
+        case .none: .none
+        }
+    }
+
+    /// broadlogId; empty for an in-app message.
+    package var broadlogID: Bytes {
+        switch self.interaction {
+        case .push: self.push.fields.messageID
+        case .trackAction: self.trackAction.broadlogID
+        case .inApp, .none: .none
+        }
+    }
+
+    /// The event's platform, or that of its payload if the event has none (D39).
+    package var effectivePlatform: Platform? {
+        switch self.push.payload {
+        case .apns: .ios
+        case .fcm: .android
+        case .none, .raw: Platform(number: self.platform)
+        }
+    }
+
+    /// The keys of the event's hits and of its plain notification.
+    package func keys(tenant: Bytes) -> (fact: HitKey, notification: HitKey) {
+        self.keys(tenant: tenant, EventFacts(self))
+    }
+
+    /// The same, of an event whose facts were read.
+    func keys(tenant: Bytes, _ facts: EventFacts) -> (fact: HitKey, notification: HitKey) {
+        if self.interaction == .inApp {
+            let key = HitKey.inApp(tenant: tenant, event: self)
+            return (key, key)
+        }
+        let plain = self.pushKey(tenant, facts, actionIdentifier: .none)
+        guard !facts.actionIdentifier.isEmpty else { return (plain, plain) }
+        return (self.pushKey(tenant, facts, actionIdentifier: facts.actionIdentifier), plain)
+    }
+
+    /// The key by which an in-app message's recipients are counted.
+    package func recipientKey(tenant: Bytes) -> HitKey {
+        HitKey.recipient(
+            tenant: tenant, appID: self.appID, messageID: self.deliveryID,
+            subjectID: self.subjectID)
+    }
+
+    private func pushKey(
+        _ tenant: Bytes, _ facts: EventFacts, actionIdentifier: Bytes
+    ) -> HitKey {
+        HitKey.push(
+            tenant: tenant, product: facts.product, appID: self.appID,
+            deliveryID: facts.deliveryID, broadlogID: facts.broadlogID,
+            actionIdentifier: actionIdentifier)
+    }
+}
+
+extension EventView {
+    /// The delivery or the in-app message as text, also of a raw payload that was not admitted.
+    /// Empty if it has other characters than such ids have, as it may then be something else.
+    package func safeDeliveryID(_ limits: Limits) -> String {
+        self.withRawPayload(limits) { event, _ in
+            let id = event.deliveryID
+            let isSafe = id.count <= Limits.nameBytes && ByteSet.safeInURL.containsAll(id)
+            return isSafe ? id.text : ""
+        }
+    }
+
+    /// The app as text, of at most as many bytes as a name may have.
+    package var shortAppID: String { self.appID.cut(to: Limits.nameBytes).text }
+}

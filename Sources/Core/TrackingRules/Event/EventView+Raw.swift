@@ -1,0 +1,64 @@
+// A raw payload in an event: what was read of its JSON stands in the event's view, as a typed
+// payload's facts do, and its ids behind the event in the journal.
+internal import WireFormat
+
+extension EventView {
+    /// Reads the ids that admission has written behind an event with a raw payload. A client's own
+    /// are before them, or in an event that is not admitted yet, whose ids are read from its JSON.
+    mutating func mergeRawIDs(_ reader: consuming WireReader) throws(WireError) {
+        var ids: (delivery: Bytes?, message: Bytes?) = (nil, nil)
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 1 << 3 | 2: ids.delivery = try reader.string()
+            case 2 << 3 | 2: ids.message = try reader.string()
+            default: try reader.skip(tag)
+            }
+        }
+        guard self.hasRawPayload else { return }
+        self.push.fields.deliveryID = ids.delivery ?? self.push.fields.deliveryID
+        self.push.fields.messageID = ids.message ?? self.push.fields.messageID
+    }
+
+    /// Whether the event's payload is raw, so that its facts have to be read from JSON.
+    var hasRawPayload: Bool { self.push.payload == .raw }
+
+    /// Calls `body` with the event, and with what was read of its payload if that is raw: the
+    /// event's views then hold the payload's ids, flag and media.
+    func withRawPayload<Value>(
+        _ limits: Limits, _ body: (EventView, RawPayload?) -> Value
+    ) -> Value {
+        guard self.hasRawPayload else { return body(self, nil) }
+        let raw = RawPayload(
+            self.push.json, platform: Platform(number: self.platform), limits: limits)
+        return raw.withView { fields in
+            var event = self
+            event.push.fields = fields
+            return body(event, raw)
+        }
+    }
+
+    /// The event's ids in the field `raw_ids`. Behind the event they are a part of it, so that who
+    /// reads it later needs no JSON. Each id has at most 64 bytes.
+    var rawIDs: [UInt8] {
+        var ids: [UInt8] = []
+        ids.appendField(1, self.deliveryID)
+        ids.appendField(2, self.broadlogID)
+        var field: [UInt8] = []
+        ids.withUnsafeBytes { field.appendField(13, $0) }
+        return field
+    }
+}
+
+extension [UInt8] {
+    /// Appends a length-delimited field of less than 16 KiB, whose number is below 16.
+    fileprivate mutating func appendField(_ number: UInt8, _ value: Bytes) {
+        self.append(number << 3 | 2)
+        if value.count >= 0x80 {
+            self.append(UInt8(truncatingIfNeeded: value.count) | 0x80)
+            self.append(UInt8(truncatingIfNeeded: value.count >> 7))
+        } else {
+            self.append(UInt8(truncatingIfNeeded: value.count))
+        }
+        self.append(contentsOf: value)
+    }
+}

@@ -1,0 +1,130 @@
+package import WireFormat
+
+/// A TrackingEvent parsed in place: the fields that the rules read, as slices of the request.
+/// Absent strings are empty; enums are the numbers on the wire, which need not be known ones.
+package struct EventView {
+    /// The whole event, including unknown fields.
+    package let bytes: Bytes
+
+    /// The client's id of the event.
+    package var eventID = Bytes.none
+    /// The time of the event; nil if the field is absent.
+    package var occurTime: OccurTime?
+    /// The app's bundle id or package name.
+    package var appID = Bytes.none
+    /// The platform as a number of the proto enum.
+    package var platform: Int32 = 0
+    /// The recipient's opaque id.
+    package var subjectID = Bytes.none
+    /// The consent as a number of the proto enum.
+    package var consent: Int32 = 0
+    /// The event's own W3C traceparent.
+    package var traceparent = Bytes.none
+    /// The event's own W3C tracestate.
+    package var tracestate = Bytes.none
+    /// The interaction that is reported.
+    package var interaction = Interaction.none
+    /// What a push interaction says. Like the other two, it is empty unless the event is one.
+    package var push = PushView()
+    /// What a track action says.
+    package var trackAction = TrackActionView()
+    /// What an in-app interaction says.
+    package var inApp = InAppView()
+
+    /// A Timestamp as sent, without range checks.
+    package struct OccurTime: Equatable {
+        /// Seconds since 1970.
+        package var seconds: Int64 = 0
+        /// Nanoseconds within the second.
+        package var nanos: Int32 = 0
+
+        /// Microseconds since 1970; nil outside the range of Timestamp (years 1 to 9999).
+        package var microseconds: Int64? {
+            guard (-62_135_596_800...253_402_300_799).contains(self.seconds),
+                (0...999_999_999).contains(self.nanos)
+            else { return nil }
+            return self.seconds * 1_000_000 + Int64(self.nanos / 1000)
+        }
+
+        /// Whether it has the default value, which counts as absent (D41, D50).
+        package var isZero: Bool { self.seconds == 0 && self.nanos == 0 }
+    }
+
+    /// The members of the `interaction` oneof. They have no values: a member of 200 bytes would be
+    /// copied by each `switch`, eleven times for an event.
+    package enum Interaction {
+        case none
+        case push
+        case trackAction
+        case inApp
+    }
+
+    /// Parses `bytes` as a TrackingEvent.
+    ///
+    /// - Parameter remainingDepth: the levels that may be nested in the event; one less than a
+    ///   request's if the event is part of one.
+    /// - Throws: `WireError` if the bytes are not a TrackingEvent.
+    package init(
+        _ bytes: Bytes, remainingDepth: Int = WireReader.maxDepth
+    ) throws(WireError) {
+        self.bytes = bytes
+        var reader = WireReader(bytes, remainingDepth: remainingDepth)
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 1 << 3 | 2: self.eventID = try reader.string()
+            case 2 << 3 | 2: try self.mergeOccurTime(try reader.message())
+            case 3 << 3 | 2: self.appID = try reader.string()
+            case 4 << 3 | 0: self.platform = try reader.int32()
+            case 5 << 3 | 2: self.subjectID = try reader.string()
+            case 6 << 3 | 0: self.consent = try reader.int32()
+            case 7 << 3 | 2: try self.mergeTraceContext(try reader.message())
+            case 10 << 3 | 2:
+                self.begin(.push)
+                try self.push.merge(try reader.message())
+            case 11 << 3 | 2:
+                self.begin(.trackAction)
+                try self.trackAction.merge(try reader.message())
+            case 12 << 3 | 2:
+                self.begin(.inApp)
+                try self.inApp.merge(try reader.message())
+            case 13 << 3 | 2: try self.mergeRawIDs(try reader.message())
+            default: try reader.skip(tag)
+            }
+        }
+    }
+
+    private mutating func mergeOccurTime(_ reader: consuming WireReader) throws(WireError) {
+        var time = self.occurTime ?? OccurTime()
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 1 << 3 | 0: time.seconds = Int64(bitPattern: try reader.varint())
+            case 2 << 3 | 0: time.nanos = try reader.int32()
+            default: try reader.skip(tag)
+            }
+        }
+        self.occurTime = time
+    }
+
+    private mutating func mergeTraceContext(_ reader: consuming WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 1 << 3 | 2: self.traceparent = try reader.string()
+            case 2 << 3 | 2: self.tracestate = try reader.string()
+            default: try reader.skip(tag)
+            }
+        }
+    }
+
+    // A oneof member that occurs again is merged; a different member replaces it.
+
+    private mutating func begin(_ interaction: Interaction) {
+        if self.interaction != .none, self.interaction != interaction { self.replace() }
+        self.interaction = interaction
+    }
+
+    private mutating func replace() {
+        self.push = PushView()
+        self.trackAction = TrackActionView()
+        self.inApp = InAppView()
+    }
+}

@@ -1,0 +1,127 @@
+internal import WireFormat
+
+/// The sizes of a map<string, string> as the rules need them, measured on the wire without decoding
+/// it. A key that occurs twice counts twice; `exact` corrects that where a limit seems exceeded.
+package struct MapMeasure: Equatable {
+    /// The number of entries.
+    package var count = 0
+    /// The bytes of the longest key.
+    package var longestKey = 0
+    /// The bytes of the longest value.
+    package var longestValue = 0
+
+    mutating func add(_ reader: consuming WireReader) throws(WireError) {
+        let entry = try MapEntry(reader)
+        self.count &+= 1
+        self.longestKey = max(self.longestKey, entry.key.count)
+        self.longestValue = max(self.longestValue, entry.value.count)
+    }
+
+    /// Measures an event's map as a decoder would: the last entry with a key wins. It allocates, so
+    /// it is called only when the wire measure exceeds a limit.
+    static func exact(of event: Bytes, _ map: EventMap = .customFields) -> MapMeasure {
+        let fields = (try? MapEntry.all(of: event, map)) ?? [:]  // Parsed before: cannot fail.
+        var measure = MapMeasure()
+        measure.count = fields.count
+        measure.longestKey = fields.keys.lazy.map(\.count).max() ?? 0
+        measure.longestValue = fields.values.max() ?? 0
+        return measure
+    }
+}
+
+/// The maps that an event may have, of which one is measured.
+enum EventMap {
+    /// The custom fields, or an in-app message's app data.
+    case customFields
+    /// The other fields of APNs' `aps`.
+    case otherFields
+}
+
+/// One entry of a map<string, string>.
+struct MapEntry {
+    private(set) var key = Bytes.none
+    private(set) var value = Bytes.none
+
+    /// Parses an entry. Like SwiftProtobuf, it does not skip a key or value of a wrong wire type:
+    /// it reads the bytes after its tag as the next tag.
+    init(_ reader: consuming WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 1 << 3 | 2: self.key = try reader.string()
+            case 2 << 3 | 2: self.value = try reader.string()
+            default: if tag >> 3 > 2 { try reader.skip(tag) }
+            }
+        }
+    }
+
+    /// A map of an event: each value's length by key. Merges oneof members
+    /// the way the views do: the same member again is merged, a different one starts over.
+    static func all(of event: Bytes, _ map: EventMap) throws(WireError) -> [[UInt8]: Int] {
+        var fields: [[UInt8]: Int] = [:]
+        var interaction: UInt32 = 0
+        var payload: UInt32 = 0
+        var reader = WireReader(event)
+        while let tag = try reader.nextTag() {
+            guard [10 << 3 | 2, 11 << 3 | 2, 12 << 3 | 2].contains(tag) else {
+                try reader.skip(tag)
+                continue
+            }
+            if tag != interaction { (fields, payload) = ([:], 0) }
+            interaction = tag
+            let body = try reader.message()
+            if tag == 10 << 3 | 2 { try Self.addPush(body, map, &fields, &payload) }
+            if tag == 12 << 3 | 2, map == .customFields {
+                try Self.addEntries(body, field: 4, &fields)
+            }
+        }
+        return fields
+    }
+
+    private static func addPush(
+        _ reader: consuming WireReader, _ map: EventMap, _ fields: inout [[UInt8]: Int],
+        _ payload: inout UInt32
+    ) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            guard [1 << 3 | 2, 2 << 3 | 2, 7 << 3 | 2].contains(tag) else {
+                try reader.skip(tag)
+                continue
+            }
+            if tag != payload { fields = [:] }
+            payload = tag
+            let body = try reader.message()
+            switch (tag >> 3, map) {
+            case (1, .customFields): try Self.addEntries(body, field: 7, &fields)
+            case (1, .otherFields): try Self.addEntries(body, of: 1, field: 7, &fields)
+            case (2, .customFields): try Self.addEntries(body, of: 4, field: 11, &fields)
+            default: break
+            }
+        }
+    }
+
+    /// Adds the entries of a map of the message that is another one's field `message`.
+    private static func addEntries(
+        _ reader: consuming WireReader, of message: UInt32, field: UInt32,
+        _ fields: inout [[UInt8]: Int]
+    ) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            guard tag == message << 3 | 2 else {
+                try reader.skip(tag)
+                continue
+            }
+            try Self.addEntries(try reader.message(), field: field, &fields)
+        }
+    }
+
+    private static func addEntries(
+        _ reader: consuming WireReader, field: UInt32, _ fields: inout [[UInt8]: Int]
+    ) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            guard tag == field << 3 | 2 else {
+                try reader.skip(tag)
+                continue
+            }
+            let entry = try MapEntry(try reader.mapEntry())
+            fields[[UInt8](entry.key)] = entry.value.count
+        }
+    }
+}

@@ -1,0 +1,151 @@
+package import WireFormat
+
+/// A PushInteraction parsed in place, with what the rules read of its payload.
+package struct PushView {
+    /// The `payload` oneof's member.
+    package var payload = Payload.none
+    /// What the rules read of the payload. A raw one's are empty until its JSON was read, but for
+    /// the ids in an event that the journal holds.
+    package var fields = PayloadView()
+    /// A raw payload's JSON, which `RawPayload` reads.
+    package var json = Bytes.none
+    /// The kind as a number of the proto enum.
+    package var kind: Int32 = 0
+    /// The action button's identifier; empty for the notification itself.
+    package var actionIdentifier = Bytes.none
+    /// The app's state as a number of the proto enum.
+    package var appState: Int32 = 0
+    /// The product as a number of the proto enum.
+    package var product: Int32 = 0
+
+    /// The push service that delivered the payload.
+    package enum Payload: Equatable {
+        case none
+        case apns
+        case fcm(hasData: Bool)
+        /// Either, as JSON.
+        case raw
+    }
+
+    /// The fields that APNs and FCM payloads share.
+    package struct PayloadView {
+        /// `_dId`.
+        package var deliveryID = Bytes.none
+        /// `_mId`.
+        package var messageID = Bytes.none
+        /// `_acsDeliveryTracking`; nil if absent.
+        package var flag: Bytes?
+        /// Whether `media-attachment-url` is set.
+        package var hasMedia = false
+        /// APNs' `mutable-content`.
+        package var mutableContent: Int32 = 0
+        /// The deeplink, which may be a tracked link.
+        package var uri = Bytes.none
+        /// The sizes of the custom fields.
+        package var customFields = MapMeasure()
+        /// The sizes of the other fields of APNs' `aps`.
+        package var otherFields = MapMeasure()
+    }
+
+    mutating func merge(_ reader: consuming WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 1 << 3 | 2: try self.mergeApns(try reader.message())
+            case 2 << 3 | 2: try self.mergeFcm(try reader.message())
+            case 3 << 3 | 0: self.kind = try reader.int32()
+            case 4 << 3 | 2: self.actionIdentifier = try reader.string()
+            case 5 << 3 | 0: self.appState = try reader.int32()
+            case 6 << 3 | 0: self.product = try reader.int32()
+            case 7 << 3 | 2: try self.mergeRaw(try reader.message())
+            default: try reader.skip(tag)
+            }
+        }
+    }
+
+    private mutating func mergeApns(_ reader: consuming WireReader) throws(WireError) {
+        self.begin(.apns)
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 1 << 3 | 2: try self.fields.mergeAps(try reader.message())
+            case 2 << 3 | 2: self.fields.deliveryID = try reader.string()
+            case 3 << 3 | 2: self.fields.messageID = try reader.string()
+            case 4 << 3 | 2: self.fields.flag = try reader.string()
+            case 5 << 3 | 2: self.fields.hasMedia = !(try reader.string()).isEmpty
+            case 6 << 3 | 2: self.fields.uri = try reader.string()
+            case 7 << 3 | 2: try self.fields.customFields.add(try reader.mapEntry())
+            default: try reader.skip(tag)
+            }
+        }
+    }
+
+    private mutating func mergeFcm(_ reader: consuming WireReader) throws(WireError) {
+        self.begin(.fcm(hasData: self.payload == .fcm(hasData: true)))
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 1 << 3 | 2, 2 << 3 | 2, 3 << 3 | 2: _ = try reader.string()
+            case 4 << 3 | 2:
+                self.payload = .fcm(hasData: true)
+                try self.fields.mergeFcmData(try reader.message())
+            default: try reader.skip(tag)
+            }
+        }
+    }
+
+    private mutating func mergeRaw(_ reader: consuming WireReader) throws(WireError) {
+        self.begin(.raw)
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 1 << 3 | 2: self.json = try reader.slice()
+            default: try reader.skip(tag)
+            }
+        }
+    }
+
+    // A oneof member that occurs again is merged; a different member replaces it.
+
+    private mutating func begin(_ payload: Payload) {
+        if self.payload != .none, self.payload != payload {
+            (self.fields, self.json) = (PayloadView(), .none)
+        }
+        self.payload = payload
+    }
+}
+
+extension PushView.PayloadView {
+    fileprivate mutating func mergeAps(_ reader: consuming WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 1 << 3 | 2: try Self.checkAlert(try reader.message())
+            case 3 << 3 | 2, 4 << 3 | 2: _ = try reader.string()
+            case 6 << 3 | 0: self.mutableContent = try reader.int32()
+            case 7 << 3 | 2: try self.otherFields.add(try reader.mapEntry())
+            default: try reader.skip(tag)
+            }
+        }
+    }
+
+    /// No rule reads the alert, but a decoder would refuse strings that are not UTF-8.
+    private static func checkAlert(_ reader: consuming WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 1 << 3 | 2, 2 << 3 | 2: _ = try reader.string()
+            default: try reader.skip(tag)
+            }
+        }
+    }
+
+    fileprivate mutating func mergeFcmData(_ reader: consuming WireReader) throws(WireError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 1 << 3 | 2: self.deliveryID = try reader.string()
+            case 2 << 3 | 2: self.messageID = try reader.string()
+            case 3 << 3 | 2: self.flag = try reader.string()
+            case 4 << 3 | 2, 5 << 3 | 2, 6 << 3 | 2, 7 << 3 | 2: _ = try reader.string()
+            case 8 << 3 | 2: self.uri = try reader.string()
+            case 9 << 3 | 2: self.hasMedia = !(try reader.string()).isEmpty
+            case 11 << 3 | 2: try self.customFields.add(try reader.mapEntry())
+            default: try reader.skip(tag)
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+// The journal's encoding of hits: Admission writes it, the journal stores it, and sinks read it.
+//
+// A payload is a sequence of blocks, one per request; a block is a header and an entry per event.
+// All numbers are little-endian.
+//
+//   header  entries' bytes (4) · entries (4) · receive time in µs (8) · lengths of tenant (1),
+//           traceparent (1) and tracestate (2) · the three strings
+//   entry   key (15) · product (1) · hit kinds (2) · warnings (2) · event's length (4) · event
+package import W3CTrace
+package import WireFormat
+
+/// Reads and writes the journal's encoding of hits.
+package enum HitBlock {
+    static let headerBytes = 20
+    static let entryBytes = 24
+    static let productOffset = 15
+    static let kindsOffset = 16
+    static let warningsOffset = 18
+    static let lengthOffset = 20
+
+    /// The bytes of a block's header.
+    static func headerBytes(tenant: String, trace: TraceContext?) -> Int {
+        let bytes = Self.headerBytes + min(tenant.utf8.count, Self.tenantBytes)
+        guard let trace else { return bytes }
+        return bytes + TraceContext.traceparentBytes
+            + min(trace.tracestate.utf8.count, Self.tracestateBytes)
+    }
+
+    private static let tenantBytes = 255
+    private static let tracestateBytes = 512
+
+    /// A block's header, as `appendHeader` encodes it.
+    package static func header(
+        entryCount: Int, entriesBytes: Int, receiveTime: Int64, tenant: String, trace: TraceContext?
+    ) -> [UInt8] {
+        var header: [UInt8] = []
+        header.appendHeader(
+            entryCount: entryCount, entriesBytes: entriesBytes, receiveTime: receiveTime,
+            tenant: tenant, trace: trace)
+        return header
+    }
+
+    /// Encodes a block's header into the first bytes of `header`, which has exactly as many.
+    fileprivate static func write(
+        entryCount: Int, entriesBytes: Int, receiveTime: Int64, tenant: String,
+        trace: TraceContext?, to header: UnsafeMutableRawBufferPointer
+    ) {
+        let tenant = tenant.utf8.prefix(Self.tenantBytes)
+        let tracestate = (trace?.tracestate ?? "").utf8.prefix(Self.tracestateBytes)
+        let traceparentBytes = trace == nil ? 0 : TraceContext.traceparentBytes
+        Self.store(UInt32(truncatingIfNeeded: entriesBytes), in: header, at: 0)
+        Self.store(UInt32(truncatingIfNeeded: entryCount), in: header, at: 4)
+        Self.store(receiveTime, in: header, at: 8)
+        header[16] = UInt8(truncatingIfNeeded: tenant.count)
+        header[17] = UInt8(truncatingIfNeeded: traceparentBytes)
+        Self.store(UInt16(truncatingIfNeeded: tracestate.count), in: header, at: 18)
+        var rest = UnsafeMutableRawBufferPointer(rebasing: header[Self.headerBytes...])
+        rest.copyBytes(from: tenant)
+        rest = UnsafeMutableRawBufferPointer(rebasing: rest[tenant.count...])
+        trace?.write(to: rest)
+        rest = UnsafeMutableRawBufferPointer(rebasing: rest[traceparentBytes...])
+        rest.copyBytes(from: tracestate)
+    }
+
+    private static func store<Number: FixedWidthInteger & BitwiseCopyable>(
+        _ number: Number, in buffer: UnsafeMutableRawBufferPointer, at offset: Int
+    ) {
+        buffer.storeBytes(of: number.littleEndian, toByteOffset: offset, as: Number.self)
+    }
+
+    /// The bytes of the entry that starts at `offset`, including its event.
+    package static func entry(at offset: Int, in entries: Bytes) -> Bytes {
+        let entry = Bytes(rebasing: entries[offset...])
+        return Bytes(rebasing: entry[..<(Self.entryBytes + Self.eventLength(in: entry))])
+    }
+
+    /// The number of hits in a payload, up to the first damage. Parses no event.
+    package static func hitCount(in payload: Bytes) -> Int {
+        var hits = 0
+        // Delivery reports the damage, with its offset.
+        try? Self.forEachEvent(in: payload) { event, _ in
+            hits += event.kinds.rawValue.nonzeroBitCount
+        }
+        return hits
+    }
+
+    /// The event in the entry that starts at `offset`.
+    static func event(at offset: Int, in entries: Bytes) -> Bytes {
+        Bytes(rebasing: Self.entry(at: offset, in: entries)[Self.entryBytes...])
+    }
+}
+
+extension [UInt8] {
+    /// Appends a block's header.
+    ///
+    /// - Parameters:
+    ///   - entryCount: the number of entries that follow.
+    ///   - entriesBytes: the bytes of those entries.
+    ///   - receiveTime: microseconds since 1970.
+    ///   - tenant: at most 255 bytes; longer ones are truncated.
+    ///   - trace: the context of the server's span; without one the header has no traceparent.
+    mutating func appendHeader(
+        entryCount: Int, entriesBytes: Int, receiveTime: Int64, tenant: String, trace: TraceContext?
+    ) {
+        let bytes = HitBlock.headerBytes(tenant: tenant, trace: trace)
+        withUnsafeTemporaryAllocation(byteCount: bytes, alignment: 1) { header in
+            HitBlock.write(
+                entryCount: entryCount, entriesBytes: entriesBytes, receiveTime: receiveTime,
+                tenant: tenant, trace: trace, to: header)
+            self.append(contentsOf: header)
+        }
+    }
+
+    /// Appends an entry. Its hit kinds and warnings may change until the claim is sealed. What the
+    /// server itself adds to an event stands behind it, in `more`.
+    mutating func appendEntry(
+        key: HitKey, product: Product, kinds: HitKinds, warnings: Warnings, event: Bytes,
+        more: [UInt8] = []
+    ) {
+        Swift.withUnsafeBytes(
+            of: (
+                key.high.bigEndian, (key.low | UInt64(product.rawValue)).bigEndian,
+                kinds.rawValue.littleEndian, warnings.rawValue.littleEndian,
+                UInt32(truncatingIfNeeded: event.count &+ more.count).littleEndian
+            )
+        ) { self.append(contentsOf: $0) }
+        self.append(contentsOf: event)
+        if !more.isEmpty { self.append(contentsOf: more) }
+    }
+}
+
+extension HitBlock {
+    /// Updates the number and size of the entries in the header at `offset`.
+    package static func setEntries(
+        count: Int, bytes: Int, in payload: inout [UInt8], at offset: Int
+    ) {
+        payload.withUnsafeMutableBytes { payload in
+            payload.storeBytes(
+                of: UInt32(truncatingIfNeeded: bytes).littleEndian, toByteOffset: offset,
+                as: UInt32.self)
+            payload.storeBytes(
+                of: UInt32(truncatingIfNeeded: count).littleEndian, toByteOffset: offset + 4,
+                as: UInt32.self)
+        }
+    }
+}

@@ -1,0 +1,96 @@
+// How the journal's form is read: in place, and nothing beyond its end.
+internal import WireFormat
+
+/// Steps through a payload, checking every length.
+struct PayloadCursor {
+    private let payload: Bytes
+    private(set) var offset = 0
+
+    init(_ payload: Bytes) { self.payload = payload }
+
+    var isAtEnd: Bool { self.offset >= self.payload.count }
+
+    mutating func number<Number: FixedWidthInteger & BitwiseCopyable>(
+        _ type: Number.Type
+    ) throws -> Number {
+        try self.bytes(MemoryLayout<Number>.size).number(at: 0)
+    }
+
+    mutating func bytes(_ count: Int) throws -> Bytes {
+        guard count <= self.payload.count - self.offset else {
+            throw DamagedPayload(offset: self.offset)
+        }
+        defer { self.offset += count }
+        return Bytes(rebasing: self.payload[self.offset..<self.offset + count])
+    }
+
+    /// The next request's block.
+    mutating func block() throws -> PayloadBlock {
+        let start = self.offset
+        let entriesBytes = Int(try self.number(UInt32.self))
+        let entryCount = Int(try self.number(UInt32.self))
+        let receiveTime = try self.number(Int64.self)
+        let tenantLength = Int(try self.number(UInt8.self))
+        let traceparentLength = Int(try self.number(UInt8.self))
+        let tracestateLength = Int(try self.number(UInt16.self))
+        let origin = Hit.Origin(
+            receiveTime: receiveTime, tenant: try self.bytes(tenantLength),
+            traceparent: try self.bytes(traceparentLength),
+            tracestate: try self.bytes(tracestateLength))
+        let header = Bytes(rebasing: self.payload[start..<self.offset])
+        return PayloadBlock(
+            header: header, origin: origin, entryCount: entryCount,
+            entries: try self.bytes(entriesBytes))
+    }
+
+    /// Steps over the next entry, whatever it says, and gives its bytes.
+    mutating func entryBytes() throws -> Bytes {
+        let start = self.offset
+        let head = try self.bytes(HitBlock.entryBytes)
+        _ = try self.bytes(HitBlock.eventLength(in: head))
+        return Bytes(rebasing: self.payload[start..<self.offset])
+    }
+
+    mutating func entry() throws -> JournalEvent {
+        let head = try self.bytes(HitBlock.entryBytes)
+        let event = try self.bytes(HitBlock.eventLength(in: head))
+        let kinds = HitKinds(rawValue: head.number(at: HitBlock.kindsOffset))
+        guard let product = Product(rawValue: head[HitBlock.productOffset]),
+            kinds.rawValue & ~HitKinds.all.rawValue == 0
+        else { throw DamagedPayload(offset: self.offset) }
+        return JournalEvent(
+            key: HitKey(
+                high: UInt64(bigEndian: head.loadUnaligned(as: UInt64.self)),
+                low: UInt64(bigEndian: head.loadUnaligned(fromByteOffset: 8, as: UInt64.self))),
+            product: product, kinds: kinds,
+            warnings: Warnings(rawValue: head.number(at: HitBlock.warningsOffset)),
+            bytes: event)
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The little-endian number at an offset.
+    @inline(__always)
+    fileprivate func number<Number: FixedWidthInteger & BitwiseCopyable>(
+        at offset: Int
+    ) -> Number {
+        Number(littleEndian: self.loadUnaligned(fromByteOffset: offset, as: Number.self))
+    }
+}
+
+extension HitBlock {
+    /// Bytes of the event in the entry that starts with `head`.
+    static func eventLength(in head: Bytes) -> Int {
+        let length: UInt32 = head.number(at: Self.lengthOffset)
+        return Int(length)
+    }
+}
+
+/// One request in a payload, its entries still unread.
+struct PayloadBlock {
+    /// All that stands before the entries.
+    let header: Bytes
+    let origin: Hit.Origin
+    let entryCount: Int
+    let entries: Bytes
+}

@@ -1,0 +1,48 @@
+package import WireFormat
+
+/// The subjects of a request's events, in the order in which they first occurred. Most requests
+/// have one, which the stream's previous request had as well: such a request allocates nothing.
+package struct LedgerSubjects: Sendable {
+    /// The number of subjects.
+    package private(set) var count = 0
+    /// The last subject that was added; nil if there is none but the likely one. That one is
+    /// shared with the stream's other requests: each copy of it makes threads wait for one another.
+    package private(set) var newest: LedgerSubject?
+    /// Until there is a subject, the one that the next event is likely to have.
+    private var first: LedgerSubject?
+    private var others: [LedgerSubject] = []
+
+    /// How many of the last subjects an event is compared with, besides the first. A batch with
+    /// more of them only has rows that are joined later.
+    private static let compared = 8
+
+    init(likely: LedgerSubject?) { self.first = likely }
+
+    /// Calls `body` with the encoded subject that has this index, which must be less than `count`.
+    package func withBytes<Value>(at index: Int, _ body: (Bytes) -> Value) -> Value {
+        if index == 0, let first { return first.bytes.withUnsafeBytes(body) }
+        return self.others[index &- 1].bytes.withUnsafeBytes(body)
+    }
+
+    /// The index of the subject of these values, which is added if it is new.
+    mutating func index(
+        platform: Platform?, product: Product, app: Bytes, delivery: Bytes
+    ) -> UInt32 {
+        func matches(_ subject: LedgerSubject) -> Bool {
+            subject.matches(platform: platform, product: product, app: app, delivery: delivery)
+        }
+        if let first, matches(first) {
+            self.count = max(self.count, 1)
+            return 0
+        }
+        if let place = self.others.suffix(Self.compared).lastIndex(where: matches) {
+            return UInt32(truncatingIfNeeded: place &+ 1)
+        }
+        let subject = LedgerSubject(
+            platform: platform, product: product, app: app, delivery: delivery)
+        if self.count == 0 { self.first = subject } else { self.others.append(subject) }
+        self.newest = subject
+        self.count &+= 1
+        return UInt32(truncatingIfNeeded: self.count &- 1)
+    }
+}

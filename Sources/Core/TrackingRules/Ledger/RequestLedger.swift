@@ -1,0 +1,108 @@
+internal import WireFormat
+
+/// What a request adds to the ledger. Refused events are final here; an accepted one has its
+/// subject's index in its claim, and counts once the journal has settled it.
+package struct RequestLedger: Sendable {
+    /// The tenant that sent the request.
+    package let tenant: String
+    /// The hour of its receipt, counted from 1970.
+    package let hour: UInt32
+    /// The events' subjects.
+    package private(set) var subjects: LedgerSubjects
+    /// Counts of suppressed and rejected events.
+    package private(set) var refused: [Refused] = []
+
+    /// Events that the rules refused for one reason.
+    package struct Refused: Sendable {
+        /// The index of their subject.
+        package let subject: UInt32
+        /// The verdict.
+        package let outcome: LedgerOutcome
+        /// The flag's value as seen, or the first violation's field and code.
+        package let detail: String
+        /// How many they are.
+        package fileprivate(set) var count: UInt32
+    }
+
+    /// The longest value of a flag that is kept, in bytes.
+    package static let flagBytes = 16
+    /// How many of the last refusals an event is compared with. A batch with more of them only has
+    /// rows that are joined later.
+    private static let compared = 8
+
+    /// - Parameter likely: the subject that its first event is likely to have.
+    init(tenant: String, receiveTime: Int64, likely: LedgerSubject? = nil) {
+        self.tenant = tenant
+        self.subjects = LedgerSubjects(likely: likely)
+        self.hour = UInt32(clamping: receiveTime / 3_600_000_000)
+    }
+
+    /// The index of the subject of an accepted event.
+    mutating func subject(_ facts: EventFacts, app: Bytes) -> UInt32 {
+        self.subjects.index(
+            platform: facts.platform, product: facts.product, app: app,
+            delivery: facts.deliveryID)
+    }
+
+    /// Counts an event that the rules refused.
+    ///
+    /// - Parameter isNamed: whether the recipient allows that the delivery is kept (D23).
+    mutating func refuse(_ event: EventView, _ judgement: Judgement, isNamed: Bool) {
+        let delivery = isNamed ? event.ledgerDelivery : .none
+        let subject = self.subjects.index(
+            platform: event.effectivePlatform, product: event.product, app: event.appID,
+            delivery: delivery)
+        let detail =
+            judgement.verdict == .suppressedFlagUnknown ? event.shownFlag : judgement.brokenRule
+        self.refuse(subject, .refused(judgement.verdict), detail)
+    }
+
+    /// Counts bytes that are no event.
+    mutating func refuse(_ judgement: Judgement) {
+        let subject = self.subjects.index(
+            platform: nil, product: .standard, app: .none, delivery: .none)
+        self.refuse(subject, .refused(judgement.verdict), judgement.brokenRule)
+    }
+
+    private mutating func refuse(_ subject: UInt32, _ outcome: LedgerOutcome, _ detail: String) {
+        let place = self.refused.suffix(Self.compared).lastIndex {
+            $0.subject == subject && $0.outcome == outcome && $0.detail == detail
+        }
+        if let place {
+            self.refused[place].count &+= 1
+        } else {
+            self.refused.append(
+                Refused(subject: subject, outcome: outcome, detail: detail, count: 1))
+        }
+    }
+}
+
+extension EventView {
+    /// The delivery under which a refused event counts: none if a client put there what no delivery
+    /// can be.
+    fileprivate var ledgerDelivery: Bytes {
+        if self.interaction == .inApp { return self.deliveryID }
+        return self.deliveryID.isSafeID ? self.deliveryID : .none
+    }
+
+    /// The flag's value for people: printable ASCII, at most 16 bytes.
+    fileprivate var shownFlag: String {
+        let flag: Bytes? =
+            switch self.interaction {
+            case .push: self.push.fields.flag
+            case .trackAction: self.trackAction.flag
+            case .inApp, .none: nil
+            }
+        let shown = (flag ?? .none).prefix(RequestLedger.flagBytes).map {
+            (0x20...0x7e).contains($0) ? $0 : UInt8(ascii: "?")
+        }
+        return String(decoding: shown, as: UTF8.self)
+    }
+}
+
+extension Judgement {
+    /// The first violation's field and code; empty if there is none.
+    fileprivate var brokenRule: String {
+        self.violations.first.map { "\($0.field) \($0.code.name)" } ?? ""
+    }
+}

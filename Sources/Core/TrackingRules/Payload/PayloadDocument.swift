@@ -1,0 +1,79 @@
+// The one way from a payload's bytes to what is read of it: by the rules, and by the inspector.
+package import JSON
+internal import WireFormat
+
+/// A payload's JSON, read.
+package struct PayloadDocument: Sendable {
+    /// What APNs and FCM take at most, in bytes.
+    package static let maximumByteCount = 4096
+
+    /// The whole value, or the parts that the rules read.
+    package let value: JSONValue
+    /// The size of the JSON.
+    package let byteCount: Int
+    /// Paths of keys that the rules read and that stand twice, with two values.
+    let contradictions: [String]
+
+    /// Reads a whole payload, bounded in depth by `JSONValue.maximumDepth`.
+    ///
+    /// - Throws: the first fault, with its place.
+    package init(_ bytes: [UInt8]) throws(JSONFault) {
+        self.value = try JSONValue(payload: bytes)
+        self.byteCount = bytes.count
+        self.contradictions = try JSONReader.kept(
+            of: JSONValue.withoutMark(bytes), Self.shape, .payload
+        ).contradictions
+    }
+
+    /// Reads the parts of a payload that the rules read, and checks all of it.
+    ///
+    /// - Throws: the first fault, with its place.
+    init(partsOf bytes: Bytes, maxDepth: Int) throws(JSONFault) {
+        guard bytes.isValidUTF8 else {
+            throw JSONFault(offset: nil, reason: "JSON has strings in UTF-8")
+        }
+        let kept = try JSONReader.kept(
+            of: JSONValue.withoutMark(bytes), Self.shape,
+            JSONRules(maxDepth: maxDepth, maxNumberBytes: 1024, takesRepeatedNames: true))
+        self.value = kept.value
+        self.byteCount = bytes.count
+        self.contradictions = kept.contradictions
+    }
+
+    /// Whether a typed payload has this form: userInfo on iOS, an FCM message with `data` on
+    /// Android, and nothing that contradicts itself.
+    package func isTyped(_ platform: Platform) -> Bool {
+        guard let root = self.value.objectValue else { return false }
+        let subject = PayloadSubject(self, root: root, platform: platform)
+        let usual: PayloadPlace = platform == .ios ? .topLevel : .data
+        return subject.place == usual && subject.conflicts.isEmpty
+            && subject.platformConflict == nil
+    }
+
+    /// Whether this is another platform's payload (D39).
+    package func contradicts(_ platform: Platform) -> Bool {
+        guard let root = self.value.objectValue else { return false }
+        return PayloadSubject(self, root: root, platform: platform).platformConflict != nil
+    }
+
+    /// What the rules read, in each place that a payload may have; and the keys that tell the
+    /// places apart.
+    private static let shape: JSONShape = {
+        let tracking: KeyValuePairs<String, JSONShape> = [
+            PayloadID.delivery.rawValue: .value, PayloadID.message.rawValue: .value,
+            PayloadSubject.flagKey: .value, "media-attachment-url": .value, "uri": .presence,
+        ]
+        let data = JSONShape(tracking)
+        let aps = JSONShape(["mutable-content": .value])
+        let message = JSONShape([
+            "data": data, "android": JSONShape(["data": data]),
+            "apns": JSONShape(["payload": JSONShape(tracking, ["aps": aps])]),
+        ])
+        return JSONShape(
+            tracking,
+            [
+                "aps": aps, "data": data, "message": message, "notification": .presence,
+                "collapseKey": .presence, "priority": .presence, "to": .presence,
+            ])
+    }()
+}

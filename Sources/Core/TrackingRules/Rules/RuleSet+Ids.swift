@@ -1,0 +1,86 @@
+// A push's ids must be present and safe in a URL (D8…D11, D48, D49).
+internal import WireFormat
+
+extension RuleSet {
+    /// The field paths of a push's two ids, for violations.
+    struct IDPaths {
+        let delivery: String
+        let broadlog: String
+        /// How an absent id is told; one that is no string counts as absent in JSON.
+        var absence = "missing"
+
+        static let apns = IDPaths(
+            delivery: "push.apns.delivery_id", broadlog: "push.apns.message_id")
+        static let fcm = IDPaths(
+            delivery: "push.fcm.data.delivery_id", broadlog: "push.fcm.data.message_id")
+        static let trackAction = IDPaths(
+            delivery: "track_action.delivery_id", broadlog: "track_action.broadlog_id")
+    }
+
+    /// Where a push has its two ids. The paths are made of it only for a violation: they are
+    /// strings, which each event would retain and release.
+    enum IDPlace {
+        case apns
+        case fcm
+        case raw(PayloadPlace)
+        case trackAction
+
+        var paths: IDPaths {
+            switch self {
+            case .apns: .apns
+            case .fcm: .fcm
+            case .raw(let place): place.idPaths
+            case .trackAction: .trackAction
+            }
+        }
+    }
+
+    static func idViolations(
+        _ delivery: Bytes, _ broadlog: Bytes, in place: IDPlace
+    ) -> [Violation] {
+        if delivery.isSafeID, broadlog.isSafeID { return [] }
+        let paths = place.paths
+        return [(paths.delivery, delivery), (paths.broadlog, broadlog)].compactMap { field, id in
+            if id.isSafeID { return nil }
+            if id.isEmpty {
+                return Violation(
+                    field, .required,
+                    "\(paths.absence): without both ids nothing can be counted; send the "
+                        + "payload's own"
+                )
+            }
+            if id.count > Limits.idBytes {
+                return Violation(
+                    field, .tooLarge,
+                    "\(id.count) bytes, the limit is \(Limits.idBytes): send the payload's own id")
+            }
+            return Violation(
+                field, .format,
+                "\(id.quoted) holds letters that are not safe in a URL: only A-Z a-z 0-9 . _ - "
+                    + "may be used; send the payload's own id")
+        }
+    }
+
+    /// Whether Campaign Standard could have made both ids: hex, and "h" and hex. Most are, and such
+    /// ids are safe too, so that one look at them is enough. Others get WARNING_ID_NOT_HEX if the
+    /// product is Standard (D49).
+    static func areStandardIDs(_ delivery: Bytes, _ broadlog: Bytes) -> Bool {
+        delivery.count <= Limits.idBytes && broadlog.count <= Limits.idBytes
+            && delivery.isStandardDeliveryID && broadlog.isStandardBroadlogID
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether it may stand in a URL unescaped, where clients put it (D10).
+    package var isSafeID: Bool {
+        self.count > 0 && self.count <= Limits.idBytes && ByteSet.safeInURL.containsAll(self)
+    }
+
+    /// Whether Campaign Standard could have made this deliveryId.
+    var isStandardDeliveryID: Bool { self.count > 0 && ByteSet.hexDigits.containsAll(self) }
+
+    /// Whether Campaign Standard could have made this broadlogId.
+    var isStandardBroadlogID: Bool {
+        self.first == UInt8(ascii: "h") && Bytes(rebasing: self.dropFirst()).isStandardDeliveryID
+    }
+}

@@ -1,0 +1,62 @@
+internal import Foundation
+internal import GRDB
+package import SinkKit
+internal import Storage
+internal import TrackingRules
+
+extension DeadLetters {
+    /// The letters that are looked through in one transaction.
+    private static let pieceRowCount = 1000
+
+    /// Deletes the letters of a subject. Of what cannot be read, those go in which one of its ids
+    /// stands.
+    ///
+    /// - Returns: how many were deleted.
+    /// - Throws: SQLite's error; the next call goes on.
+    package func erase(_ subject: Subject) async throws -> Int {
+        try await self.file.eraseInPieces { try Self.erase(subject, after: $1, in: $0) }
+    }
+
+    private static func erase(
+        _ subject: Subject, after: Int64, in database: Database
+    ) throws -> (erased: Int, last: Int64?) {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT rowid, record FROM dead_letters
+                WHERE rowid > ? AND (tenant = ? OR tenant IS NULL) ORDER BY rowid LIMIT ?
+                """, arguments: [after, subject.tenant, Self.pieceRowCount])
+        var erased = 0
+        for row in rows {
+            let (id, record): (Int64, Data) = (row[0] ?? 0, row[1] ?? Data())
+            guard subject.occurs(in: [UInt8](record)),
+                DeadLetter(id: id, record: [UInt8](record)).isOf(subject)
+            else { continue }
+            // Overwritten in its place first: a deleted row's bytes would stay in the file.
+            try database.execute(
+                sql: """
+                    UPDATE dead_letters SET record = zeroblob(length(record)),
+                        reason = printf('%.*c', length(CAST(reason AS BLOB)), '*')
+                    WHERE rowid = :id;
+                    DELETE FROM dead_letters WHERE rowid = :id
+                    """, arguments: ["id": id])
+            erased += 1
+        }
+        return (erased, rows.last?[0])
+    }
+}
+
+extension DeadLetter {
+    /// Whether the hit is of a subject in whose ids its bytes are found; also what is no hit.
+    fileprivate func isOf(_ subject: Subject) -> Bool {
+        guard let payload = self.payload() else { return true }
+        var isOf = false
+        try? payload.withUnsafeBytes { payload in
+            // It was made from an event that parses.
+            try HitBlock.forEachEvent(in: payload) { event, _ in
+                isOf = try subject.isOf(event.bytes)
+            }
+        }
+        return isOf
+    }
+}

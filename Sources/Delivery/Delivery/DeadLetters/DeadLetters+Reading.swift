@@ -1,0 +1,53 @@
+internal import Foundation
+package import GRDB
+internal import Storage
+
+extension DeadLetters {
+    /// The number of a sink's letters, in a dead_letters.db of any format.
+    ///
+    /// - Throws: SQLite's error.
+    package static func count(of sink: String, in database: Database) throws -> Int {
+        try Int.fetchOne(
+            database, sql: "SELECT count(*) FROM dead_letters WHERE sink = ?",
+            arguments: [sink]) ?? 0
+    }
+
+    /// The letters of a sink after row `id`, oldest first.
+    ///
+    /// - Throws: SQLite's error.
+    func letters(of sink: String, after id: Int64, limit: Int) async throws -> [DeadLetter] {
+        try await self.file.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT rowid, record FROM dead_letters
+                    WHERE sink = ? AND rowid > ? ORDER BY rowid LIMIT ?
+                    """, arguments: [sink, id, limit]
+            ).map { row in
+                let record: Data = row[1] ?? Data()
+                return DeadLetter(id: row[0] ?? 0, record: [UInt8](record))
+            }
+        }
+    }
+
+    /// Deletes the letters that a sink has now taken, and stores new reasons for those it refused
+    /// again, in one transaction.
+    ///
+    /// - Throws: SQLite's error.
+    func settle(_ letters: [DeadLetter], refused: [Int64: String]) async throws {
+        let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
+        try await self.file.write { database in
+            for letter in letters {
+                if let reason = refused[letter.id] {
+                    try database.execute(
+                        sql: """
+                            UPDATE dead_letters SET reason = ?, refused_time = ? WHERE rowid = ?
+                            """, arguments: [reason, now, letter.id])
+                } else {
+                    try database.execute(
+                        sql: "DELETE FROM dead_letters WHERE rowid = ?", arguments: [letter.id])
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+internal import SightlineProtos
+internal import SwiftProtobuf
+internal import TrackingRules
+package import WireFormat
+
+/// Encodes batches for the jsonl, stdout and webhook sinks: each hit as a TrackingRecord in proto3
+/// JSON, on a line of its own. JSON drops unknown fields; the sqlite sink keeps them.
+///
+/// A line is written straight from the event's bytes. An event of an unusual form takes the way
+/// through SwiftProtobuf, which gives the same text for some twelve times the price.
+package struct JSONLines: ~Copyable {
+    private var writer: ProtoJSONWriter
+    /// What stands between the hit id and the campaign action, by the kind's number.
+    private let kinds: [[UInt8]]
+    /// The warnings in JSON, by their numbers.
+    private let warnings: [[UInt8]]
+
+    /// The part of a line that the hits of one event share.
+    private struct Body {
+        /// Where the event stands: each has a place of its own in the batch.
+        let event: UnsafeRawPointer?
+        let part: Range<Int>
+    }
+
+    /// Creates an encoder for the records that Protos declare.
+    ///
+    /// - Throws: `BinaryDecodingError` if the committed descriptor set is damaged.
+    package init() throws {
+        let protos = ProtoDescriptors(try DescriptorSet.files())
+        self.writer = ProtoJSONWriter(protos.schema(of: ".sightline.v1.TrackingEvent"))
+        let kinds = protos.names(ofEnum: ".sightline.v1.HitKind") ?? [:]
+        self.kinds = Self.values(HitKind.allCases.map(\.rawValue), kinds).map {
+            [UInt8]("\",\"kind\":\($0)".utf8)
+        }
+        let warnings = protos.names(ofEnum: ".sightline.v1.Warning") ?? [:]
+        self.warnings = Self.values(Warnings(rawValue: .max).numbers, warnings).map {
+            [UInt8]($0.utf8)
+        }
+    }
+
+    /// An enum's values in JSON by number: a number that has no name is written as it is.
+    private static func values(_ numbers: [UInt8], _ names: [Int32: String]) -> [String] {
+        (0...(numbers.max() ?? 0)).map { number in
+            names[Int32(number)].map { "\"\($0)\"" } ?? "\(number)"
+        }
+    }
+
+    /// The lines of the batch that was encoded last, valid until the next one is.
+    package var bytes: Bytes { self.writer.text.bytes }
+
+    /// Encodes a batch.
+    ///
+    /// - Returns: by position the reasons of hits that have no JSON form.
+    /// - Throws: `DamagedPayload` if the batch is not in the journal's form.
+    package mutating func encode(_ hits: HitBatch) throws -> [Int: String] {
+        self.writer.text.truncate(to: 0)
+        var rejected: [Int: String] = [:]
+        var body: Body?
+        try hits.forEach { position, hit in
+            do {
+                try self.append(hit, &body)
+            } catch {
+                rejected[position] = "no JSON form: \(error)"
+            }
+        }
+        return rejected
+    }
+
+    private mutating func append(_ hit: Hit, _ body: inout Body?) throws {
+        let start = self.writer.text.count
+        self.appendHead(hit)
+        let bodyStart = self.writer.text.count
+        if let body, body.event == hit.event.baseAddress {
+            self.writer.text.append(again: body.part)
+        } else if self.appendBody(hit) {
+            body = Body(
+                event: hit.event.baseAddress, part: bodyStart..<self.writer.text.count)
+        } else {
+            body = nil
+            self.writer.text.truncate(to: start)
+            try self.appendRecord(hit)
+        }
+    }
+
+    /// Appends a line as SwiftProtobuf has it; its maps are in order too.
+    private mutating func appendRecord(_ hit: Hit) throws {
+        var options = JSONEncodingOptions()
+        options.useDeterministicOrdering = true
+        let line: [UInt8] = try hit.record().jsonUTF8Bytes(options: options)
+        line.withUnsafeBytes { self.writer.text.append($0) }
+        self.writer.text.append("\n")
+    }
+
+    // MARK: The fields of a TrackingRecord, as Hit+Record.swift fills them
+
+    /// Appends what one hit of an event has of its own.
+    private mutating func appendHead(_ hit: Hit) {
+        self.writer.text.append("{\"hitId\":\"")
+        hit.key.withHitID(hit.kind) { self.writer.text.append(base64: $0) }
+        self.append(self.kinds[Int(hit.kind.rawValue)])
+        if hit.campaignAction != 0 {
+            self.writer.text.append(",\"campaignAction\":")
+            self.writer.text.append(number: Int64(hit.campaignAction))
+        }
+    }
+
+    /// Appends the rest of a line.
+    ///
+    /// - Returns: whether that is possible; if not, a part of it may have been appended.
+    private mutating func appendBody(_ hit: Hit) -> Bool {
+        do {
+            let delivery = try DeliveryView(hit.event)
+            try self.append(",\"deliveryId\":", delivery.deliveryID)
+            try self.append(",\"broadlogId\":", delivery.broadlogID)
+            guard try self.append(hit.origin) else { return false }
+        } catch {
+            return false
+        }
+        self.append(hit.warnings)
+        self.writer.text.append(",\"event\":")
+        guard self.writer.append(hit.event, as: 0) else { return false }
+        self.writer.text.append("}\n")
+        return true
+    }
+
+    /// Appends what the hits of a request share; false if the time is outside of Timestamp's range.
+    private mutating func append(_ origin: Hit.Origin) throws(WireError) -> Bool {
+        self.writer.text.append(",\"receiveTime\":")
+        let isInRange = self.writer.text.append(
+            seconds: origin.receiveTime / 1_000_000,
+            nanos: Int32(origin.receiveTime % 1_000_000) * 1000)
+        guard isInRange else { return false }
+        try self.append(",\"tenant\":", origin.tenant)
+        self.writer.text.append(",\"traceContext\":{")
+        try self.append("\"traceparent\":", origin.traceparent)
+        try self.append(
+            origin.traceparent.isEmpty ? "\"tracestate\":" : ",\"tracestate\":", origin.tracestate)
+        self.writer.text.append("}")
+        return true
+    }
+
+    private mutating func append(_ warnings: Warnings) {
+        for (index, number) in warnings.numbers.enumerated() {
+            self.writer.text.append(index == 0 ? ",\"warnings\":[" : ",")
+            self.append(self.warnings[Int(number)])
+        }
+        if !warnings.numbers.isEmpty { self.writer.text.append("]") }
+    }
+
+    /// Appends a string field, unless it is empty.
+    private mutating func append(_ name: StaticString, _ text: Bytes) throws(WireError) {
+        guard !text.isEmpty else { return }
+        self.writer.text.append(name)
+        try self.writer.text.append(quoting: text)
+    }
+
+    private mutating func append(_ text: [UInt8]) {
+        text.withUnsafeBytes { self.writer.text.append($0) }
+    }
+}

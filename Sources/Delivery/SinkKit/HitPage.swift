@@ -1,0 +1,14 @@
+/// Hits that are kept somewhere, for a replay: those of one group of the journal, or of several rows
+/// of a database.
+package struct HitPage: Sendable {
+    /// In the journal's form.
+    package let payload: [UInt8]
+    /// Where the next page begins.
+    package let last: Int64
+
+    /// Creates a page.
+    package init(payload: [UInt8], last: Int64) {
+        self.payload = payload
+        self.last = last
+    }
+}

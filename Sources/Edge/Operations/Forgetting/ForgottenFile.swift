@@ -1,0 +1,78 @@
+package import Delivery
+internal import Foundation
+internal import GRDB
+package import Logging
+internal import SinkKit
+internal import Storage
+internal import TrackingRules
+
+/// forgotten.db: a tombstone for each id that was forgotten, which is a hash by the file's own key.
+/// Beside the journal and not in it: a tombstone is read at every start, long after the journal has
+/// let go of its records, and commits never wait for it.
+package struct ForgottenFile: Sendable {
+    /// The file's name in the data directory.
+    package static let name = "forgotten.db"
+    /// The version of forgotten.db.
+    package static let formatVersion = 1
+    private static let keyBytes = 32
+
+    private let file: DataFile
+    private let maxCount: Int
+    /// The tombstones in memory.
+    package let subjects: ForgottenSubjects
+
+    /// Opens the file, creating it with a random key if it is missing, and reads the tombstones.
+    ///
+    /// - Parameter maxCount: the maximum number of tombstones.
+    /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable or locked: without
+    ///   it the server would not know whom it has forgotten.
+    package init(directory: String, maxCount: Int, logger: Logger?) async throws {
+        let file = try DataFile(
+            path: directory + "/" + Self.name, format: Self.format, busyTimeout: .seconds(5),
+            queue: DispatchWorkQueue("sightline.forgotten"), logger: logger)
+        self.file = file
+        self.maxCount = maxCount
+        self.subjects = try await file.read { database in
+            let key = try Data.fetchOne(database, sql: "SELECT key FROM keys") ?? Data()
+            var hashes: Set<KeyedHash.Value> = []
+            let rows = try Data.fetchCursor(database, sql: "SELECT hash FROM subjects")
+            while let row = try rows.next() {
+                if let hash = KeyedHash.Value(row) { hashes.insert(hash) }
+            }
+            return ForgottenSubjects(key: [UInt8](key), hashes)
+        }
+    }
+
+    private static let format = DataFile.Format(
+        version: formatVersion, settings: "PRAGMA journal_mode = WAL"
+    ) { database in
+        var generator = SystemRandomNumberGenerator()
+        let key = Data(
+            (0..<Self.keyBytes).map { _ in UInt8.random(in: 0...255, using: &generator) })
+        try database.execute(
+            sql: """
+                CREATE TABLE keys (key BLOB NOT NULL);
+                CREATE TABLE subjects (
+                    hash BLOB PRIMARY KEY, forgotten_time INTEGER NOT NULL) WITHOUT ROWID;
+                """)
+        try database.execute(sql: "INSERT INTO keys VALUES (?)", arguments: [key])
+    }
+
+    /// Writes a subject's tombstones; from then on its hits are masked.
+    ///
+    /// - Throws: `ErasureError.full`, or SQLite's error.
+    func forget(_ subject: Subject) async throws {
+        let (hashes, maxCount) = (self.subjects.hashes(of: subject), self.maxCount)
+        let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
+        try await self.file.write { database in
+            for hash in hashes {
+                try database.execute(
+                    sql: "INSERT OR IGNORE INTO subjects VALUES (?, ?)",
+                    arguments: [Data(hash.bytes), now])
+            }
+            let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM subjects") ?? 0
+            if count > maxCount { throw ErasureError.full(limit: maxCount) }
+        }
+        self.subjects.insert(hashes)
+    }
+}

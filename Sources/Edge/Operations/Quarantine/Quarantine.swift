@@ -1,0 +1,130 @@
+internal import Foundation
+package import Logging
+internal import ServiceLifecycle
+internal import Synchronization
+package import TrackingRules
+
+/// Keeps refused events that other rules might accept. Recording never waits for it: events wait in
+/// a bounded queue, and those beyond it are not kept, but counted.
+package final class Quarantine: Service {
+    /// The file.
+    package let file: QuarantineFile
+    private let queueBytes: Int
+    private let logger: Logger
+    private let waiting = Mutex(Waiting())
+    private let wakes: AsyncStream<Void>
+    private let wake: AsyncStream<Void>.Continuation
+    private let counts = Mutex(Counts())
+
+    private struct Waiting {
+        var events: [QuarantinedEvent] = []
+        var bytes = 0
+    }
+
+    /// What became of events since the start.
+    package struct Counts: Sendable, Equatable {
+        /// Written to the file.
+        package var kept = 0
+        /// Not kept, because too many waited.
+        package var dropped = 0
+        /// Deleted from the file for want of room.
+        package var evicted = 0
+        /// The bytes that the file uses; 0 until something was written.
+        package var bytes = 0
+    }
+
+    /// The time after which a failed write is tried again, and after which old events are deleted
+    /// although none comes in.
+    private static let (retryInterval, upkeepInterval) = (Duration.seconds(1), Duration.seconds(60))
+
+    /// Creates a quarantine; `run` writes what it is given.
+    package init(_ file: QuarantineFile, _ configuration: QuarantineConfiguration, logger: Logger) {
+        self.file = file
+        self.queueBytes = configuration.queueBytes
+        self.logger = logger
+        (self.wakes, self.wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// What became of events so far.
+    package var currentCounts: Counts { self.counts.withLock { $0 } }
+
+    /// Queues the refused events that settled requests of a tenant keep, as far as there is room.
+    /// Of a request that is to be sent again nothing is kept: it would be kept with each attempt.
+    package func keep(_ requests: [AdmittedRequest], of tenant: String) {
+        var dropped = 0
+        for request in requests where !request.isToRetry && !request.keptEvents.isEmpty {
+            self.waiting.withLock { waiting in
+                for refusal in request.refusals where refusal.judgement.verdict.isRecoverable {
+                    guard let kept = refusal.kept else { continue }
+                    let bytes = QuarantinedEvent.bytes(kept.count, refusal.judgement.violations)
+                    guard waiting.bytes + bytes <= self.queueBytes else {
+                        dropped += 1
+                        continue
+                    }
+                    waiting.bytes += bytes
+                    waiting.events.append(
+                        QuarantinedEvent(
+                            tenant: tenant, receiveTime: request.receiveTime,
+                            verdict: refusal.judgement.verdict,
+                            violations: refusal.judgement.violations,
+                            event: Array(request.keptEvents[kept])))
+                }
+            }
+            self.wake.yield()
+        }
+        if dropped > 0 { self.counts.withLock { $0.dropped += dropped } }
+    }
+
+    /// Writes what waits until shutdown, and then the rest.
+    package func run() async throws {
+        await withGracefulShutdownHandler {
+            async let _: Void = self.upkeep()
+            var isFailing = false
+            for await _ in self.wakes {
+                isFailing = await self.write(wasFailing: isFailing)
+                // Cancelled at shutdown.
+                if isFailing { try? await Task.sleep(for: Self.retryInterval) }
+            }
+            _ = await self.write(wasFailing: isFailing)
+        } onGracefulShutdown: {
+            self.wake.finish()
+        }
+    }
+
+    private func upkeep() async {
+        self.wake.yield()
+        // The sleep throws only if cancelled.
+        while (try? await Task.sleep(for: Self.upkeepInterval)) != nil { self.wake.yield() }
+    }
+
+    /// Writes what waits; true if that failed, and it waits still.
+    private func write(wasFailing: Bool) async -> Bool {
+        let events = self.waiting.withLock { $0.events }
+        do {
+            let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
+            let (kept, evicted, bytes) = try await self.file.keep(events, now: now)
+            self.counts.withLock { counts in
+                counts.kept += kept
+                counts.evicted += evicted
+                counts.bytes = bytes
+            }
+        } catch {
+            if !wasFailing {
+                self.logger.warning(
+                    "refused events cannot be kept now", metadata: ["reason": "\(error)"])
+            }
+            self.wake.yield()
+            return true
+        }
+        self.waiting.withLock { waiting in
+            waiting.events.removeFirst(events.count)
+            waiting.bytes -= events.reduce(0) { $0 + $1.bytes }
+        }
+        return false
+    }
+}
+
+extension Quarantine: CustomStringConvertible {
+    /// A short name, since service groups log their services' descriptions.
+    package var description: String { "Quarantine" }
+}

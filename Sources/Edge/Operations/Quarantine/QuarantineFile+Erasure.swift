@@ -1,0 +1,52 @@
+internal import Delivery
+internal import Foundation
+internal import GRDB
+package import SinkKit
+internal import Storage
+internal import WireFormat
+
+extension QuarantineFile {
+    /// The events that are looked through in one transaction.
+    private static let erasurePieceRowCount = 1000
+
+    /// Deletes the events of a subject.
+    ///
+    /// - Returns: how many were deleted.
+    /// - Throws: SQLite's error; the next call goes on.
+    package func erase(_ subject: Subject) async throws -> Int {
+        try await self.file.eraseInPieces { try Self.erase(subject, after: $1, in: $0) }
+    }
+
+    private static func erase(
+        _ subject: Subject, after: Int64, in database: Database
+    ) throws -> (erased: Int, last: Int64?) {
+        let rows = try GRDB.Row.fetchAll(
+            database,
+            sql: """
+                SELECT id, event FROM events WHERE tenant = ? AND id > ? ORDER BY id LIMIT ?
+                """, arguments: [subject.tenant, after, Self.erasurePieceRowCount])
+        let ids = try rows.filter { row in
+            let event: Data = row[1] ?? Data()
+            return try event.withUnsafeBytes { try subject.isOf($0) }
+        }.map { row -> Int64 in row[0] ?? 0 }
+        // Overwritten in their places first: a page may keep a copy of what has moved.
+        let overwriting = try database.cachedStatement(
+            sql: "UPDATE events SET event = zeroblob(length(event)) WHERE id = ?")
+        for id in ids { try overwriting.execute(arguments: [id]) }
+        try Self.delete(ids, in: database)
+        return (ids.count, rows.last?[0])
+    }
+}
+
+extension QuarantinedEvent {
+    /// Whether its subject was forgotten.
+    func isForgotten(by forgotten: ForgottenSubjects) -> Bool {
+        if forgotten.isEmpty { return false }
+        return self.tenant.withBytes { tenant in
+            self.event.withUnsafeBytes { event in
+                // A kept event was parsed at admission.
+                (try? forgotten.contains(subjectOf: event, tenant: tenant)) ?? true
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+package import Delivery
+internal import Foundation
+internal import GRDB
+package import Logging
+internal import Pacing
+internal import Storage
+internal import Synchronization
+package import TrackingRules
+
+/// quarantine.db: the kept events, by tenant, with what each tenant's take.
+package struct QuarantineFile: Sendable {
+    /// The file's name in the data directory.
+    package static let name = "quarantine.db"
+
+    let file: DataFile
+    let maxBytes: Int
+    let retainMicroseconds: Int64
+    private let retention = Retention()
+    /// The program that refuses, for the rows.
+    let version: String
+    let limits: Limits
+    /// Whose events are not kept.
+    let forgotten: ForgottenSubjects
+
+    /// A row of the file.
+    package struct Row: Sendable, Equatable {
+        /// Rises with each event.
+        package let id: Int64
+        /// The event.
+        package let event: QuarantinedEvent
+
+        /// Creates a row.
+        package init(id: Int64, event: QuarantinedEvent) {
+            self.id = id
+            self.event = event
+        }
+    }
+
+    /// Opens the file, creating it if missing.
+    ///
+    /// - Parameters:
+    ///   - version: the program's version.
+    ///   - limits: those of the rules, by which raw payloads are read.
+    ///   - forgotten: whose events are not kept.
+    /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable.
+    package init(
+        directory: String, _ configuration: QuarantineConfiguration, version: String,
+        limits: Limits, forgotten: ForgottenSubjects = ForgottenSubjects(), logger: Logger?
+    ) throws {
+        self.file = try DataFile(
+            path: directory + "/" + Self.name, format: Self.format, busyTimeout: .seconds(5),
+            queue: DispatchWorkQueue("sightline.quarantine"), logger: logger)
+        self.maxBytes = configuration.maxBytes
+        self.retainMicroseconds = Int64(configuration.retainDays) * 86_400_000_000
+        self.version = version
+        self.limits = limits
+        self.forgotten = forgotten
+    }
+
+    /// Adds events, except of subjects that were forgotten, and deletes those that are too old or
+    /// too many.
+    ///
+    /// - Parameter now: microseconds since 1970.
+    /// - Returns: how many were added, how many were deleted for want of room, and the bytes that
+    ///   the file now uses.
+    /// - Throws: SQLite's error; then nothing was added.
+    func keep(
+        _ events: [QuarantinedEvent], now: Int64
+    ) async throws -> (kept: Int, evicted: Int, bytes: Int) {
+        try await self.file.write { database in
+            let stored = try self.lastTime(in: database)
+            let insertion = try database.cachedStatement(sql: Self.insertion)
+            let kept = events.filter { !$0.isForgotten(by: self.forgotten) }
+            for event in kept { try self.insert(event, insertion) }
+            for (tenant, added) in Dictionary(grouping: kept, by: \.tenant) {
+                try Self.count(added.reduce(0) { $0 + $1.bytes }, of: tenant, in: database)
+            }
+            let time = self.retention.clock.withLock { $0.time(now, stored: stored) }
+            try self.deleteOld(now: time, in: database)
+            let evicted = try self.evict(in: database)
+            return (kept.count, evicted, try Self.usedBytes(database))
+        }
+    }
+
+    /// The start of the last day that is stored, by which a new clock is judged.
+    private func lastTime(in database: Database) throws -> Int64? {
+        guard self.retention.clock.withLock({ $0.isNew }) else { return nil }
+        let day = RetentionClock.Unit.microseconds.rawValue
+        let days = try Int64.fetchAll(
+            database, sql: "SELECT DISTINCT receive_time / \(day) FROM events")
+        return RetentionClock.lastDay(of: days).map { $0 &* day }
+    }
+
+    /// Says by which time events may be deleted.
+    private final class Retention: Sendable {
+        let clock = Mutex(RetentionClock(.microseconds))
+    }
+
+    private func insert(_ event: QuarantinedEvent, _ insertion: Statement) throws {
+        let facts = Facts(event.event, limits: self.limits)
+        try insertion.execute(arguments: [
+            event.tenant, event.receiveTime, "\(event.verdict.name)", event.violations.lines,
+            facts.appID, facts.deliveryID, self.version, event.bytes, Data(event.event),
+        ])
+    }
+
+    /// The next rows after `id` that a filter takes, as many as are judged together.
+    ///
+    /// - Throws: SQLite's error.
+    package func rows(
+        _ filter: QuarantineFilter, after id: Int64, through last: Int64
+    ) async throws -> [Row] {
+        try await self.file.read { database in
+            try Self.rows(filter, after: id, through: last, in: database)
+        }
+    }
+
+    /// The id of the newest row; 0 if there is none.
+    ///
+    /// - Throws: SQLite's error.
+    package func lastID() async throws -> Int64 {
+        try await self.file.read { try Self.lastID(in: $0) }
+    }
+
+    /// Deletes the rows that are settled, and notes the new verdicts of others.
+    ///
+    /// - Throws: SQLite's error.
+    package func settle(_ settled: [Row], refused: [Row]) async throws {
+        try await self.file.write { database in
+            try Self.delete(settled.map(\.id), in: database)
+            let update = try database.cachedStatement(sql: Self.update)
+            for row in refused {
+                try update.execute(arguments: [
+                    "\(row.event.verdict.name)", row.event.violations.lines, self.version, row.id,
+                ])
+            }
+        }
+    }
+
+    /// What is looked for in a kept event.
+    private struct Facts {
+        var appID = ""
+        var deliveryID = ""
+
+        init(_ event: [UInt8], limits: Limits) {
+            event.withUnsafeBytes { bytes in
+                // A kept event was parsed at admission, so parsing it again cannot fail.
+                guard let event = try? EventView(bytes) else { return }
+                self.appID = event.shortAppID
+                self.deliveryID = event.safeDeliveryID(limits)
+            }
+        }
+    }
+}

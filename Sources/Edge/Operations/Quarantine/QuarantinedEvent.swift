@@ -1,0 +1,46 @@
+package import TrackingRules
+
+/// A refused event that is kept.
+package struct QuarantinedEvent: Sendable, Equatable {
+    /// Who sent it.
+    package let tenant: String
+    /// When it was received, in microseconds since 1970.
+    package let receiveTime: Int64
+    /// Rejected, or suppressed for its unknown flag.
+    package var verdict: Verdict
+    /// The rules that it breaks.
+    package var violations: [Violation]
+    /// The event as it was sent.
+    package let event: [UInt8]
+
+    /// The bytes to count for an event beside its own.
+    private static let fixedBytes = 256
+
+    /// Creates an event.
+    package init(
+        tenant: String, receiveTime: Int64, verdict: Verdict, violations: [Violation],
+        event: [UInt8]
+    ) {
+        self.tenant = tenant
+        self.receiveTime = receiveTime
+        self.verdict = verdict
+        self.violations = violations
+        self.event = event
+    }
+
+    /// The bytes that it takes in memory and, about, in the file.
+    var bytes: Int { Self.bytes(self.event.count, self.violations) }
+
+    /// The bytes of an event of `count` bytes.
+    static func bytes(_ count: Int, _ violations: [Violation]) -> Int {
+        violations.reduce(Self.fixedBytes + count) { $0 + $1.field.utf8.count + 16 }
+    }
+}
+
+extension [Violation] {
+    /// A line for each violation, code and field, as the file holds them. Without the text: it may
+    /// quote the event, and another build words it anew.
+    var lines: String {
+        self.map { "\($0.code.name) \($0.field)" }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,90 @@
+package import TrackingRules
+internal import WireFormat
+
+/// Kept events of one tenant that are judged together.
+package struct RecoveryPiece: Sendable {
+    /// The tenant.
+    package let tenant: String
+    private let rows: [QuarantineFile.Row]
+
+    /// The maximum events of a piece.
+    package static let maxEventCount = 1000
+
+    /// Splits rows by tenant, each in the order of the file.
+    package static func pieces(of rows: [QuarantineFile.Row]) -> [RecoveryPiece] {
+        Dictionary(grouping: rows, by: \.event.tenant)
+            .map { RecoveryPiece(tenant: $0, rows: $1) }
+            .sorted { $0.tenant < $1.tenant }
+    }
+
+    /// Judges the events by a server's rules. The limits on a request do not apply: the events came
+    /// in others.
+    ///
+    /// - Parameters:
+    ///   - app: the app that they get instead of their own; nil leaves it.
+    ///   - receiveTime: microseconds since 1970.
+    ///   - keeps: which of those refused again to keep.
+    package func admitted(
+        by rules: RuleSet, app: String?, receiveTime: Int64, keeps: KeptRefusals = .none
+    ) -> AdmittedRequest {
+        var limits = rules.limits
+        (limits.requestBytes, limits.requestEvents) = (.max, .max)
+        let admission = Admission(rules: RuleSet(policy: rules.policy, limits: limits))
+        return self.request(app: app).withUnsafeBytes { bytes in
+            admission.admit(
+                admission.read(bytes, shape: .unary), bytes: bytes.count, tenant: self.tenant,
+                receiveTime: receiveTime, keeps: keeps)
+        }
+    }
+
+    /// What became of the events of a settled request.
+    ///
+    /// - Returns: those that are final, those that are refused again with their new verdicts, and
+    ///   the counts.
+    package func outcome(
+        of request: AdmittedRequest
+    ) -> (settled: [QuarantineFile.Row], refused: [QuarantineFile.Row], counts: RecoveryCounts) {
+        var (settled, refused) = ([QuarantineFile.Row](), [QuarantineFile.Row]())
+        var counts = RecoveryCounts()
+        if request.isToRetry {
+            counts.interruption = "the journal takes nothing now"
+            return ([], [], counts)
+        }
+        for refusal in request.refusals {
+            let row = self.rows[Int(refusal.index)]
+            if refusal.judgement.verdict.isRecoverable {
+                counts.refused += 1
+                refused.append(row.refused(refusal.judgement))
+            } else {
+                counts.suppressed += 1
+                settled.append(row)
+            }
+        }
+        for claim in request.claims {
+            if request.verdict(of: claim) == .accepted {
+                counts.accepted += 1
+            } else {
+                counts.duplicate += 1
+            }
+            settled.append(self.rows[Int(claim.index)])
+        }
+        return (settled, refused, counts)
+    }
+
+    /// The events as a RecordEventsRequest.
+    private func request(app: String?) -> [UInt8] {
+        let field = app.map { [UInt8](field: 3, Array($0.utf8)) } ?? []
+        return self.rows.reduce(into: []) { request, row in
+            // Of a field that occurs twice the last one counts.
+            request += [UInt8](field: 1, row.event.event + field)
+        }
+    }
+}
+
+extension QuarantineFile.Row {
+    fileprivate func refused(_ judgement: Judgement) -> QuarantineFile.Row {
+        var event = self.event
+        (event.verdict, event.violations) = (judgement.verdict, judgement.violations)
+        return QuarantineFile.Row(id: self.id, event: event)
+    }
+}

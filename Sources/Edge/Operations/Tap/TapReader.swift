@@ -1,0 +1,69 @@
+package import SightlineProtos
+internal import SwiftProtobuf
+internal import Synchronization
+internal import TrackingRules
+
+/// A reader of verdicts, until it is released.
+package final class TapReader: Sendable {
+    /// Wakes the reader whenever something waits. Ends when the server drains.
+    package let wakes: AsyncStream<Void>
+
+    let filter: TapFilter
+    private let wake: AsyncStream<Void>.Continuation
+    private let queue: Mutex<TapQueue>
+    private let onRelease: @Sendable () -> Void
+
+    init(
+        _ filter: TapFilter, _ configuration: TapConfiguration,
+        onRelease: @escaping @Sendable () -> Void
+    ) {
+        self.filter = filter
+        self.queue = Mutex(TapQueue(configuration))
+        self.onRelease = onRelease
+        // Wakes do not add up.
+        (self.wakes, self.wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    deinit { self.onRelease() }
+
+    /// What waits for the reader; nil if nothing does.
+    package func take() -> Sightline_V1_TapResponse? {
+        let (events, missed) = self.queue.withLock { $0.take() }
+        guard !events.isEmpty || missed > 0 else { return nil }
+        return .with { response in
+            response.events = events.map(\.proto)
+            response.missedEvents = missed
+        }
+    }
+
+    /// Queues the events of a request that the filter takes.
+    func offer(_ request: AdmittedRequest, tenant: String, limits: Limits, second: UInt64) {
+        let isEmpty = self.queue.withLock { queue in
+            request.forEachOutcome { outcome in
+                guard self.filter.admits(outcome) else { return }
+                let facts = TappedFacts(outcome.event, limits: limits)
+                guard self.filter.admits(facts) else { return }
+                queue.offer(second: second) {
+                    TappedOutcome(
+                        outcome, facts, tenant: tenant, receiveTime: request.receiveTime,
+                        isUnmasked: self.filter.isUnmasked)
+                }
+            }
+            return queue.isEmpty
+        }
+        if !isEmpty { self.wake.yield() }
+    }
+
+    /// Wakes the reader although nothing may wait.
+    package func wakeUp() { self.wake.yield() }
+
+    func end() { self.wake.finish() }
+}
+
+/// Where a reader comes from.
+package enum TapOrigin: Sendable, Equatable {
+    /// A call of a tenant.
+    case tenant(String)
+    /// The admin socket.
+    case operatorSocket
+}

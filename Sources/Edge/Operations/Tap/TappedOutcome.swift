@@ -1,0 +1,79 @@
+internal import SightlineProtos
+internal import SwiftProtobuf
+internal import TrackingRules
+
+/// A queued event with its verdict. It becomes a message when its reader takes it, so that the
+/// request's own task has little to do.
+struct TappedOutcome: Sendable {
+    private let receiveTime: Int64
+    private let tenant: String
+    private let appID: String
+    private let deliveryID: String
+    private let platform: Platform?
+    private let verdict: Verdict
+    private let hits: HitKinds
+    private let warnings: Warnings
+    private let violations: [Violation]
+    /// The event's own bytes; empty unless personal data is shown.
+    private let event: [UInt8]
+
+    /// The bytes of an outcome without violations and personal data, at most.
+    private static let fixedBytes = 512
+
+    init(
+        _ outcome: AdmittedRequest.Outcome, _ facts: TappedFacts, tenant: String,
+        receiveTime: Int64, isUnmasked: Bool
+    ) {
+        self.receiveTime = receiveTime
+        self.tenant = tenant
+        self.appID = facts.appID
+        self.deliveryID = facts.deliveryID
+        self.platform = facts.platform
+        self.verdict = outcome.verdict
+        self.hits = outcome.hits
+        self.warnings = outcome.warnings
+        self.violations =
+            isUnmasked && outcome.event != nil
+            ? outcome.violations : outcome.violations.map { Violation($0.field, $0.code, "") }
+        self.event = isUnmasked ? outcome.event.map(Array.init) ?? [] : []
+    }
+
+    /// The bytes to count while it waits.
+    var bytes: Int {
+        self.violations.reduce(Self.fixedBytes + self.event.count) { bytes, violation in
+            bytes + violation.field.utf8.count + violation.description.utf8.count
+        }
+    }
+
+    /// The event as its reader gets it.
+    var proto: Sightline_V1_TappedEvent {
+        .with { proto in
+            proto.receiveTime = .with { time in
+                time.seconds = self.receiveTime / 1_000_000
+                time.nanos = Int32(self.receiveTime % 1_000_000) * 1000
+            }
+            proto.tenant = self.tenant
+            proto.appID = self.appID
+            proto.deliveryID = self.deliveryID
+            proto.platform =
+                self.platform.flatMap { .init(rawValue: Int($0.rawValue)) } ?? .unspecified
+            proto.verdict = .init(rawValue: Int(self.verdict.rawValue)) ?? .unspecified
+            proto.hits = self.hits.kinds.compactMap { .init(rawValue: Int($0.rawValue)) }
+            proto.warnings = self.warnings.numbers.compactMap { .init(rawValue: Int($0)) }
+            proto.violations = self.violations.map { violation in
+                .with { proto in
+                    proto.field = violation.field
+                    proto.code = .init(rawValue: Int(violation.code.rawValue)) ?? .unspecified
+                    proto.description_p = violation.description
+                }
+            }
+            guard !self.event.isEmpty else { return }
+            // It was parsed at admission, by a reader that accepts what this one accepts.
+            if var event = try? Sightline_V1_TrackingEvent(serializedBytes: self.event) {
+                // Of a time out of range JSON can show nothing; the violation has its values.
+                if (try? event.occurTime.jsonString()) == nil { event.clearOccurTime() }
+                proto.event = event
+            }
+        }
+    }
+}

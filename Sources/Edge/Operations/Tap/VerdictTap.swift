@@ -1,0 +1,116 @@
+// The hub between those who answer requests and those who watch.
+internal import Glibc
+internal import Synchronization
+package import TrackingRules
+
+/// Shows verdicts to readers as they are given. While there is no reader, a request costs one
+/// relaxed load; nothing that records events ever waits for a reader.
+package final class VerdictTap: Sendable {
+    private let configuration: TapConfiguration
+    private let limits: Limits
+    private let readerCount = Atomic(0)
+    private let state = Mutex(State())
+
+    private struct State {
+        var lastID = 0
+        var readers: [Int: Entry] = [:]
+        var isClosed = false
+    }
+
+    /// A reader that is not kept alive: it ends when whoever reads lets go of it.
+    private struct Entry {
+        weak var reader: TapReader?
+        let origin: TapOrigin
+    }
+
+    /// Creates a tap without readers.
+    ///
+    /// - Parameter limits: those of the server's rules, by which raw payloads are read.
+    package init(_ configuration: TapConfiguration, limits: Limits) {
+        self.configuration = configuration
+        self.limits = limits
+    }
+
+    /// Whether somebody reads. Requests that are admitted meanwhile keep what readers may see.
+    package var hasReaders: Bool { self.readerCount.load(ordering: .relaxed) > 0 }
+
+    /// Begins to show events that are received from now on.
+    package func read(_ filter: TapFilter, from origin: TapOrigin) throws(TapRefusal) -> TapReader {
+        let outcome: Result<TapReader, TapRefusal> = self.state.withLock { state in
+            if let refusal = self.refusal(of: origin, in: state) { return .failure(refusal) }
+            state.lastID += 1
+            let id = state.lastID
+            let reader = TapReader(filter, self.configuration) { [weak self] in self?.end(id) }
+            state.readers[id] = Entry(reader: reader, origin: origin)
+            self.readerCount.store(state.readers.count, ordering: .relaxed)
+            return .success(reader)
+        }
+        return try outcome.get()
+    }
+
+    /// Shows settled requests of a tenant to the readers.
+    package func show(_ requests: [AdmittedRequest], of tenant: String) {
+        guard self.hasReaders else { return }
+        let tapped = requests.filter(\.isTapped)
+        guard !tapped.isEmpty else { return }
+        // A reader may end here as the last one that holds it, and that takes the lock.
+        let readers = self.state.withLock { $0.readers.values.compactMap(\.reader) }
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        for reader in readers where reader.filter.tenant ?? tenant == tenant {
+            for request in tapped {
+                reader.offer(
+                    request, tenant: tenant, limits: self.limits,
+                    second: UInt64(clamping: time.tv_sec))
+            }
+        }
+    }
+
+    /// Ends all readers, once they have taken what waits, and admits no more.
+    package func close() {
+        let readers = self.state.withLock { state in
+            state.isClosed = true
+            return state.readers.values.compactMap(\.reader)
+        }
+        for reader in readers { reader.end() }
+    }
+
+    private func end(_ id: Int) {
+        self.state.withLock { state in
+            state.readers[id] = nil
+            self.readerCount.store(state.readers.count, ordering: .relaxed)
+        }
+    }
+
+    private func refusal(of origin: TapOrigin, in state: State) -> TapRefusal? {
+        if state.isClosed { return .closed }
+        let same = state.readers.values.count { $0.origin == origin }
+        switch origin {
+        case .operatorSocket:
+            guard same >= self.configuration.maxReaders else { return nil }
+        case .tenant:
+            let limit = self.configuration.maxReadersPerTenant
+            if same >= limit { return .exceeded(limit, key: "tap.max_readers_per_tenant") }
+            let all = state.readers.values.count { $0.origin != .operatorSocket }
+            guard all >= self.configuration.maxReaders else { return nil }
+        }
+        return .exceeded(self.configuration.maxReaders, key: "tap.max_readers")
+    }
+}
+
+/// Why there is no further reader.
+package enum TapRefusal: Error, Equatable, CustomStringConvertible {
+    /// The server drains.
+    case closed
+    /// As many as a key allows are there.
+    case exceeded(Int, key: String)
+
+    /// What happened, and the fix.
+    package var description: String {
+        switch self {
+        case .closed: "the server is closing: connect again"
+        case .exceeded(let limit, let key):
+            "\(limit) readers are there, as many as \(key) allows: come back later"
+        }
+    }
+}

@@ -1,0 +1,24 @@
+package import SinkKit
+package import TrackingRules
+
+/// Discards every hit. Used to measure everything before the sink.
+package struct DiscardSink: Sink {
+    /// The sink's name, "discard".
+    package let name = "discard"
+    /// Joining saves deliveries but copies the groups. 512 KiB stay in a core's cache.
+    package let maxBatch = BatchLimit(hits: 50_000, bytes: 512 << 10)
+
+    /// Creates the sink.
+    package init() {}
+
+    /// Discards the batch and reports it as delivered.
+    package func deliver(_ hits: HitBatch) async -> SinkAnswer { .delivered }
+
+    /// There is nothing to connect to.
+    package func attempt(_ hit: HitBatch) async -> [TrialStep] {
+        [.worked("write", "discard takes every hit, and keeps none")]
+    }
+
+    /// There is nothing to erase.
+    package func erase(_ subject: Subject) async -> Erasure { .erased(0) }
+}

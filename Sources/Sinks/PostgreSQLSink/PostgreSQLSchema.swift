@@ -1,0 +1,188 @@
+internal import TrackingRules
+
+/// The tables and views of the postgresql sink, as SQL. The sink runs it, or an operator does with
+/// what `sightline sinks sql postgresql` prints.
+package struct PostgreSQLSchema: Sendable {
+    /// The version of the tables.
+    package static let formatVersion = 1
+    /// The schema's name, without quotes.
+    package let name: String
+
+    /// The tables in a schema whose name `isName` takes.
+    package init(_ name: String) { self.name = name }
+
+    /// Whether a text can be the schema's name: lower-case letters, digits and `_`, so that nobody
+    /// has to quote it.
+    package static func isName(_ text: String) -> Bool {
+        guard let first = text.utf8.first, text.utf8.count <= 63 else { return false }
+        return !(0x30...0x39).contains(first) && !text.hasPrefix("pg_")
+            && text.utf8.allSatisfy { byte in
+                (0x61...0x7a).contains(byte) || (0x30...0x39).contains(byte)
+                    || byte == UInt8(ascii: "_")
+            }
+    }
+
+    /// A table, view or sequence with its schema.
+    package func qualified(_ relation: String) -> String { "\"\(self.name)\".\(relation)" }
+
+    /// A column that the sink fills.
+    package struct Column: Sendable {
+        /// Its name.
+        package let name: String
+        /// Its type and constraint.
+        package let type: String
+
+        fileprivate init(_ name: String, _ type: String) {
+            (self.name, self.type) = (name, type)
+        }
+    }
+
+    /// The columns in the order in which the sink writes them.
+    package static let columns = [
+        Column("day", "date NOT NULL"), Column("hit_id", "uuid NOT NULL"),
+        Column("kind", "smallint NOT NULL"), Column("product", "smallint NOT NULL"),
+        Column("platform", "smallint"), Column("delivery_id", "text NOT NULL"),
+        Column("broadlog_id", "text NOT NULL"), Column("app_id", "text"),
+        Column("subject_id", "text"), Column("occurred_at", "timestamptz"),
+        Column("received_at", "timestamptz NOT NULL"), Column("tenant", "text NOT NULL"),
+        Column("traceparent", "text"), Column("tracestate", "text"),
+        Column("warnings", "text NOT NULL"), Column("event", "bytea NOT NULL"),
+    ]
+
+    /// Their names, with commas between them.
+    package static let columnNames = Self.columns.map(\.name).joined(separator: ", ")
+
+    /// Creates what is missing; changes nothing that is there.
+    package var creation: String {
+        let columns = Self.columns.map { "\($0.name) \($0.type)" }.joined(separator: ",\n    ")
+        return """
+            CREATE SCHEMA IF NOT EXISTS "\(self.name)";
+            CREATE SEQUENCE IF NOT EXISTS \(self.qualified("hits_rowid")) CACHE 1000;
+            CREATE TABLE IF NOT EXISTS \(self.qualified("stored_hits")) (
+                \(columns),
+                rowid bigint NOT NULL DEFAULT nextval('\(self.qualified("hits_rowid"))'),
+                PRIMARY KEY (hit_id, day)
+            ) PARTITION BY RANGE (day);
+            CREATE TABLE IF NOT EXISTS \(self.qualified("cursor")) (
+                journal text PRIMARY KEY, sequence bigint NOT NULL, hit_id uuid,
+                changed_at timestamptz NOT NULL) WITH (fillfactor = 20);
+            \(self.hits)
+            \(self.funnel)
+            CREATE TABLE IF NOT EXISTS \(self.qualified("format")) (version integer NOT NULL);
+            INSERT INTO \(self.qualified("format")) SELECT \(Self.formatVersion)
+            WHERE NOT EXISTS (SELECT FROM \(self.qualified("format")));
+            """
+    }
+
+    /// What a session copies into before rows may be there already. It ends with the session.
+    package static let stage = "pg_temp.sightline_stage"
+
+    /// Creates the stage.
+    package static var stageCreation: String {
+        let columns = Self.columns.map { "\($0.name) \($0.type)" }.joined(separator: ", ")
+        return "CREATE TEMP TABLE sightline_stage (\(columns)) ON COMMIT DELETE ROWS"
+    }
+}
+
+extension PostgreSQLSchema {
+    /// What partitions' names begin with.
+    private static let prefix = "hits_"
+
+    /// The name of a day's partition.
+    package static func partition(_ day: CalendarDay) -> String {
+        Self.prefix + day.text.filter { $0 != "-" }
+    }
+
+    /// The day of a partition; nil if no build has made it.
+    package static func day(ofPartition name: String) -> CalendarDay? {
+        guard name.hasPrefix(Self.prefix) else { return nil }
+        return CalendarDay(compact: name.dropFirst(Self.prefix.count))
+    }
+
+    private func bounds(_ day: CalendarDay) -> String {
+        "FOR VALUES FROM ('\(day.text)') TO ('\(day.next.text)')"
+    }
+
+    /// Creates a day's partition unless it is there. It waits for every session that uses the
+    /// table: for an operator's script.
+    package func partitionCreation(_ day: CalendarDay) -> String {
+        "CREATE TABLE IF NOT EXISTS \(self.qualified(Self.partition(day))) "
+            + "PARTITION OF \(self.qualified("stored_hits")) \(self.bounds(day));"
+    }
+
+    /// Creates a day's partition and attaches it: readers and writers of the table go on.
+    package func partitionAttachment(_ day: CalendarDay) -> String {
+        let (table, whole) = (
+            self.qualified(Self.partition(day)), self.qualified("stored_hits")
+        )
+        return """
+            CREATE TABLE \(table) (LIKE \(whole) INCLUDING ALL);
+            ALTER TABLE \(whole) ATTACH PARTITION \(table) \(self.bounds(day))
+            """
+    }
+}
+
+extension PostgreSQLSchema {
+    /// The view with the columns of hits.db, and four of its own.
+    private var hits: String {
+        """
+        CREATE OR REPLACE VIEW \(self.qualified("hits")) AS
+        SELECT hit_id, CASE kind \(Self.kinds) END AS kind,
+            CASE product * 16 + kind \(Self.actions) ELSE 0 END AS campaign_action,
+            delivery_id, broadlog_id, app_id,
+            CASE platform \(Self.platforms) END AS platform, subject_id,
+            (extract(epoch FROM occurred_at) * 1000000)::bigint AS occur_time,
+            (extract(epoch FROM received_at) * 1000000)::bigint AS receive_time,
+            tenant, traceparent, tracestate, warnings, event, rowid,
+            day, occurred_at, received_at, CASE product \(Self.products) END AS product
+        FROM \(self.qualified("stored_hits"));
+        """
+    }
+
+    /// The view of hits.db, counted from the rows. Ratios are of notifications, per notification
+    /// with an impression, and without iOS, which does not report every impression (D20).
+    private var funnel: String {
+        func sum(_ kind: HitKind, ios: Bool) -> String {
+            "coalesce(sum(hits) FILTER (WHERE kind = \(kind.rawValue) AND "
+                + "\(ios ? "" : "NOT ")ios), 0)::bigint"
+        }
+        func ratio(_ kind: HitKind) -> String {
+            "round(1.0 * count(*) FILTER (WHERE kind = \(kind.rawValue) AND NOT ios) / "
+                + "nullif(count(*) FILTER (WHERE kind = 1 AND NOT ios), 0), 4)"
+        }
+        return """
+            CREATE OR REPLACE VIEW \(self.qualified("funnel")) AS
+            WITH notifications AS (
+                SELECT tenant, delivery_id, product, app_id, broadlog_id, kind,
+                    platform IS NOT DISTINCT FROM \(Platform.ios.rawValue) AS ios,
+                    count(*) AS hits
+                FROM \(self.qualified("stored_hits")) WHERE kind IN (1, 2, 3)
+                GROUP BY 1, 2, 3, 4, 5, 6, 7)
+            SELECT tenant, delivery_id,
+                \(sum(.impression, ios: false)) AS impressions,
+                \(sum(.impression, ios: true)) AS impressions_ios,
+                \(sum(.click, ios: false)) AS clicks, \(sum(.click, ios: true)) AS clicks_ios,
+                \(sum(.open, ios: false)) AS opens, \(sum(.open, ios: true)) AS opens_ios,
+                \(ratio(.click)) AS click_ratio, \(ratio(.open)) AS open_ratio
+            FROM notifications GROUP BY tenant, delivery_id;
+            """
+    }
+
+    private static let kinds = HitKind.allCases.map { "WHEN \($0.rawValue) THEN '\($0.name)'" }
+        .joined(separator: " ")
+
+    private static let platforms = Platform.allCases.map {
+        "WHEN \($0.rawValue) THEN '\($0.name)'"
+    }.joined(separator: " ")
+
+    private static let products = Product.allCases.map {
+        "WHEN \($0.rawValue) THEN '\($0.name)'"
+    }.joined(separator: " ")
+
+    /// The products' own numbers, by product and kind.
+    private static let actions = [Product.standard, .classic].flatMap { product in
+        HitKind.allCases.map { (product, $0, $0.campaignAction(of: product)) }
+    }.filter { $0.2 > 0 }.map { product, kind, action in
+        "WHEN \(product.rawValue * 16 + kind.rawValue) THEN \(action)"
+    }.joined(separator: " ")
+}

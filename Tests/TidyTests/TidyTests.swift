@@ -1,0 +1,144 @@
+// The shape of the sources: imports point down the floor plan, lines and functions are short, and
+// one place wires.
+internal import Foundation
+internal import Testing
+
+@Suite("TidyTests")
+struct TidyTests {
+    @Test("no module imports from a folder above its own, and each import has its level")
+    func imports() throws {
+        let files = try SourceFile.all()
+        #expect(files.count > 50, "the sources are not where the test looks for them")
+        let modules = SourceRules.modules(files)
+        #expect(files.flatMap { SourceRules.badImports(in: $0, of: modules) } == [])
+    }
+
+    @Test("there are nine folders, and none below them is deeper than three")
+    func folders() throws {
+        let files = try SourceFile.all(includingGenerated: true)
+        #expect(Set(files.map(\.folder)) == Set(SourceRules.below.keys))
+        #expect(files.map(\.path).filter { $0.split(separator: "/").count > 4 } == [])
+    }
+
+    @Test("only SinkFactory.swift knows the concrete sinks")
+    func sinks() throws {
+        #expect(try SourceFile.all().flatMap { SourceRules.namedSinks(in: $0) } == [])
+    }
+
+    @Test("no line of ours has more than 100 columns")
+    func lineLengths() throws {
+        #expect(try SourceFile.all().flatMap { SourceRules.longLines(of: $0) } == [])
+    }
+
+    @Test("no function of ours is longer than 70 lines")
+    func functionLengths() throws {
+        #expect(try SourceFile.all().flatMap { SourceRules.longFunctions(in: $0) } == [])
+    }
+
+    // MARK: The rules can fail
+
+    @Test(
+        "a function of one line too many is found",
+        arguments: [
+            ("func a() {", 68, 0), ("func a() {", 69, 1), ("func a(", 66, 0), ("func a(", 67, 1),
+            ("private static func a<B>() -> C {", 69, 1), ("init?(_ a: Int) {", 69, 1),
+            ("@concurrent func a() {", 69, 1), ("func a()", 69, 0), ("let a = {", 69, 0),
+            ("func a() { b() }", 69, 0),
+        ])
+    func longFunction(heading: String, lines: Int, count: Int) {
+        let rest = heading.hasSuffix("(") ? "        b: Int\n    ) {\n" : ""
+        let text =
+            "    \(heading)\n\(rest)" + String(repeating: "        b()\n", count: lines) + "    }\n"
+        let file = SourceFile(path: "Base/Telemetry/A.swift", text: text)
+        #expect(SourceRules.longFunctions(in: file).count == count)
+    }
+
+    private static let modules: [String: SourceRules.Module] = Dictionary(
+        uniqueKeysWithValues: [
+            ("sightline", "Commands"), ("SightlineClient", "Client"),
+            ("ClientConformance", "Tools"), ("TrackingServer", "Server"),
+            ("ServerConfiguration", "Server"), ("HTTP2Edge", "Edge"), ("Credentials", "Edge"),
+            ("NATSSink", "Sinks"), ("SQLiteSink", "Sinks"), ("Delivery", "Delivery"),
+            ("TrackingJournal", "Core"), ("TrackingRules", "Core"), ("JSON", "Base"),
+            ("SightlineProtos", "Base"),
+        ].map { ($0, SourceRules.Module(name: $0, folder: $1)) })
+
+    private static func findings(_ module: String, _ line: String) -> [SourceRules.Finding] {
+        let folder = Self.modules[module]?.folder ?? ""
+        let file = SourceFile(
+            path: "\(folder)/\(module)/File.swift", text: "let value = 1\n\(line)\n")
+        return SourceRules.badImports(in: file, of: Self.modules)
+    }
+
+    @Test(
+        "a bad import is found",
+        arguments: [
+            ("JSON", "internal import TrackingRules"),
+            ("TrackingRules", "internal import Delivery"),
+            ("TrackingJournal", "package import Delivery"),
+            ("Delivery", "internal import TrackingServer"),
+            ("Delivery", "internal import SightlineClient"),
+            ("Delivery", "internal import SQLiteSink"),
+            ("NATSSink", "internal import TrackingServer"),
+            ("SightlineClient", "internal import TrackingJournal"),
+            ("SightlineClient", "public import SwiftProtobuf"),
+            ("TrackingServer", "internal import SightlineClient"),
+            ("ClientConformance", "internal import TrackingRules"),
+            ("HTTP2Edge", "internal import TrackingServer"),
+            ("HTTP2Edge", "internal import NATSSink"),
+            ("Credentials", "internal import ServerConfiguration"),
+            ("TrackingRules", "import JSON"),
+            ("TrackingRules", "public import JSON"),
+            ("TrackingRules", "@testable internal import Delivery"),
+            ("TrackingRules", "  @_exported import JSON"),
+            ("TrackingRules", "internal import struct Delivery.Forwarder"),
+            ("TrackingRules", "internal import JSON; internal import Delivery.Forwarder"),
+        ])
+    func badImport(_ module: String, _ line: String) {
+        #expect(Self.findings(module, line).map(\.line) == [2])
+    }
+
+    @Test(
+        "a good import is not",
+        arguments: [
+            ("TrackingRules", "internal import JSON"),
+            ("TrackingRules", "// import Delivery would be a circle"),
+            ("TrackingRules", "let important = 1"),
+            ("TrackingJournal", "package import TrackingRules"),
+            ("TrackingServer", "internal import NATSSink"),
+            ("TrackingServer", "internal import ServerConfiguration"),
+            ("SightlineClient", "public import SightlineProtos"),
+            ("sightline", "internal import TrackingServer"),
+        ])
+    func goodImport(_ module: String, _ line: String) {
+        #expect(Self.findings(module, line) == [])
+    }
+
+    @Test(
+        "a sink's name is found outside of SinkFactory.swift",
+        arguments: [
+            ("Server/TrackingServer/Ingest.swift", "let sink = DiscardSink()", 1),
+            ("Server/TrackingServer/Ingest.swift", "if sink is SQLiteSink {}", 1),
+            ("Edge/AdminServer/AdminRoutes.swift", "if sink is SQLiteSink {}", 1),
+            ("Server/ServerConfiguration/Reloader.swift", "let sink = S3Sink()", 1),
+            ("Server/TrackingServer/Ingest.swift", "let sink: any Sink = RunningSink()", 0),
+            ("Server/TrackingServer/SinkFactory.swift", "let sink = DiscardSink()", 0),
+            ("Server/TrackingServer/Application.swift", "let sink = DiscardSink()", 1),
+            ("Sinks/FileSinks/DiscardSink.swift", "struct DiscardSink: Sink {}", 0),
+            ("Server/TrackingServer/Ingest.swift", "// as SQLiteSink does", 0),
+        ])
+    func sinkName(_ path: String, _ line: String, _ count: Int) {
+        let found = SourceRules.namedSinks(in: SourceFile(path: path, text: line))
+        #expect(found.count == count)
+    }
+
+    @Test("a line of 101 columns is found, and none of 100")
+    func tooLong() {
+        func findings(_ text: String) -> [Int] {
+            SourceRules.longLines(of: SourceFile(path: "Core/TrackingRules/File.swift", text: text))
+                .map(\.line)
+        }
+        #expect(findings(String(repeating: "ä", count: 100)) == [])
+        #expect(findings("\n" + String(repeating: "ä", count: 101)) == [2])
+    }
+}
