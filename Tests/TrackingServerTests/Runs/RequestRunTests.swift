@@ -207,6 +207,6 @@ private func framed(_ message: [UInt8]) -> [UInt8] {
     return [0] + (0..<4).map { UInt8(truncatingIfNeeded: count >> (24 - 8 * $0)) } + message
 }
 
-extension RequestBytes {
+extension RequestBuffer {
     fileprivate var bytes: [UInt8] { self.withUnsafeBytes { [UInt8]($0) } }
 }

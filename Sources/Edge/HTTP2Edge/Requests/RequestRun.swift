@@ -8,11 +8,11 @@ package import GRPCCore
 /// other first byte means a single request. `RequestRunHandler` creates runs. A client may send the
 /// same bytes itself, with the same effect; a malformed run is one malformed request.
 package struct RequestRun: Sendable {
-    private let bytes: RequestBytes
+    private let bytes: RequestBuffer
     private let isRun: Bool
 
     init(_ bytes: some GRPCContiguousBytes) {
-        self.bytes = RequestBytes(bytes)
+        self.bytes = RequestBuffer(bytes)
         self.isRun = self.bytes.withUnsafeBytes { LengthPrefixedMessages.count(in: $0) != nil }
     }
 
@@ -26,18 +26,18 @@ extension RequestRun: Sequence {
 
     /// Iterates over the requests of a run.
     package struct Iterator: IteratorProtocol {
-        private let bytes: RequestBytes
+        private let bytes: RequestBuffer
         private let isRun: Bool
         private var offset = 0
         private var isOver = false
 
-        fileprivate init(bytes: RequestBytes, isRun: Bool) {
+        fileprivate init(bytes: RequestBuffer, isRun: Bool) {
             self.bytes = bytes
             self.isRun = isRun
         }
 
         /// The next request; nil after the last one.
-        package mutating func next() -> RequestBytes? {
+        package mutating func next() -> RequestBuffer? {
             guard self.isRun else {
                 defer { self.isOver = true }
                 return self.isOver ? nil : self.bytes

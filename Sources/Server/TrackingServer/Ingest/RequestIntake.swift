@@ -53,7 +53,7 @@ final class RequestIntake {
     /// Admits a request.
     ///
     /// - Throws: the status that ends the stream if the sequence does not increase.
-    func admit(_ bytes: RequestBytes) throws {
+    func admit(_ bytes: RequestBuffer) throws {
         if self.arrivals.isEmpty {
             self.runStart = MonotonicClock.nanoseconds()
             self.receiveTime = WallClock.microseconds()

@@ -22,7 +22,7 @@ struct TrackingService: RegistrableRPCService {
                 limits: self.ingest.limits, configuration: self.stream)
         ) { request, context in try self.streamEvents(request, of: context.principal) }
         router.registerHandler(
-            forMethod: Method.RecordEvents.descriptor, deserializer: RequestBytesDeserializer(),
+            forMethod: Method.RecordEvents.descriptor, deserializer: RequestBufferDeserializer(),
             serializer: RecordAnswerSerializer()
         ) { request, context in
             try await self.counted(.recordEvents) {
@@ -30,7 +30,7 @@ struct TrackingService: RegistrableRPCService {
             }
         }
         router.registerHandler(
-            forMethod: Method.ExplainEvents.descriptor, deserializer: RequestBytesDeserializer(),
+            forMethod: Method.ExplainEvents.descriptor, deserializer: RequestBufferDeserializer(),
             serializer: ProtobufSerializer<Method.ExplainEvents.Output>()
         ) { request, context in
             try await self.counted(.explainEvents) {
@@ -40,7 +40,7 @@ struct TrackingService: RegistrableRPCService {
             }
         }
         router.registerHandler(
-            forMethod: Method.InspectPayload.descriptor, deserializer: RequestBytesDeserializer(),
+            forMethod: Method.InspectPayload.descriptor, deserializer: RequestBufferDeserializer(),
             serializer: ProtobufSerializer<Method.InspectPayload.Output>()
         ) { request, context in
             try await self.counted(.inspectPayload) {
@@ -50,7 +50,7 @@ struct TrackingService: RegistrableRPCService {
             }
         }
         router.registerHandler(
-            forMethod: Method.ExplainDelivery.descriptor, deserializer: RequestBytesDeserializer(),
+            forMethod: Method.ExplainDelivery.descriptor, deserializer: RequestBufferDeserializer(),
             serializer: ProtobufSerializer<Method.ExplainDelivery.Output>()
         ) { request, context in
             try await self.counted(.explainDelivery) {
@@ -96,7 +96,7 @@ struct TrackingService: RegistrableRPCService {
     }
 
     private func recordEvents(
-        _ request: StreamingServerRequest<RequestBytes>, of caller: Principal
+        _ request: StreamingServerRequest<RequestBuffer>, of caller: Principal
     ) async throws -> StreamingServerResponse<RecordAnswer> {
         let allowance = try self.ingest.allowance(of: caller.tenant)
         let bytes = try await Self.onlyMessage(of: request)
@@ -126,7 +126,7 @@ struct TrackingService: RegistrableRPCService {
     }
 
     private func explainEvents(
-        _ request: StreamingServerRequest<RequestBytes>, of caller: Principal
+        _ request: StreamingServerRequest<RequestBuffer>, of caller: Principal
     ) async throws -> StreamingServerResponse<Sightline_V1_ExplainEventsResponse> {
         let allowance = try self.ingest.allowance(of: caller.tenant)
         let bytes = try await Self.onlyMessage(of: request)
@@ -142,7 +142,7 @@ struct TrackingService: RegistrableRPCService {
 
     /// A payload is charged to the quota as one event.
     private func inspectPayload(
-        _ request: StreamingServerRequest<RequestBytes>, of caller: Principal
+        _ request: StreamingServerRequest<RequestBuffer>, of caller: Principal
     ) async throws -> StreamingServerResponse<Sightline_V1_InspectPayloadResponse> {
         let allowance = try self.ingest.allowance(of: caller.tenant)
         let bytes = try await Self.onlyMessage(of: request)
@@ -154,7 +154,7 @@ struct TrackingService: RegistrableRPCService {
 
     /// A delivery is charged to the quota as one event.
     private func explainDelivery(
-        _ request: StreamingServerRequest<RequestBytes>, of caller: Principal
+        _ request: StreamingServerRequest<RequestBuffer>, of caller: Principal
     ) async throws -> StreamingServerResponse<Sightline_V1_ExplainDeliveryResponse> {
         let allowance = try self.ingest.allowance(of: caller.tenant)
         let bytes = try await Self.onlyMessage(of: request)
