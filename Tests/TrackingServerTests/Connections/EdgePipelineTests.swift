@@ -21,10 +21,11 @@ struct EdgePipelineTests {
             EdgeConfiguration(), connections: connections,
             connectionEnds: ConnectionEnds(logger: Logger(label: "test")) { _ in },
             openConnections: OpenConnections(),
-            rules: MessageRules(
+            messageLimits: MessageLimits(
                 EdgeConfiguration(), streamPath: TrackingService.streamPath,
-                methodBytes: TrackingService.messageBytes, waiting: WaitingBytes(maxBytes: 1 << 20)),
-            callEnding: EdgeTrailers.ending())
+                methodBytes: TrackingService.messageBytes,
+                buffered: BufferedBytes(maxBytes: 1 << 20)),
+            termination: EdgeTrailers.termination())
         return .defaults { pipeline.install(in: &$0) }
     }
 

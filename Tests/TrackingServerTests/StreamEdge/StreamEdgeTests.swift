@@ -26,12 +26,12 @@ struct StreamEdgeTests {
     }
 
     private static let metadataLimit = MetadataLimit(maxBytes: 1000)
-    private static let rules = {
+    private static let limits = {
         var configuration = EdgeConfiguration()
         configuration.smallMessageBytes = 1000
-        return MessageRules(
+        return MessageLimits(
             configuration, streamPath: TrackingService.streamPath,
-            methodBytes: TrackingService.messageBytes, waiting: WaitingBytes(maxBytes: 1 << 20))
+            methodBytes: TrackingService.messageBytes, buffered: BufferedBytes(maxBytes: 1 << 20))
     }()
 
     private func channel(
@@ -40,8 +40,8 @@ struct StreamEdgeTests {
         let channel = EmbeddedChannel()
         try channel.pipeline.syncOperations.addHandler(
             StreamEdge(
-                rules: Self.rules, metadataLimit: Self.metadataLimit, compressors: compressors,
-                ending: EdgeTrailers.ending()))
+                limits: Self.limits, metadataLimit: Self.metadataLimit, compressors: compressors,
+                termination: EdgeTrailers.termination()))
         try channel.pipeline.syncOperations.addHandlers(handlers)
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         return channel
@@ -219,8 +219,8 @@ struct StreamEdgeTests {
             try channel.pipeline.syncOperations.addHandlers(
                 [
                     StreamEdge(
-                        rules: Self.rules, metadataLimit: Self.metadataLimit, compressors: nil,
-                        ending: EdgeTrailers.ending { reason in
+                        limits: Self.limits, metadataLimit: Self.metadataLimit, compressors: nil,
+                        termination: EdgeTrailers.termination { reason in
                             reasons.withLock { $0.append(reason) }
                         })
                 ] + handlers)

@@ -58,10 +58,10 @@ extension StreamEdge {
         if self.isWanted, !self.isHandingOn, !self.isResting { context.read() }
     }
 
-    /// Counts waiting bytes; ends the call if they exceed the limit.
+    /// Counts buffered bytes; ends the call if they exceed the limit.
     @discardableResult
     private func checkRoom(_ bytes: Int, _ context: ChannelHandlerContext) -> Bool {
-        if self.waiting?.add(bytes) ?? true { return true }
+        if self.buffered?.add(bytes) ?? true { return true }
         self.refuse(.overloaded, context)
         return false
     }
@@ -130,7 +130,7 @@ extension StreamEdge {
     /// The next inflated message; uncounts its compressed bytes.
     private func next(_ inflater: MessageInflater) throws(InflateFailure) -> ByteBuffer? {
         let pendingBytes = inflater.pendingBytes
-        defer { self.waiting?.take(pendingBytes &- inflater.pendingBytes) }
+        defer { self.buffered?.take(pendingBytes &- inflater.pendingBytes) }
         return try inflater.next()
     }
 
@@ -158,16 +158,16 @@ extension StreamEdge {
         if self.unfinished?.message != number {
             self.unfinished = (number, context.eventLoop.now)
         }
-        if self.deadline == nil { self.look(after: TimeAmount(self.rules.timeout), context) }
+        if self.deadline == nil { self.look(after: TimeAmount(self.limits.timeout), context) }
     }
 
     private func look(after delay: TimeAmount, _ context: ChannelHandlerContext) {
         self.deadline = context.eventLoop.assumeIsolated().scheduleTask(in: delay) {
             self.deadline = nil
             guard let since = self.unfinished?.since else { return }
-            let left = since + TimeAmount(self.rules.timeout) - context.eventLoop.now
+            let left = since + TimeAmount(self.limits.timeout) - context.eventLoop.now
             guard left <= .zero else { return self.look(after: left, context) }
-            self.refuse(.messageUnfinished(after: self.rules.timeout), context)
+            self.refuse(.messageUnfinished(after: self.limits.timeout), context)
         }
     }
 }

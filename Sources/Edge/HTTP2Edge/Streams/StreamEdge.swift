@@ -12,22 +12,22 @@ final class StreamEdge: ChannelDuplexHandler {
     typealias OutboundIn = HTTP2Frame.FramePayload
     typealias OutboundOut = HTTP2Frame.FramePayload
 
-    let rules: MessageRules
+    let limits: MessageLimits
     private let metadataLimit: MetadataLimit
     private let compressors: CompressorBudget?
-    private let ending: CallEnding
+    private let termination: CallTermination
     private var hasCompressor = false
     private var hasHead = false
     private var hasAnswerHead = false
     private var isReadingData = false
     /// Whether the call has ended, so that further requests are dropped.
     private(set) var hasEnded = false
-    private(set) var maxMessageBytes = MessageRules.maxBytes
+    private(set) var maxMessageBytes = MessageLimits.maxBytes
     private(set) var inflater: MessageInflater?
     /// Counts uncompressed messages.
     var messages = MessageCounter(maxBytes: 0)
     /// The bytes of this call that wait for its reader.
-    private(set) var waiting: WaitingCall?
+    private(set) var buffered: BufferedCall?
     /// The incomplete message's number, and when it began.
     var unfinished: (message: Int, since: NIODeadline)?
     var deadline: Scheduled<Void>?
@@ -47,16 +47,16 @@ final class StreamEdge: ChannelDuplexHandler {
     /// Creates the edge of a stream.
     ///
     /// - Parameters:
-    ///   - rules: the limits on messages.
+    ///   - limits: the limits on messages.
     ///   - metadataLimit: the limit on metadata.
     ///   - compressors: the budget of compressors; nil if answers are never compressed.
-    ///   - ending: words the ends of calls.
+    ///   - termination: words the ends of calls.
     init(
-        rules: MessageRules, metadataLimit: MetadataLimit, compressors: CompressorBudget?,
-        ending: CallEnding
+        limits: MessageLimits, metadataLimit: MetadataLimit, compressors: CompressorBudget?,
+        termination: CallTermination
     ) {
-        self.ending = ending
-        self.rules = rules
+        self.termination = termination
+        self.limits = limits
         self.metadataLimit = metadataLimit
         self.compressors = compressors
     }
@@ -86,9 +86,9 @@ final class StreamEdge: ChannelDuplexHandler {
         case .malformed(let value): return self.refuse(.timeout(CallTimeout.shown(value)), context)
         }
         let path = frame.headers.first(name: ":path")
-        self.isStream = path == self.rules.streamPath
-        self.maxMessageBytes = self.rules.maxBytes(at: path)
-        self.waiting = self.rules.waiting.open(&frame.headers, isStream: self.isStream)
+        self.isStream = path == self.limits.streamPath
+        self.maxMessageBytes = self.limits.maxBytes(at: path)
+        self.buffered = self.limits.buffered.open(&frame.headers, isStream: self.isStream)
         self.messages = MessageCounter(
             maxBytes: LengthPrefixedMessages.prefixBytes + self.maxMessageBytes)
         if let compressors = self.compressors {
@@ -140,7 +140,7 @@ final class StreamEdge: ChannelDuplexHandler {
         self.becomeEnded()
         var headers: HPACKHeaders =
             self.hasAnswerHead ? [:] : [":status": "200", "content-type": "application/grpc"]
-        headers.add(contentsOf: self.ending.trailers(refusal).unindexed)
+        headers.add(contentsOf: self.termination.trailers(refusal).unindexed)
         let frame = HTTP2Frame.FramePayload.Headers(headers: headers, endStream: true)
         context.write(self.wrapOutboundOut(.headers(frame)), promise: nil)
         // NO_ERROR lets a client that still sends stop and use the status (RFC 9113, 8.1); a plain
@@ -154,7 +154,7 @@ final class StreamEdge: ChannelDuplexHandler {
             self.hasAnswerHead = true
             guard frame.endStream else { break }
             self.becomeEnded()
-            self.ending.complete(&frame.headers)
+            self.termination.complete(&frame.headers)
             frame.headers = frame.headers.unindexed
             context.write(self.wrapOutboundOut(.headers(frame)), promise: promise)
             // The library may have stopped reading, and the half-close is still to be read.
@@ -186,8 +186,8 @@ final class StreamEdge: ChannelDuplexHandler {
         self.deadline = nil
         self.callEnd?.cancel()
         self.callEnd = nil
-        self.waiting?.close()
-        self.waiting = nil
+        self.buffered?.close()
+        self.buffered = nil
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {

@@ -142,10 +142,10 @@ final class EventStream: Sendable {
     @inline(never)
     private func read() async {
         let intake = self.intake()
-        let waiting = self.ingest.budget.waiting.call(self.requests.metadata)
+        let buffered = self.ingest.budget.buffered.call(self.requests.metadata)
         do {
             for try await run in self.requests.messages {
-                waiting?.take(run.framedBytes)
+                buffered?.take(run.framedBytes)
                 guard try await self.take(run, into: intake) else { return }
             }
             self.acks.endReading(.byClient)

@@ -78,8 +78,8 @@ struct TrackingService: RegistrableRPCService {
 
     /// The maximum message bytes by path: events, or a payload with the fields around it.
     static let messageBytes = [
-        Self.streamPath: MessageRules.maxBytes, Self.recordPath: MessageRules.maxBytes,
-        Self.explainPath: MessageRules.maxBytes,
+        Self.streamPath: MessageLimits.maxBytes, Self.recordPath: MessageLimits.maxBytes,
+        Self.explainPath: MessageLimits.maxBytes,
         Self.inspectPath: JSONValue.maximumByteCount + 1024,
     ]
 
