@@ -109,7 +109,7 @@ package struct EdgePipeline: Sendable {
             [failures].compactMap(\.self) + [
                 ConnectionGuard(
                     self.connections, maxAge: self.drawnAge(), onEnd: self.connectionEnds.count),
-                DataFrameJoiningHandler(),
+                DataFrameCoalescingHandler(),
             ]
         try pipeline.addHandlers(handlers, position: tls.map { .after($0) } ?? .first)
     }
@@ -140,7 +140,7 @@ package struct EdgePipeline: Sendable {
                 metadataLimit: MetadataLimit(maxBytes: self.configuration.metadataBytes),
                 compressors: self.compressors, termination: self.termination),
             UnreadAnswersHandler(timeout: TimeAmount(self.configuration.answerTimeout)),
-            RequestRunHandler(path: self.messageLimits.streamPath),
+            RequestCoalescingHandler(path: self.messageLimits.streamPath),
         ]
         try stream.pipeline.syncOperations.addHandlers(handlers, position: .first)
         // No guard where the connection has gone meanwhile: then nothing is to be counted.

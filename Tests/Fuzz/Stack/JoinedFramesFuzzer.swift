@@ -19,7 +19,7 @@ enum JoinedFramesFuzzer {
         }
         guard
             Frames(joined, isMerged: false).longest
-                <= max(DataFrameJoiner.maxJoinedBytes, Frames(bytes, isMerged: false).longest)
+                <= max(DataFrameCoalescer.maxJoinedBytes, Frames(bytes, isMerged: false).longest)
         else { fatalError("a joined frame is longer than any receiver has to take") }
         self.checkMessages(reader.isAtEnd ? frames : frames + reader.counted(), sizes)
     }
@@ -41,7 +41,7 @@ enum JoinedFramesFuzzer {
     }
 
     private static func joined(_ bytes: [UInt8], _ sizes: [Int]) -> [UInt8] {
-        var joiner = DataFrameJoiner()
+        var joiner = DataFrameCoalescer()
         var joined: [UInt8] = []
         for chunk in Self.chunks(bytes, sizes) {
             let buffer = joiner.join(ByteBuffer(bytes: chunk), allocator: ByteBufferAllocator())

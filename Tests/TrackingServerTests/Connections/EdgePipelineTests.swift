@@ -39,8 +39,8 @@ struct EdgePipelineTests {
     private func handlers(of channel: EmbeddedChannel) -> [String] {
         let text = channel.pipeline.debugDescription
         let names = [
-            "ConnectionGuard", "DataFrameJoiningHandler", "RefusingHandler", "StreamEdge",
-            "UnreadAnswersHandler", "RequestRunHandler", "Transport",
+            "ConnectionGuard", "DataFrameCoalescingHandler", "RefusingHandler", "StreamEdge",
+            "UnreadAnswersHandler", "RequestCoalescingHandler", "Transport",
         ]
         return names.compactMap { name in text.firstRange(of: name).map { ($0.lowerBound, name) } }
             .sorted { $0.0 < $1.0 }
@@ -53,7 +53,7 @@ struct EdgePipelineTests {
         try config.channelDebuggingCallbacks.onAcceptTCPConnection?(channel).wait()
         #expect(
             self.handlers(of: channel) == [
-                "ConnectionGuard", "DataFrameJoiningHandler", "Transport",
+                "ConnectionGuard", "DataFrameCoalescingHandler", "Transport",
             ])
     }
 
@@ -61,7 +61,7 @@ struct EdgePipelineTests {
     func refusedConnection() throws {
         let config = self.config()
         for handlers in [
-            ["ConnectionGuard", "DataFrameJoiningHandler", "Transport"],
+            ["ConnectionGuard", "DataFrameCoalescingHandler", "Transport"],
             ["RefusingHandler", "Transport"],
         ] {
             let channel = try self.channel()
@@ -74,7 +74,9 @@ struct EdgePipelineTests {
     func stream() throws {
         let (config, channel) = (self.config(), try self.channel())
         try config.channelDebuggingCallbacks.onAcceptHTTP2Stream?(channel).wait()
-        let expected = ["StreamEdge", "UnreadAnswersHandler", "RequestRunHandler", "Transport"]
+        let expected = [
+            "StreamEdge", "UnreadAnswersHandler", "RequestCoalescingHandler", "Transport",
+        ]
         #expect(self.handlers(of: channel) == expected)
     }
 }

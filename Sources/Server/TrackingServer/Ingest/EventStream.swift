@@ -20,13 +20,13 @@ final class EventStream: Sendable {
     let allowance: Allowance
     /// The clock for the expiry of the caller's credentials.
     let clock: CredentialClock
-    private let requests: StreamingServerRequest<RequestRun>
+    private let requests: StreamingServerRequest<CoalescedRequests>
     private let acks: AckQueue
 
     init(
         ingest: Ingest, configuration: StreamConfiguration, caller: Principal,
         allowance: Allowance, clock: CredentialClock = .system,
-        requests: StreamingServerRequest<RequestRun>
+        requests: StreamingServerRequest<CoalescedRequests>
     ) {
         self.ingest = ingest
         self.configuration = configuration
@@ -166,7 +166,7 @@ final class EventStream: Sendable {
 
     /// Admits the requests of a run; false once reading must end.
     @inline(never)
-    private func take(_ run: RequestRun, into intake: RequestIntake) async throws -> Bool {
+    private func take(_ run: CoalescedRequests, into intake: RequestIntake) async throws -> Bool {
         for request in run {
             // Otherwise a client that never pauses could keep an expired stream open. Admitted
             // requests that were not submitted have left no trace: the client sends them again.

@@ -17,7 +17,8 @@ struct TrackingService: RegistrableRPCService {
     func registerMethods(with router: inout RPCRouter<some ServerTransport>) {
         typealias Method = Sightline_V1_TrackingService.Method
         router.registerHandler(
-            forMethod: Method.StreamEvents.descriptor, deserializer: RequestRunDeserializer(),
+            forMethod: Method.StreamEvents.descriptor,
+            deserializer: CoalescedRequestsDeserializer(),
             serializer: StreamAnswerSerializer(
                 limits: self.ingest.limits, configuration: self.stream)
         ) { request, context in try self.streamEvents(request, of: context.principal) }
@@ -84,7 +85,7 @@ struct TrackingService: RegistrableRPCService {
     ]
 
     private func streamEvents(
-        _ request: StreamingServerRequest<RequestRun>, of caller: Principal
+        _ request: StreamingServerRequest<CoalescedRequests>, of caller: Principal
     ) throws -> StreamingServerResponse<StreamAnswer> {
         let stream = EventStream(
             ingest: self.ingest, configuration: self.stream, caller: caller,

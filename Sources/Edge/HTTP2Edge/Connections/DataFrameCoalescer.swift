@@ -3,7 +3,7 @@ internal import NIOCore
 /// Joins adjacent small DATA frames of a stream (RFC 9113, section 6.1), in chunks of any size.
 /// Frame boundaries have no meaning to gRPC, and flow control counts bytes: only the cost per frame
 /// changes.
-struct DataFrameJoiner {
+struct DataFrameCoalescer {
     /// Larger payloads are not joined: copying them would cost more than it saves.
     static let maxPayloadBytes = 4 << 10
     /// The maximum payload of a joined frame, which every receiver must accept (section 4.2).
@@ -77,9 +77,9 @@ struct DataFrameJoiner {
                 bigEndian: bytes.loadUnaligned(fromByteOffset: start &+ 5, as: UInt32.self))
         }
 
-        var payload: Int { self.start &+ DataFrameJoiner.headerBytes }
+        var payload: Int { self.start &+ DataFrameCoalescer.headerBytes }
         var end: Int { self.payload &+ self.length }
-        var isSmall: Bool { (1...DataFrameJoiner.maxPayloadBytes).contains(self.length) }
+        var isSmall: Bool { (1...DataFrameCoalescer.maxPayloadBytes).contains(self.length) }
     }
 
     /// The output for one chunk; copying starts with the first frames that can be joined.
@@ -105,7 +105,7 @@ struct DataFrameJoiner {
                 return
             }
             guard let last = self.last, last.streamID == frame.streamID,
-                self.length &+ frame.length <= DataFrameJoiner.maxJoinedBytes
+                self.length &+ frame.length <= DataFrameCoalescer.maxJoinedBytes
             else {
                 self.last = frame
                 self.length = frame.length
@@ -116,7 +116,7 @@ struct DataFrameJoiner {
             self.output = nil  // Uniquely referenced: no copy on write.
             output.writeBytes(self.bytes[self.copied..<frame.start])
             if self.header < 0 {
-                self.header = output.writerIndex &- last.length &- DataFrameJoiner.headerBytes
+                self.header = output.writerIndex &- last.length &- DataFrameCoalescer.headerBytes
             }
             output.writeBytes(self.bytes[frame.payload..<frame.end])
             self.copied = frame.end
@@ -137,11 +137,11 @@ struct DataFrameJoiner {
 }
 
 /// Applies a joiner to a connection's bytes, in front of the HTTP/2 handler.
-final class DataFrameJoiningHandler: ChannelInboundHandler {
+final class DataFrameCoalescingHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    private var joiner = DataFrameJoiner()
+    private var joiner = DataFrameCoalescer()
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let chunk = self.joiner.join(

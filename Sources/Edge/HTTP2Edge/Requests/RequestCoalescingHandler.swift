@@ -4,9 +4,9 @@ internal import NIOHTTP2
 
 /// Joins the requests of a burst in each HTTP/2 stream, before the transport spends buffers, locks
 /// and task switches on each. Complete, uncompressed messages are collected until the burst ends
-/// and passed on as one (`RequestRun`). Everything else passes unchanged, in order. So does an
-/// incomplete message: holding its frames would keep the whole read buffer alive.
-final class RequestRunHandler: ChannelInboundHandler {
+/// and passed on as one (`CoalescedRequests`). Everything else passes unchanged, in order. So does
+/// an incomplete message: holding its frames would keep the whole read buffer alive.
+final class RequestCoalescingHandler: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias InboundOut = HTTP2Frame.FramePayload
 
@@ -18,7 +18,7 @@ final class RequestRunHandler: ChannelInboundHandler {
     private let path: String
     private var isCollecting = false
     /// The messages in the collected frames.
-    private var messages = MessageCounter(maxBytes: RequestRunHandler.maxMessageBytes)
+    private var messages = MessageCounter(maxBytes: RequestCoalescingHandler.maxMessageBytes)
     private var frames: [ByteBuffer] = []
 
     /// Creates a handler that joins the requests of the method at `path`.

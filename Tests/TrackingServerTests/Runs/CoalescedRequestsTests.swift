@@ -11,7 +11,7 @@ internal import Testing
 @testable internal import HTTP2Edge
 @testable internal import TrackingServer
 
-struct RequestRunTests {
+struct CoalescedRequestsTests {
     // MARK: A run's requests
 
     @Test(
@@ -27,7 +27,7 @@ struct RequestRunTests {
             ([1, 0, 0, 0, 1, 7], [[1, 0, 0, 0, 1, 7]]),
         ] as [([UInt8], [[UInt8]])])
     func requests(_ message: [UInt8], _ requests: [[UInt8]]) {
-        #expect(RequestRun(GRPCNIOTransportBytes(message)).map(\.bytes) == requests)
+        #expect(CoalescedRequests(GRPCNIOTransportBytes(message)).map(\.bytes) == requests)
     }
 
     // MARK: What the handler joins
@@ -38,7 +38,7 @@ struct RequestRunTests {
     private func passed(
         _ bursts: [[[UInt8]]], path: String? = nil, encoding: String? = nil, ends: Bool = false
     ) throws -> [[UInt8]] {
-        let channel = EmbeddedChannel(handler: RequestRunHandler(path: self.path))
+        let channel = EmbeddedChannel(handler: RequestCoalescingHandler(path: self.path))
         var headers: HPACKHeaders = [":path": path ?? self.path]
         if let encoding { headers.add(name: "grpc-encoding", value: encoding) }
         channel.pipeline.fireChannelRead(HTTP2Frame.FramePayload.headers(.init(headers: headers)))
@@ -120,7 +120,7 @@ struct RequestRunTests {
     @Test("a stream that the transport closes over a frame gets no frame twice")
     func closedMeanwhile() throws {
         let closer = FirstFrameCloser()
-        let channel = EmbeddedChannel(handlers: [RequestRunHandler(path: self.path), closer])
+        let channel = EmbeddedChannel(handlers: [RequestCoalescingHandler(path: self.path), closer])
         try channel.connect(to: SocketAddress(unixDomainSocketPath: "/closer")).wait()
         let headers: HPACKHeaders = [":path": self.path]
         channel.pipeline.fireChannelRead(HTTP2Frame.FramePayload.headers(.init(headers: headers)))
@@ -179,8 +179,10 @@ struct RequestRunTests {
                 if Bool.random(using: &generator) { bursts.append([]) }
             }
             let stream = try self.passed(bursts).flatMap { $0 }
-            let messages = RequestRun(GRPCNIOTransportBytes(stream)).map(\.bytes)
-            let unfolded = messages.flatMap { RequestRun(GRPCNIOTransportBytes($0)).map(\.bytes) }
+            let messages = CoalescedRequests(GRPCNIOTransportBytes(stream)).map(\.bytes)
+            let unfolded = messages.flatMap {
+                CoalescedRequests(GRPCNIOTransportBytes($0)).map(\.bytes)
+            }
             #expect(unfolded == requests)
         }
     }

@@ -5,9 +5,9 @@ package import GRPCCore
 ///
 /// A run is a message whose body is a sequence of gRPC messages with their prefixes: a byte 0 (not
 /// compressed) and the length (4 bytes, big-endian). A protobuf message never starts with 0, so any
-/// other first byte means a single request. `RequestRunHandler` creates runs. A client may send the
-/// same bytes itself, with the same effect; a malformed run is one malformed request.
-package struct RequestRun: Sendable {
+/// other first byte means a single request. `RequestCoalescingHandler` creates runs. A client may
+/// send the same bytes itself, with the same effect; a malformed run is one malformed request.
+package struct CoalescedRequests: Sendable {
     private let bytes: RequestBuffer
     private let isRun: Bool
 
@@ -20,7 +20,7 @@ package struct RequestRun: Sendable {
     package var framedBytes: Int { LengthPrefixedMessages.prefixBytes &+ self.bytes.count }
 }
 
-extension RequestRun: Sequence {
+extension CoalescedRequests: Sequence {
     /// Iterates over the requests in order.
     package func makeIterator() -> Iterator { Iterator(bytes: self.bytes, isRun: self.isRun) }
 
@@ -55,12 +55,14 @@ extension RequestRun: Sequence {
 }
 
 /// Deserializes messages of a stream that may be runs.
-package struct RequestRunDeserializer: MessageDeserializer {
+package struct CoalescedRequestsDeserializer: MessageDeserializer {
     /// Creates a deserializer; it has no state.
     package init() {}
 
     /// Wraps the bytes without decoding them.
-    package func deserialize(_ serializedMessageBytes: some GRPCContiguousBytes) -> RequestRun {
-        RequestRun(serializedMessageBytes)
+    package func deserialize(_ serializedMessageBytes: some GRPCContiguousBytes)
+        -> CoalescedRequests
+    {
+        CoalescedRequests(serializedMessageBytes)
     }
 }

@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import HTTP2Edge
 @testable internal import TrackingServer
 
-struct DataFrameJoinerTests {
+struct DataFrameCoalescerTests {
     private static let preface = [UInt8]("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
     /// A frame; type 0 is DATA.
@@ -20,7 +20,7 @@ struct DataFrameJoinerTests {
 
     /// What a connection's chunks become, after its preface.
     private func joined(_ chunks: [[UInt8]]) -> [UInt8] {
-        var joiner = DataFrameJoiner()
+        var joiner = DataFrameCoalescer()
         let allocator = ByteBufferAllocator()
         _ = joiner.join(ByteBuffer(bytes: Self.preface), allocator: allocator)
         return chunks.flatMap { chunk in
