@@ -34,7 +34,7 @@ struct RequestIntakeTests {
         // An unparsable message has no sequence to check, and is held like any other.
         try intake.admit(RequestBuffer([UInt8](repeating: 0xff, count: row.count)))
         #expect(intake.isDue == row.isDue)
-        intake.handOn()
+        intake.submit()
         #expect(!intake.isDue)
     }
 

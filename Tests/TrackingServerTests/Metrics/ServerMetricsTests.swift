@@ -148,7 +148,7 @@ struct ServerMetricsTests {
                     quotas: try TenantQuotas(QuotaConfiguration()), metrics: metrics),
                 tenant: .standard, acks: acks, metadata: [:])
             try intake.admit(RequestBuffer(try TestEvents.request(1, [TestEvents.push("no good")])))
-            intake.handOn()
+            intake.submit()
             acks.abandon()
         }
         await journal.close()

@@ -74,8 +74,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
         guard !self.isReading else { return self.waiting.append(self.unwrapInboundIn(data)) }
         self.isReading = true
         self.isReadOpen = true
-        self.handOn(self.unwrapInboundIn(data), context)
-        while !self.waiting.isEmpty { self.handOn(self.waiting.removeFirst(), context) }
+        self.forward(self.unwrapInboundIn(data), context)
+        while !self.waiting.isEmpty { self.forward(self.waiting.removeFirst(), context) }
         self.isReading = false
         if let handshake = self.timers.handshake, self.inbound.isGreeted {
             handshake.cancel()
@@ -122,7 +122,7 @@ extension ConnectionGuard {
         context.eventLoop.assumeIsolated().execute { context.fireChannelReadComplete() }
     }
 
-    private func handOn(_ chunk: ByteBuffer, _ context: ChannelHandlerContext) {
+    private func forward(_ chunk: ByteBuffer, _ context: ChannelHandlerContext) {
         var offset = 0
         while !self.isOver,
             let piece = self.inbound.next(chunk.readableBytesUInt8Span, from: &offset)

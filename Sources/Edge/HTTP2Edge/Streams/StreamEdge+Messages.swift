@@ -39,7 +39,7 @@ extension StreamEdge {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        self.handOn(context)
+        self.forward(context)
         self.watch(context)
         context.fireChannelReadComplete()
         if self.hasEnded { context.read() }
@@ -49,13 +49,13 @@ extension StreamEdge {
     func read(context: ChannelHandlerContext) {
         guard self.inflater != nil else { return context.read() }
         self.isWanted = true
-        self.handOn(context)
+        self.forward(context)
         self.readMore(context)
     }
 
     /// Reads from the connection if no pending message could satisfy the demand.
     private func readMore(_ context: ChannelHandlerContext) {
-        if self.isWanted, !self.isHandingOn, !self.isResting { context.read() }
+        if self.isWanted, !self.isForwarding, !self.isResting { context.read() }
     }
 
     /// Counts buffered bytes; ends the call if they exceed the limit.
@@ -70,13 +70,13 @@ extension StreamEdge {
 
     /// Passes on inflated messages while the reader has demand, which it signals by `read` after
     /// each batch.
-    private func handOn(_ context: ChannelHandlerContext) {
-        guard !self.isHandingOn, !self.isResting else { return }
-        self.isHandingOn = true
-        defer { self.isHandingOn = false }
+    private func forward(_ context: ChannelHandlerContext) {
+        guard !self.isForwarding, !self.isResting else { return }
+        self.isForwarding = true
+        defer { self.isForwarding = false }
         var turnBytes = 0
         while self.isWanted, let inflater = self.inflater,
-            let bytes = self.handOnBatch(of: inflater, context)
+            let bytes = self.forwardBatch(of: inflater, context)
         {
             self.isWanted = false
             context.fireChannelReadComplete()
@@ -93,7 +93,7 @@ extension StreamEdge {
             self.isResting = false
             // The rest of the request is read and dropped.
             guard !self.hasEnded else { return context.read() }
-            self.handOn(context)
+            self.forward(context)
             self.watch(context)
             self.readMore(context)
         }
@@ -102,7 +102,7 @@ extension StreamEdge {
     /// Passes on a batch of messages, or the half-close after the last one.
     ///
     /// - Returns: the bytes passed on; nil if no message is complete, or the call has ended.
-    private func handOnBatch(
+    private func forwardBatch(
         of inflater: MessageInflater, _ context: ChannelHandlerContext
     ) -> Int? {
         var bytes = 0

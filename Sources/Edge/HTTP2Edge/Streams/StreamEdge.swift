@@ -40,7 +40,7 @@ final class StreamEdge: ChannelDuplexHandler {
     private(set) var isStream = false
     /// Whether the reader has demand, and whether messages are being passed on.
     var isWanted = false
-    var isHandingOn = false
+    var isForwarding = false
     /// Whether the event loop's other streams have their turn.
     var isResting = false
 

@@ -150,7 +150,7 @@ final class EventStream: Sendable {
             }
             self.acks.endReading(.byClient)
         } catch {
-            intake.handOn()
+            intake.submit()
             let (events, bytes) = intake.takeCounts()
             self.allowance.count(events: events, bytes: bytes)
             self.acks.endReading(.failed(error))
@@ -173,15 +173,15 @@ final class EventStream: Sendable {
             if self.acks.isReadingOver { return false }
             try intake.admit(request)
             guard intake.isDue || self.allowance.isLimited else { continue }
-            try await self.handOn(intake)
+            try await self.submit(intake)
         }
-        try await self.handOn(intake)
+        try await self.submit(intake)
         return true
     }
 
     /// Submits the admitted requests, and waits for room.
-    private func handOn(_ intake: RequestIntake) async throws {
-        intake.handOn()
+    private func submit(_ intake: RequestIntake) async throws {
+        intake.submit()
         if !intake.hasRoom { await intake.waitForRoom() }
         // A journal that fills up slows clients down first: one request at a time.
         if self.ingest.journal.isNearlyFull { await self.acks.waitForIdle() }

@@ -88,7 +88,7 @@ final class RequestIntake {
     }
 
     /// Submits the admitted requests.
-    func handOn() {
+    func submit() {
         guard !self.arrivals.isEmpty else { return }
         self.ingest.metrics.countAdmission(
             bytes: self.runBytes, nanoseconds: MonotonicClock.nanoseconds() &- self.runStart)
