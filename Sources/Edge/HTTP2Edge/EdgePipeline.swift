@@ -98,8 +98,8 @@ package struct EdgePipeline: Sendable {
         try self.addHandlers(toConnection: connection)
     }
 
-    /// The handlers of a connection: TLS where there is any, the guard, the joiner, and then the
-    /// transport's own, HTTP/2 first.
+    /// The handlers of a connection: TLS where there is any, the guard, and then the transport's
+    /// own, HTTP/2 first.
     private func addHandlers(toConnection connection: any Channel) throws {
         let pipeline = connection.pipeline.syncOperations
         let tls = try? pipeline.handler(type: NIOSSLServerHandler.self)
@@ -108,8 +108,7 @@ package struct EdgePipeline: Sendable {
         let handlers: [any ChannelHandler] =
             [failures].compactMap(\.self) + [
                 ConnectionGuard(
-                    self.connections, maxAge: self.drawnAge(), onEnd: self.connectionEnds.count),
-                DataFrameCoalescingHandler(),
+                    self.connections, maxAge: self.drawnAge(), onEnd: self.connectionEnds.count)
             ]
         try pipeline.addHandlers(handlers, position: tls.map { .after($0) } ?? .first)
     }

@@ -1,6 +1,6 @@
 // Fuzzes the joining of DATA frames and the counting of their messages. The first bytes of an input
 // are chunk sizes, the rest is frames. Joining must preserve the bytes of each stream and the
-// position of all other frames.
+// position of all other frames, and remove the PINGs that the frame reader removes.
 internal import NIOCore
 
 @testable internal import HTTP2Edge
@@ -9,17 +9,21 @@ internal import NIOCore
 enum JoinedFramesFuzzer {
     static func run(_ input: [UInt8]) {
         var reader = ProgramReader(input)
-        let sizes = reader.raw(Int(reader.byte() & 7)).map { Int($0) }
+        let choices = reader.byte()
+        let sizes = reader.raw(Int(choices & 7)).map { Int($0) }
         let frames = reader.isAtEnd ? [] : Self.frames(&reader)
-        let bytes = Wire.preface + frames
-        let joined = Self.joined(bytes, sizes)
-        let (expected, actual) = (Frames(bytes), Frames(joined))
-        guard expected == actual else {
-            fatalError("in chunks of \(sizes): \(actual), not \(expected)")
+        let greeting = choices & 8 == 0 ? [] : Wire.frame(.settings, payload: [])
+        let bytes = Wire.preface + greeting + frames
+        let (whole, joined) = (Passage(unjoined: bytes), Passage(joined: bytes, sizes))
+        let (expected, actual) = (Frames(whole.bytes), Frames(joined.bytes))
+        guard expected == actual, whole.pings == joined.pings else {
+            fatalError("in chunks of \(sizes): \(actual), \(joined.pings), not \(expected)")
         }
         guard
-            Frames(joined, isMerged: false).longest
-                <= max(DataFrameCoalescer.maxJoinedBytes, Frames(bytes, isMerged: false).longest)
+            Frames(joined.bytes, isMerged: false).longest
+                <= max(
+                    DataFrameCoalescer.maxJoinedBytes,
+                    Frames(whole.bytes, isMerged: false).longest)
         else { fatalError("a joined frame is longer than any receiver has to take") }
         self.checkMessages(reader.isAtEnd ? frames : frames + reader.counted(), sizes)
     }
@@ -40,14 +44,34 @@ enum JoinedFramesFuzzer {
         return bytes + reader.counted()
     }
 
-    private static func joined(_ bytes: [UInt8], _ sizes: [Int]) -> [UInt8] {
-        var joiner = DataFrameCoalescer()
-        var joined: [UInt8] = []
-        for chunk in Self.chunks(bytes, sizes) {
-            let buffer = joiner.join(ByteBuffer(bytes: chunk), allocator: ByteBufferAllocator())
-            joined += buffer.readableBytesView
+    /// What passes of a connection's bytes, and the PINGs to answer.
+    private struct Passage {
+        var bytes: [UInt8] = []
+        var pings: [UInt64] = []
+
+        init(unjoined bytes: [UInt8]) {
+            var reader = HTTP2FrameReader(side: .client)
+            var offset = 0
+            while let piece = reader.next(bytes.span, from: &offset) {
+                switch piece {
+                case .frame(_, let range), .part(let range): self.bytes += bytes[range]
+                case .header(let header): self.bytes += header.bytes
+                case .ping(let data): self.pings.append(data)
+                }
+            }
         }
-        return joined
+
+        init(joined bytes: [UInt8], _ sizes: [Int]) {
+            var gate = FrameGate()
+            for chunk in JoinedFramesFuzzer.chunks(bytes, sizes) {
+                let chunk = ByteBuffer(bytes: chunk)
+                var offset = 0
+                while let step = gate.next(in: chunk, from: &offset) {
+                    if let bytes = step.bytes { self.bytes += bytes.readableBytesView }
+                    if let ping = step.ping { self.pings.append(ping) }
+                }
+            }
+        }
     }
 
     /// Chunks of the given sizes, repeated; a single chunk if there are none.

@@ -39,31 +39,25 @@ struct EdgePipelineTests {
     private func handlers(of channel: EmbeddedChannel) -> [String] {
         let text = channel.pipeline.debugDescription
         let names = [
-            "ConnectionGuard", "DataFrameCoalescingHandler", "RefusingHandler", "StreamEdge",
-            "UnreadAnswersHandler", "RequestCoalescingHandler", "Transport",
+            "ConnectionGuard", "RefusingHandler", "StreamEdge", "UnreadAnswersHandler",
+            "RequestCoalescingHandler", "Transport",
         ]
         return names.compactMap { name in text.firstRange(of: name).map { ($0.lowerBound, name) } }
             .sorted { $0.0 < $1.0 }
             .map(\.1)
     }
 
-    @Test("a connection is guarded before its frames are joined, and both before the transport")
+    @Test("a connection is guarded before the transport")
     func connection() throws {
         let (config, channel) = (self.config(), try self.channel())
         try config.channelDebuggingCallbacks.onAcceptTCPConnection?(channel).wait()
-        #expect(
-            self.handlers(of: channel) == [
-                "ConnectionGuard", "DataFrameCoalescingHandler", "Transport",
-            ])
+        #expect(self.handlers(of: channel) == ["ConnectionGuard", "Transport"])
     }
 
     @Test("a connection beyond the limit is refused, with nothing else in front of the transport")
     func refusedConnection() throws {
         let config = self.config()
-        for handlers in [
-            ["ConnectionGuard", "DataFrameCoalescingHandler", "Transport"],
-            ["RefusingHandler", "Transport"],
-        ] {
+        for handlers in [["ConnectionGuard", "Transport"], ["RefusingHandler", "Transport"]] {
             let channel = try self.channel()
             try config.channelDebuggingCallbacks.onAcceptTCPConnection?(channel).wait()
             #expect(self.handlers(of: channel) == handlers)
