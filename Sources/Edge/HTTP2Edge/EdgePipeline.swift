@@ -130,8 +130,8 @@ package struct EdgePipeline: Sendable {
 
     // MARK: Streams
 
-    /// The handlers of a stream: its edge, the watch over unread answers, what joins requests, and
-    /// then the transport's own, gRPC's framing first.
+    /// The handlers of a stream: its edge, the watch over unread answers, and then the transport's
+    /// own, gRPC's framing first.
     private func addHandlers(to stream: any Channel) throws {
         let handlers: [any ChannelHandler] = [
             StreamEdge(
@@ -139,7 +139,6 @@ package struct EdgePipeline: Sendable {
                 metadataLimit: MetadataLimit(maxBytes: self.configuration.metadataBytes),
                 compressors: self.compressors, termination: self.termination),
             UnreadAnswersHandler(timeout: TimeAmount(self.configuration.answerTimeout)),
-            RequestCoalescingHandler(path: self.messageLimits.streamPath),
         ]
         try stream.pipeline.syncOperations.addHandlers(handlers, position: .first)
         // No guard where the connection has gone meanwhile: then nothing is to be counted.

@@ -1,6 +1,7 @@
-// Fuzzes the joining of DATA frames and the counting of their messages. The first bytes of an input
-// are chunk sizes, the rest is frames. Joining must preserve the bytes of each stream and the
-// position of all other frames, and remove the PINGs that the frame reader removes.
+// Fuzzes the joining of DATA frames, and the counting and joining of their messages. The first bytes
+// of an input are chunk sizes, the rest is frames. Joining must preserve the bytes of each stream and
+// the position of all other frames, and remove the PINGs that the frame reader removes. Of messages,
+// complete ones alone may be joined, and none may change.
 internal import NIOCore
 
 @testable internal import HTTP2Edge
@@ -25,7 +26,9 @@ enum JoinedFramesFuzzer {
                     DataFrameCoalescer.maxJoinedBytes,
                     Frames(whole.bytes, isMerged: false).longest)
         else { fatalError("a joined frame is longer than any receiver has to take") }
-        self.checkMessages(reader.isAtEnd ? frames : frames + reader.counted(), sizes)
+        let messages = reader.isAtEnd ? frames : frames + reader.counted()
+        self.checkMessages(messages, sizes)
+        self.checkRequests(messages, sizes)
     }
 
     /// DATA frames mostly, and arbitrary bytes at the end.
@@ -89,7 +92,7 @@ enum JoinedFramesFuzzer {
 
     /// Whether messages are counted the same in one piece and in chunks.
     private static func checkMessages(_ bytes: [UInt8], _ sizes: [Int]) {
-        var counter = MessageCounter(maxBytes: .max)
+        var counter = MessageCounter(maxBytes: .max, maxCoalescedBytes: .max)
         var isFit = true
         for chunk in Self.chunks(bytes, sizes) {
             isFit = chunk.withUnsafeBytes { counter.advance(over: $0) } && isFit
@@ -98,6 +101,56 @@ enum JoinedFramesFuzzer {
         let isWhole = isFit && counter.isAtStart && !bytes.isEmpty
         guard (count != nil) == isWhole, count == nil || count == counter.count else {
             fatalError("\(counter.count) messages in pieces, and as a whole \(count ?? -1)")
+        }
+    }
+}
+
+extension JoinedFramesFuzzer {
+    /// Whether what passes of a stream is its bytes, in pieces, with a prefix before some whole
+    /// messages. A burst ends behind each chunk of odd size.
+    private static func checkRequests(_ bytes: [UInt8], _ sizes: [Int]) {
+        var counter = MessageCounter(maxBytes: .max, maxCoalescedBytes: 300)
+        var coalescer = RequestCoalescer()
+        var output = Output(bytes)
+        for chunk in Self.chunks(bytes, sizes) {
+            let (count, countedBytes) = (counter.count, counter.bytes)
+            let isContinued = !counter.isAtStart
+            let isFit = chunk.withUnsafeBytes { counter.advance(over: $0) }
+            let isHeld = coalescer.add(
+                ByteBuffer(bytes: chunk), messages: counter.count - count,
+                bytes: counter.bytes - countedBytes, isContinued: isContinued, isFit: isFit)
+            if chunk.count % 2 == 1 { coalescer.endBurst() }
+            while let piece = coalescer.next() { output.take([UInt8](piece.readableBytesView)) }
+            if !isHeld { output.take(Array(chunk)) }
+        }
+        coalescer.endBurst()
+        while let piece = coalescer.next() { output.take([UInt8](piece.readableBytesView)) }
+        guard output.isOver else { fatalError("in chunks of \(sizes), bytes stay behind") }
+    }
+
+    /// What passes of a stream's bytes.
+    private struct Output {
+        private var rest: ArraySlice<UInt8>
+        private var counter = MessageCounter(maxBytes: .max)
+
+        var isOver: Bool { self.rest.isEmpty }
+
+        init(_ bytes: [UInt8]) { self.rest = bytes[...] }
+
+        mutating func take(_ piece: [UInt8]) {
+            guard !self.rest.starts(with: piece) else { return self.skip(piece.count) }
+            let body = Array(piece.dropFirst(LengthPrefixedMessages.prefixBytes))
+            let prefix = [0] + Wire.bytes(UInt32(body.count))
+            let count = body.withUnsafeBytes { LengthPrefixedMessages.count(in: $0) }
+            guard self.counter.isAtStart, piece.starts(with: prefix), count ?? 0 > 1,
+                self.rest.starts(with: body)
+            else { fatalError("\(piece) passes, where \(self.rest) is due") }
+            self.skip(body.count)
+        }
+
+        private mutating func skip(_ count: Int) {
+            _ = self.rest.prefix(count).withUnsafeBytes { self.counter.advance(over: $0) }
+            self.rest = self.rest.dropFirst(count)
         }
     }
 }

@@ -39,8 +39,7 @@ struct EdgePipelineTests {
     private func handlers(of channel: EmbeddedChannel) -> [String] {
         let text = channel.pipeline.debugDescription
         let names = [
-            "ConnectionGuard", "RefusingHandler", "StreamEdge", "UnreadAnswersHandler",
-            "RequestCoalescingHandler", "Transport",
+            "ConnectionGuard", "RefusingHandler", "StreamEdge", "UnreadAnswersHandler", "Transport",
         ]
         return names.compactMap { name in text.firstRange(of: name).map { ($0.lowerBound, name) } }
             .sorted { $0.0 < $1.0 }
@@ -64,13 +63,10 @@ struct EdgePipelineTests {
         }
     }
 
-    @Test("a stream has its edge first, then the watch over its answers, then what joins requests")
+    @Test("a stream has its edge first, then the watch over its answers")
     func stream() throws {
         let (config, channel) = (self.config(), try self.channel())
         try config.channelDebuggingCallbacks.onAcceptHTTP2Stream?(channel).wait()
-        let expected = [
-            "StreamEdge", "UnreadAnswersHandler", "RequestCoalescingHandler", "Transport",
-        ]
-        #expect(self.handlers(of: channel) == expected)
+        #expect(self.handlers(of: channel) == ["StreamEdge", "UnreadAnswersHandler", "Transport"])
     }
 }

@@ -25,9 +25,19 @@ struct MessageLimitsTests {
         var wanted = 0
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            guard case .data(let frame) = self.unwrapInboundIn(data) else { return }
-            if frame.data.readableBytes > 0 { self.messages += 1 }
+            guard case .data(let frame) = self.unwrapInboundIn(data),
+                case .byteBuffer(let bytes) = frame.data
+            else { return }
+            if bytes.readableBytes > 0 { self.messages += Self.requests(in: bytes) }
             self.hasEnded = frame.endStream
+        }
+
+        /// How many requests a message is, which the edge may have joined.
+        private static func requests(in message: ByteBuffer) -> Int {
+            message.withUnsafeReadableBytes { bytes in
+                let body = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(5))
+                return LengthPrefixedMessages.count(in: body) ?? 1
+            }
         }
 
         func channelReadComplete(context: ChannelHandlerContext) {

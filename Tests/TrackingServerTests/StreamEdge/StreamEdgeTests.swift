@@ -25,6 +25,21 @@ struct StreamEdgeTests {
         }
     }
 
+    /// Closes the stream as the first DATA frame comes.
+    private final class FirstFrameCloser: ChannelInboundHandler {
+        typealias InboundIn = HTTP2Frame.FramePayload
+
+        private(set) var frames: [[UInt8]] = []
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            guard case .data(let frame) = self.unwrapInboundIn(data),
+                case .byteBuffer(let bytes) = frame.data
+            else { return }
+            self.frames.append([UInt8](bytes.readableBytesView))
+            if self.frames.count == 1 { context.close(promise: nil) }
+        }
+    }
+
     private static let metadataLimit = MetadataLimit(maxBytes: 1000)
     private static let limits = {
         var configuration = EdgeConfiguration()
@@ -90,6 +105,21 @@ struct StreamEdgeTests {
             Issue.record("no reset after the status")
             return
         }
+        #expect(!channel.isActive)
+    }
+
+    @Test("a stream that the library closes over a frame gets no frame twice")
+    func closedMeanwhile() throws {
+        let closer = FirstFrameCloser()
+        let channel = try self.channel(nil, closer)
+        try channel.writeInbound(self.headers([":path": TrackingService.streamPath]))
+        for frame in [[0, 0, 0], [0, 9, 1]] as [[UInt8]] {
+            channel.pipeline.fireChannelRead(
+                Frame.data(.init(data: .byteBuffer(ByteBuffer(bytes: frame)))))
+        }
+        #expect(closer.frames.isEmpty)
+        channel.pipeline.fireChannelReadComplete()
+        #expect(closer.frames == [[0, 0, 0], [0, 9, 1]])
         #expect(!channel.isActive)
     }
 

@@ -28,7 +28,7 @@ enum LengthPrefixedMessages {
 
 /// Follows the framing across a stream's DATA frames and counts complete messages.
 struct MessageCounter {
-    /// Messages completed since `forget`.
+    /// The number of complete messages.
     private(set) var count = 0
     /// Their bytes, including prefixes.
     private(set) var bytes = 0
@@ -36,14 +36,22 @@ struct MessageCounter {
     private(set) var hasTooLarge = false
 
     private let maxBytes: Int
+    private let maxCoalescedBytes: Int
     /// The bytes of the current message's prefix, and the length parsed from them so far.
     private var prefix = 0
     private var length: UInt32 = 0
     /// The message's remaining bytes after the prefix.
     private var remaining = 0
 
-    /// Creates a counter; a message, with its prefix, may have `maxBytes`.
-    init(maxBytes: Int) { self.maxBytes = maxBytes }
+    /// Creates a counter.
+    ///
+    /// - Parameters:
+    ///   - maxBytes: the maximum bytes of a message with its prefix.
+    ///   - maxCoalescedBytes: the same for messages that may be coalesced.
+    init(maxBytes: Int, maxCoalescedBytes: Int = RequestCoalescer.maxMessageBytes) {
+        self.maxBytes = maxBytes
+        self.maxCoalescedBytes = maxCoalescedBytes
+    }
 
     /// Whether the next byte starts a message.
     var isAtStart: Bool { self.prefix == 0 }
@@ -56,11 +64,8 @@ struct MessageCounter {
             ? self.prefix : self.messageBytes &- self.remaining
     }
 
-    /// Resets the counts of completed messages.
-    mutating func forget() { (self.count, self.bytes) = (0, 0) }
-
-    /// Processes the next bytes of the stream; false if a message that begins in them is compressed
-    /// or too large.
+    /// Processes the next bytes of the stream; returns whether all messages that begin in them may
+    /// be coalesced: false if one is compressed or too large for that.
     mutating func advance(over bytes: UnsafeRawBufferPointer) -> Bool {
         var isFit = true
         var offset = 0
@@ -70,10 +75,8 @@ struct MessageCounter {
                 self.readPrefix(bytes, &offset)
                 guard self.prefix == LengthPrefixedMessages.prefixBytes else { return isFit }
                 self.remaining = Int(self.length)
-                if self.messageBytes > self.maxBytes {
-                    self.hasTooLarge = true
-                    isFit = false
-                }
+                if self.messageBytes > self.maxCoalescedBytes { isFit = false }
+                if self.messageBytes > self.maxBytes { self.hasTooLarge = true }
             }
             let step = Swift.min(self.remaining, bytes.count &- offset)
             self.remaining &-= step

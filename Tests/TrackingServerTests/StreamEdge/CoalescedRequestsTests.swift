@@ -2,9 +2,7 @@
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import NIOCore
-internal import NIOEmbedded
 internal import NIOHPACK
-internal import NIOHTTP2
 internal import TestSupport
 internal import Testing
 
@@ -30,37 +28,22 @@ struct CoalescedRequestsTests {
         #expect(CoalescedRequests(GRPCNIOTransportBytes(message)).map(\.bytes) == requests)
     }
 
-    // MARK: What the handler joins
+    // MARK: What is joined
 
     private let path = "/sightline.v1.TrackingService/StreamEvents"
 
-    /// Bursts of DATA frames in; the DATA frames that the transport gets.
+    /// Bursts of DATA frames in; the DATA frames that the library gets.
     private func passed(
-        _ bursts: [[[UInt8]]], path: String? = nil, encoding: String? = nil, ends: Bool = false
+        _ bursts: [[[UInt8]]], path: String? = nil, ends: Bool = false
     ) throws -> [[UInt8]] {
-        let channel = EmbeddedChannel(handler: RequestCoalescingHandler(path: self.path))
-        var headers: HPACKHeaders = [":path": path ?? self.path]
-        if let encoding { headers.add(name: "grpc-encoding", value: encoding) }
-        channel.pipeline.fireChannelRead(HTTP2Frame.FramePayload.headers(.init(headers: headers)))
+        var call = TestCall(path ?? self.path)
         for burst in bursts {
-            for frame in burst {
-                channel.pipeline.fireChannelRead(Self.data(frame, ends: false))
-            }
-            channel.pipeline.fireChannelReadComplete()
+            for frame in burst { call.receive(frame) }
+            call.endBurst()
         }
-        if ends { channel.pipeline.fireChannelRead(Self.data([], ends: true)) }
-        var passed: [[UInt8]] = []
-        while let payload = try channel.readInbound(as: HTTP2Frame.FramePayload.self) {
-            guard case .data(let data) = payload, case .byteBuffer(let buffer) = data.data else {
-                continue
-            }
-            passed.append([UInt8](buffer.readableBytesView))
-        }
-        return passed
-    }
-
-    private static func data(_ bytes: [UInt8], ends: Bool) -> HTTP2Frame.FramePayload {
-        .data(.init(data: .byteBuffer(ByteBuffer(bytes: bytes)), endStream: ends))
+        if ends { call.receive([], isEnd: true) }
+        #expect(call.refusal == nil)
+        return call.passed
     }
 
     @Test("a burst of small requests is one message, and each burst has its own")
@@ -72,12 +55,21 @@ struct CoalescedRequestsTests {
         #expect(try self.passed([[one + two]]) == [framed(one + two)])
     }
 
-    @Test("what has another path or a message encoding passes through as it came")
+    @Test("what has another path passes through as it came")
     func others() throws {
         let burst = [framed([1]), framed([2])]
         #expect(try self.passed([burst], path: "/grpc.health.v1.Health/Check") == burst)
-        #expect(try self.passed([burst], encoding: "gzip") == burst)
-        #expect(try self.passed([burst], encoding: "identity") == [framed(burst[0] + burst[1])])
+    }
+
+    @Test("inflated requests are joined too")
+    func inflated() throws {
+        var call = TestCall(self.path, isCompressed: true)
+        call.receive([7])
+        let begins = call.machine.beginTurn()
+        #expect(begins)
+        for message in [framed([1]), framed([2])] { call.receiveInflated(message) }
+        call.endBurst()
+        #expect(call.passed == [framed(framed([1]) + framed([2]))])
     }
 
     @Test("the end of a stream comes after all that came before it")
@@ -115,21 +107,6 @@ struct CoalescedRequestsTests {
         #expect(
             try self.passed([[Array(three.prefix(6))], [three.suffix(2) + one, two + three]])
                 == [Array(three.prefix(6)), three.suffix(2) + one, framed(two + three)])
-    }
-
-    @Test("a stream that the transport closes over a frame gets no frame twice")
-    func closedMeanwhile() throws {
-        let closer = FirstFrameCloser()
-        let channel = EmbeddedChannel(handlers: [RequestCoalescingHandler(path: self.path), closer])
-        try channel.connect(to: SocketAddress(unixDomainSocketPath: "/closer")).wait()
-        let headers: HPACKHeaders = [":path": self.path]
-        channel.pipeline.fireChannelRead(HTTP2Frame.FramePayload.headers(.init(headers: headers)))
-        for frame in [[0, 0, 0], [0, 9, 1]] as [[UInt8]] {
-            channel.pipeline.fireChannelRead(Self.data(frame, ends: false))
-        }
-        channel.pipeline.fireChannelReadComplete()
-        #expect(closer.frames == [[0, 0, 0], [0, 9, 1]])
-        #expect(!channel.isActive)
     }
 
     @Test("a message that is compressed by itself passes through, with what came before it")
@@ -185,21 +162,6 @@ struct CoalescedRequestsTests {
             }
             #expect(unfolded == requests)
         }
-    }
-}
-
-/// Closes its channel as the first DATA frame comes.
-private final class FirstFrameCloser: ChannelInboundHandler {
-    typealias InboundIn = HTTP2Frame.FramePayload
-
-    private(set) var frames: [[UInt8]] = []
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard case .data(let frame) = self.unwrapInboundIn(data),
-            case .byteBuffer(let bytes) = frame.data
-        else { return }
-        self.frames.append([UInt8](bytes.readableBytesView))
-        if self.frames.count == 1 { context.close(promise: nil) }
     }
 }
 
