@@ -52,7 +52,11 @@ package final class BufferedBytes: Sendable {
         return nil
     }
 
-    /// The header that carries a call's number from the edge through the library to its reader.
+    /// The header that carries a call's number from the edge through the library to its reader, which
+    /// gets the call for it. Nothing else of one call reaches its reader (grpc-swift-2 2.4.3,
+    /// grpc-swift-nio-transport 2.9.2): the handler's task is a child of the connection's, so it
+    /// inherits no task-local value of a stream; `ServerContext` holds what the connection has; and
+    /// the stream's channel, with its options, is not handed out.
     private static let field = "sightline-call"
 }
 
@@ -85,7 +89,7 @@ package final class BufferedCall: Sendable {
         return self.count(from: before, to: after) <= self.total.maxBytes
     }
 
-    /// Removes bytes that were taken, at most those present: a run of requests has a prefix that no
+    /// Removes bytes that were taken, at most those present: coalesced requests have a prefix that no
     /// client sent.
     package func take(_ bytes: Int) {
         var own = self.bytes.load(ordering: .relaxed)
