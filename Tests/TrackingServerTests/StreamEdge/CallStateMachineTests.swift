@@ -181,7 +181,7 @@ struct CallStateMachineTests {
         case burst([UInt8], isEnd: Bool = false, timer: TimeAmount?)
         case inflated(timer: TimeAmount?)
         case starved(hasRest: Bool, timer: TimeAmount?)
-        case fires(CallStateMachine.TimerAction)
+        case fires(MessageDeadline.Action)
         case end
     }
 
@@ -207,7 +207,7 @@ struct CallStateMachineTests {
     }
 
     private static let (begun, rest) = (Array(framed(4).prefix(7)), [7, 7] as [UInt8])
-    private static let unfinished = CallStateMachine.TimerAction.refuse(
+    private static let unfinished = MessageDeadline.Action.refuse(
         .messageUnfinished(after: .seconds(30)))
 
     @Test("a message of a stream has its time, and silence between messages none")

@@ -30,13 +30,6 @@ struct CallStateMachine {
         case refuse(CallRefusal)
     }
 
-    /// What to do when a message's time is over.
-    enum TimerAction: Equatable {
-        case nothing
-        case wait(TimeAmount)
-        case refuse(CallRefusal)
-    }
-
     /// How to end a call.
     struct Ending: Equatable {
         /// Whether the answer has no headers yet, so that its trailers need them.
@@ -62,11 +55,7 @@ struct CallStateMachine {
     private var coalescer: RequestCoalescer?
     /// When messages are inflated; nil if they are not compressed.
     private var inflation: InflationTurns?
-    /// How long a message may take.
-    private var timeout = Duration.zero
-    /// The incomplete message's number, and when it began.
-    private var unfinished: (message: Int, since: NIODeadline)?
-    private var hasTimer = false
+    private var deadline = MessageDeadline(timeout: .zero)
 
     /// Whether a call's headers are still to come.
     var isIdle: Bool { self.phase == .idle }
@@ -91,7 +80,7 @@ struct CallStateMachine {
         self.isSent = isEnd
         self.isStream = path == limits.streamPath
         self.maxMessageBytes = limits.maxBytes(at: path)
-        self.timeout = limits.timeout
+        self.deadline = MessageDeadline(timeout: limits.timeout)
         self.messages = MessageCounter(
             maxBytes: LengthPrefixedMessages.prefixBytes + self.maxMessageBytes)
         // Compressed requests are joined once they are inflated. Those in an encoding that the edge
@@ -211,31 +200,16 @@ struct CallStateMachine {
         return self.messages.unfinishedBytes > 0 ? self.messages.count : nil
     }
 
-    /// Tracks how long the current message has been incomplete. A single timer suffices: when it
-    /// fires, it is started again for the message that is current then.
+    /// Limits the time of the current message.
     ///
-    /// - Returns: the time after which `messageTimerFired` must be called, if it is not due already.
+    /// - Returns: the time after which `messageTimerFired` must be called; nil if there is no need.
     mutating func watchMessage(at now: @autoclosure () -> NIODeadline) -> TimeAmount? {
-        guard let number = self.unfinishedMessage else {
-            self.unfinished = nil
-            return nil
-        }
-        if self.unfinished?.message != number { self.unfinished = (number, now()) }
-        guard !self.hasTimer else { return nil }
-        self.hasTimer = true
-        return TimeAmount(self.timeout)
+        self.deadline.watch(self.unfinishedMessage, at: now())
     }
 
     /// The timer for incomplete messages has fired.
-    mutating func messageTimerFired(at now: NIODeadline) -> TimerAction {
-        self.hasTimer = false
-        guard let since = self.unfinished?.since else { return .nothing }
-        let left = since + TimeAmount(self.timeout) - now
-        guard left <= .zero else {
-            self.hasTimer = true
-            return .wait(left)
-        }
-        return .refuse(.messageUnfinished(after: self.timeout))
+    mutating func messageTimerFired(at now: NIODeadline) -> MessageDeadline.Action {
+        self.deadline.timerFired(at: now)
     }
 
     // MARK: Answers and the end
