@@ -57,7 +57,11 @@ private struct Passage: Equatable {
         var offset = 0
         while let piece = reader.next(chunk, from: &offset) {
             switch piece {
-            case .bytes(let range):
+            case .frame(let header, let range):
+                require(header.bytes == Array(range.prefix(9).map { chunk[$0] }), "another header")
+                require(range.count == 9 + header.length, "not the whole frame")
+                chunk.extracting(range).withUnsafeBufferPointer { self.passedOn += $0 }
+            case .part(let range):
                 require(!range.isEmpty, "an empty piece")
                 chunk.extracting(range).withUnsafeBufferPointer { self.passedOn += $0 }
             case .header(let header): self.passedOn += header.bytes

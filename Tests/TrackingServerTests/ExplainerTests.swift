@@ -33,7 +33,7 @@ struct ExplainerTests {
     @Test("bytes that are no event are told so, whether subjects are hashed or not")
     func malformed() async throws {
         // An event whose id is no UTF-8.
-        let request = RequestBytes([0x0a, 0x03, 0x0a, 0x01, 0xff] as [UInt8])
+        let request = RequestBuffer([0x0a, 0x03, 0x0a, 0x01, 0xff] as [UInt8])
         for subjects in [nil, KeyedHash(key: [1, 2, 3])] {
             let response = try await Self.explainer(subjects).explain(request)
             let result = try #require(response.results.first)

@@ -31,9 +31,9 @@ struct RequestIntakeTests {
     func heldBytes(_ row: (count: Int, isDue: Bool)) throws {
         let intake = try self.intake()
         // An unparsable message has no sequence to check, and is held like any other.
-        try intake.admit(RequestBytes([UInt8](repeating: 0xff, count: row.count)))
+        try intake.admit(RequestBuffer([UInt8](repeating: 0xff, count: row.count)))
         #expect(intake.isDue == row.isDue)
-        intake.handOn()
+        intake.submit()
         #expect(!intake.isDue)
     }
 
@@ -41,7 +41,7 @@ struct RequestIntakeTests {
     func wrongSequence() throws {
         let intake = try self.intake()
         let bytes = try TestEvents.request(0, (0..<3).map { _ in TestEvents.push("h1") })
-        #expect(throws: (any Error).self) { try intake.admit(RequestBytes(bytes)) }
+        #expect(throws: (any Error).self) { try intake.admit(RequestBuffer(bytes)) }
         #expect(intake.takeCounts() == (3, bytes.count))
     }
 
@@ -49,7 +49,7 @@ struct RequestIntakeTests {
     func refusals() throws {
         let intake = try self.intake()
         let refused = (0..<508).map { _ in TestEvents.push("no good") }
-        try intake.admit(RequestBytes(try TestEvents.request(1, refused)))
+        try intake.admit(RequestBuffer(try TestEvents.request(1, refused)))
         #expect(intake.isDue)
     }
 }

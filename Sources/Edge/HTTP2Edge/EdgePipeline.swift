@@ -10,13 +10,13 @@ internal import NIOSSL
 /// The handlers of every connection and stream of one server, and what they share.
 package struct EdgePipeline: Sendable {
     private let configuration: EdgeConfiguration
-    private let limits: ConnectionConfiguration
+    private let connections: ConnectionConfiguration
     private let table: ConnectionTable
     private let connectionEnds: ConnectionEnds
     private let openConnections: OpenConnections
-    private let rules: MessageRules
+    private let messageLimits: MessageLimits
     private let compressors: CompressorBudget?
-    private let callEnding: CallEnding
+    private let termination: CallTermination
 
     /// A pipeline with counts of its own.
     ///
@@ -25,25 +25,25 @@ package struct EdgePipeline: Sendable {
     ///   - connections: how many there may be, and what each may do.
     ///   - connectionEnds: counts the connections that the server ends.
     ///   - openConnections: is told of every connection.
-    ///   - rules: how large messages may be, how long they may take, and where they wait.
-    ///   - callEnding: what a client reads when its call ends here.
+    ///   - messageLimits: how large messages may be, how long they may take, and where they wait.
+    ///   - termination: what a client reads when its call ends here.
     package init(
         _ configuration: EdgeConfiguration, connections: ConnectionConfiguration,
-        connectionEnds: ConnectionEnds, openConnections: OpenConnections, rules: MessageRules,
-        callEnding: CallEnding
+        connectionEnds: ConnectionEnds, openConnections: OpenConnections,
+        messageLimits: MessageLimits, termination: CallTermination
     ) {
         self.configuration = configuration
-        self.limits = connections
+        self.connections = connections
         self.table = ConnectionTable(
             maxCount: connections.maxCount, maxPerAddress: connections.maxPerAddress,
             newPerSecond: connections.newPerSecond)
         self.connectionEnds = connectionEnds
         self.openConnections = openConnections
-        self.rules = rules
+        self.messageLimits = messageLimits
         self.compressors =
             configuration.isCompressionEnabled
             ? CompressorBudget(limit: configuration.maxCompressedStreams) : nil
-        self.callEnding = callEnding
+        self.termination = termination
     }
 
     /// Sets the transport's options, and has it put the handlers in.
@@ -52,7 +52,7 @@ package struct EdgePipeline: Sendable {
         config.http2.maxConcurrentStreams = self.configuration.streamsPerConnection
         config.http2.targetWindowSize = 1 << 20
         config.http2.maxFrameSize = 1 << 16
-        config.rpc.maxRequestPayloadSize = MessageRules.maxBytes
+        config.rpc.maxRequestPayloadSize = MessageLimits.maxBytes
         // An answer tells all that is settled already, so it waits for no other stream's: only for
         // what the event loop has at hand. Any delay takes a timer, which costs two system calls
         // and a wake-up for each flush.
@@ -60,7 +60,7 @@ package struct EdgePipeline: Sendable {
         // The transport's own idle time leaks a handler with every connection, as its timer is
         // never let go: ConnectionGuard has one.
         config.connection.keepalive = .init(
-            time: self.limits.keepaliveInterval, timeout: self.limits.keepaliveTimeout,
+            time: self.connections.keepaliveInterval, timeout: self.connections.keepaliveTimeout,
             // The guard has taken the clients' PINGs out: this policy sees none.
             clientBehavior: .init(
                 minPingIntervalWithoutCalls: .seconds(1), allowWithoutCalls: true))
@@ -68,7 +68,7 @@ package struct EdgePipeline: Sendable {
         config.compression.enabledAlgorithms =
             self.compressors == nil ? .none : [.none, .gzip, .deflate]
         config.channelDebuggingCallbacks.onBindTCPListener = { listener in
-            listener.setOption(.backlog, value: CInt(clamping: self.limits.backlog))
+            listener.setOption(.backlog, value: CInt(clamping: self.connections.backlog))
         }
         config.channelDebuggingCallbacks.onAcceptTCPConnection = { connection in
             connection.eventLoop.makeCompletedFuture { try self.accept(connection) }
@@ -94,12 +94,12 @@ package struct EdgePipeline: Sendable {
         try? connection.syncOptions?.setOption(
             ChannelOptions.Types.SocketOption(
                 level: .tcp, name: .init(rawValue: TCP_USER_TIMEOUT)),
-            value: Int(TimeAmount(self.limits.userTimeout).milliseconds))
+            value: Int(TimeAmount(self.connections.userTimeout).milliseconds))
         try self.addHandlers(toConnection: connection)
     }
 
-    /// The handlers of a connection: TLS where there is any, the guard, the joiner, and then the
-    /// transport's own, HTTP/2 first.
+    /// The handlers of a connection: TLS where there is any, the guard, and then the transport's
+    /// own, HTTP/2 first.
     private func addHandlers(toConnection connection: any Channel) throws {
         let pipeline = connection.pipeline.syncOperations
         let tls = try? pipeline.handler(type: NIOSSLServerHandler.self)
@@ -108,8 +108,7 @@ package struct EdgePipeline: Sendable {
         let handlers: [any ChannelHandler] =
             [failures].compactMap(\.self) + [
                 ConnectionGuard(
-                    self.limits, maxAge: self.drawnAge(), onEnd: self.connectionEnds.count),
-                DataFrameJoiningHandler(),
+                    self.connections, maxAge: self.drawnAge(), onEnd: self.connectionEnds.count)
             ]
         try pipeline.addHandlers(handlers, position: tls.map { .after($0) } ?? .first)
     }
@@ -117,30 +116,29 @@ package struct EdgePipeline: Sendable {
     /// What a connection is counted by; nil where it counts in all alone.
     private func countedAddress(of connection: any Channel) -> PeerAddress? {
         guard let address = connection.remoteAddress,
-            !self.limits.trustedProxies.contains(where: { $0.contains(address) })
+            !self.connections.trustedProxies.contains(where: { $0.contains(address) })
         else { return nil }
         return PeerAddress(address)
     }
 
     /// The age at which a connection ends: drawn for each.
     private func drawnAge() -> TimeAmount {
-        let age = TimeAmount(self.limits.maxAge).nanoseconds
-        let spread = age / 100 * Int64(self.limits.ageJitterPercent)
+        let age = TimeAmount(self.connections.maxAge).nanoseconds
+        let spread = age / 100 * Int64(self.connections.ageJitterPercent)
         return .nanoseconds(age + Int64.random(in: -spread...spread))
     }
 
     // MARK: Streams
 
-    /// The handlers of a stream: its edge, the watch over unread answers, what joins requests, and
-    /// then the transport's own, gRPC's framing first.
+    /// The handlers of a stream: its edge, the watch over unread answers, and then the transport's
+    /// own, gRPC's framing first.
     private func addHandlers(to stream: any Channel) throws {
         let handlers: [any ChannelHandler] = [
             StreamEdge(
-                rules: self.rules,
+                limits: self.messageLimits,
                 metadataLimit: MetadataLimit(maxBytes: self.configuration.metadataBytes),
-                compressors: self.compressors, ending: self.callEnding),
+                compressors: self.compressors, termination: self.termination),
             UnreadAnswersHandler(timeout: TimeAmount(self.configuration.answerTimeout)),
-            RequestRunHandler(path: self.rules.streamPath),
         ]
         try stream.pipeline.syncOperations.addHandlers(handlers, position: .first)
         // No guard where the connection has gone meanwhile: then nothing is to be counted.

@@ -43,10 +43,10 @@ extension Application {
             configuration.edge, connections: configuration.connections,
             connectionEnds: ConnectionEnds(logger: logger, onEnd: ingest.metrics.count),
             openConnections: connections,
-            rules: MessageRules(
+            messageLimits: MessageLimits(
                 configuration.edge, streamPath: TrackingService.streamPath,
-                methodBytes: TrackingService.messageBytes, waiting: ingest.budget.waiting),
-            callEnding: EdgeTrailers.ending(onRefusal: ingest.metrics.countRefusal))
+                methodBytes: TrackingService.messageBytes, buffered: ingest.budget.buffered),
+            termination: EdgeTrailers.termination(onRefusal: ingest.metrics.countRefusal))
         return .defaults { pipeline.install(in: &$0) }
     }
 

@@ -213,7 +213,7 @@ package struct Application: Sendable {
             budget: MemoryBudget(
                 hardBytes: configuration.bytesInFlight,
                 softPercent: configuration.bytesInFlightSoftPercent,
-                waitingBytes: configuration.edge.bytesWaiting),
+                bufferedBytes: configuration.edge.bytesWaiting),
             quotas: quotas, metrics: metrics, rejections: rejections,
             tap: VerdictTap(configuration.tap, limits: configuration.limits),
             quarantine: stores.quarantine, maxWaitingCalls: configuration.maxWaitingCalls)

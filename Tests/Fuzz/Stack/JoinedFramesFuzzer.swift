@@ -1,6 +1,7 @@
-// Fuzzes the joining of DATA frames and the counting of their messages. The first bytes of an input
-// are chunk sizes, the rest is frames. Joining must preserve the bytes of each stream and the
-// position of all other frames.
+// Fuzzes the joining of DATA frames, and the counting and joining of their messages. The first bytes
+// of an input are chunk sizes, the rest is frames. Joining must preserve the bytes of each stream and
+// the position of all other frames, and remove the PINGs that the frame reader removes. Of messages,
+// complete ones alone may be joined, and none may change.
 @testable internal import HTTP2Edge
 internal import NIOCore
 
@@ -8,19 +9,25 @@ internal import NIOCore
 enum JoinedFramesFuzzer {
     static func run(_ input: [UInt8]) {
         var reader = ProgramReader(input)
-        let sizes = reader.raw(Int(reader.byte() & 7)).map { Int($0) }
+        let choices = reader.byte()
+        let sizes = reader.raw(Int(choices & 7)).map { Int($0) }
         let frames = reader.isAtEnd ? [] : Self.frames(&reader)
-        let bytes = Wire.preface + frames
-        let joined = Self.joined(bytes, sizes)
-        let (expected, actual) = (Frames(bytes), Frames(joined))
-        guard expected == actual else {
-            fatalError("in chunks of \(sizes): \(actual), not \(expected)")
+        let greeting = choices & 8 == 0 ? [] : Wire.frame(.settings, payload: [])
+        let bytes = Wire.preface + greeting + frames
+        let (whole, joined) = (Passage(unjoined: bytes), Passage(joined: bytes, sizes))
+        let (expected, actual) = (Frames(whole.bytes), Frames(joined.bytes))
+        guard expected == actual, whole.pings == joined.pings else {
+            fatalError("in chunks of \(sizes): \(actual), \(joined.pings), not \(expected)")
         }
         guard
-            Frames(joined, isMerged: false).longest
-                <= max(DataFrameJoiner.maxJoinedBytes, Frames(bytes, isMerged: false).longest)
+            Frames(joined.bytes, isMerged: false).longest
+                <= max(
+                    DataFrameCoalescer.maxJoinedBytes,
+                    Frames(whole.bytes, isMerged: false).longest)
         else { fatalError("a joined frame is longer than any receiver has to take") }
-        self.checkMessages(reader.isAtEnd ? frames : frames + reader.counted(), sizes)
+        let messages = reader.isAtEnd ? frames : frames + reader.counted()
+        self.checkMessages(messages, sizes)
+        self.checkRequests(messages, sizes)
     }
 
     /// DATA frames mostly, and arbitrary bytes at the end.
@@ -39,14 +46,34 @@ enum JoinedFramesFuzzer {
         return bytes + reader.counted()
     }
 
-    private static func joined(_ bytes: [UInt8], _ sizes: [Int]) -> [UInt8] {
-        var joiner = DataFrameJoiner()
-        var joined: [UInt8] = []
-        for chunk in Self.chunks(bytes, sizes) {
-            let buffer = joiner.join(ByteBuffer(bytes: chunk), allocator: ByteBufferAllocator())
-            joined += buffer.readableBytesView
+    /// What passes of a connection's bytes, and the PINGs to answer.
+    private struct Passage {
+        var bytes: [UInt8] = []
+        var pings: [UInt64] = []
+
+        init(unjoined bytes: [UInt8]) {
+            var reader = HTTP2FrameReader(side: .client)
+            var offset = 0
+            while let piece = reader.next(bytes.span, from: &offset) {
+                switch piece {
+                case .frame(_, let range), .part(let range): self.bytes += bytes[range]
+                case .header(let header): self.bytes += header.bytes
+                case .ping(let data): self.pings.append(data)
+                }
+            }
         }
-        return joined
+
+        init(joined bytes: [UInt8], _ sizes: [Int]) {
+            var gate = FrameGate()
+            for chunk in JoinedFramesFuzzer.chunks(bytes, sizes) {
+                let chunk = ByteBuffer(bytes: chunk)
+                var offset = 0
+                while let step = gate.next(in: chunk, from: &offset) {
+                    if let bytes = step.bytes { self.bytes += bytes.readableBytesView }
+                    if let ping = step.ping { self.pings.append(ping) }
+                }
+            }
+        }
     }
 
     /// Chunks of the given sizes, repeated; a single chunk if there are none.
@@ -64,7 +91,7 @@ enum JoinedFramesFuzzer {
 
     /// Whether messages are counted the same in one piece and in chunks.
     private static func checkMessages(_ bytes: [UInt8], _ sizes: [Int]) {
-        var counter = MessageCounter(maxBytes: .max)
+        var counter = MessageCounter(maxBytes: .max, maxCoalescedBytes: .max)
         var isFit = true
         for chunk in Self.chunks(bytes, sizes) {
             isFit = chunk.withUnsafeBytes { counter.advance(over: $0) } && isFit
@@ -73,6 +100,56 @@ enum JoinedFramesFuzzer {
         let isWhole = isFit && counter.isAtStart && !bytes.isEmpty
         guard (count != nil) == isWhole, count == nil || count == counter.count else {
             fatalError("\(counter.count) messages in pieces, and as a whole \(count ?? -1)")
+        }
+    }
+}
+
+extension JoinedFramesFuzzer {
+    /// Whether what passes of a stream is its bytes, in pieces, with a prefix before some whole
+    /// messages. A burst ends behind each chunk of odd size.
+    private static func checkRequests(_ bytes: [UInt8], _ sizes: [Int]) {
+        var counter = MessageCounter(maxBytes: .max, maxCoalescedBytes: 300)
+        var coalescer = RequestCoalescer()
+        var output = Output(bytes)
+        for chunk in Self.chunks(bytes, sizes) {
+            let (count, countedBytes) = (counter.count, counter.bytes)
+            let isContinued = !counter.isAtStart
+            let isFit = chunk.withUnsafeBytes { counter.advance(over: $0) }
+            let isHeld = coalescer.add(
+                ByteBuffer(bytes: chunk), messages: counter.count - count,
+                bytes: counter.bytes - countedBytes, isContinued: isContinued, isFit: isFit)
+            if chunk.count % 2 == 1 { coalescer.endBurst() }
+            while let piece = coalescer.next() { output.take([UInt8](piece.readableBytesView)) }
+            if !isHeld { output.take(Array(chunk)) }
+        }
+        coalescer.endBurst()
+        while let piece = coalescer.next() { output.take([UInt8](piece.readableBytesView)) }
+        guard output.isOver else { fatalError("in chunks of \(sizes), bytes stay behind") }
+    }
+
+    /// What passes of a stream's bytes.
+    private struct Output {
+        private var rest: ArraySlice<UInt8>
+        private var counter = MessageCounter(maxBytes: .max)
+
+        var isOver: Bool { self.rest.isEmpty }
+
+        init(_ bytes: [UInt8]) { self.rest = bytes[...] }
+
+        mutating func take(_ piece: [UInt8]) {
+            guard !self.rest.starts(with: piece) else { return self.skip(piece.count) }
+            let body = Array(piece.dropFirst(LengthPrefixedMessages.prefixBytes))
+            let prefix = [0] + Wire.bytes(UInt32(body.count))
+            let count = body.withUnsafeBytes { LengthPrefixedMessages.count(in: $0) }
+            guard self.counter.isAtStart, piece.starts(with: prefix), count ?? 0 > 1,
+                self.rest.starts(with: body)
+            else { fatalError("\(piece) passes, where \(self.rest) is due") }
+            self.skip(body.count)
+        }
+
+        private mutating func skip(_ count: Int) {
+            _ = self.rest.prefix(count).withUnsafeBytes { self.counter.advance(over: $0) }
+            self.rest = self.rest.dropFirst(count)
         }
     }
 }

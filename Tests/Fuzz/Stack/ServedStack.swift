@@ -120,7 +120,7 @@ final class ServedStack: @unchecked Sendable {
     /// Whether only the newest connection is left.
     private var isReleased: Bool {
         self.last?.channel.channel == nil && self.liveStreams == 0 && self.connections.count <= 1
-            && self.ingest.budget.bytesInFlight == 0 && self.ingest.budget.waiting.count == 0
+            && self.ingest.budget.bytesInFlight == 0 && self.ingest.budget.buffered.count == 0
     }
 
     private var liveStreams: Int { self.streams.count { $0.channel != nil } }
@@ -131,7 +131,7 @@ final class ServedStack: @unchecked Sendable {
                 + "\(self.liveStreams) of \(self.streams.count) streams are not released, "
                 + "\(self.connections.count) are open, "
                 + "\(self.ingest.budget.bytesInFlight) bytes are counted as under way, and "
-                + "\(self.ingest.budget.waiting.count) as waiting; "
+                + "\(self.ingest.budget.buffered.count) as waiting; "
                 + "the input before this one, in base64: "
                 + Data(self.last?.input ?? []).base64EncodedString())
     }

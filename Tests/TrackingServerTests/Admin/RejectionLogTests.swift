@@ -78,7 +78,7 @@ struct RejectionLogTests {
         var trace = RequestTrace(method: "a.B/C", metadata: [:])
         func settle(_ bytes: [UInt8], isToRetry: Bool) {
             let (request, _, _) = ingest.admit(
-                RequestBytes(bytes), shape: .stream, tenant: .standard, receiveTime: 7,
+                RequestBuffer(bytes), shape: .stream, tenant: .standard, receiveTime: 7,
                 trace: &trace)
             request.isToRetry = isToRetry
             ingest.count([request], of: .streamEvents, .standard)

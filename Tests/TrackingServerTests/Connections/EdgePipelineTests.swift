@@ -20,10 +20,11 @@ struct EdgePipelineTests {
             EdgeConfiguration(), connections: connections,
             connectionEnds: ConnectionEnds(logger: Logger(label: "test")) { _ in },
             openConnections: OpenConnections(),
-            rules: MessageRules(
+            messageLimits: MessageLimits(
                 EdgeConfiguration(), streamPath: TrackingService.streamPath,
-                methodBytes: TrackingService.messageBytes, waiting: WaitingBytes(maxBytes: 1 << 20)),
-            callEnding: EdgeTrailers.ending())
+                methodBytes: TrackingService.messageBytes,
+                buffered: BufferedBytes(maxBytes: 1 << 20)),
+            termination: EdgeTrailers.termination())
         return .defaults { pipeline.install(in: &$0) }
     }
 
@@ -37,42 +38,34 @@ struct EdgePipelineTests {
     private func handlers(of channel: EmbeddedChannel) -> [String] {
         let text = channel.pipeline.debugDescription
         let names = [
-            "ConnectionGuard", "DataFrameJoiningHandler", "RefusingHandler", "StreamEdge",
-            "UnreadAnswersHandler", "RequestRunHandler", "Transport",
+            "ConnectionGuard", "RefusingHandler", "StreamEdge", "UnreadAnswersHandler", "Transport",
         ]
         return names.compactMap { name in text.firstRange(of: name).map { ($0.lowerBound, name) } }
             .sorted { $0.0 < $1.0 }
             .map(\.1)
     }
 
-    @Test("a connection is guarded before its frames are joined, and both before the transport")
+    @Test("a connection is guarded before the transport")
     func connection() throws {
         let (config, channel) = (self.config(), try self.channel())
         try config.channelDebuggingCallbacks.onAcceptTCPConnection?(channel).wait()
-        #expect(
-            self.handlers(of: channel) == [
-                "ConnectionGuard", "DataFrameJoiningHandler", "Transport",
-            ])
+        #expect(self.handlers(of: channel) == ["ConnectionGuard", "Transport"])
     }
 
     @Test("a connection beyond the limit is refused, with nothing else in front of the transport")
     func refusedConnection() throws {
         let config = self.config()
-        for handlers in [
-            ["ConnectionGuard", "DataFrameJoiningHandler", "Transport"],
-            ["RefusingHandler", "Transport"],
-        ] {
+        for handlers in [["ConnectionGuard", "Transport"], ["RefusingHandler", "Transport"]] {
             let channel = try self.channel()
             try config.channelDebuggingCallbacks.onAcceptTCPConnection?(channel).wait()
             #expect(self.handlers(of: channel) == handlers)
         }
     }
 
-    @Test("a stream has its edge first, then the watch over its answers, then what joins requests")
+    @Test("a stream has its edge first, then the watch over its answers")
     func stream() throws {
         let (config, channel) = (self.config(), try self.channel())
         try config.channelDebuggingCallbacks.onAcceptHTTP2Stream?(channel).wait()
-        let expected = ["StreamEdge", "UnreadAnswersHandler", "RequestRunHandler", "Transport"]
-        #expect(self.handlers(of: channel) == expected)
+        #expect(self.handlers(of: channel) == ["StreamEdge", "UnreadAnswersHandler", "Transport"])
     }
 }

@@ -83,7 +83,7 @@ struct FrameScript {
             var offset = 0
             while let piece = reader.next(chunk.span, from: &offset) {
                 switch piece {
-                case .bytes(let range): passing += chunk[range]
+                case .frame(_, let range), .part(let range): passing += chunk[range]
                 case .header(let header): passing += header.bytes
                 case .ping(let data): pings.append(data)
                 }

@@ -43,15 +43,24 @@ struct HTTP2FrameReaderTests {
         self.check(script, cutAt: cuts.sorted())
     }
 
-    @Test("a chunk without a PING goes on in one piece, however many frames it has")
-    func onePiece() {
-        var script = FrameScript.greeted
-        for stream in 0..<100 { script.frame(Kind.data, stream: UInt32(stream), payload: [1, 2]) }
+    @Test("a frame is one piece with its header, unless chunks split it")
+    func pieces() {
+        let header = HTTP2FrameHeader(length: 2, kind: Kind.data, flags: 0, streamID: 3)
+        let frame = header.bytes + [1, 2]
         var reader = HTTP2FrameReader(side: .client)
-        var offset = 0
-        let chunk = script.bytes
-        #expect(reader.next(chunk.span, from: &offset) == .bytes(0..<chunk.count))
-        #expect(reader.next(chunk.span, from: &offset) == nil)
+        _ = FrameScript.read([FrameScript.greeted.bytes], with: &reader)
+        func pieces(_ chunk: [UInt8]) -> [HTTP2FrameReader.Piece] {
+            var pieces: [HTTP2FrameReader.Piece] = []
+            var offset = 0
+            while let piece = reader.next(chunk.span, from: &offset) { pieces.append(piece) }
+            #expect(offset == chunk.count)
+            return pieces
+        }
+        #expect(pieces(frame + frame) == [.frame(header, 0..<11), .frame(header, 11..<22)])
+        #expect(pieces(frame + frame.prefix(10)) == [.frame(header, 0..<11), .part(11..<21)])
+        #expect(pieces([2] + frame.prefix(8)) == [.part(0..<1)])
+        #expect(
+            pieces([3] + [1, 2] + frame) == [.header(header), .part(1..<3), .frame(header, 3..<14)])
     }
 
     /// Protocol violations pass, so that the transport refuses them.

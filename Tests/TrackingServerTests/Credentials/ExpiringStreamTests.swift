@@ -33,7 +33,7 @@ struct ExpiringStreamTests {
 
     /// A stream under way, with both its ends in the test's hands.
     private struct Running {
-        let requests: AsyncThrowingStream<RequestRun, any Error>.Continuation
+        let requests: AsyncThrowingStream<CoalescedRequests, any Error>.Continuation
         var answers: AsyncStream<Response>.Iterator
         let end: Task<RPCError?, Never>
 
@@ -43,7 +43,7 @@ struct ExpiringStreamTests {
 
         func send(_ sequence: UInt64) throws {
             let event = TestEvents.push("h\(sequence)")
-            self.requests.yield(RequestRun(try TestEvents.request(sequence, [event])))
+            self.requests.yield(CoalescedRequests(try TestEvents.request(sequence, [event])))
         }
     }
 
@@ -55,7 +55,7 @@ struct ExpiringStreamTests {
                 directory: directory + "/journal", sinks: [JournalSink("test")],
                 configuration: Journal.Configuration(), onFailure: { _ in })
             let tenant = try #require(Tenant("tenant-a"))
-            let (requests, sender) = AsyncThrowingStream.makeStream(of: RequestRun.self)
+            let (requests, sender) = AsyncThrowingStream.makeStream(of: CoalescedRequests.self)
             let (answers, receiver) = AsyncStream.makeStream(of: Response.self)
             let stream = EventStream(
                 ingest: Ingest(

@@ -147,7 +147,7 @@ struct SideCallsTests {
     func bytes() async throws {
         let ingest = try Ingest.diskless()
         let allowance = try ingest.allowance(of: .standard)
-        let request = RequestBytes([UInt8](repeating: 0, count: 400))
+        let request = RequestBuffer([UInt8](repeating: 0, count: 400))
         let holder = Holder(ingest.sideTurns)
         let call = Task.immediate {
             try await ingest.aside(request, events: 1, allowance) { _ in await self.counts.serve() }

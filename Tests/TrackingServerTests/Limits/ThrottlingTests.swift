@@ -155,7 +155,7 @@ struct ThrottlingTests {
     func aside() async throws {
         let ingest = try Ingest.diskless()
         let allowance = try ingest.allowance(of: .standard)
-        let request = RequestBytes([UInt8](repeating: 0, count: 501))
+        let request = RequestBuffer([UInt8](repeating: 0, count: 501))
         let isRefused = try await ingest.aside(request, events: 1, allowance) { _ in
             #expect(ingest.budget.bytesInFlight == 501)
             return (try? ingest.allowance(of: .standard)) == nil

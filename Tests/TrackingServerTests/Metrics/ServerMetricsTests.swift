@@ -146,8 +146,8 @@ struct ServerMetricsTests {
                     budget: MemoryBudget(hardBytes: 1 << 20, softPercent: 80),
                     quotas: try TenantQuotas(QuotaConfiguration()), metrics: metrics),
                 tenant: .standard, acks: acks, metadata: [:])
-            try intake.admit(RequestBytes(try TestEvents.request(1, [TestEvents.push("no good")])))
-            intake.handOn()
+            try intake.admit(RequestBuffer(try TestEvents.request(1, [TestEvents.push("no good")])))
+            intake.submit()
             acks.abandon()
         }
         await journal.close()

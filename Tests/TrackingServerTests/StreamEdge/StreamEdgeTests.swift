@@ -24,13 +24,28 @@ struct StreamEdgeTests {
         }
     }
 
+    /// Closes the stream as the first DATA frame comes.
+    private final class FirstFrameCloser: ChannelInboundHandler {
+        typealias InboundIn = HTTP2Frame.FramePayload
+
+        private(set) var frames: [[UInt8]] = []
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            guard case .data(let frame) = self.unwrapInboundIn(data),
+                case .byteBuffer(let bytes) = frame.data
+            else { return }
+            self.frames.append([UInt8](bytes.readableBytesView))
+            if self.frames.count == 1 { context.close(promise: nil) }
+        }
+    }
+
     private static let metadataLimit = MetadataLimit(maxBytes: 1000)
-    private static let rules = {
+    private static let limits = {
         var configuration = EdgeConfiguration()
         configuration.smallMessageBytes = 1000
-        return MessageRules(
+        return MessageLimits(
             configuration, streamPath: TrackingService.streamPath,
-            methodBytes: TrackingService.messageBytes, waiting: WaitingBytes(maxBytes: 1 << 20))
+            methodBytes: TrackingService.messageBytes, buffered: BufferedBytes(maxBytes: 1 << 20))
     }()
 
     private func channel(
@@ -39,8 +54,8 @@ struct StreamEdgeTests {
         let channel = EmbeddedChannel()
         try channel.pipeline.syncOperations.addHandler(
             StreamEdge(
-                rules: Self.rules, metadataLimit: Self.metadataLimit, compressors: compressors,
-                ending: EdgeTrailers.ending()))
+                limits: Self.limits, metadataLimit: Self.metadataLimit, compressors: compressors,
+                termination: EdgeTrailers.termination()))
         try channel.pipeline.syncOperations.addHandlers(handlers)
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         return channel
@@ -89,6 +104,21 @@ struct StreamEdgeTests {
             Issue.record("no reset after the status")
             return
         }
+        #expect(!channel.isActive)
+    }
+
+    @Test("a stream that the library closes over a frame gets no frame twice")
+    func closedMeanwhile() throws {
+        let closer = FirstFrameCloser()
+        let channel = try self.channel(nil, closer)
+        try channel.writeInbound(self.headers([":path": TrackingService.streamPath]))
+        for frame in [[0, 0, 0], [0, 9, 1]] as [[UInt8]] {
+            channel.pipeline.fireChannelRead(
+                Frame.data(.init(data: .byteBuffer(ByteBuffer(bytes: frame)))))
+        }
+        #expect(closer.frames.isEmpty)
+        channel.pipeline.fireChannelReadComplete()
+        #expect(closer.frames == [[0, 0, 0], [0, 9, 1]])
         #expect(!channel.isActive)
     }
 
@@ -218,8 +248,8 @@ struct StreamEdgeTests {
             try channel.pipeline.syncOperations.addHandlers(
                 [
                     StreamEdge(
-                        rules: Self.rules, metadataLimit: Self.metadataLimit, compressors: nil,
-                        ending: EdgeTrailers.ending { reason in
+                        limits: Self.limits, metadataLimit: Self.metadataLimit, compressors: nil,
+                        termination: EdgeTrailers.termination { reason in
                             reasons.withLock { $0.append(reason) }
                         })
                 ] + handlers)

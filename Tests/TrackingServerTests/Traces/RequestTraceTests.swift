@@ -31,7 +31,7 @@ struct RequestTraceTests {
             if span > 0 { event.traceContext.traceparent = Self.event(span) }
             return event
         }
-        let bytes = RequestBytes(try TestEvents.request(1, events))
+        let bytes = RequestBuffer(try TestEvents.request(1, events))
         let admission = Admission()
         return bytes.withUnsafeBytes { buffer in
             admission.admit(

@@ -65,7 +65,8 @@ extension ConnectionGuard {
         self.timers.cancel()
         if self.outbound.isAtBoundary {
             self.writeOwn(
-                HTTP2FrameHeader.enhanceYourCalm(lastStreamID: self.inbound.lastStreamID), context)
+                HTTP2FrameHeader.enhanceYourCalm(lastStreamID: self.gate.frames.lastStreamID),
+                context)
             context.flush()
         }
         // If it closed with unread bytes, the kernel would send RST and the peer lose the GOAWAY.

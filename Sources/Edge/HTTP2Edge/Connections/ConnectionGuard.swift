@@ -1,7 +1,7 @@
 internal import NIOCore
 
-/// Guards a connection between its bytes (behind TLS) and the HTTP/2 handler: it answers PINGs and
-/// closes connections that are silent, too old or do not end.
+/// Guards a connection between its bytes (behind TLS) and the HTTP/2 handler: it answers PINGs,
+/// joins small frames, and closes connections that are silent, too old or do not end.
 ///
 /// The transport closes a connection at 200 PINGs in 30 s, whatever their cause, so the guard
 /// answers them itself, with a limit of its own. It also observes the transport's GOAWAY, and
@@ -17,7 +17,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     let times: Times
     let onEnd: (ConnectionEnd) -> Void
-    private(set) var inbound = HTTP2FrameReader(side: .client)
+    private(set) var gate = FrameGate()
     private(set) var outbound = HTTP2FrameReader(side: .server)
     private var budget: PingBudget
     /// PING answers that wait until the transport has written a whole frame.
@@ -74,10 +74,10 @@ final class ConnectionGuard: ChannelDuplexHandler {
         guard !self.isReading else { return self.waiting.append(self.unwrapInboundIn(data)) }
         self.isReading = true
         self.isReadOpen = true
-        self.handOn(self.unwrapInboundIn(data), context)
-        while !self.waiting.isEmpty { self.handOn(self.waiting.removeFirst(), context) }
+        self.forward(self.unwrapInboundIn(data), context)
+        while !self.waiting.isEmpty { self.forward(self.waiting.removeFirst(), context) }
         self.isReading = false
-        if let handshake = self.timers.handshake, self.inbound.isGreeted {
+        if let handshake = self.timers.handshake, self.gate.frames.isGreeted {
             handshake.cancel()
             self.timers.handshake = nil
         }
@@ -122,23 +122,11 @@ extension ConnectionGuard {
         context.eventLoop.assumeIsolated().execute { context.fireChannelReadComplete() }
     }
 
-    private func handOn(_ chunk: ByteBuffer, _ context: ChannelHandlerContext) {
+    private func forward(_ chunk: ByteBuffer, _ context: ChannelHandlerContext) {
         var offset = 0
-        while !self.isOver,
-            let piece = self.inbound.next(chunk.readableBytesUInt8Span, from: &offset)
-        {
-            switch piece {
-            case .bytes(let range) where range.count == chunk.readableBytes:
-                context.fireChannelRead(self.wrapInboundOut(chunk))
-            case .bytes(let range):
-                let start = chunk.readerIndex &+ range.lowerBound
-                guard let slice = chunk.getSlice(at: start, length: range.count) else { continue }
-                context.fireChannelRead(self.wrapInboundOut(slice))
-            case .header(let header):
-                let bytes = context.channel.allocator.buffer(bytes: header.bytes)
-                context.fireChannelRead(self.wrapInboundOut(bytes))
-            case .ping(let data): self.answer(data, context)
-            }
+        while !self.isOver, let step = self.gate.next(in: chunk, from: &offset) {
+            if let bytes = step.bytes { context.fireChannelRead(self.wrapInboundOut(bytes)) }
+            if let ping = step.ping { self.answer(ping, context) }
         }
     }
 

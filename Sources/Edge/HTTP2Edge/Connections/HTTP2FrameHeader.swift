@@ -7,7 +7,7 @@ struct HTTP2FrameHeader: Equatable, Sendable {
     private var start: UInt64 = 0
     private var last: UInt8 = 0
 
-    /// The frame types that the guard needs (RFC 9113, section 6).
+    /// The frame types that the edge distinguishes (RFC 9113, section 6).
     enum Kind {
         static let data: UInt8 = 0
         static let headers: UInt8 = 1
@@ -28,6 +28,13 @@ struct HTTP2FrameHeader: Equatable, Sendable {
     /// The stream id, without the reserved bit.
     var streamID: UInt32 {
         (UInt32(truncatingIfNeeded: self.start) << 8 | UInt32(self.last)) & 0x7FFF_FFFF
+    }
+
+    /// Whether it is DATA without flags: not padded, and not the last of its stream.
+    var isPlainData: Bool { self.start >> 24 & 0xFFFF == 0 }
+    /// Whether the frames differ in their length alone.
+    func isLike(_ other: Self) -> Bool {
+        self.start << 24 == other.start << 24 && self.last == other.last
     }
 
     /// The nine bytes.

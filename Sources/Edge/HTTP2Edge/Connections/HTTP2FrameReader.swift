@@ -3,14 +3,16 @@
 /// payloads, so its cost is per frame and its state is a header and a PING. It uses no NIO types,
 /// so that a fuzzer can drive it with bytes.
 struct HTTP2FrameReader: Sendable {
-    /// The next action for a chunk.
+    /// What comes next in a chunk. Ranges are never empty.
     enum Piece: Equatable {
-        /// Pass on these bytes of the chunk; never empty.
-        case bytes(Range<Int>)
-        /// Pass on the header of a frame that began in an earlier chunk. It was held back until it
-        /// was complete, because it might have been a PING's.
+        /// A frame that is complete in the chunk.
+        case frame(HTTP2FrameHeader, Range<Int>)
+        /// Bytes that pass as they are: of the preface, or of a frame that is split between chunks.
+        case part(Range<Int>)
+        /// The header of a frame that began in an earlier chunk. It was held back until it was
+        /// complete, because it might have been a PING's.
         case header(HTTP2FrameHeader)
-        /// Answer this PING, which was removed: its eight bytes in network order.
+        /// A PING, which was removed and must be answered: its eight bytes in network order.
         case ping(UInt64)
     }
 
@@ -61,47 +63,60 @@ struct HTTP2FrameReader: Sendable {
     var isAtBoundary: Bool { self.place == .header && self.headerCount == 0 }
 
     /// The next piece of `chunk` from `offset`, which is advanced; nil at the chunk's end. Bytes of
-    /// an incomplete header or PING are held back for a later chunk.
+    /// a client's incomplete header or PING are held back for a later chunk.
     mutating func next(_ chunk: Span<UInt8>, from offset: inout Int) -> Piece? {
-        var start = offset
-        while offset < chunk.count {
-            switch self.place {
-            case .preface(let read): self.readPreface(read, chunk, &offset)
-            case .payload(let left): self.skipPayload(left, chunk.count, &offset)
-            case .foreign: offset = chunk.count
-            case .ping(let left, let data): return self.readPing(left, data, chunk, &offset)
-            case .header:
-                let mark = offset
-                let isContinued = self.headerCount > 0
-                let isWhole = self.readHeader(chunk, &offset)
-                if isWhole, !self.isToBeTaken { self.beginFrame() }
-                // A server's frames are counted only, so split headers need no special care.
-                if self.side == .server { continue }
-                guard isWhole else { return Self.piece(start..<mark) }
-                if case .ping = self.place {
-                    if mark > start { return .bytes(start..<mark) }
-                    start = offset
-                } else if isContinued {
-                    // The header began in an earlier chunk, so nothing of this one precedes it.
-                    return .header(self.header)
-                }
-            }
+        guard offset < chunk.count else { return nil }
+        let start = offset
+        switch self.place {
+        case .header: return self.readFrame(chunk, &offset)
+        case .ping(let left, let data): return self.readPing(left, data, chunk, &offset)
+        case .payload(let left): self.skipPayload(left, chunk.count, &offset)
+        case .preface(let read): self.readPreface(read, chunk, &offset)
+        case .foreign: offset = chunk.count
         }
-        return Self.piece(start..<offset)
+        return .part(start..<offset)
     }
-
-    private static func piece(_ range: Range<Int>) -> Piece? { range.isEmpty ? nil : .bytes(range) }
 }
 
 extension HTTP2FrameReader {
     private mutating func readPreface(_ read: Int, _ chunk: Span<UInt8>, _ offset: inout Int) {
-        guard chunk[offset] == Self.preface[read] else {
-            self.place = .foreign
-            return
+        var read = read
+        while read < Self.preface.count, offset < chunk.count {
+            guard chunk[offset] == Self.preface[read] else {
+                self.place = .foreign
+                offset = chunk.count
+                return
+            }
+            offset &+= 1
+            read &+= 1
         }
-        offset &+= 1
-        let isOver = read &+ 1 == Self.preface.count
-        self.place = isOver ? .header : .preface(read: read &+ 1)
+        self.place = read < Self.preface.count ? .preface(read: read) : .header
+    }
+
+    private mutating func readFrame(_ chunk: Span<UInt8>, _ offset: inout Int) -> Piece? {
+        let start = offset
+        let isContinued = self.headerCount > 0
+        guard self.readHeader(chunk, &offset) else {
+            // A server's frames are only followed, so nothing of them is held back.
+            return self.side == .server ? .part(start..<offset) : nil
+        }
+        if self.isToBeExtracted { return self.readPing(8, 0, chunk, &offset) }
+        self.countFrame()
+        let length = self.header.length
+        if isContinued {
+            self.place = .payload(left: length)
+            if length == 0 { self.endFrame() }
+            return self.side == .server ? .part(start..<offset) : .header(self.header)
+        }
+        let rest = chunk.count &- offset
+        guard length <= rest else {
+            self.place = .payload(left: length &- rest)
+            offset = chunk.count
+            return .part(start..<offset)
+        }
+        offset &+= length
+        self.endFrame()
+        return .frame(self.header, start..<offset)
     }
 
     private mutating func skipPayload(_ left: Int, _ end: Int, _ offset: inout Int) {
@@ -129,30 +144,28 @@ extension HTTP2FrameReader {
         if self.headerCount == 0, chunk.count &- offset >= HTTP2FrameHeader.byteCount {
             self.header = HTTP2FrameHeader(chunk, at: offset)
             offset &+= HTTP2FrameHeader.byteCount
-        } else {
-            while self.headerCount < HTTP2FrameHeader.byteCount, offset < chunk.count {
-                self.header.append(chunk[offset])
-                offset &+= 1
-                self.headerCount &+= 1
-            }
-            guard self.headerCount == HTTP2FrameHeader.byteCount else { return false }
-            self.headerCount = 0
+            return true
         }
-        if self.isToBeTaken { self.place = .ping(left: 8, data: 0) }
+        while self.headerCount < HTTP2FrameHeader.byteCount, offset < chunk.count {
+            self.header.append(chunk[offset])
+            offset &+= 1
+            self.headerCount &+= 1
+        }
+        guard self.headerCount == HTTP2FrameHeader.byteCount else { return false }
+        self.headerCount = 0
         return true
     }
 
     /// Whether the header is a client's PING to be answered here. A PING that violates the protocol
     /// passes, so that the transport refuses it: before SETTINGS, inside a header block, of a wrong
     /// size, or on a stream (sections 3.4, 6.7, 6.10).
-    /// another size, or on a stream (sections 3.4, 6.7, 6.10).
-    private var isToBeTaken: Bool {
+    private var isToBeExtracted: Bool {
         self.header.kind == HTTP2FrameHeader.Kind.ping && self.side == .client && self.isGreeted
             && !self.header.isAcknowledgement && self.header.length == 8
             && self.header.streamID == 0 && !self.isInHeaderBlock
     }
 
-    private mutating func beginFrame() {
+    private mutating func countFrame() {
         switch self.header.kind {
         case HTTP2FrameHeader.Kind.data: self.answers &+= 1
         case HTTP2FrameHeader.Kind.headers:
@@ -165,8 +178,6 @@ extension HTTP2FrameReader {
         case HTTP2FrameHeader.Kind.goAway: self.goAways &+= 1
         default: break
         }
-        self.place = .payload(left: self.header.length)
-        if self.header.length == 0 { self.endFrame() }
     }
 
     private mutating func endFrame() {

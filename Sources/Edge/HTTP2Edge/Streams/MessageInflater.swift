@@ -20,10 +20,6 @@ final class MessageInflater {
     private let maxBytes: Int
     private let inflater: OpaquePointer
     private var pending = ByteBuffer()
-    /// The number of inflated messages.
-    private(set) var count = 0
-    /// Whether the next message is incomplete.
-    private(set) var isStarved = false
 
     /// Creates an inflater; nil for an unsupported encoding or without memory.
     init?(_ encoding: String, maxBytes: Int) {
@@ -55,7 +51,6 @@ final class MessageInflater {
     /// The next message, inflated and with its prefix; nil if it is incomplete. The cost depends on
     /// this message only, not on the pending bytes.
     func next() throws(InflateFailure) -> ByteBuffer? {
-        self.isStarved = self.hasRest
         let start = self.pending.readerIndex
         guard let flag = self.pending.getInteger(at: start, as: UInt8.self),
             let length = self.pending.getInteger(at: start + 1, as: UInt32.self)
@@ -63,8 +58,6 @@ final class MessageInflater {
         guard length <= self.maxBytes else { throw .tooLarge }
         let count = Self.prefixBytes + Int(length)
         guard var message = self.pending.readSlice(length: count) else { return nil }
-        self.isStarved = false
-        self.count &+= 1
         switch flag {
         case 0: return message
         case 1:

@@ -2,159 +2,260 @@ internal import NIOCore
 internal import NIOHPACK
 internal import NIOHTTP2
 
-/// The outermost handler of each HTTP/2 stream, in front of the gRPC library's own. It chooses the
-/// encoding of answers, and makes every end of a call state its reason: for a message over its
-/// limit, for instance, the library only resets the stream, which clients read as CANCELLED and
-/// retry.
+/// The outermost handler of each HTTP/2 stream, in front of the gRPC library's own. It enforces the
+/// limits of a call, inflates and joins its messages, chooses the encoding of its answers, and makes
+/// every end of a call state its reason: for a message over its limit, for instance, the library
+/// only resets the stream, which clients read as CANCELLED and retry.
+///
+/// `CallStateMachine` decides; this does the reading and writing, and keeps the timers.
 final class StreamEdge: ChannelDuplexHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias InboundOut = HTTP2Frame.FramePayload
     typealias OutboundIn = HTTP2Frame.FramePayload
     typealias OutboundOut = HTTP2Frame.FramePayload
 
-    let rules: MessageRules
+    /// The pause after a turn of inflating. An immediate task would run before the loop polls its
+    /// sockets (swift-nio 2.101.2, `SelectableEventLoop.runOneLoopTick`).
+    static let rest = TimeAmount.microseconds(50)
+
+    private let limits: MessageLimits
     private let metadataLimit: MetadataLimit
     private let compressors: CompressorBudget?
-    private let ending: CallEnding
-    private var hasCompressor = false
-    private var hasHead = false
-    private var hasAnswerHead = false
-    private var isReadingData = false
-    /// Whether the call has ended, so that further requests are dropped.
-    private(set) var hasEnded = false
-    private(set) var maxMessageBytes = MessageRules.maxBytes
-    private(set) var inflater: MessageInflater?
-    /// Counts uncompressed messages.
-    var messages = MessageCounter(maxBytes: 0)
+    private let termination: CallTermination
+    private var machine = CallStateMachine()
+    private var inflater: MessageInflater?
     /// The bytes of this call that wait for its reader.
-    private(set) var waiting: WaitingCall?
-    /// The incomplete message's number, and when it began.
-    var unfinished: (message: Int, since: NIODeadline)?
-    var deadline: Scheduled<Void>?
-    /// Ends the call at its deadline.
-    private var callEnd: Scheduled<Void>?
-    /// Whether the client has half-closed, and whether the library has yet to learn that.
-    var isSent = false
-    var endIsDue = false
-    /// Whether the client may pause between its messages for any time.
-    private(set) var isStream = false
-    /// Whether the reader has demand, and whether messages are being passed on.
-    var isWanted = false
-    var isHandingOn = false
-    /// Whether the event loop's other streams have their turn.
-    var isResting = false
+    private var buffered: BufferedCall?
+    private var hasCompressor = false
+    /// Whether the library is handling the client's data.
+    private var isPassing = false
+    private var messageTimer: Scheduled<Void>?
+    private var callTimer: Scheduled<Void>?
 
     /// Creates the edge of a stream.
     ///
     /// - Parameters:
-    ///   - rules: the limits on messages.
+    ///   - limits: the limits on messages.
     ///   - metadataLimit: the limit on metadata.
     ///   - compressors: the budget of compressors; nil if answers are never compressed.
-    ///   - ending: words the ends of calls.
+    ///   - termination: words the ends of calls.
     init(
-        rules: MessageRules, metadataLimit: MetadataLimit, compressors: CompressorBudget?,
-        ending: CallEnding
+        limits: MessageLimits, metadataLimit: MetadataLimit, compressors: CompressorBudget?,
+        termination: CallTermination
     ) {
-        self.ending = ending
-        self.rules = rules
+        self.termination = termination
+        self.limits = limits
         self.metadataLimit = metadataLimit
         self.compressors = compressors
     }
 
+    func handlerRemoved(context: ChannelHandlerContext) {
+        _ = self.machine.end()
+        self.release()
+        if self.hasCompressor { self.compressors?.giveBack() }
+        self.hasCompressor = false
+    }
+
+    // MARK: Reading
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !self.hasHead else {
-            self.readBody(data, context)
-            return
+        switch self.unwrapInboundIn(data) {
+        case .headers(let frame) where self.machine.isIdle: return self.readHead(frame, context)
+        case .data(let frame):
+            guard case .byteBuffer(let bytes) = frame.data else { break }
+            let hasRoom = self.buffered?.add(bytes.readableBytes) ?? true
+            let action = self.machine.receive(bytes, isEnd: frame.endStream, hasRoom: hasRoom)
+            return self.perform(action, bytes, context) { data }
+        default: break
         }
-        self.hasHead = true
-        guard case .headers(let frame) = self.unwrapInboundIn(data) else {
-            context.fireChannelRead(data)
-            return
-        }
-        self.readHead(frame, context)
+        self.machine.endBurst()
+        self.passHeld(context)
+        self.pass(data, context)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        self.inflateTurn(context)
+        self.watchMessage(context)
+        self.machine.endBurst()
+        self.passHeld(context)
+        context.fireChannelReadComplete()
+        // Of a call that has ended, the rest is read and dropped.
+        if self.machine.hasEnded { context.read() }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        self.machine.endBurst()
+        self.passHeld(context)
+        context.fireChannelInactive()
+    }
+
+    /// The reader has demand: messages at hand come first, then the connection.
+    func read(context: ChannelHandlerContext) {
+        guard self.machine.receiveDemand() else { return context.read() }
+        self.inflateTurn(context)
+        if self.machine.needsBytes { context.read() }
     }
 
     private func readHead(_ head: HTTP2Frame.FramePayload.Headers, _ context: ChannelHandlerContext)
     {
         var frame = head
-        if let refusal = self.metadataLimit.refusal(of: frame.headers) {
-            return self.refuse(refusal, context)
+        let action = self.machine.receiveHead(
+            &frame.headers, isEnd: frame.endStream, metadataLimit: self.metadataLimit,
+            limits: self.limits)
+        switch action {
+        case .refuse(let refusal): return self.refuse(refusal, context)
+        case .open(let timeout?): self.endCall(after: timeout, context)
+        case .open(nil): break
         }
-        switch CallTimeout.take(from: &frame.headers) {
-        case .none: break
-        case .after(let time): self.endCall(after: time, context)
-        case .malformed(let value): return self.refuse(.timeout(CallTimeout.shown(value)), context)
-        }
-        let path = frame.headers.first(name: ":path")
-        self.isStream = path == self.rules.streamPath
-        self.maxMessageBytes = self.rules.maxBytes(at: path)
-        self.waiting = self.rules.waiting.open(&frame.headers, isStream: self.isStream)
-        self.messages = MessageCounter(
-            maxBytes: LengthPrefixedMessages.prefixBytes + self.maxMessageBytes)
-        if let compressors = self.compressors {
-            let wanted = AnswerEncoding.wanted(frame.headers)
-            self.hasCompressor = wanted != nil && compressors.take()
-            AnswerEncoding.set(self.hasCompressor ? wanted : nil, in: &frame.headers)
-            if let encoding = AnswerEncoding.takeRequestEncoding(from: &frame.headers) {
-                self.inflater = MessageInflater(encoding, maxBytes: self.maxMessageBytes)
-            }
-        }
+        self.buffered = self.limits.buffered.open(
+            &frame.headers, isStream: self.machine.isStream)
+        self.chooseEncodings(&frame.headers)
         // The library ignores END_STREAM on a request's headers (grpc-swift-nio-transport 2.9.2),
         // and the call would wait for its requests for ever.
-        self.isSent = frame.endStream
         frame.endStream = false
         context.fireChannelRead(self.wrapInboundOut(.headers(frame)))
-        if self.isSent { self.passEnd(context) }
+        if head.endStream { self.passEnd(context) }
     }
+
+    private func chooseEncodings(_ headers: inout HPACKHeaders) {
+        guard let compressors = self.compressors else { return }
+        let wanted = AnswerEncoding.wanted(headers)
+        self.hasCompressor = wanted != nil && compressors.take()
+        AnswerEncoding.set(self.hasCompressor ? wanted : nil, in: &headers)
+        guard let encoding = AnswerEncoding.takeRequestEncoding(from: &headers) else { return }
+        self.inflater = MessageInflater(encoding, maxBytes: self.machine.maxMessageBytes)
+        if self.inflater != nil { self.machine.beginInflating() }
+    }
+
+    /// Does what the machine wants with `bytes`; `frame` wraps them.
+    private func perform(
+        _ action: CallStateMachine.Action, _ bytes: ByteBuffer, _ context: ChannelHandlerContext,
+        _ frame: () -> NIOAny
+    ) {
+        switch action {
+        case .pass:
+            self.passHeld(context)
+            self.pass(frame(), context)
+        case .passHeld: self.passHeld(context)
+        case .passEnd:
+            self.passHeld(context)
+            self.passEnd(context)
+        case .inflate: self.inflater?.append(bytes)
+        case .drop: break
+        case .refuse(let refusal): self.refuse(refusal, context)
+        }
+    }
+
+    private func passHeld(_ context: ChannelHandlerContext) {
+        while let bytes = self.machine.nextHeld() { self.pass(self.frame(bytes), context) }
+    }
+
+    /// Passes on the client's half-close.
+    private func passEnd(_ context: ChannelHandlerContext) {
+        self.pass(self.frame(ByteBuffer(), isEnd: true), context)
+    }
+
+    private func pass(_ frame: NIOAny, _ context: ChannelHandlerContext) {
+        self.isPassing = true
+        context.fireChannelRead(frame)
+        self.isPassing = false
+    }
+
+    private func frame(_ bytes: ByteBuffer, isEnd: Bool = false) -> NIOAny {
+        self.wrapInboundOut(.data(.init(data: .byteBuffer(bytes), endStream: isEnd)))
+    }
+
+    // MARK: Inflating
+
+    /// Passes on inflated messages while the reader has demand, which it signals by `read` after
+    /// each batch.
+    private func inflateTurn(_ context: ChannelHandlerContext) {
+        guard self.machine.beginTurn() else { return }
+        while let step = self.machine.nextStep() {
+            switch step {
+            case .inflate: self.inflate(context)
+            case .endBatch(let rests):
+                self.passHeld(context)
+                context.fireChannelReadComplete()
+                context.channel.read()
+                if rests { self.takeRest(context) }
+            }
+        }
+    }
+
+    private func inflate(_ context: ChannelHandlerContext) {
+        guard let inflater = self.inflater else { return }
+        let next: ByteBuffer?
+        do {
+            next = try self.nextMessage(of: inflater)
+        } catch {
+            return self.refuse(self.machine.refusal(of: error), context)
+        }
+        guard let message = next else {
+            let action = self.machine.receiveNoMessage(hasRest: inflater.hasRest)
+            return self.perform(action, ByteBuffer(), context) { self.frame(ByteBuffer()) }
+        }
+        let hasRoom = self.buffered?.add(message.readableBytes) ?? true
+        let action = self.machine.receiveInflated(message, hasRoom: hasRoom)
+        self.perform(action, message, context) { self.frame(message) }
+    }
+
+    /// The next inflated message; uncounts its compressed bytes.
+    private func nextMessage(
+        of inflater: MessageInflater
+    ) throws(InflateFailure) -> ByteBuffer? {
+        let pendingBytes = inflater.pendingBytes
+        defer { self.buffered?.take(pendingBytes &- inflater.pendingBytes) }
+        return try inflater.next()
+    }
+
+    /// Lets other streams have their turn, then continues.
+    private func takeRest(_ context: ChannelHandlerContext) {
+        context.eventLoop.assumeIsolated().scheduleTask(in: Self.rest) {
+            self.machine.endRest()
+            guard !self.machine.hasEnded else { return context.read() }
+            self.inflateTurn(context)
+            self.watchMessage(context)
+            if self.machine.needsBytes { context.read() }
+        }
+    }
+
+    // MARK: Timers
 
     /// Ends the call at its deadline.
     private func endCall(after time: TimeAmount, _ context: ChannelHandlerContext) {
-        self.callEnd = context.eventLoop.assumeIsolated().scheduleTask(in: time) {
-            self.callEnd = nil
+        self.callTimer = context.eventLoop.assumeIsolated().scheduleTask(in: time) {
+            self.callTimer = nil
             self.refuse(.deadlinePassed, context)
         }
     }
 
-    /// Passes on the client's half-close.
-    func passEnd(_ context: ChannelHandlerContext) {
-        let end = HTTP2Frame.FramePayload.Data(data: .byteBuffer(ByteBuffer()), endStream: true)
-        self.pass(self.wrapInboundOut(.data(end)), context)
+    /// Limits the time of the message that is being received, if it is incomplete.
+    private func watchMessage(_ context: ChannelHandlerContext) {
+        guard let time = self.machine.watchMessage(at: context.eventLoop.now) else { return }
+        self.startMessageTimer(time, context)
     }
 
-    /// Passes on a frame.
-    func pass(_ data: NIOAny, _ context: ChannelHandlerContext) {
-        self.isReadingData = true
-        context.fireChannelRead(data)
-        self.isReadingData = false
+    private func startMessageTimer(_ time: TimeAmount, _ context: ChannelHandlerContext) {
+        self.messageTimer = context.eventLoop.assumeIsolated().scheduleTask(in: time) {
+            self.messageTimer = nil
+            switch self.machine.messageTimerFired(at: context.eventLoop.now) {
+            case .nothing: break
+            case .wait(let time): self.startMessageTimer(time, context)
+            case .refuse(let refusal): self.refuse(refusal, context)
+            }
+        }
     }
 
-    /// Ends the call with a status, unless it has ended.
-    func refuse(_ refusal: CallRefusal, _ context: ChannelHandlerContext) {
-        guard !self.hasEnded else { return }
-        self.end(refusal, context)
-        context.close(promise: nil)
-    }
-
-    /// Ends the call with a status and resets its stream.
-    private func end(_ refusal: CallRefusal, _ context: ChannelHandlerContext) {
-        self.becomeEnded()
-        var headers: HPACKHeaders =
-            self.hasAnswerHead ? [:] : [":status": "200", "content-type": "application/grpc"]
-        headers.add(contentsOf: self.ending.trailers(refusal).unindexed)
-        let frame = HTTP2Frame.FramePayload.Headers(headers: headers, endStream: true)
-        context.write(self.wrapOutboundOut(.headers(frame)), promise: nil)
-        // NO_ERROR lets a client that still sends stop and use the status (RFC 9113, 8.1); a plain
-        // close would send CANCEL instead.
-        context.writeAndFlush(self.wrapOutboundOut(.rstStream(.noError)), promise: nil)
-    }
+    // MARK: Answers and the end
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch self.unwrapOutboundIn(data) {
         case .headers(var frame):
-            self.hasAnswerHead = true
+            self.machine.sendHeaders(isEnd: frame.endStream)
             guard frame.endStream else { break }
-            self.becomeEnded()
-            self.ending.complete(&frame.headers)
+            self.release()
+            self.termination.complete(&frame.headers)
             frame.headers = frame.headers.unindexed
             context.write(self.wrapOutboundOut(.headers(frame)), promise: promise)
             // The library may have stopped reading, and the half-close is still to be read.
@@ -163,36 +264,79 @@ final class StreamEdge: ChannelDuplexHandler {
         case .data(let frame):
             self.write(frame, data, promise, context)
             return
-        case .rstStream: self.becomeEnded()
+        case .rstStream:
+            _ = self.machine.end()
+            self.release()
         default: break
         }
         context.write(data, promise: promise)
     }
 
+    /// Writes a frame of an answer. A large one counts as buffered until it is written; if too much
+    /// waits, its call ends and the client retries. The library holds no more small ones than a
+    /// channel's high-water mark. Memory is counted: an answer takes up to twice its bytes.
+    private func write(
+        _ frame: HTTP2Frame.FramePayload.Data, _ data: NIOAny,
+        _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
+    ) {
+        guard case .byteBuffer(let bytes) = frame.data,
+            bytes.readableBytes > BufferedCall.freeBytes
+        else {
+            context.write(data, promise: promise)
+            return
+        }
+        let byteCount = bytes.storageCapacity
+        let buffered = self.limits.buffered
+        guard buffered.add(byteCount) <= buffered.maxBytes else {
+            buffered.add(-byteCount)
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            self.refuse(.overloaded, context)
+            return
+        }
+        let written = promise ?? context.eventLoop.makePromise()
+        written.futureResult.whenComplete { _ in buffered.add(-byteCount) }
+        context.write(data, promise: written)
+    }
+
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         // While the library handles the client's data, it closes for one reason only: a message
         // over its limit.
-        if mode == .all, self.isReadingData, !self.hasEnded {
-            self.end(.messageTooLarge(maxBytes: self.maxMessageBytes), context)
+        if mode == .all, self.isPassing {
+            self.end(.messageTooLarge(maxBytes: self.machine.maxMessageBytes), context)
         }
         context.close(mode: mode, promise: promise)
     }
 
-    /// Releases everything received of the client's messages.
-    private func becomeEnded() {
-        self.hasEnded = true
-        self.inflater = nil
-        self.deadline?.cancel()
-        self.deadline = nil
-        self.callEnd?.cancel()
-        self.callEnd = nil
-        self.waiting?.close()
-        self.waiting = nil
+    /// Ends the call with a status, unless it has ended.
+    private func refuse(_ refusal: CallRefusal, _ context: ChannelHandlerContext) {
+        if self.end(refusal, context) { context.close(promise: nil) }
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) {
-        self.becomeEnded()
-        if self.hasCompressor { self.compressors?.giveBack() }
-        self.hasCompressor = false
+    /// Ends the call with a status and resets its stream; false if it had ended.
+    @discardableResult
+    private func end(_ refusal: CallRefusal, _ context: ChannelHandlerContext) -> Bool {
+        guard let ending = self.machine.end() else { return false }
+        self.release()
+        var headers: HPACKHeaders =
+            ending.needsHead ? [":status": "200", "content-type": "application/grpc"] : [:]
+        headers.add(contentsOf: self.termination.trailers(refusal).unindexed)
+        let frame = HTTP2Frame.FramePayload.Headers(headers: headers, endStream: true)
+        context.write(self.wrapOutboundOut(.headers(frame)), promise: nil)
+        // NO_ERROR lets a client that still sends stop and use the status (RFC 9113, 8.1); a plain
+        // close would send CANCEL instead.
+        context.writeAndFlush(self.wrapOutboundOut(.rstStream(.noError)), promise: nil)
+        return true
+    }
+
+    /// Stops the timers, and releases what was received of compressed messages. Messages that are
+    /// held pass at the end of their burst: the library knows what to do with them.
+    private func release() {
+        self.inflater = nil
+        self.messageTimer?.cancel()
+        self.messageTimer = nil
+        self.callTimer?.cancel()
+        self.callTimer = nil
+        self.buffered?.close()
+        self.buffered = nil
     }
 }

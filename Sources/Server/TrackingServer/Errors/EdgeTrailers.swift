@@ -12,10 +12,10 @@ enum EdgeTrailers {
     /// Words the ends of calls for the edge.
     ///
     /// - Parameter onRefusal: called with the reason of each call that ends with an error.
-    static func ending(
+    static func termination(
         onRefusal: @escaping @Sendable (ServiceError.Reason) -> Void = { _ in }
-    ) -> CallEnding {
-        CallEnding { refusal in
+    ) -> CallTermination {
+        CallTermination { refusal in
             let error = ServiceError(refusal)
             onRefusal(error.reason)
             return Self.trailers(error)

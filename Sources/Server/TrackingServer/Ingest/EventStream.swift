@@ -20,13 +20,13 @@ final class EventStream: Sendable {
     let allowance: Allowance
     /// The clock for the expiry of the caller's credentials.
     let clock: CredentialClock
-    private let requests: StreamingServerRequest<RequestRun>
+    private let requests: StreamingServerRequest<CoalescedRequests>
     private let acks: AckQueue
 
     init(
         ingest: Ingest, configuration: StreamConfiguration, caller: Principal,
         allowance: Allowance, clock: CredentialClock = .system,
-        requests: StreamingServerRequest<RequestRun>
+        requests: StreamingServerRequest<CoalescedRequests>
     ) {
         self.ingest = ingest
         self.configuration = configuration
@@ -142,15 +142,15 @@ final class EventStream: Sendable {
     @inline(never)
     private func read() async {
         let intake = self.intake()
-        let waiting = self.ingest.budget.waiting.call(self.requests.metadata)
+        let buffered = self.ingest.budget.buffered.call(self.requests.metadata)
         do {
             for try await run in self.requests.messages {
-                waiting?.take(run.framedBytes)
+                buffered?.take(run.framedBytes)
                 guard try await self.take(run, into: intake) else { return }
             }
             self.acks.endReading(.byClient)
         } catch {
-            intake.handOn()
+            intake.submit()
             let (events, bytes) = intake.takeCounts()
             self.allowance.count(events: events, bytes: bytes)
             self.acks.endReading(.failed(error))
@@ -166,22 +166,22 @@ final class EventStream: Sendable {
 
     /// Admits the requests of a run; false once reading must end.
     @inline(never)
-    private func take(_ run: RequestRun, into intake: RequestIntake) async throws -> Bool {
+    private func take(_ run: CoalescedRequests, into intake: RequestIntake) async throws -> Bool {
         for request in run {
             // Otherwise a client that never pauses could keep an expired stream open. Admitted
             // requests that were not submitted have left no trace: the client sends them again.
             if self.acks.isReadingOver { return false }
             try intake.admit(request)
             guard intake.isDue || self.allowance.isLimited else { continue }
-            try await self.handOn(intake)
+            try await self.submit(intake)
         }
-        try await self.handOn(intake)
+        try await self.submit(intake)
         return true
     }
 
     /// Submits the admitted requests, and waits for room.
-    private func handOn(_ intake: RequestIntake) async throws {
-        intake.handOn()
+    private func submit(_ intake: RequestIntake) async throws {
+        intake.submit()
         if !intake.hasRoom { await intake.waitForRoom() }
         // A journal that fills up slows clients down first: one request at a time.
         if self.ingest.journal.isNearlyFull { await self.acks.waitForIdle() }

@@ -51,7 +51,7 @@ final class Ingest: Sendable {
     ///   - likely: the subject that its first event is likely to have.
     /// - Returns: the request, its span, and whether the client wants results for accepted events.
     func admit(
-        _ bytes: RequestBytes, shape: RequestShape, tenant: Tenant, receiveTime: Int64,
+        _ bytes: RequestBuffer, shape: RequestShape, tenant: Tenant, receiveTime: Int64,
         trace: inout RequestTrace, likely: LedgerSubject? = nil
     ) -> (request: AdmittedRequest, span: RequestSpan?, reportsAccepted: Bool) {
         let isTapped = self.tap.hasReaders
@@ -71,7 +71,7 @@ final class Ingest: Sendable {
     }
 
     /// The events of a unary request, which is not judged for that; 0 if it is no protobuf message.
-    func eventCount(of bytes: RequestBytes) -> Int {
+    func eventCount(of bytes: RequestBuffer) -> Int {
         bytes.withUnsafeBytes { buffer in
             let reader = self.admission.read(buffer, shape: .unary)
             return reader.error == nil ? reader.eventCount : 0

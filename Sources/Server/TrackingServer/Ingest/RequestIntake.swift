@@ -53,7 +53,7 @@ final class RequestIntake {
     /// Admits a request.
     ///
     /// - Throws: the status that ends the stream if the sequence does not increase.
-    func admit(_ bytes: RequestBytes) throws {
+    func admit(_ bytes: RequestBuffer) throws {
         if self.arrivals.isEmpty {
             self.runStart = MonotonicClock.nanoseconds()
             self.receiveTime = WallClock.microseconds()
@@ -88,7 +88,7 @@ final class RequestIntake {
     }
 
     /// Submits the admitted requests.
-    func handOn() {
+    func submit() {
         guard !self.arrivals.isEmpty else { return }
         self.ingest.metrics.countAdmission(
             bytes: self.runBytes, nanoseconds: MonotonicClock.nanoseconds() &- self.runStart)

@@ -23,7 +23,7 @@ actor SideCalls {
     ///
     /// - Throws: the status of a request that is refused as a whole.
     func explain(
-        _ request: RequestBytes, _ explainer: Explainer
+        _ request: RequestBuffer, _ explainer: Explainer
     ) async throws -> Sightline_V1_ExplainEventsResponse {
         try await explainer.explain(request, isolation: self)
     }
@@ -31,7 +31,7 @@ actor SideCalls {
     /// Inspects the payload of a request.
     ///
     /// - Throws: the status of a malformed request.
-    func inspect(_ request: RequestBytes) throws -> Sightline_V1_InspectPayloadResponse {
+    func inspect(_ request: RequestBuffer) throws -> Sightline_V1_InspectPayloadResponse {
         try PayloadInspector().inspect(try Self.message(request))
     }
 
@@ -39,7 +39,7 @@ actor SideCalls {
     ///
     /// - Throws: the status of a malformed request, or of one that names no delivery.
     func explainDelivery(
-        _ request: RequestBytes, of tenant: String, in journal: Journal
+        _ request: RequestBuffer, of tenant: String, in journal: Journal
     ) async throws -> Sightline_V1_ExplainDeliveryResponse {
         let message: Sightline_V1_ExplainDeliveryRequest = try Self.message(request)
         guard !message.deliveryID.isEmpty else {
@@ -60,7 +60,7 @@ actor SideCalls {
     }
 
     private static func message<Message: SwiftProtobuf.Message>(
-        _ request: RequestBytes
+        _ request: RequestBuffer
     ) throws -> Message {
         do {
             return try request.withUnsafeBytes { try .init(serializedBytes: Array($0)) }
@@ -80,7 +80,7 @@ extension Ingest {
     /// - Throws: the status of an exceeded quota or of a call too many, `CancellationError` if the
     ///   call ends before its turn, or errors of `answer`.
     func aside<Answer: Sendable>(
-        _ request: RequestBytes, events: Int, _ allowance: Allowance,
+        _ request: RequestBuffer, events: Int, _ allowance: Allowance,
         _ answer: @Sendable (SideCalls) async throws -> Answer
     ) async throws -> Answer {
         try allowance.take(events: events, bytes: request.count)

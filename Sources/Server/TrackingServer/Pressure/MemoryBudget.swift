@@ -13,7 +13,7 @@ package final class MemoryBudget: Sendable {
     /// Above this many bytes, reading stops.
     package let hardBytes: Int
     /// Bytes not yet in flight, and answers that clients do not read.
-    let waiting: WaitingBytes
+    let buffered: BufferedBytes
 
     private let bytes = Atomic(0)
     private let waiterCount = Atomic(0)
@@ -30,12 +30,12 @@ package final class MemoryBudget: Sendable {
     /// - Parameters:
     ///   - hardBytes: the maximum bytes in flight.
     ///   - softPercent: the share of `hardBytes` at which new calls are refused.
-    ///   - waitingBytes: the maximum bytes that wait to be read, counted separately.
+    ///   - bufferedBytes: the maximum bytes that wait to be read, counted separately.
     package init(
-        hardBytes: Int, softPercent: Int, waitingBytes: Int = EdgeConfiguration().bytesWaiting
+        hardBytes: Int, softPercent: Int, bufferedBytes: Int = EdgeConfiguration().bytesWaiting
     ) {
         self.hardBytes = hardBytes
-        self.waiting = WaitingBytes(maxBytes: waitingBytes)
+        self.buffered = BufferedBytes(maxBytes: bufferedBytes)
         self.softBytes = hardBytes / 100 * softPercent + hardBytes % 100 * softPercent / 100
     }
 

@@ -30,14 +30,14 @@ package struct Explainer: Sendable {
     ) async throws -> Sightline_V1_ExplainEventsResponse {
         let request = Sightline_V1_ExplainEventsRequest.with { $0.events = events }
         let bytes: [UInt8] = try request.serializedBytes()
-        return try await self.explain(RequestBytes(bytes))
+        return try await self.explain(RequestBuffer(bytes))
     }
 
     /// Explains the events of a request, on its caller's actor.
     ///
     /// - Throws: the status of a request that is refused as a whole.
     func explain(
-        _ bytes: RequestBytes, isolation: isolated (any Actor)? = #isolation
+        _ bytes: RequestBuffer, isolation: isolated (any Actor)? = #isolation
     ) async throws -> Sightline_V1_ExplainEventsResponse {
         let receiveTime = WallClock.microseconds()
         let (admitted, steps) = try bytes.withUnsafeBytes { buffer in

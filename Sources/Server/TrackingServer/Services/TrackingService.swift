@@ -19,12 +19,13 @@ struct TrackingService: RegistrableRPCService {
     func registerMethods(with router: inout RPCRouter<some ServerTransport>) {
         typealias Method = Sightline_V1_TrackingService.Method
         router.registerHandler(
-            forMethod: Method.StreamEvents.descriptor, deserializer: RequestRunDeserializer(),
+            forMethod: Method.StreamEvents.descriptor,
+            deserializer: CoalescedRequestsDeserializer(),
             serializer: StreamAnswerSerializer(
                 limits: self.ingest.limits, configuration: self.stream)
         ) { request, context in try self.streamEvents(request, of: context.principal) }
         router.registerHandler(
-            forMethod: Method.RecordEvents.descriptor, deserializer: RequestBytesDeserializer(),
+            forMethod: Method.RecordEvents.descriptor, deserializer: RequestBufferDeserializer(),
             serializer: RecordAnswerSerializer()
         ) { request, context in
             try await self.counted(.recordEvents) {
@@ -32,7 +33,7 @@ struct TrackingService: RegistrableRPCService {
             }
         }
         router.registerHandler(
-            forMethod: Method.ExplainEvents.descriptor, deserializer: RequestBytesDeserializer(),
+            forMethod: Method.ExplainEvents.descriptor, deserializer: RequestBufferDeserializer(),
             serializer: ProtobufSerializer<Method.ExplainEvents.Output>()
         ) { request, context in
             try await self.counted(.explainEvents) {
@@ -42,7 +43,7 @@ struct TrackingService: RegistrableRPCService {
             }
         }
         router.registerHandler(
-            forMethod: Method.InspectPayload.descriptor, deserializer: RequestBytesDeserializer(),
+            forMethod: Method.InspectPayload.descriptor, deserializer: RequestBufferDeserializer(),
             serializer: ProtobufSerializer<Method.InspectPayload.Output>()
         ) { request, context in
             try await self.counted(.inspectPayload) {
@@ -52,7 +53,7 @@ struct TrackingService: RegistrableRPCService {
             }
         }
         router.registerHandler(
-            forMethod: Method.ExplainDelivery.descriptor, deserializer: RequestBytesDeserializer(),
+            forMethod: Method.ExplainDelivery.descriptor, deserializer: RequestBufferDeserializer(),
             serializer: ProtobufSerializer<Method.ExplainDelivery.Output>()
         ) { request, context in
             try await self.counted(.explainDelivery) {
@@ -80,13 +81,13 @@ struct TrackingService: RegistrableRPCService {
 
     /// The maximum message bytes by path: events, or a payload with the fields around it.
     static let messageBytes = [
-        Self.streamPath: MessageRules.maxBytes, Self.recordPath: MessageRules.maxBytes,
-        Self.explainPath: MessageRules.maxBytes,
+        Self.streamPath: MessageLimits.maxBytes, Self.recordPath: MessageLimits.maxBytes,
+        Self.explainPath: MessageLimits.maxBytes,
         Self.inspectPath: JSONValue.maximumByteCount + 1024,
     ]
 
     private func streamEvents(
-        _ request: StreamingServerRequest<RequestRun>, of caller: Principal
+        _ request: StreamingServerRequest<CoalescedRequests>, of caller: Principal
     ) throws -> StreamingServerResponse<StreamAnswer> {
         let stream = EventStream(
             ingest: self.ingest, configuration: self.stream, caller: caller,
@@ -98,7 +99,7 @@ struct TrackingService: RegistrableRPCService {
     }
 
     private func recordEvents(
-        _ request: StreamingServerRequest<RequestBytes>, of caller: Principal
+        _ request: StreamingServerRequest<RequestBuffer>, of caller: Principal
     ) async throws -> StreamingServerResponse<RecordAnswer> {
         let allowance = try self.ingest.allowance(of: caller.tenant)
         let bytes = try await Self.onlyMessage(of: request)
@@ -128,7 +129,7 @@ struct TrackingService: RegistrableRPCService {
     }
 
     private func explainEvents(
-        _ request: StreamingServerRequest<RequestBytes>, of caller: Principal
+        _ request: StreamingServerRequest<RequestBuffer>, of caller: Principal
     ) async throws -> StreamingServerResponse<Sightline_V1_ExplainEventsResponse> {
         let allowance = try self.ingest.allowance(of: caller.tenant)
         let bytes = try await Self.onlyMessage(of: request)
@@ -144,7 +145,7 @@ struct TrackingService: RegistrableRPCService {
 
     /// A payload is charged to the quota as one event.
     private func inspectPayload(
-        _ request: StreamingServerRequest<RequestBytes>, of caller: Principal
+        _ request: StreamingServerRequest<RequestBuffer>, of caller: Principal
     ) async throws -> StreamingServerResponse<Sightline_V1_InspectPayloadResponse> {
         let allowance = try self.ingest.allowance(of: caller.tenant)
         let bytes = try await Self.onlyMessage(of: request)
@@ -156,7 +157,7 @@ struct TrackingService: RegistrableRPCService {
 
     /// A delivery is charged to the quota as one event.
     private func explainDelivery(
-        _ request: StreamingServerRequest<RequestBytes>, of caller: Principal
+        _ request: StreamingServerRequest<RequestBuffer>, of caller: Principal
     ) async throws -> StreamingServerResponse<Sightline_V1_ExplainDeliveryResponse> {
         let allowance = try self.ingest.allowance(of: caller.tenant)
         let bytes = try await Self.onlyMessage(of: request)

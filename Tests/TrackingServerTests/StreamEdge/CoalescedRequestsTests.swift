@@ -3,14 +3,12 @@ internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 @testable internal import HTTP2Edge
 internal import NIOCore
-internal import NIOEmbedded
 internal import NIOHPACK
-internal import NIOHTTP2
 internal import TestSupport
 internal import Testing
 @testable internal import TrackingServer
 
-struct RequestRunTests {
+struct CoalescedRequestsTests {
     // MARK: A run's requests
 
     @Test(
@@ -26,40 +24,25 @@ struct RequestRunTests {
             ([1, 0, 0, 0, 1, 7], [[1, 0, 0, 0, 1, 7]]),
         ] as [([UInt8], [[UInt8]])])
     func requests(_ message: [UInt8], _ requests: [[UInt8]]) {
-        #expect(RequestRun(GRPCNIOTransportBytes(message)).map(\.bytes) == requests)
+        #expect(CoalescedRequests(GRPCNIOTransportBytes(message)).map(\.bytes) == requests)
     }
 
-    // MARK: What the handler joins
+    // MARK: What is joined
 
     private let path = "/sightline.v1.TrackingService/StreamEvents"
 
-    /// Bursts of DATA frames in; the DATA frames that the transport gets.
+    /// Bursts of DATA frames in; the DATA frames that the library gets.
     private func passed(
-        _ bursts: [[[UInt8]]], path: String? = nil, encoding: String? = nil, ends: Bool = false
+        _ bursts: [[[UInt8]]], path: String? = nil, ends: Bool = false
     ) throws -> [[UInt8]] {
-        let channel = EmbeddedChannel(handler: RequestRunHandler(path: self.path))
-        var headers: HPACKHeaders = [":path": path ?? self.path]
-        if let encoding { headers.add(name: "grpc-encoding", value: encoding) }
-        channel.pipeline.fireChannelRead(HTTP2Frame.FramePayload.headers(.init(headers: headers)))
+        var call = TestCall(path ?? self.path)
         for burst in bursts {
-            for frame in burst {
-                channel.pipeline.fireChannelRead(Self.data(frame, ends: false))
-            }
-            channel.pipeline.fireChannelReadComplete()
+            for frame in burst { call.receive(frame) }
+            call.endBurst()
         }
-        if ends { channel.pipeline.fireChannelRead(Self.data([], ends: true)) }
-        var passed: [[UInt8]] = []
-        while let payload = try channel.readInbound(as: HTTP2Frame.FramePayload.self) {
-            guard case .data(let data) = payload, case .byteBuffer(let buffer) = data.data else {
-                continue
-            }
-            passed.append([UInt8](buffer.readableBytesView))
-        }
-        return passed
-    }
-
-    private static func data(_ bytes: [UInt8], ends: Bool) -> HTTP2Frame.FramePayload {
-        .data(.init(data: .byteBuffer(ByteBuffer(bytes: bytes)), endStream: ends))
+        if ends { call.receive([], isEnd: true) }
+        #expect(call.refusal == nil)
+        return call.passed
     }
 
     @Test("a burst of small requests is one message, and each burst has its own")
@@ -71,12 +54,21 @@ struct RequestRunTests {
         #expect(try self.passed([[one + two]]) == [framed(one + two)])
     }
 
-    @Test("what has another path or a message encoding passes through as it came")
+    @Test("what has another path passes through as it came")
     func others() throws {
         let burst = [framed([1]), framed([2])]
         #expect(try self.passed([burst], path: "/grpc.health.v1.Health/Check") == burst)
-        #expect(try self.passed([burst], encoding: "gzip") == burst)
-        #expect(try self.passed([burst], encoding: "identity") == [framed(burst[0] + burst[1])])
+    }
+
+    @Test("inflated requests are joined too")
+    func inflated() throws {
+        var call = TestCall(self.path, isCompressed: true)
+        call.receive([7])
+        let begins = call.machine.beginTurn()
+        #expect(begins)
+        for message in [framed([1]), framed([2])] { call.receiveInflated(message) }
+        call.endBurst()
+        #expect(call.passed == [framed(framed([1]) + framed([2]))])
     }
 
     @Test("the end of a stream comes after all that came before it")
@@ -114,21 +106,6 @@ struct RequestRunTests {
         #expect(
             try self.passed([[Array(three.prefix(6))], [three.suffix(2) + one, two + three]])
                 == [Array(three.prefix(6)), three.suffix(2) + one, framed(two + three)])
-    }
-
-    @Test("a stream that the transport closes over a frame gets no frame twice")
-    func closedMeanwhile() throws {
-        let closer = FirstFrameCloser()
-        let channel = EmbeddedChannel(handlers: [RequestRunHandler(path: self.path), closer])
-        try channel.connect(to: SocketAddress(unixDomainSocketPath: "/closer")).wait()
-        let headers: HPACKHeaders = [":path": self.path]
-        channel.pipeline.fireChannelRead(HTTP2Frame.FramePayload.headers(.init(headers: headers)))
-        for frame in [[0, 0, 0], [0, 9, 1]] as [[UInt8]] {
-            channel.pipeline.fireChannelRead(Self.data(frame, ends: false))
-        }
-        channel.pipeline.fireChannelReadComplete()
-        #expect(closer.frames == [[0, 0, 0], [0, 9, 1]])
-        #expect(!channel.isActive)
     }
 
     @Test("a message that is compressed by itself passes through, with what came before it")
@@ -178,25 +155,12 @@ struct RequestRunTests {
                 if Bool.random(using: &generator) { bursts.append([]) }
             }
             let stream = try self.passed(bursts).flatMap { $0 }
-            let messages = RequestRun(GRPCNIOTransportBytes(stream)).map(\.bytes)
-            let unfolded = messages.flatMap { RequestRun(GRPCNIOTransportBytes($0)).map(\.bytes) }
+            let messages = CoalescedRequests(GRPCNIOTransportBytes(stream)).map(\.bytes)
+            let unfolded = messages.flatMap {
+                CoalescedRequests(GRPCNIOTransportBytes($0)).map(\.bytes)
+            }
             #expect(unfolded == requests)
         }
-    }
-}
-
-/// Closes its channel as the first DATA frame comes.
-private final class FirstFrameCloser: ChannelInboundHandler {
-    typealias InboundIn = HTTP2Frame.FramePayload
-
-    private(set) var frames: [[UInt8]] = []
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard case .data(let frame) = self.unwrapInboundIn(data),
-            case .byteBuffer(let bytes) = frame.data
-        else { return }
-        self.frames.append([UInt8](bytes.readableBytesView))
-        if self.frames.count == 1 { context.close(promise: nil) }
     }
 }
 
@@ -206,6 +170,6 @@ private func framed(_ message: [UInt8]) -> [UInt8] {
     return [0] + (0..<4).map { UInt8(truncatingIfNeeded: count >> (24 - 8 * $0)) } + message
 }
 
-extension RequestBytes {
+extension RequestBuffer {
     fileprivate var bytes: [UInt8] { self.withUnsafeBytes { [UInt8]($0) } }
 }

@@ -1,4 +1,4 @@
-// The limits on a stream's waiting bytes, and on the duration and size of its messages.
+// The limits on a stream's buffered bytes, and on the duration and size of its messages.
 internal import GRPCCore
 internal import GRPCProtobuf
 @testable internal import HTTP2Edge
@@ -9,7 +9,7 @@ internal import NIOHTTP2
 internal import Testing
 @testable internal import TrackingServer
 
-struct MessageRulesTests {
+struct MessageLimitsTests {
     private typealias Frame = HTTP2Frame.FramePayload
 
     /// Takes messages one by one, as its test wants them.
@@ -24,9 +24,19 @@ struct MessageRulesTests {
         var wanted = 0
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            guard case .data(let frame) = self.unwrapInboundIn(data) else { return }
-            if frame.data.readableBytes > 0 { self.messages += 1 }
+            guard case .data(let frame) = self.unwrapInboundIn(data),
+                case .byteBuffer(let bytes) = frame.data
+            else { return }
+            if bytes.readableBytes > 0 { self.messages += Self.requests(in: bytes) }
             self.hasEnded = frame.endStream
+        }
+
+        /// How many requests a message is, which the edge may have joined.
+        private static func requests(in message: ByteBuffer) -> Int {
+            message.withUnsafeReadableBytes { bytes in
+                let body = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(5))
+                return LengthPrefixedMessages.count(in: body) ?? 1
+            }
         }
 
         func channelReadComplete(context: ChannelHandlerContext) {
@@ -41,7 +51,7 @@ struct MessageRulesTests {
         }
     }
 
-    private let waiting = WaitingBytes(maxBytes: 1 << 20)
+    private let buffered = BufferedBytes(maxBytes: 1 << 20)
 
     private func channel(
         _ path: String = TrackingService.streamPath, encoding: String? = nil,
@@ -51,11 +61,11 @@ struct MessageRulesTests {
         var configuration = EdgeConfiguration()
         configuration.smallMessageBytes = 1000
         let edge = StreamEdge(
-            rules: MessageRules(
+            limits: MessageLimits(
                 configuration, streamPath: TrackingService.streamPath,
-                methodBytes: TrackingService.messageBytes, waiting: self.waiting),
+                methodBytes: TrackingService.messageBytes, buffered: self.buffered),
             metadataLimit: MetadataLimit(maxBytes: 1000), compressors: CompressorBudget(limit: 0),
-            ending: EdgeTrailers.ending())
+            termination: EdgeTrailers.termination())
         try channel.pipeline.syncOperations.addHandler(edge)
         try channel.pipeline.syncOperations.addHandlers(handlers)
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
@@ -96,30 +106,30 @@ struct MessageRulesTests {
     }
 
     /// The call that a channel's head was passed on as.
-    private func call(_ channel: EmbeddedChannel) throws -> WaitingCall? {
+    private func call(_ channel: EmbeddedChannel) throws -> BufferedCall? {
         guard case .headers(let head) = try channel.readInbound(as: Frame.self) else { return nil }
         guard let number = head.headers["sightline-call"].first else { return nil }
         #expect(head.headers["sightline-call"].count == 1)
-        return self.waiting.call(["sightline-call": .string(number)])
+        return self.buffered.call(["sightline-call": .string(number)])
     }
 
-    private static let freeBytes = WaitingCall.freeBytes
+    private static let freeBytes = BufferedCall.freeBytes
 
     @Test("what comes of a stream beyond 16 KiB counts until it is taken, whole or not")
     func counted() throws {
         let channel = try self.channel()
         let call = try #require(try self.call(channel))
         try self.send(100_000, of: 200_000, to: channel)
-        #expect(self.waiting.count == 100_005 - Self.freeBytes && call.count == 100_005)
+        #expect(self.buffered.count == 100_005 - Self.freeBytes && call.count == 100_005)
         try self.send(100_000, to: channel)
-        #expect(self.waiting.count == 200_005 - Self.freeBytes)
+        #expect(self.buffered.count == 200_005 - Self.freeBytes)
         call.take(150_000)
-        #expect(self.waiting.count == 50_005 - Self.freeBytes)
+        #expect(self.buffered.count == 50_005 - Self.freeBytes)
         call.take(50_010)
-        #expect(self.waiting.count == 0 && call.count == 0, "never more than there is")
+        #expect(self.buffered.count == 0 && call.count == 0, "never more than there is")
         try self.send(100_000, of: 200_000, to: channel)
         _ = try channel.finish()
-        #expect(self.waiting.count == 0 && self.waiting.call(["sightline-call": "1"]) == nil)
+        #expect(self.buffered.count == 0 && self.buffered.call(["sightline-call": "1"]) == nil)
     }
 
     @Test("a unary call's message counts until the call has ended")
@@ -127,10 +137,10 @@ struct MessageRulesTests {
         let channel = try self.channel(TrackingService.recordPath)
         #expect(try self.call(channel) == nil)
         try self.send(100_000, of: 100_000, to: channel)
-        #expect(self.waiting.count == 100_005 - Self.freeBytes)
+        #expect(self.buffered.count == 100_005 - Self.freeBytes)
         try channel.writeOutbound(
             Frame.headers(.init(headers: ["grpc-status": "0"], endStream: true)))
-        #expect(self.waiting.count == 0)
+        #expect(self.buffered.count == 0)
     }
 
     @Test("a client's own number of a call is not believed")
@@ -147,23 +157,23 @@ struct MessageRulesTests {
         let channel = try self.channel(encoding: "gzip", reader)
         try self.send(40_000, of: 40_000, to: channel, times: 5)
         // The first batch was passed on at once, because there was demand.
-        #expect(reader.messages == 2 && self.waiting.count == 5 * 40_005 - Self.freeBytes)
-        let call = try #require(self.waiting.call(["sightline-call": "1"]))
+        #expect(reader.messages == 2 && self.buffered.count == 5 * 40_005 - Self.freeBytes)
+        let call = try #require(self.buffered.call(["sightline-call": "1"]))
         call.take(2 * 40_005)
         reader.wanted = 1
         channel.pipeline.read()
-        #expect(reader.messages == 4 && self.waiting.count == 3 * 40_005 - Self.freeBytes)
+        #expect(reader.messages == 4 && self.buffered.count == 3 * 40_005 - Self.freeBytes)
         _ = try channel.finish()
-        #expect(self.waiting.count == 0)
+        #expect(self.buffered.count == 0)
     }
 
     @Test("who keeps over 16 KiB is refused where more waits than may", arguments: [0, 1])
     func refused(_ beyond: Int) throws {
         let (other, channel) = (try self.channel(), try self.channel())
         try self.send(900_000, of: 1 << 20, to: other)
-        let left = self.waiting.maxBytes - self.waiting.count
+        let left = self.buffered.maxBytes - self.buffered.count
         try self.send(Self.freeBytes - 5, of: 1 << 20, to: channel)
-        #expect(self.waiting.maxBytes - self.waiting.count == left, "as many do not count")
+        #expect(self.buffered.maxBytes - self.buffered.count == left, "as many do not count")
         try self.send(left + beyond, to: channel)
         #expect(try self.reason(channel) == (beyond == 0 ? nil : "OVERLOADED"))
         #expect(channel.isActive == (beyond == 0) && other.isActive)
@@ -176,7 +186,7 @@ struct MessageRulesTests {
         try channel.writeOutbound(
             Frame.headers(.init(headers: ["grpc-status": "0"], endStream: true)))
         try self.send(1000, of: 1000, to: channel)
-        #expect(reader.messages == 0 && !reader.hasEnded && self.waiting.count == 0)
+        #expect(reader.messages == 0 && !reader.hasEnded && self.buffered.count == 0)
         try self.send(1000, of: 1000, to: channel, isEnd: true)
         #expect(reader.messages == 0 && reader.hasEnded)
     }
@@ -217,17 +227,17 @@ struct MessageRulesTests {
             return channel.write(Frame.data(.init(data: .byteBuffer(bytes))))
         }
         _ = answer(Self.freeBytes)
-        #expect(self.waiting.count == 0)
+        #expect(self.buffered.count == 0)
         _ = answer(1 << 20)
-        #expect(self.waiting.count == 1 << 20)
+        #expect(self.buffered.count == 1 << 20)
         channel.flush()
-        #expect(self.waiting.count == 0)
+        #expect(self.buffered.count == 0)
         for _ in 0..<2 { _ = try channel.readOutbound(as: Frame.self) }
         _ = answer((1 << 19) + 1)
-        #expect(self.waiting.count == 1 << 20, "the memory that it takes")
+        #expect(self.buffered.count == 1 << 20, "the memory that it takes")
         let last = answer(Self.freeBytes + 1)
         #expect(throws: ChannelError.self) { try last.wait() }
-        #expect(!channel.isActive && self.waiting.count == 0)
+        #expect(!channel.isActive && self.buffered.count == 0)
     }
 
     @Test("each message has a time of its own, and silence between them none")

@@ -1,5 +1,5 @@
 /// The limits on a call's messages, shared by all streams.
-package struct MessageRules: Sendable {
+package struct MessageLimits: Sendable {
     /// The gRPC library's limit on a message in bytes, also when inflated. A request between the
     /// service's limit and this one gets an answer; a larger one ends its call.
     package static let maxBytes = 1 << 20
@@ -14,7 +14,7 @@ package struct MessageRules: Sendable {
     /// `streamPath`, how long all of a call's request may take.
     let timeout: Duration
     /// Counts bytes until a call's reader takes them.
-    let waiting: WaitingBytes
+    let buffered: BufferedBytes
 
     /// Creates the limits.
     ///
@@ -22,16 +22,16 @@ package struct MessageRules: Sendable {
     ///   - configuration: how large other methods' messages may be, and how long one may take.
     ///   - streamPath: the method whose messages are read one by one, `/package.Service/Method`.
     ///   - methodBytes: the maximum bytes of a message by path, at most `maxBytes`.
-    ///   - waiting: counts the bytes that wait for their reader.
+    ///   - buffered: counts the bytes that wait for their reader.
     package init(
         _ configuration: EdgeConfiguration, streamPath: String, methodBytes: [String: Int],
-        waiting: WaitingBytes
+        buffered: BufferedBytes
     ) {
         self.streamPath = streamPath
         self.methodBytes = methodBytes
         self.smallBytes = configuration.smallMessageBytes
         self.timeout = configuration.messageTimeout
-        self.waiting = waiting
+        self.buffered = buffered
     }
 
     /// The maximum bytes of a message to the method at `path`.

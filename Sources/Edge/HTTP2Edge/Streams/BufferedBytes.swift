@@ -5,14 +5,14 @@ internal import Synchronization
 /// Counts the bytes of all calls that wait in front of the service: incomplete and inflated
 /// messages, requests that a reader leaves because of a quota or a full journal, and answers that
 /// clients do not read.
-package final class WaitingBytes: Sendable {
+package final class BufferedBytes: Sendable {
     /// The limit, beyond which no call may add bytes.
     package let maxBytes: Int
 
     private let bytes = Atomic(0)
     private let lastNumber = Atomic<UInt64>(0)
     /// The calls whose readers take bytes, by number.
-    private let calls = Mutex<[UInt64: WaitingCall]>([:])
+    private let calls = Mutex<[UInt64: BufferedCall]>([:])
 
     /// Creates a counter with a limit.
     package init(maxBytes: Int) { self.maxBytes = maxBytes }
@@ -20,7 +20,7 @@ package final class WaitingBytes: Sendable {
     /// The bytes that wait now.
     package var count: Int { self.bytes.load(ordering: .relaxed) }
 
-    /// Adds waiting bytes; a negative number removes them.
+    /// Adds buffered bytes; a negative number removes them.
     ///
     /// - Returns: the new total.
     @discardableResult
@@ -28,23 +28,23 @@ package final class WaitingBytes: Sendable {
         self.bytes.wrappingAdd(bytes, ordering: .relaxed).newValue
     }
 
-    fileprivate func close(_ call: WaitingCall) {
+    fileprivate func close(_ call: BufferedCall) {
         _ = self.calls.withLock { $0.removeValue(forKey: call.number) }
     }
 
     /// Registers a new call. If its reader takes messages one by one, its number is written into
     /// the headers, replacing one that a client may have sent.
-    func open(_ headers: inout HPACKHeaders, isStream: Bool) -> WaitingCall {
-        guard isStream else { return WaitingCall(of: self, number: 0) }
+    func open(_ headers: inout HPACKHeaders, isStream: Bool) -> BufferedCall {
+        guard isStream else { return BufferedCall(of: self, number: 0) }
         let number = self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
-        let call = WaitingCall(of: self, number: number)
+        let call = BufferedCall(of: self, number: number)
         self.calls.withLock { $0[number] = call }
         headers.replaceOrAdd(name: Self.field, value: String(number))
         return call
     }
 
     /// The call with this metadata; nil if it has ended, or did not pass the edge.
-    package func call(_ metadata: Metadata) -> WaitingCall? {
+    package func call(_ metadata: Metadata) -> BufferedCall? {
         for value in metadata[stringValues: Self.field] {
             guard let number = UInt64(value) else { return nil }
             return self.calls.withLock { $0[number] }
@@ -52,23 +52,27 @@ package final class WaitingBytes: Sendable {
         return nil
     }
 
-    /// The header that carries a call's number from the edge through the library to its reader.
+    /// The header that carries a call's number from the edge through the library to its reader, which
+    /// gets the call for it. Nothing else of one call reaches its reader (grpc-swift-2 2.4.3,
+    /// grpc-swift-nio-transport 2.9.2): the handler's task is a child of the connection's, so it
+    /// inherits no task-local value of a stream; `ServerContext` holds what the connection has; and
+    /// the stream's channel, with its options, is not handed out.
     private static let field = "sightline-call"
 }
 
-/// The waiting bytes of one call. The edge adds and the reader takes, on different threads; closing
+/// The buffered bytes of one call. The edge adds and the reader takes, on different threads. Closing
 /// the call removes the rest. A call that is never read counts until its end.
-package final class WaitingCall: Sendable {
+package final class BufferedCall: Sendable {
     /// The bytes of each call, and of each answer, that are not counted: the call itself takes
     /// more. By default, messages to methods without credentials are no larger. A stranger's call
     /// to another method counts until its refusal is written, at most for `stream.ack_seconds`.
     static let freeBytes = 16 << 10
 
     fileprivate let number: UInt64
-    private let total: WaitingBytes
+    private let total: BufferedBytes
     private let bytes = Atomic(0)
 
-    fileprivate init(of total: WaitingBytes, number: UInt64) {
+    fileprivate init(of total: BufferedBytes, number: UInt64) {
         self.total = total
         self.number = number
     }
@@ -85,7 +89,7 @@ package final class WaitingCall: Sendable {
         return self.count(from: before, to: after) <= self.total.maxBytes
     }
 
-    /// Removes bytes that were taken, at most those present: a run of requests has a prefix that no
+    /// Removes bytes that were taken, at most those present: coalesced requests have a prefix that no
     /// client sent.
     package func take(_ bytes: Int) {
         var own = self.bytes.load(ordering: .relaxed)

@@ -1,13 +1,11 @@
-// DATA frames before and after they are joined, as bytes.
+// What passes of a client's bytes: PINGs are taken out, and small DATA frames are joined.
 @testable internal import HTTP2Edge
 internal import NIOCore
 internal import TestSupport
 internal import Testing
 @testable internal import TrackingServer
 
-struct DataFrameJoinerTests {
-    private static let preface = [UInt8]("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
-
+struct FrameGateTests {
     /// A frame; type 0 is DATA.
     private static func frame(
         _ payload: [UInt8], type: UInt8 = 0, flags: UInt8 = 0, stream: UInt8 = 1
@@ -17,26 +15,83 @@ struct DataFrameJoinerTests {
         return length + [type, flags, 0, 0, 0, stream] + payload
     }
 
-    /// What a connection's chunks become, after its preface.
-    private func joined(_ chunks: [[UInt8]]) -> [UInt8] {
-        var joiner = DataFrameJoiner()
-        let allocator = ByteBufferAllocator()
-        _ = joiner.join(ByteBuffer(bytes: Self.preface), allocator: allocator)
-        return chunks.flatMap { chunk in
-            let buffer = joiner.join(ByteBuffer(bytes: chunk), allocator: allocator)
-            return [UInt8](buffer.readableBytesView)
+    /// The steps for a greeted connection's chunks.
+    private func steps(_ chunks: [[UInt8]]) -> [Step] {
+        var gate = FrameGate()
+        var steps: [Step] = []
+        for chunk in [FrameScript.greeted.bytes] + chunks {
+            var offset = 0
+            let chunk = ByteBuffer(bytes: chunk)
+            while let step = gate.next(in: chunk, from: &offset) {
+                steps.append(
+                    Step(bytes: step.bytes.map { [UInt8]($0.readableBytesView) }, ping: step.ping))
+            }
         }
+        return Array(steps.dropFirst())
+    }
+
+    private struct Step: Equatable {
+        var bytes: [UInt8]?
+        var ping: UInt64?
+    }
+
+    /// What a greeted connection's chunks become.
+    private func joined(_ chunks: [[UInt8]]) -> [UInt8] {
+        self.steps(chunks).flatMap { $0.bytes ?? [] }
+    }
+
+    @Test("a chunk without a PING and small frames passes as it is, in one step")
+    func unchanged() {
+        var gate = FrameGate()
+        var bytes = FrameScript.greeted.bytes
+        for stream in 0..<100 { bytes += Self.frame([1, 2], stream: UInt8(stream)) }
+        let chunk = ByteBuffer(bytes: bytes)
+        var offset = 0
+        let step = gate.next(in: chunk, from: &offset)
+        #expect(step?.bytes == chunk && step?.ping == nil)
+        #expect(gate.next(in: chunk, from: &offset) == nil)
+        var end = 0
+        #expect(gate.next(in: ByteBuffer(), from: &end) == nil)
+    }
+
+    @Test("a PING comes with the bytes before it, and no frame is joined over it")
+    func pings() {
+        let (one, two) = (Self.frame([1]), Self.frame([2]))
+        let (ping, other) = (FrameScript.ping(7), FrameScript.ping(8))
+        let rows: [(chunks: [[UInt8]], steps: [Step])] = [
+            ([ping], [Step(bytes: nil, ping: 7)]),
+            ([one + ping + two], [Step(bytes: one, ping: 7), Step(bytes: two)]),
+            (
+                [one + two + ping + other + one + two],
+                [
+                    Step(bytes: Self.frame([1, 2]), ping: 7), Step(ping: 8),
+                    Step(bytes: Self.frame([1, 2])),
+                ]
+            ),
+            // Split between chunks, in its header and behind it.
+            (
+                [one + ping.prefix(3), ping.dropFirst(3) + two],
+                [Step(bytes: one), Step(ping: 7), Step(bytes: two)]
+            ),
+            ([ping.prefix(12) + [], ping.dropFirst(12) + two], [Step(ping: 7), Step(bytes: two)]),
+            // A header that was held back passes by itself.
+            (
+                [one.prefix(4) + [], one.dropFirst(4) + two],
+                [Step(bytes: Array(one.prefix(9))), Step(bytes: [1] + two)]
+            ),
+        ]
+        for row in rows { #expect(self.steps(row.chunks) == row.steps) }
     }
 
     @Test("adjacent DATA frames of one stream are one, and no other frames are")
     func adjacent() {
         let (one, two, three) = (Self.frame([1]), Self.frame([2, 2]), Self.frame([3]))
-        let ping = Self.frame([0, 0, 0, 0, 0, 0, 0, 0], type: 6, stream: 0)
+        let other = Self.frame([0, 0, 0, 0], type: 8, stream: 1)
         let rows: [(frames: [[UInt8]], expected: [[UInt8]])] = [
             ([one], [one]),
             ([one, two, three], [Self.frame([1, 2, 2, 3])]),
-            ([one, ping, two], [one, ping, two]),
-            ([ping, one, two, ping], [ping, Self.frame([1, 2, 2]), ping]),
+            ([one, other, two], [one, other, two]),
+            ([other, one, two, other], [other, Self.frame([1, 2, 2]), other]),
             ([one, Self.frame([2], stream: 3), three], [one, Self.frame([2], stream: 3), three]),
             (
                 [one, two, Self.frame([9], stream: 3), Self.frame([8], stream: 3)],

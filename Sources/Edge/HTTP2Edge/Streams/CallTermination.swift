@@ -14,13 +14,13 @@ package enum CallRefusal: Error, Equatable, Sendable {
     case messageNotInflated
     /// A message was not completed in time.
     case messageUnfinished(after: Duration)
-    /// The bytes waiting in front of the service have reached their limit.
+    /// The bytes buffered in front of the service have reached their limit.
     case overloaded
 }
 
 /// Lets the service word and count the ends of its calls. The edge knows neither the service nor
 /// its errors.
-package struct CallEnding: Sendable {
+package struct CallTermination: Sendable {
     let trailers: @Sendable (CallRefusal) -> HPACKHeaders
     let complete: @Sendable (inout HPACKHeaders) -> Void
 

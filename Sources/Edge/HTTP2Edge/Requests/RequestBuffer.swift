@@ -2,7 +2,7 @@ package import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 
 /// The bytes of a request message in the transport's buffer, which Admission parses in place.
-package struct RequestBytes: Sendable {
+package struct RequestBuffer: Sendable {
     private let buffer: GRPCNIOTransportBytes
     private let range: Range<Int>
 
@@ -21,10 +21,10 @@ package struct RequestBytes: Sendable {
     }
 
     /// A slice; `range` must lie within the bytes.
-    subscript(range: Range<Int>) -> RequestBytes {
+    subscript(range: Range<Int>) -> RequestBuffer {
         precondition(0 <= range.lowerBound && range.upperBound <= self.count)
         let start = self.range.lowerBound
-        return RequestBytes(
+        return RequestBuffer(
             self.buffer, range: start &+ range.lowerBound..<start &+ range.upperBound)
     }
 
@@ -42,12 +42,12 @@ package struct RequestBytes: Sendable {
 }
 
 /// Decodes nothing, so that a malformed message gets a result instead of ending the stream.
-package struct RequestBytesDeserializer: MessageDeserializer {
+package struct RequestBufferDeserializer: MessageDeserializer {
     /// Creates a deserializer; it has no state.
     package init() {}
 
     /// Wraps the bytes without decoding them.
-    package func deserialize(_ serializedMessageBytes: some GRPCContiguousBytes) -> RequestBytes {
-        RequestBytes(serializedMessageBytes)
+    package func deserialize(_ serializedMessageBytes: some GRPCContiguousBytes) -> RequestBuffer {
+        RequestBuffer(serializedMessageBytes)
     }
 }
