@@ -3,7 +3,7 @@ internal import GRDB
 internal import TrackingCore
 
 /// The hits of a hits.db of the first format, which had one table with texts and a unique index.
-/// They move into parts while the server runs.
+/// They move into partitions while the server runs.
 struct FormerHits {
     private let lookup: Statement
     private let selection: Statement

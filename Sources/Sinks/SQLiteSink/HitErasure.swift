@@ -27,8 +27,8 @@ struct HitErasure {
     ///
     /// - Throws: SQLite's error.
     static func tables(in database: Database) throws -> [String] {
-        let parts = try Int64.fetchAll(database, sql: "SELECT id FROM parts ORDER BY id")
-        return parts.map { "hits_\($0)" }
+        let partitions = try Int64.fetchAll(database, sql: "SELECT id FROM parts ORDER BY id")
+        return partitions.map { "hits_\($0)" }
             + (try database.tableExists(HitViews.formerTable) ? [HitViews.formerTable] : [])
     }
 
@@ -99,7 +99,7 @@ struct HitErasure {
 
     /// Gives the trace that a row holds for others of its request to the first of them.
     private static func passOnTrace(of id: Int64, _ table: String, _ database: Database) throws {
-        // The rows of a request follow each other in a part, and the first has the trace.
+        // The rows of a request follow each other in a partition, and the first has the trace.
         let sharing = try Int64.fetchAll(
             database,
             sql: """

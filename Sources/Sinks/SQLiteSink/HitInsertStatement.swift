@@ -1,7 +1,7 @@
 internal import GRDB
 internal import TrackingCore
 
-/// Inserts hits into a part of hits.db.
+/// Inserts hits into a partition of hits.db.
 struct HitInsertStatement {
     /// The numbers that stand for a hit's repeated texts.
     struct Names {
@@ -16,10 +16,10 @@ struct HitInsertStatement {
     private let statement: SQLiteStatement
 
     /// - Throws: SQLite's error.
-    init(into part: Int64, of database: Database) throws {
+    init(into partition: Int64, of database: Database) throws {
         self.statement = try SQLiteStatement(
             """
-            INSERT INTO hits_\(part) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO hits_\(partition) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, in: database)
     }
 

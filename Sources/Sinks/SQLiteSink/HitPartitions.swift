@@ -3,13 +3,13 @@ internal import GRDB
 /// The tables that hits.db's rows are in: one for each day of receipt, or several for a busy day.
 /// Old hits are deleted by dropping such a table. Its pages are used again, so no VACUUM is needed.
 /// There are never too many tables for a view.
-struct HitParts {
+struct HitPartitions {
     /// A table of rows, `hits_<id>`.
-    struct Part {
+    struct Partition {
         let id: Int64
         /// Days since 1970, in UTC; the newest if there are several.
         var day: Int64
-        /// The rows of the part.
+        /// The rows of the partition.
         var hits: Int
     }
 
@@ -18,8 +18,8 @@ struct HitParts {
             id INTEGER PRIMARY KEY, day INTEGER NOT NULL, hits INTEGER NOT NULL);
         """
 
-    /// The columns of a part. Repeated texts are numbers of `names`. `traceparent` has its 25 bytes
-    /// without separators in the first row of a request; in others how many ids ago that was.
+    /// The columns of a partition. Repeated texts are numbers of `names`. `traceparent` has its 25
+    /// bytes without separators in the first row of a request; in others how many ids ago that was.
     /// `event` has the event's bytes in the first of its rows, in others how many ids ago that was.
     static let columns = """
         id INTEGER PRIMARY KEY, hit_id BLOB NOT NULL, kind INTEGER NOT NULL,
@@ -29,34 +29,35 @@ struct HitParts {
         warnings INTEGER, event BLOB NOT NULL
         """
 
-    /// A part with more rows is followed by another one for the same day: deliveries wait while a
-    /// part is dropped, 0.1 s for this many.
+    /// A partition with more rows is followed by another one for the same day: deliveries wait
+    /// while a partition is dropped, 0.1 s for this many.
     static let defaultMaxHits = 1_000_000
-    /// With this many parts, the newest takes the rows of further days too, however many they are.
-    /// A view joins at most 500 tables (SQLITE_MAX_COMPOUND_SELECT).
-    static let defaultMaxParts = 400
+    /// With this many partitions, the newest takes the rows of further days too, however many they
+    /// are. A view joins at most 500 tables (SQLITE_MAX_COMPOUND_SELECT).
+    static let defaultMaxPartitions = 400
 
-    /// All parts, in the order in which they began.
-    private(set) var parts: [Part] = []
-    /// The id of the next row: ids rise from part to part.
+    /// All partitions, in the order in which they began.
+    private(set) var all: [Partition] = []
+    /// The id of the next row: ids rise from partition to partition.
     private(set) var nextHit: Int64 = 1
     private let maxHits: Int
-    private let maxParts: Int
-    /// The part that took the last row, and its statement.
+    private let maxPartitions: Int
+    /// The partition that took the last row, and its statement.
     private var current: (index: Int, insertion: HitInsertStatement)?
-    /// Whether the current part has rows that its row of `parts` does not count yet.
+    /// Whether the current partition has rows that its row of `parts` does not count yet.
     private var isUncounted = false
 
     /// - Throws: SQLite's error.
     init(
-        in database: Database, maxHits: Int = defaultMaxHits, maxParts: Int = defaultMaxParts
+        in database: Database, maxHits: Int = defaultMaxHits,
+        maxPartitions: Int = defaultMaxPartitions
     ) throws {
-        (self.maxHits, self.maxParts) = (maxHits, maxParts)
+        (self.maxHits, self.maxPartitions) = (maxHits, maxPartitions)
         let rows = try Row.fetchAll(database, sql: "SELECT id, day, hits FROM parts ORDER BY id")
-        self.parts = rows.map { Part(id: $0["id"], day: $0["day"], hits: $0["hits"]) }
+        self.all = rows.map { Partition(id: $0["id"], day: $0["day"], hits: $0["hits"]) }
         // The newest rows may have been erased, and their ids are not used again.
         var newest = ["SELECT max(newest) FROM counts"]
-        newest += self.parts.map { "SELECT max(id) FROM hits_\($0.id)" }
+        newest += self.all.map { "SELECT max(id) FROM hits_\($0.id)" }
         if try database.tableExists(HitViews.formerTable) {
             newest.append("SELECT max(rowid) FROM \(HitViews.formerTable)")
         }
@@ -67,29 +68,30 @@ struct HitParts {
     }
 
     /// A place for one more hit that was received on `day`, with the next id unless it has one.
-    /// Begins a part if none has room.
+    /// Begins a partition if none has room.
     ///
     /// - Throws: SQLite's error.
     mutating func place(
         on day: Int64, id: Int64?, in database: Database
     ) throws -> Place {
         let (index, insertion) = try self.insertion(on: day, in: database)
-        self.parts[index].hits += 1
+        self.all[index].hits += 1
         self.isUncounted = true
-        let place = Place(part: self.parts[index].id, insertion: insertion, id: id ?? self.nextHit)
+        let place = Place(
+            partition: self.all[index].id, insertion: insertion, id: id ?? self.nextHit)
         if id == nil { self.nextHit += 1 }
         return place
     }
 
     /// Where a hit goes.
     struct Place {
-        let part: Int64
+        let partition: Int64
         let insertion: HitInsertStatement
         let id: Int64
 
-        /// How many ids before `later` it is; nil in another part.
+        /// How many ids before `later` it is; nil in another partition.
         func distance(to later: Place) -> Int64? {
-            later.part == self.part ? later.id - self.id : nil
+            later.partition == self.partition ? later.id - self.id : nil
         }
     }
 
@@ -98,74 +100,74 @@ struct HitParts {
     ) throws -> (index: Int, insertion: HitInsertStatement) {
         if let current, self.hasRoom(current.index, on: day) { return current }
         try self.finish(in: database)
-        let open = self.parts.indices.last { self.hasRoom($0, on: day) }
+        let open = self.all.indices.last { self.hasRoom($0, on: day) }
         let index = try open ?? self.begin(day, in: database)
-        let insertion = try HitInsertStatement(into: self.parts[index].id, of: database)
+        let insertion = try HitInsertStatement(into: self.all[index].id, of: database)
         self.current = (index, insertion)
         return (index, insertion)
     }
 
     private func hasRoom(_ index: Int, on day: Int64) -> Bool {
-        let part = self.parts[index]
-        if index == self.maxParts - 1 { return day <= part.day }
-        return part.day == day && part.hits < self.maxHits
+        let partition = self.all[index]
+        if index == self.maxPartitions - 1 { return day <= partition.day }
+        return partition.day == day && partition.hits < self.maxHits
     }
 
-    /// Begins a part, or a further day in the newest; returns its index.
+    /// Begins a partition, or a further day in the newest; returns its index.
     private mutating func begin(_ day: Int64, in database: Database) throws -> Int {
-        if self.parts.count >= self.maxParts {
-            self.parts[self.parts.count - 1].day = day
-            return self.parts.count - 1
+        if self.all.count >= self.maxPartitions {
+            self.all[self.all.count - 1].day = day
+            return self.all.count - 1
         }
-        let id = (self.parts.last?.id ?? 0) + 1
+        let id = (self.all.last?.id ?? 0) + 1
         try database.execute(
             sql: """
                 CREATE TABLE hits_\(id) (\(Self.columns));
                 INSERT INTO parts (id, day, hits) VALUES (\(id), \(day), 0)
                 """)
-        self.parts.append(Part(id: id, day: day, hits: 0))
-        try HitViews.refresh(in: database, parts: self.parts)
-        return self.parts.count - 1
+        self.all.append(Partition(id: id, day: day, hits: 0))
+        try HitViews.refresh(in: database, partitions: self.all)
+        return self.all.count - 1
     }
 
-    /// Writes down how many rows the current part has, and its day.
+    /// Writes down how many rows the current partition has, and its day.
     ///
     /// - Throws: SQLite's error.
     mutating func finish(in database: Database) throws {
         guard self.isUncounted, let index = self.current?.index else { return }
         try database.cachedStatement(sql: "UPDATE parts SET day = ?, hits = ? WHERE id = ?")
             .execute(
-                arguments: [self.parts[index].day, self.parts[index].hits, self.parts[index].id])
+                arguments: [self.all[index].day, self.all[index].hits, self.all[index].id])
         self.isUncounted = false
     }
 
-    /// Takes rows that were deleted from a part's table out of its number.
+    /// Takes rows that were deleted from a partition's table out of its number.
     ///
     /// - Throws: SQLite's error.
     mutating func uncount(_ rows: Int, of table: String, in database: Database) throws {
-        guard let index = self.parts.firstIndex(where: { "hits_\($0.id)" == table }) else { return }
+        guard let index = self.all.firstIndex(where: { "hits_\($0.id)" == table }) else { return }
         try self.finish(in: database)
-        self.parts[index].hits -= rows
+        self.all[index].hits -= rows
         try database.execute(
             sql: "UPDATE parts SET hits = ? WHERE id = ?",
-            arguments: [self.parts[index].hits, self.parts[index].id])
+            arguments: [self.all[index].hits, self.all[index].id])
     }
 
-    /// The part with the oldest day. Nil if there is one part only: the newest one's ids are where
-    /// the next ones begin.
-    var oldest: Part? { self.parts.dropLast().min { $0.day < $1.day } }
+    /// The partition with the oldest day. Nil if there is one partition only: the newest one's ids
+    /// are where the next ones begin.
+    var oldest: Partition? { self.all.dropLast().min { $0.day < $1.day } }
 
-    /// Drops the oldest part.
+    /// Drops the oldest partition.
     ///
-    /// - Returns: the part; nil if there is one only.
+    /// - Returns: the partition; nil if there is one only.
     /// - Throws: SQLite's error.
-    mutating func dropOldest(in database: Database) throws -> Part? {
+    mutating func dropOldest(in database: Database) throws -> Partition? {
         guard let oldest else { return nil }
         try self.finish(in: database)
         // Indices move, and a statement must not be used after its table.
         self.current = nil
-        self.parts.removeAll { $0.id == oldest.id }
-        try HitViews.refresh(in: database, parts: self.parts)
+        self.all.removeAll { $0.id == oldest.id }
+        try HitViews.refresh(in: database, partitions: self.all)
         try database.execute(
             sql: "DROP TABLE hits_\(oldest.id); DELETE FROM parts WHERE id = \(oldest.id)")
         return oldest

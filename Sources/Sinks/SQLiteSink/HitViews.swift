@@ -1,7 +1,8 @@
 internal import GRDB
 internal import TrackingCore
 
-/// The view `hits`: the rows of all parts with their texts, in the columns of the first format.
+/// The view `hits`: the rows of all partitions with their texts, in the columns of the first
+/// format.
 enum HitViews {
     /// The rows of a hits.db of the first format that have not been moved yet.
     static let formerTable = "hits_before"
@@ -9,8 +10,8 @@ enum HitViews {
     /// Makes the views say what is there now; does nothing if they do.
     ///
     /// - Throws: SQLite's error.
-    static func refresh(in database: Database, parts: [HitParts.Part]) throws {
-        let stored = Self.stored(parts)
+    static func refresh(in database: Database, partitions: [HitPartitions.Partition]) throws {
+        let stored = Self.stored(partitions)
         let hits = Self.hits(withFormer: try database.tableExists(Self.formerTable))
         for (name, sql) in [("stored_hits", stored), ("hits", hits)] {
             let known = try String.fetchOne(
@@ -20,9 +21,9 @@ enum HitViews {
         }
     }
 
-    private static func stored(_ parts: [HitParts.Part]) -> String {
-        let arms = parts.map { part in
-            let table = "hits_\(part.id)"
+    private static func stored(_ partitions: [HitPartitions.Partition]) -> String {
+        let arms = partitions.map { partition in
+            let table = "hits_\(partition.id)"
             return """
                 SELECT id, hit_id, kind, product, delivery, broadlog_id, app, platform, subject_id,
                     occur_time, receive_time, tenant,
@@ -32,7 +33,7 @@ enum HitViews {
                 FROM \(table) AS hit
                 """
         }
-        // Without parts there is a row of nothing that is left out: a view needs columns.
+        // Without partitions there is a row of nothing that is left out: a view needs columns.
         let none = """
             SELECT NULL AS id, NULL AS hit_id, NULL AS kind, NULL AS product, NULL AS delivery,
                 NULL AS broadlog_id, NULL AS app, NULL AS platform, NULL AS subject_id,

@@ -21,7 +21,7 @@ final class HitsFile: Sendable {
         /// not be what the database says then.
         private var writer: HitWriter?
         private var borrowed: HitWriter?
-        var readAhead = PartReadAhead()
+        var readAhead = PartitionReadAhead()
         var retention: RetentionClock
 
         init(_ retention: RetentionClock) { self.retention = retention }
@@ -83,9 +83,9 @@ final class HitsFile: Sendable {
     /// Inserts a batch. What comes again has no second row, as its facts are counted already; the
     /// cursor does not tell, as a journal that has lost its newest record uses its sequence again.
     ///
-    /// - Returns: the part that is to be dropped, if there is one.
+    /// - Returns: the partition that is to be dropped, if there is one.
     /// - Throws: `DamagedPayload`, `WireError`, or SQLite's error.
-    func write(_ hits: HitBatch) async throws -> HitParts.Part? {
+    func write(_ hits: HitBatch) async throws -> HitPartitions.Partition? {
         let configuration = self.configuration
         return try await self.change { writer, database in
             try writer.write(hits, in: database)
@@ -95,18 +95,18 @@ final class HitsFile: Sendable {
                     ON CONFLICT DO UPDATE SET sequence = max(sequence, excluded.sequence)
                     """
             ).execute(arguments: [hits.journal, hits.sequence])
-            return try writer.duePart(configuration, in: database)
+            return try writer.duePartition(configuration, in: database)
         }
     }
 
     // MARK: Retention
 
-    /// Reads some of a part that is to be dropped, and drops it once all is read. A failure is
+    /// Reads some of a partition that is to be dropped, and drops it once all is read. A failure is
     /// logged, and the next batch tries again.
-    func drop(_ part: HitParts.Part) async {
+    func drop(_ partition: HitPartitions.Partition) async {
         let (state, configuration) = (self.state, self.configuration)
         do {
-            guard try await self.file.read({ try state.readAhead.read(part, in: $0) }) else {
+            guard try await self.file.read({ try state.readAhead.read(partition, in: $0) }) else {
                 return
             }
             let (dropped, duration) = try await self.change { writer, database in
@@ -129,7 +129,7 @@ final class HitsFile: Sendable {
 
     // MARK: The first format
 
-    /// The hits that are yet to be moved into parts, as far as is known.
+    /// The hits that are yet to be moved into partitions, as far as is known.
     var unmovedHits: Int { self.unmoved.load(ordering: .relaxed) }
 
     /// The hits that are moved in one transaction: batches wait for some 50 ms.
@@ -137,8 +137,8 @@ final class HitsFile: Sendable {
     /// The pause after a failure, such as another program's lock.
     private static let pause = Duration.seconds(5)
 
-    /// Moves the hits of a file of the first format into parts, if there are any. Ends when all are
-    /// moved, or when the task is cancelled.
+    /// Moves the hits of a file of the first format into partitions, if there are any. Ends when
+    /// all are moved, or when the task is cancelled.
     func moveFormerHits() async {
         var first: Int?
         while !Task.isCancelled {
@@ -181,7 +181,7 @@ final class HitsFile: Sendable {
     }
 }
 
-extension HitParts.Part {
+extension HitPartitions.Partition {
     /// The day, as in 2026-11-23.
     fileprivate var dayText: String {
         Date(timeIntervalSince1970: Double(self.day) * 86_400)

@@ -15,12 +15,12 @@ struct PendingEvent {
     var recipient: Int?
 }
 
-/// What `CountedFacts` holds of a key: the kinds of hits that were counted (bits 1 to 10), the
+/// What `HitIndex` holds of a key: the kinds of hits that were counted (bits 1 to 10), the
 /// kinds of hits of the notification's action buttons (bits 11 to 13), and recipients (bit 14).
-struct FactMarks {
+struct HitMarks {
     let rawValue: UInt16
 
-    static let recipient = FactMarks(rawValue: 1 << 14)
+    static let recipient = HitMarks(rawValue: 1 << 14)
     private static let buttonShift: UInt16 = 10
 
     init(rawValue: UInt16) { self.rawValue = rawValue }

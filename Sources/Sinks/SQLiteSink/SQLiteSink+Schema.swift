@@ -8,8 +8,8 @@ extension SQLiteSink {
     package static let oldestCountedVersion = 2
 
     /// Rows are only appended, so the log may be long: a page is then written once for many rows.
-    /// Debian's SQLite would overwrite each page that becomes free with zeros, and so write a part
-    /// once more as it is dropped.
+    /// Debian's SQLite would overwrite each page that becomes free with zeros, and so write a
+    /// partition once more as it is dropped.
     static let format = DataFile.Format(
         version: formatVersion,
         settings: """
@@ -32,11 +32,11 @@ extension SQLiteSink {
                     """)
         }
         try database.execute(
-            sql: HitParts.schema + HitNames.schema + HitCounts.schema + CountedFacts.schema + """
+            sql: HitPartitions.schema + HitNames.schema + HitCounts.schema + HitIndex.schema + """
                 CREATE TABLE IF NOT EXISTS cursor (
                     journal TEXT PRIMARY KEY, sequence INTEGER NOT NULL) WITHOUT ROWID;
                 """)
-        try HitViews.refresh(in: database, parts: HitParts(in: database).parts)
+        try HitViews.refresh(in: database, partitions: HitPartitions(in: database).all)
     }
 
     /// From the counts. The ratios are those of `sightline report`: of notifications, per

@@ -49,7 +49,7 @@ package final class SQLiteSink: Sink {
     /// deletes hits that are too old or too many.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
         do {
-            if let part = try await self.hits.write(hits) { await self.hits.drop(part) }
+            if let partition = try await self.hits.write(hits) { await self.hits.drop(partition) }
             return .delivered
         } catch {
             return SinkAnswer(failure: error, of: "hits.db: ")

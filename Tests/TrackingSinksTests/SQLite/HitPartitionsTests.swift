@@ -9,7 +9,7 @@ internal import Testing
 internal import TrackingCore
 internal import TrackingSinks
 
-final class HitPartsTests: Sendable {
+final class HitPartitionsTests: Sendable {
     private let directory: TemporaryDirectory
     private let today = Mutex(0)
     private static let day: Int64 = 86_400_000_000
@@ -91,7 +91,7 @@ final class HitPartsTests: Sendable {
     }
 
     @Test(
-        "a part is read before it is dropped, a share with each batch",
+        "a partition is read before it is dropped, a share with each batch",
         arguments: [(0, 1), (1, 1), (2, 2), (3, 2), (4, 3)])
     func readAhead(rows: Int, batches: Int) throws {
         let database = try DatabaseQueue()
@@ -106,13 +106,14 @@ final class HitPartsTests: Sendable {
             for id in 0..<rows {
                 try database.execute(sql: "INSERT INTO hits_1 VALUES (\(id * 7 - 3))")
             }
-            var readAhead = PartReadAhead(shareRows: 2)
-            let parts = [1, 2].map { HitParts.Part(id: $0, day: 1, hits: rows) }
+            var readAhead = PartitionReadAhead(shareRows: 2)
+            let partitions = [1, 2].map { HitPartitions.Partition(id: $0, day: 1, hits: rows) }
             let isDone = try (0..<batches).map { _ in
-                try readAhead.read(parts[0], in: database)
+                try readAhead.read(partitions[0], in: database)
             }
             #expect(isDone == Array(repeating: false, count: batches - 1) + [true])
-            #expect(try readAhead.read(parts[1], in: database), "another part begins anew")
+            #expect(
+                try readAhead.read(partitions[1], in: database), "another partition begins anew")
         }
     }
 
@@ -122,12 +123,12 @@ final class HitPartsTests: Sendable {
         try await self.deliver([103], to: sink)
         let late = try TestHits.batch([TestEvents.full(id: 1)], sequence: 104, at: 5 * Self.day)
         #expect(await sink.deliver(late) == .delivered)
-        #expect(try self.days() == [5, 103], "the newest part stays")
+        #expect(try self.days() == [5, 103], "the newest partition stays")
         try await self.deliver([105], to: sink)
         #expect(try self.days() == [103, 105])
     }
 
-    @Test("a file that is too large loses its oldest day with each batch, never its newest part")
+    @Test("a file that is too large loses its oldest day with each batch, but never the newest")
     func size() async throws {
         try await self.deliver([100, 101], to: try self.sink { $0.maxBytes = 0 })
         #expect(try self.days() == [100, 101])
@@ -145,53 +146,53 @@ final class HitPartsTests: Sendable {
         #expect(try self.days() == [103, 104])
     }
 
-    @Test("a busy day has several parts, the last of them with room")
+    @Test("a busy day has several partitions, the last of them with room")
     func severalParts() throws {
         let database = try DatabaseQueue()
         try database.write { database in
             try SQLiteSink.format.migrate(database)
-            var parts = try HitParts(in: database, maxHits: 2)
-            let ids = try (0..<5).map { _ in try parts.place(on: 7, id: nil, in: database).id }
+            var partitions = try HitPartitions(in: database, maxHits: 2)
+            let ids = try (0..<5).map { _ in try partitions.place(on: 7, id: nil, in: database).id }
             #expect(ids == [1, 2, 3, 4, 5])
-            try parts.finish(in: database)
-            #expect(parts.parts.map(\.hits) == [2, 2, 1])
-            #expect(try HitParts(in: database, maxHits: 2).parts.map(\.hits) == [2, 2, 1])
-            #expect(try parts.place(on: 6, id: nil, in: database).id == 6)
-            #expect(try parts.place(on: 7, id: nil, in: database).id == 7)
-            #expect(parts.parts.map(\.day) == [7, 7, 7, 6])
+            try partitions.finish(in: database)
+            #expect(partitions.all.map(\.hits) == [2, 2, 1])
+            #expect(try HitPartitions(in: database, maxHits: 2).all.map(\.hits) == [2, 2, 1])
+            #expect(try partitions.place(on: 6, id: nil, in: database).id == 6)
+            #expect(try partitions.place(on: 7, id: nil, in: database).id == 7)
+            #expect(partitions.all.map(\.day) == [7, 7, 7, 6])
         }
     }
 
-    @Test("with too many parts for a view, the newest takes further days, and late hits")
+    @Test("with too many partitions for a view, the newest takes further days, and late hits")
     func manyParts() throws {
         let database = try DatabaseQueue()
         try database.write { database in
             try SQLiteSink.format.migrate(database)
-            var parts = try HitParts(in: database, maxHits: 2, maxParts: 3)
+            var partitions = try HitPartitions(in: database, maxHits: 2, maxPartitions: 3)
             for day: Int64 in [1, 2, 3, 3, 3, 4, 2, 2, 5] {
-                _ = try parts.place(on: day, id: nil, in: database)
+                _ = try partitions.place(on: day, id: nil, in: database)
             }
-            try parts.finish(in: database)
-            let stored = try HitParts(in: database, maxHits: 2, maxParts: 3)
-            #expect(stored.parts.map(\.day) == [1, 2, 5])
-            #expect(stored.parts.map(\.hits) == [1, 1, 7])
-            #expect(try parts.dropOldest(in: database)?.day == 1)
-            _ = try parts.place(on: 6, id: nil, in: database)
-            #expect(parts.parts.map(\.day) == [2, 5, 6])
+            try partitions.finish(in: database)
+            let stored = try HitPartitions(in: database, maxHits: 2, maxPartitions: 3)
+            #expect(stored.all.map(\.day) == [1, 2, 5])
+            #expect(stored.all.map(\.hits) == [1, 1, 7])
+            #expect(try partitions.dropOldest(in: database)?.day == 1)
+            _ = try partitions.place(on: 6, id: nil, in: database)
+            #expect(partitions.all.map(\.day) == [2, 5, 6])
         }
     }
 
-    @Test("a view joins as many parts as there may be, and SQLite takes no more than 500")
+    @Test("a view joins as many partitions as there may be, and SQLite takes no more than 500")
     func viewOfManyParts() throws {
         let database = try DatabaseQueue()
         try database.write { database in
             try SQLiteSink.format.migrate(database)
-            var parts = try HitParts(in: database)
-            for day in 0..<Int64(HitParts.defaultMaxParts + 200) {
-                _ = try parts.place(on: day, id: nil, in: database)
+            var partitions = try HitPartitions(in: database)
+            for day in 0..<Int64(HitPartitions.defaultMaxPartitions + 200) {
+                _ = try partitions.place(on: day, id: nil, in: database)
             }
-            try parts.finish(in: database)
-            #expect(parts.parts.count == HitParts.defaultMaxParts)
+            try partitions.finish(in: database)
+            #expect(partitions.all.count == HitPartitions.defaultMaxPartitions)
             #expect(try Int.fetchOne(database, sql: "SELECT count(*) FROM hits") == 0)
         }
     }

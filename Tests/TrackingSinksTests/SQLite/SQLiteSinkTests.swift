@@ -70,7 +70,7 @@ struct SQLiteSinkTests {
                 .map { $0[0] } == [bytes[0], bytes[0], bytes[1], bytes[1]])
     }
 
-    @Test("the row ids of erased hits are not used again, and parts count what is left")
+    @Test("the row ids of erased hits are not used again, and partitions count what is left")
     func idsOfErasedHits() async throws {
         for id in 1...2 {
             let batch = try TestHits.batch([TestEvents.full(id: id)], sequence: Int64(id))
@@ -86,13 +86,13 @@ struct SQLiteSinkTests {
         #expect(try self.rows("SELECT hits FROM parts").map { $0[0] as Int } == [2])
     }
 
-    @Test("a hit in another part than the event's first has its bytes itself")
+    @Test("a hit in another partition than the event's first has its bytes itself")
     func sharedBytesOfTwoParts() throws {
         let database = try DatabaseQueue()
         try database.write { database in
             try SQLiteSink.format.migrate(database)
-            var parts = try HitParts(in: database, maxHits: 2)
-            let places = try (0..<3).map { _ in try parts.place(on: 7, id: nil, in: database) }
+            var partitions = try HitPartitions(in: database, maxHits: 2)
+            let places = try (0..<3).map { _ in try partitions.place(on: 7, id: nil, in: database) }
             #expect(places[0].distance(to: places[1]) == 1)
             #expect(places[1].distance(to: places[2]) == nil)
         }

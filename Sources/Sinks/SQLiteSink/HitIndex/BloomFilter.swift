@@ -3,7 +3,7 @@
 ///
 /// The block's number grows with the key. A run is written in order, so its filter is, too: a block
 /// is complete once a key of the next one comes.
-enum FactFilter {
+enum BloomFilter {
     static let blockBytes = 64
     static let wordsInBlock = 8
 
@@ -26,7 +26,7 @@ enum FactFilter {
 
     /// Six numbers of 9 bits each, the bits of a key in its block.
     @inline(__always)
-    static func bits(of key: FactKey) -> UInt64 {
+    static func bits(of key: IndexKey) -> UInt64 {
         // Without the upper 24 bits, which keys of a block may have in common.
         var bits = key.high &<< 24 | UInt64(key.low)
         bits ^= bits &>> 32

@@ -1,7 +1,7 @@
 // What keeps the index of counted facts small: runs, merges and expiry.
 internal import GRDB
 
-extension CountedFacts {
+extension HitIndex {
     /// How many runs are merged into one, and how many of a past window at most.
     private static let fanIn = 4
     private static let maxInputs = 16
@@ -11,62 +11,62 @@ extension CountedFacts {
     private static let fewestRows = 4
 
     /// Makes the entries in memory a run.
-    func flush(_ days: ClosedRange<Int>, _ tables: FactTables) throws {
-        let entries = self.recent.sorted()
+    func flush(_ days: ClosedRange<Int>, _ tables: IndexTables) throws {
+        let entries = self.memTable.sorted()
         let run = try self.makeRun(
             level: 0, days: days, entries: entries.count, replacing: 0, tables)
-        let writer = FactRunWriter(run, rowBytes: self.limits.rowBytes)
+        let writer = RunWriter(run, rowBytes: self.limits.rowBytes)
         for entry in entries {
-            FactEntry.store(
+            IndexEntry.store(
                 high: entry.high, low: entry.low, kinds: entry.kinds,
-                at: writer.page + writer.filled &* FactEntry.byteCount)
+                at: writer.page + writer.filled &* IndexEntry.byteCount)
             writer.filled &+= 1
             if writer.filled == writer.pageEntries { try writer.writePage(tables) }
         }
         try writer.finish(tables)
         try tables.statement("DELETE FROM recent_facts").run()
-        self.recent.removeAll()
-        self.recentDays = nil
+        self.memTable.removeAll()
+        self.memTableDays = nil
         self.runs.append(run)
     }
 
     /// Lets go of runs that are too old; after a clock was wrong, also of those from the future.
-    func expire(_ today: Int, _ tables: FactTables) throws {
+    func expire(_ today: Int, _ tables: IndexTables) throws {
         let days = self.limits.uniqueDays
         for run in self.runs where run.target == nil {
             guard run.lastDay < today - days || run.firstDay > today + days else { continue }
             if let index = self.merges.firstIndex(where: { $0.output === run }) {
-                for input in self.merges[index].inputs { try self.kill(input, tables) }
+                for input in self.merges[index].inputs { try self.retire(input, tables) }
                 self.merges.remove(at: index)
             }
-            try self.kill(run, tables)
+            try self.retire(run, tables)
         }
     }
 
     /// Merges some entries, begins merges and deletes some rows of dead runs.
     ///
     /// - Parameter added: the number of entries added by this batch.
-    func maintain(_ added: Int, _ tables: FactTables) throws {
+    func maintain(_ added: Int, _ tables: IndexTables) throws {
         try self.startMerges(tables)
         self.credit += added * Self.share
-        while self.credit >= self.limits.rowBytes / FactEntry.byteCount,
+        while self.credit >= self.limits.rowBytes / IndexEntry.byteCount,
             let merge = self.merges.first
         {
             self.hasWritten = true
             self.credit -= try merge.advance(self.credit, tables)
             guard merge.isDone else { continue }
-            for input in merge.inputs { try self.kill(input, tables) }
+            for input in merge.inputs { try self.retire(input, tables) }
             self.merges.removeFirst()
         }
         if self.merges.isEmpty { self.credit = 0 }
-        let rows = added * Self.share * FactEntry.byteCount / self.limits.rowBytes
+        let rows = added * Self.share * IndexEntry.byteCount / self.limits.rowBytes
         try self.deleteRows(max(rows, Self.fewestRows), tables)
         try self.loadFilter(tables)
     }
 
     /// Begins at most one merge of each level of the current window, and one of past windows: these
     /// get no more runs, so all of theirs become one.
-    private func startMerges(_ tables: FactTables) throws {
+    private func startMerges(_ tables: IndexTables) throws {
         let current = self.window(self.today ?? 0)
         let free = self.runs.filter(\.isFree)
         let levels = Set(free.map(\.level))
@@ -93,7 +93,7 @@ extension CountedFacts {
         }
     }
 
-    private func startMerge(_ inputs: [FactRun], level: Int, _ tables: FactTables) throws {
+    private func startMerge(_ inputs: [SortedRun], level: Int, _ tables: IndexTables) throws {
         guard let first = inputs.map(\.firstDay).min(), let last = inputs.map(\.lastDay).max()
         else { return }
         let output = try self.makeRun(
@@ -107,11 +107,11 @@ extension CountedFacts {
         }
         self.runs.append(output)
         try self.addMerge(
-            FactMerge(inputs, into: output, rowBytes: self.limits.rowBytes, tables))
+            RunMerge(inputs, into: output, rowBytes: self.limits.rowBytes, tables))
     }
 
-    func addMerge(_ merge: FactMerge) {
-        func size(_ merge: FactMerge) -> Int { merge.inputs.reduce(0) { $0 + $1.entries } }
+    func addMerge(_ merge: RunMerge) {
+        func size(_ merge: RunMerge) -> Int { merge.inputs.reduce(0) { $0 + $1.entries } }
         let place = self.merges.firstIndex { size(merge) < size($0) }
         self.merges.insert(merge, at: place ?? self.merges.endIndex)
     }
@@ -122,12 +122,12 @@ extension CountedFacts {
     ///   - entries: how many it may get.
     ///   - replacing: the memory of filters that will be given back as this one's fills.
     private func makeRun(
-        level: Int, days: ClosedRange<Int>, entries: Int, replacing: Int, _ tables: FactTables
-    ) throws -> FactRun {
-        let run = FactRun(
+        level: Int, days: ClosedRange<Int>, entries: Int, replacing: Int, _ tables: IndexTables
+    ) throws -> SortedRun {
+        let run = SortedRun(
             id: self.nextRun, level: level, state: .unfinished, firstDay: days.lowerBound,
             lastDay: days.upperBound,
-            blocks: FactFilter.blockCount(entries: entries, level: level))
+            blocks: BloomFilter.blockCount(entries: entries, level: level))
         self.nextRun += 1
         self.hasWritten = true
         try tables.statement(
@@ -144,11 +144,11 @@ extension CountedFacts {
     }
 
     /// Memory for a run's filter; nil if it does not fit.
-    func filterMemory(for run: FactRun, replacing: Int) -> SparseMemory? {
+    func filterMemory(for run: SortedRun, replacing: Int) -> PageMapping? {
         let others = self.filterBytes - replacing
-        let byteCount = run.blocks * FactFilter.blockBytes
+        let byteCount = run.blocks * BloomFilter.blockBytes
         guard max(byteCount, replacing) <= self.limits.filterBytes - others else { return nil }
-        return SparseMemory(byteCount: byteCount)
+        return PageMapping(byteCount: byteCount)
     }
 
     /// The memory of filters. A merge's inputs give theirs back while the output's fills, so only
@@ -164,26 +164,26 @@ extension CountedFacts {
     }
 
     /// Takes a run out of use. Its rows are deleted later.
-    private func kill(_ run: FactRun, _ tables: FactTables) throws {
+    private func retire(_ run: SortedRun, _ tables: IndexTables) throws {
         self.hasWritten = true
         try tables.statement("UPDATE fact_runs SET state = ?, target = NULL WHERE id = ?").run(
-            FactRun.State.dead.rawValue, run.id)
-        run.state = .dead
+            SortedRun.State.obsolete.rawValue, run.id)
+        run.state = .obsolete
         self.runs.removeAll { $0 === run }
-        self.dead.append(run.id)
+        self.obsolete.append(run.id)
     }
 
     /// Deletes up to so many rows of dead runs.
-    private func deleteRows(_ count: Int, _ tables: FactTables) throws {
+    private func deleteRows(_ count: Int, _ tables: IndexTables) throws {
         var left = count
-        while left > 0, let run = self.dead.first {
+        while left > 0, let run = self.obsolete.first {
             self.hasWritten = true
-            if let row = try tables.first(from: FactRow.page(run, 0), to: FactRow.end(run)) {
+            if let row = try tables.first(from: IndexRow.page(run, 0), to: IndexRow.end(run)) {
                 left -= try tables.delete(
-                    from: row, to: min(row + Int64(left), FactRow.end(run)))
+                    from: row, to: min(row + Int64(left), IndexRow.end(run)))
             } else {
                 try tables.statement("DELETE FROM fact_runs WHERE id = ?").run(run)
-                self.dead.removeFirst()
+                self.obsolete.removeFirst()
                 left -= 1
             }
         }

@@ -11,34 +11,34 @@ internal import TrackingCore
 ///
 /// Facts that were counted on day d are known through day d + `uniqueDays`, and forgotten at most a
 /// quarter of `uniqueDays` later, a run at a time. To be used by one queue.
-final class CountedFacts {
+final class HitIndex {
     struct Limits {
         /// How long facts are known, in days; at least 1.
         var uniqueDays = 30
         /// The memory of all filters. Each look-up reads a page of every run that has none.
         var filterBytes = 256 << 20
         /// The maximum number of entries in memory, 33 bytes each, and of keys in a batch.
-        var recentEntries = 1 << 19
+        var memTableEntries = 1 << 19
         /// The maximum length of a row. Never change it for a database; tests lower it.
         var rowBytes = 8064
     }
 
     /// Creates the tables, unless they are there.
-    static let schema = FactTables.schema
+    static let schema = IndexTables.schema
 
     let limits: Limits
-    let secret: FactSecret
-    var recent: RecentFacts
-    let batch = FactBatch()
+    let secret: IndexSecret
+    var memTable: MemTable
+    let batch = KeyBatch()
     /// The runs that answer.
-    var runs: [FactRun] = []
+    var runs: [SortedRun] = []
     /// Merges under way, of which the smallest comes first.
-    var merges: [FactMerge] = []
+    var merges: [RunMerge] = []
     /// Runs whose rows have to be deleted.
-    var dead: [Int64] = []
+    var obsolete: [Int64] = []
     var nextRun: Int64 = 1
     /// The days of the entries in `recent`.
-    var recentDays: ClosedRange<Int>?
+    var memTableDays: ClosedRange<Int>?
     /// The newest day; nil before the first batch.
     var today: Int?
     /// How many entries may be merged.
@@ -52,34 +52,34 @@ final class CountedFacts {
 
     /// Loads the index.
     ///
-    /// - Throws: `CountedFactsError`, or SQLite's error.
+    /// - Throws: `HitIndexError`, or SQLite's error.
     init(in database: Database, _ limits: Limits = Limits()) throws {
         self.limits = Limits(
             uniqueDays: min(max(limits.uniqueDays, 1), 1 << 20),
             filterBytes: max(limits.filterBytes, 0),
-            recentEntries: min(max(limits.recentEntries, 1), 1 << 30),
-            rowBytes: min(max(limits.rowBytes, FactFilter.blockBytes), 8064))
-        self.recent = RecentFacts(capacity: self.limits.recentEntries)
-        let tables = try FactTables(database)
+            memTableEntries: min(max(limits.memTableEntries, 1), 1 << 30),
+            rowBytes: min(max(limits.rowBytes, BloomFilter.blockBytes), 8064))
+        self.memTable = MemTable(capacity: self.limits.memTableEntries)
+        let tables = try IndexTables(database)
         self.secret = try Self.secret(tables)
         self.stored = try self.load(tables)
     }
 
-    func key(_ key: HitKey) -> FactKey { self.secret.key(key) }
+    func key(_ key: HitKey) -> IndexKey { self.secret.key(key) }
 
     /// Begins a batch within the caller's transaction, and looks up what is known of its keys. If
     /// the transaction of the batch before was rolled back, loads the index anew.
     ///
     /// - Parameters:
-    ///   - keys: at most `recentEntries`; may repeat.
+    ///   - keys: at most `memTableEntries`; may repeat.
     ///   - day: the day on which the batch's facts are counted, since 1970. A day before that of
     ///     the newest batch counts as the same, unless it is more than `uniqueDays` before.
-    /// - Throws: `CountedFactsError`, or SQLite's error; the transaction has to be rolled back.
-    func begin(_ keys: [FactKey], day: Int, in database: Database) throws {
-        guard keys.count <= self.limits.recentEntries else {
-            throw CountedFactsError.tooManyKeys(keys.count, limit: self.limits.recentEntries)
+    /// - Throws: `HitIndexError`, or SQLite's error; the transaction has to be rolled back.
+    func begin(_ keys: [IndexKey], day: Int, in database: Database) throws {
+        guard keys.count <= self.limits.memTableEntries else {
+            throw HitIndexError.tooManyKeys(keys.count, limit: self.limits.memTableEntries)
         }
-        let tables = try FactTables(database)
+        let tables = try IndexTables(database)
         if try self.isOpen || tables.newestBatch() != self.stored {
             self.stored = try self.load(tables)
         }
@@ -87,15 +87,15 @@ final class CountedFacts {
         self.hasWritten = false
         let today = self.start(day)
         self.today = today
-        if let days = self.recentDays,
+        if let days = self.memTableDays,
             self.window(days.lowerBound) != self.window(today)
-                || keys.count > self.limits.recentEntries - self.recent.count
+                || keys.count > self.limits.memTableEntries - self.memTable.count
         {
             try self.flush(days, tables)
         }
         try self.expire(today, tables)
         self.batch.fill(keys)
-        self.recent.touch(self.batch.keys, self.batch.count)
+        self.memTable.prefetch(self.batch.keys, self.batch.count)
         for run in self.runs { try run.lookUp(self.batch, tables) }
     }
 
@@ -105,18 +105,18 @@ final class CountedFacts {
     /// - Precondition: `index` is a number of `begin`'s keys.
     func add(_ kinds: UInt16, at index: Int) -> UInt16 {
         precondition(self.isOpen && index >= 0 && index < self.batch.count, "no key of the batch")
-        return self.recent.add(
+        return self.memTable.add(
             kinds, to: self.batch.keys[index], knownElsewhere: self.batch.known[index])
     }
 
     /// Writes what was added, within the same transaction, and does a share of the upkeep. The
     /// index has to be used in no other way until the transaction ends.
     ///
-    /// - Throws: `CountedFactsError`, or SQLite's error; the transaction has to be rolled back.
+    /// - Throws: `HitIndexError`, or SQLite's error; the transaction has to be rolled back.
     func finish(in database: Database) throws {
         guard self.isOpen, let today = self.today else { preconditionFailure("no batch has begun") }
-        let tables = try FactTables(database)
-        let changes = self.recent.changes
+        let tables = try IndexTables(database)
+        let changes = self.memTable.changes
         try self.maintain(changes, tables)
         if changes > 0 || self.hasWritten {
             try self.writeChanges(today, tables)
@@ -127,15 +127,15 @@ final class CountedFacts {
 
     /// Stores the entries that this batch has changed. The row's number tells whether memory and
     /// database agree.
-    private func writeChanges(_ today: Int, _ tables: FactTables) throws {
-        let byteCount = self.recent.changes * FactEntry.byteCount
+    private func writeChanges(_ today: Int, _ tables: IndexTables) throws {
+        let byteCount = self.memTable.changes * IndexEntry.byteCount
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 8)
         defer { bytes.deallocate() }
         if let base = bytes.baseAddress, byteCount > 0 {
-            self.recent.storeChanges(in: base)
-            self.recent.forgetChanges()
-            let days = self.recentDays ?? today...today
-            self.recentDays = min(days.lowerBound, today)...max(days.upperBound, today)
+            self.memTable.storeChanges(in: base)
+            self.memTable.clearChanges()
+            let days = self.memTableDays ?? today...today
+            self.memTableDays = min(days.lowerBound, today)...max(days.upperBound, today)
         }
         let row = try tables.statement(
             "INSERT INTO recent_facts (batch, day, entries) VALUES (?, ?, ?)")
@@ -167,7 +167,7 @@ final class CountedFacts {
 }
 
 /// Why the index of counted facts cannot be used.
-enum CountedFactsError: Error, Equatable, CustomStringConvertible {
+enum HitIndexError: Error, Equatable, CustomStringConvertible {
     /// The database does not have what was written to it.
     case damaged(String)
     /// The batch has more keys than fit into memory.

@@ -2,15 +2,15 @@
 internal import TrackingCore
 
 /// 88 bits of a HitKey, in the form and order of the index of counted facts.
-struct FactKey: Hashable, Sendable {
+struct IndexKey: Hashable, Sendable {
     /// The first 64 bits, mixed with the database's secret.
     let high: UInt64
     /// The next 24 bits.
     let low: UInt32
 }
 
-extension FactKey: Comparable {
-    static func < (left: FactKey, right: FactKey) -> Bool {
+extension IndexKey: Comparable {
+    static func < (left: IndexKey, right: IndexKey) -> Bool {
         left.high != right.high ? left.high < right.high : left.low < right.low
     }
 }
@@ -18,7 +18,7 @@ extension FactKey: Comparable {
 /// A random secret of each database. Clients can choose the first bits of a hash by trying inputs;
 /// mixed with the secret they cannot choose where a key goes, so they cannot pile keys up in a slot
 /// or in a block of a filter.
-struct FactSecret {
+struct IndexSecret {
     static let byteCount = 24
 
     private let added: UInt64
@@ -34,19 +34,19 @@ struct FactSecret {
         self.second = bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self) | 1
     }
 
-    func key(_ key: HitKey) -> FactKey {
+    func key(_ key: HitKey) -> IndexKey {
         var mixed = key.high ^ self.added
         mixed ^= mixed &>> 32
         mixed &*= self.first
         mixed ^= mixed &>> 29
         mixed &*= self.second
         mixed ^= mixed &>> 32
-        return FactKey(high: mixed, low: UInt32(truncatingIfNeeded: key.low &>> 40))
+        return IndexKey(high: mixed, low: UInt32(truncatingIfNeeded: key.low &>> 40))
     }
 }
 
 /// An entry on disk: a key and its kinds in 13 bytes, big-endian, so that bytes sort like keys.
-enum FactEntry {
+enum IndexEntry {
     static let byteCount = 13
 
     @inline(__always)
@@ -66,8 +66,8 @@ enum FactEntry {
     }
 
     @inline(__always)
-    static func key(_ entry: UnsafeRawPointer) -> FactKey {
-        FactKey(high: Self.high(entry), low: Self.low(entry))
+    static func key(_ entry: UnsafeRawPointer) -> IndexKey {
+        IndexKey(high: Self.high(entry), low: Self.low(entry))
     }
 
     @inline(__always)
@@ -78,7 +78,7 @@ enum FactEntry {
     }
 
     /// The kinds of a key in a page of sorted entries; 0 if it is not there.
-    static func find(_ key: FactKey, in page: Bytes) -> UInt16 {
+    static func find(_ key: IndexKey, in page: Bytes) -> UInt16 {
         guard let base = page.baseAddress else { return 0 }
         var first = 0
         var last = page.count / Self.byteCount

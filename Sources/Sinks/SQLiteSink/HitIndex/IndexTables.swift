@@ -4,7 +4,7 @@ internal import TrackingCore
 
 /// Numbers of the rows of `fact_pages`. A run has 2³² of them: first its pages, then its filter,
 /// then its fences.
-enum FactRow {
+enum IndexRow {
     static func page(_ run: Int64, _ number: Int) -> Int64 { run << 32 | Int64(number) }
     static func filter(_ run: Int64, _ number: Int) -> Int64 { run << 32 | 2 << 30 + Int64(number) }
     static func fences(_ run: Int64, _ number: Int) -> Int64 { run << 32 | 3 << 30 + Int64(number) }
@@ -13,13 +13,13 @@ enum FactRow {
 }
 
 /// The statements of a batch.
-struct FactTables {
+struct IndexTables {
     /// A row of `fact_pages` fits into a page of 8 KiB: its 8,064 bytes are 620 entries, 126 blocks
     /// of a filter, or 1,008 fences.
     static let schema = """
         CREATE TABLE IF NOT EXISTS fact_secret (
             id INTEGER PRIMARY KEY CHECK (id = 1), bytes BLOB NOT NULL);
-        INSERT OR IGNORE INTO fact_secret VALUES (1, randomblob(\(FactSecret.byteCount)));
+        INSERT OR IGNORE INTO fact_secret VALUES (1, randomblob(\(IndexSecret.byteCount)));
         CREATE TABLE IF NOT EXISTS fact_pages (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
         CREATE TABLE IF NOT EXISTS fact_runs (
             id INTEGER PRIMARY KEY, level INTEGER NOT NULL, state INTEGER NOT NULL,
@@ -46,17 +46,17 @@ struct FactTables {
 
     /// A page's entries in place, until `endPage`.
     ///
-    /// - Throws: `CountedFactsError` if the page is missing or is not made of entries.
+    /// - Throws: `HitIndexError` if the page is missing or is not made of entries.
     func beginPage(_ run: Int64, _ number: Int) throws -> Bytes {
         self.page.reset()
-        self.page.bind(FactRow.page(run, number), at: 1)
+        self.page.bind(IndexRow.page(run, number), at: 1)
         guard try self.page.step() else {
-            throw CountedFactsError.damaged("run \(run) has no page \(number)")
+            throw HitIndexError.damaged("run \(run) has no page \(number)")
         }
         let bytes = self.page.bytes(0)
-        guard !bytes.isEmpty, bytes.count.isMultiple(of: FactEntry.byteCount) else {
+        guard !bytes.isEmpty, bytes.count.isMultiple(of: IndexEntry.byteCount) else {
             self.page.reset()
-            throw CountedFactsError.damaged("page \(number) of run \(run) has a wrong length")
+            throw HitIndexError.damaged("page \(number) of run \(run) has a wrong length")
         }
         return bytes
     }

@@ -1,15 +1,15 @@
 /// The keys of a batch, and the kinds that the runs know of them.
-final class FactBatch {
+final class KeyBatch {
     private(set) var count = 0
-    private(set) var keys: UnsafeMutablePointer<FactKey>
-    /// FactFilter.bits of each key.
+    private(set) var keys: UnsafeMutablePointer<IndexKey>
+    /// BloomFilter.bits of each key.
     private(set) var bits: UnsafeMutablePointer<UInt64>
     private(set) var known: UnsafeMutablePointer<UInt16>
     /// Room for numbers of keys.
     private(set) var found: UnsafeMutablePointer<UInt32>
     private var order: UnsafeMutablePointer<UInt32>
     /// Stores the results of loads, so that the optimizer keeps them.
-    var touched: UInt64 = 0
+    var prefetched: UInt64 = 0
     private var isOrdered = false
     private var capacity = 0
 
@@ -24,14 +24,14 @@ final class FactBatch {
     deinit { self.deallocate() }
 
     /// Begins a batch of which nothing is known.
-    func fill(_ keys: [FactKey]) {
+    func fill(_ keys: [IndexKey]) {
         if keys.count > self.capacity { self.grow(to: keys.count) }
         self.count = keys.count
         self.isOrdered = false
         for index in 0..<keys.count {
             let key = keys[index]
             self.keys[index] = key
-            self.bits[index] = FactFilter.bits(of: key)
+            self.bits[index] = BloomFilter.bits(of: key)
             self.known[index] = 0
         }
     }

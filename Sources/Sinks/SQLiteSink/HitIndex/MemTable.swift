@@ -4,8 +4,8 @@ internal import Glibc
 /// half full. A slot's number grows with the key, so that a walk over the slots meets the entries
 /// almost sorted.
 ///
-/// Pages are touched as it fills: 16 MiB for 524,288 entries.
-final class RecentFacts {
+/// Pages are prefetched as it fills: 16 MiB for 524,288 entries.
+final class MemTable {
     /// 16 bytes. No kinds mark a free slot.
     struct Slot {
         var high: UInt64
@@ -18,18 +18,18 @@ final class RecentFacts {
     /// The maximum number of entries.
     let capacity: Int
     private(set) var count = 0
-    /// The number of slots changed since `forgetChanges`.
+    /// The number of slots changed since `clearChanges`.
     private(set) var changes = 0
     private let shift: UInt64
     /// As many as keys have homes, and a tail that replaces wrapping around. The tail has room for
     /// every entry, and is as good as never used.
-    private let memory: SparseMemory
+    private let memory: PageMapping
     private let slots: UnsafeMutablePointer<Slot>
     private let changed: UnsafeMutablePointer<UInt32>
     /// The slots from here on are free.
     private var end = 0
-    /// Stores the result of `touch`, so that the optimizer keeps the loads.
-    private var touched: UInt64 = 0
+    /// Stores the result of `prefetch`, so that the optimizer keeps the loads.
+    private var prefetched: UInt64 = 0
 
     /// Creates an empty table of `capacity` entries, limited to 1…2³⁰.
     init(capacity: Int) {
@@ -38,7 +38,7 @@ final class RecentFacts {
         while homes < self.capacity * 2 { homes *= 2 }
         self.shift = UInt64(64 - homes.trailingZeroBitCount)
         let slotBytes = (homes + self.capacity) * MemoryLayout<Slot>.stride
-        guard let memory = SparseMemory(byteCount: slotBytes),
+        guard let memory = PageMapping(byteCount: slotBytes),
             let changed = calloc(self.capacity, MemoryLayout<UInt32>.stride)
         else { preconditionFailure("no memory for \(self.capacity) recent facts") }
         self.memory = memory
@@ -51,7 +51,7 @@ final class RecentFacts {
     /// Adds those of `kinds` that are not known, here or elsewhere; returns the kinds known before.
     ///
     /// - Precondition: the key is here, or the table has room.
-    func add(_ kinds: UInt16, to key: FactKey, knownElsewhere: UInt16) -> UInt16 {
+    func add(_ kinds: UInt16, to key: IndexKey, knownElsewhere: UInt16) -> UInt16 {
         let index = self.slot(of: key)
         let slot = self.slots + index
         let before = knownElsewhere | slot.pointee.kinds
@@ -74,30 +74,30 @@ final class RecentFacts {
     }
 
     /// Whether `add` may be called.
-    func hasRoom(for key: FactKey) -> Bool {
+    func hasRoom(for key: IndexKey) -> Bool {
         self.count < self.capacity || self.slots[self.slot(of: key)].kinds != 0
     }
 
     /// Loads the slots that the keys will use, so that the processor fetches them in parallel
     /// instead of waiting for each.
-    func touch(_ keys: UnsafePointer<FactKey>, _ count: Int) {
+    func prefetch(_ keys: UnsafePointer<IndexKey>, _ count: Int) {
         var sum: UInt64 = 0
         for index in 0..<count { sum ^= self.slots[self.home(keys[index].high)].high }
-        self.touched = sum
+        self.prefetched = sum
     }
 
     /// Writes the entries that have changed, each whole, to `bytes`, which has room for them.
     func storeChanges(in bytes: UnsafeMutableRawPointer) {
         for number in 0..<self.changes {
             let slot = self.slots[Int(self.changed[number])]
-            FactEntry.store(
+            IndexEntry.store(
                 high: slot.high, low: slot.low, kinds: slot.kinds,
-                at: bytes + number &* FactEntry.byteCount)
+                at: bytes + number &* IndexEntry.byteCount)
         }
     }
 
     /// Takes every entry as unchanged.
-    func forgetChanges() {
+    func clearChanges() {
         for number in 0..<self.changes { self.slots[Int(self.changed[number])].isChanged = false }
         self.changes = 0
     }
@@ -132,7 +132,7 @@ final class RecentFacts {
     func home(_ high: UInt64) -> Int { Int(truncatingIfNeeded: high &>> self.shift) }
 
     /// The key's slot, or the free one where it would go.
-    func slot(of key: FactKey) -> Int {
+    func slot(of key: IndexKey) -> Int {
         var index = self.home(key.high)
         while self.slots[index].kinds != 0,
             self.slots[index].high != key.high || self.slots[index].low != key.low

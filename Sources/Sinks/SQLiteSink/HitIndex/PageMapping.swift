@@ -1,10 +1,11 @@
 internal import Glibc
 
-/// Zeroed memory for random access, taken from the system as it is touched, and given back at once.
+/// Zeroed memory for random access, taken from the system as it is prefetched, and given back at
+/// once.
 ///
 /// In huge pages where the system has them: with pages of 4 KiB a look-up among 20 million keys
 /// takes 250 ns instead of 200.
-final class SparseMemory {
+final class PageMapping {
     let start: UnsafeMutableRawPointer
     let byteCount: Int
     private let mapping: UnsafeMutableRawPointer

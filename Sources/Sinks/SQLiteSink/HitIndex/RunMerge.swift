@@ -3,10 +3,10 @@
 /// The output answers for keys up to its last written page, the inputs for those beyond it. So
 /// their pages are deleted as the output's are written: the file has each entry about once, at any
 /// time, and a merge goes on after a restart where it was.
-final class FactMerge {
-    let inputs: [FactRun]
-    let output: FactRun
-    private let writer: FactRunWriter
+final class RunMerge {
+    let inputs: [SortedRun]
+    let output: SortedRun
+    private let writer: RunWriter
     private let sources: UnsafeMutablePointer<Source>
     /// The number of inputs with entries left: the first ones of `sources`.
     private var active = 0
@@ -30,12 +30,13 @@ final class FactMerge {
     /// Begins a merge, or takes it up: `output` may have pages.
     ///
     /// - Precondition: the inputs are complete and have a page at least.
-    init(_ inputs: [FactRun], into output: FactRun, rowBytes: Int, _ tables: FactTables) throws {
+    init(_ inputs: [SortedRun], into output: SortedRun, rowBytes: Int, _ tables: IndexTables) throws
+    {
         self.inputs = inputs
         self.output = output
         self.rowBytes = rowBytes
         self.nextPage = inputs.map(\.firstPage)
-        self.writer = FactRunWriter(output, rowBytes: rowBytes)
+        self.writer = RunWriter(output, rowBytes: rowBytes)
         self.sources = .allocate(capacity: inputs.count)
         for input in inputs.indices {
             self.sources[input] = Source(
@@ -58,7 +59,7 @@ final class FactMerge {
 
     /// Merges so many entries and fills the page; returns how many it merged. Finishes the output
     /// after the last one.
-    func advance(_ entries: Int, _ tables: FactTables) throws -> Int {
+    func advance(_ entries: Int, _ tables: IndexTables) throws -> Int {
         var merged = 0
         while self.active > 0, merged < entries {
             merged += try self.fillPage(tables)
@@ -74,12 +75,12 @@ final class FactMerge {
     }
 
     /// Merges entries until the output's page is full, or an input needs its next one.
-    private func fillPage(_ tables: FactTables) throws -> Int {
+    private func fillPage(_ tables: IndexTables) throws -> Int {
         let sources = self.sources
         let active = self.active
         let page = self.writer.page
-        let end = self.writer.pageEntries &* FactEntry.byteCount
-        var place = self.writer.filled &* FactEntry.byteCount
+        let end = self.writer.pageEntries &* IndexEntry.byteCount
+        var place = self.writer.filled &* IndexEntry.byteCount
         var isExhausted = false
         var merged = 0
         while place < end, !isExhausted {
@@ -98,21 +99,21 @@ final class FactMerge {
                 isRepeated = false
             }
             let (high, low) = (sources[least].high, sources[least].low)
-            var kinds = FactEntry.kinds(sources[least].page + sources[least].position)
+            var kinds = IndexEntry.kinds(sources[least].page + sources[least].position)
             isExhausted = Self.step(&sources[least])
             merged &+= 1
             if isRepeated {
                 for index in 0..<active
                 where index != least && sources[index].high == high && sources[index].low == low {
-                    kinds |= FactEntry.kinds(sources[index].page + sources[index].position)
+                    kinds |= IndexEntry.kinds(sources[index].page + sources[index].position)
                     if Self.step(&sources[index]) { isExhausted = true }
                     merged &+= 1
                 }
             }
-            FactEntry.store(high: high, low: low, kinds: kinds, at: page + place)
-            place &+= FactEntry.byteCount
+            IndexEntry.store(high: high, low: low, kinds: kinds, at: page + place)
+            place &+= IndexEntry.byteCount
         }
-        self.writer.filled = place / FactEntry.byteCount
+        self.writer.filled = place / IndexEntry.byteCount
         if isExhausted { try self.refill(tables) }
         return merged
     }
@@ -120,16 +121,16 @@ final class FactMerge {
     /// Goes to the next entry; true at the end of the page.
     @inline(__always)
     private static func step(_ source: inout Source) -> Bool {
-        source.position &+= FactEntry.byteCount
+        source.position &+= IndexEntry.byteCount
         guard source.position < source.end else { return true }
-        source.high = FactEntry.high(source.page + source.position)
-        source.low = FactEntry.low(source.page + source.position)
+        source.high = IndexEntry.high(source.page + source.position)
+        source.low = IndexEntry.low(source.page + source.position)
         return false
     }
 
     /// Reads the next pages of the inputs that are at the end of one; leaves out those that have no
     /// more.
-    private func refill(_ tables: FactTables) throws {
+    private func refill(_ tables: IndexTables) throws {
         var index = 0
         while index < self.active {
             guard self.sources[index].position >= self.sources[index].end else {
@@ -148,11 +149,11 @@ final class FactMerge {
             let page = try tables.beginPage(self.inputs[input].id, number)
             defer { tables.endPage() }
             guard page.count <= self.rowBytes, let base = page.baseAddress else {
-                throw CountedFactsError.damaged("a page is longer than \(self.rowBytes) bytes")
+                throw HitIndexError.damaged("a page is longer than \(self.rowBytes) bytes")
             }
             self.sources[index].page.copyMemory(from: base, byteCount: page.count)
             self.sources[index].end = page.count
-            self.sources[index].position = -FactEntry.byteCount
+            self.sources[index].position = -IndexEntry.byteCount
             _ = Self.step(&self.sources[index])
             self.nextPage[input] = number + 1
             index += 1
@@ -160,13 +161,13 @@ final class FactMerge {
     }
 
     /// Reads the inputs' first pages, without the entries that the output has.
-    private func skipMerged(_ tables: FactTables) throws {
+    private func skipMerged(_ tables: IndexTables) throws {
         try self.refill(tables)
         guard let frontier = self.writer.frontier else { return }
         var index = 0
         while index < self.active {
             let source = self.sources[index]
-            guard FactKey(high: source.high, low: source.low) <= frontier else {
+            guard IndexKey(high: source.high, low: source.low) <= frontier else {
                 index += 1
                 continue
             }
@@ -186,12 +187,12 @@ final class FactMerge {
         for input in self.inputs {
             input.lower = frontier.high
             input.filter?.release(
-                FactFilter.block(of: frontier.high, among: input.blocks) * FactFilter.blockBytes)
+                BloomFilter.block(of: frontier.high, among: input.blocks) * BloomFilter.blockBytes)
         }
     }
 
     /// Deletes the inputs' pages whose entries the output has.
-    private func deletePages(_ tables: FactTables) throws {
+    private func deletePages(_ tables: IndexTables) throws {
         guard let frontier = self.writer.frontier else { return }
         for input in self.inputs {
             var end = input.firstPage
@@ -199,7 +200,7 @@ final class FactMerge {
             while end + 1 < input.fences.count, input.fences[end + 1] < frontier.high { end += 1 }
             guard end > input.firstPage else { continue }
             try tables.delete(
-                from: FactRow.page(input.id, input.firstPage), to: FactRow.page(input.id, end))
+                from: IndexRow.page(input.id, input.firstPage), to: IndexRow.page(input.id, end))
             input.firstPage = end
         }
     }

@@ -5,10 +5,10 @@ internal import TrackingCore
 /// memory of two rows.
 ///
 /// Only written pages count. From them the same filter and fences are made again after a restart.
-final class FactRunWriter {
-    let run: FactRun
+final class RunWriter {
+    let run: SortedRun
     /// The last key of the last written page.
-    private(set) var frontier: FactKey?
+    private(set) var frontier: IndexKey?
     /// Entries of a page.
     let pageEntries: Int
     /// The page that is being filled.
@@ -24,14 +24,14 @@ final class FactRunWriter {
     private let chunkWords: UnsafeMutablePointer<UInt64>
 
     /// - Parameter rowBytes: the maximum length of a row of `fact_pages`, at least 64 bytes.
-    init(_ run: FactRun, rowBytes: Int) {
+    init(_ run: SortedRun, rowBytes: Int) {
         self.run = run
-        self.pageEntries = rowBytes / FactEntry.byteCount
-        self.chunkBlocks = rowBytes / FactFilter.blockBytes
+        self.pageEntries = rowBytes / IndexEntry.byteCount
+        self.chunkBlocks = rowBytes / BloomFilter.blockBytes
         self.fencesInRow = rowBytes / MemoryLayout<UInt64>.size
-        self.page = .allocate(byteCount: self.pageEntries * FactEntry.byteCount, alignment: 8)
-        self.chunkWords = .allocate(capacity: self.chunkBlocks * FactFilter.wordsInBlock)
-        self.chunkWords.initialize(repeating: 0, count: self.chunkBlocks * FactFilter.wordsInBlock)
+        self.page = .allocate(byteCount: self.pageEntries * IndexEntry.byteCount, alignment: 8)
+        self.chunkWords = .allocate(capacity: self.chunkBlocks * BloomFilter.wordsInBlock)
+        self.chunkWords.initialize(repeating: 0, count: self.chunkBlocks * BloomFilter.wordsInBlock)
     }
 
     deinit {
@@ -40,27 +40,27 @@ final class FactRunWriter {
     }
 
     /// Writes the page that has been filled.
-    func writePage(_ tables: FactTables) throws {
+    func writePage(_ tables: IndexTables) throws {
         let page = Bytes(
-            start: self.page, count: self.filled * FactEntry.byteCount)
-        try tables.insert(page, at: FactRow.page(self.run.id, self.run.fences.count))
+            start: self.page, count: self.filled * IndexEntry.byteCount)
+        try tables.insert(page, at: IndexRow.page(self.run.id, self.run.fences.count))
         try self.note(page, tables)
         self.filled = 0
     }
 
     /// Takes over the pages that were written before a restart.
-    func resume(_ tables: FactTables) throws {
+    func resume(_ tables: IndexTables) throws {
         let run = self.run.id
-        try tables.forEach(from: FactRow.page(run, 0), to: FactRow.filter(run, 0)) { page in
-            guard !page.isEmpty, page.count.isMultiple(of: FactEntry.byteCount) else {
-                throw CountedFactsError.damaged("a page of run \(run) has a wrong length")
+        try tables.forEach(from: IndexRow.page(run, 0), to: IndexRow.filter(run, 0)) { page in
+            guard !page.isEmpty, page.count.isMultiple(of: IndexEntry.byteCount) else {
+                throw HitIndexError.damaged("a page of run \(run) has a wrong length")
             }
             try self.note(page, nil)
         }
     }
 
     /// Writes what is left.
-    func finish(_ tables: FactTables) throws {
+    func finish(_ tables: IndexTables) throws {
         if self.filled > 0 { try self.writePage(tables) }
         while self.chunk * self.chunkBlocks < self.run.blocks { try self.endChunk(tables) }
         try self.run.fences.withUnsafeBufferPointer { fences in
@@ -70,13 +70,13 @@ final class FactRunWriter {
                 let row = fences[first..<min(first + self.fencesInRow, fences.count)]
                 try tables.insert(
                     Bytes(UnsafeBufferPointer(rebasing: row)),
-                    at: FactRow.fences(self.run.id, number))
+                    at: IndexRow.fences(self.run.id, number))
             }
         }
         try tables.statement(
             "UPDATE fact_runs SET state = ?, entries = ?, pages = ? WHERE id = ?"
         ).run(
-            FactRun.State.complete.rawValue, Int64(self.run.entries),
+            SortedRun.State.complete.rawValue, Int64(self.run.entries),
             Int64(self.run.fences.count), self.run.id)
         self.run.state = .complete
         (self.run.lower, self.run.upper) = (0, .max)
@@ -84,10 +84,10 @@ final class FactRunWriter {
 
     /// Takes a written page into the fences and the filter; writes the filter's rows that are
     /// complete now, unless they were written before.
-    private func note(_ page: Bytes, _ tables: FactTables?) throws {
+    private func note(_ page: Bytes, _ tables: IndexTables?) throws {
         guard let base = page.baseAddress else { return }
-        let count = page.count / FactEntry.byteCount
-        self.run.fences.append(FactEntry.high(base))
+        let count = page.count / IndexEntry.byteCount
+        self.run.fences.append(IndexEntry.high(base))
         self.run.entries += count
         let blocks = self.run.blocks
         var index = 0
@@ -96,36 +96,36 @@ final class FactRunWriter {
             let first = self.chunk &* self.chunkBlocks
             let end = first &+ self.chunkBlocks
             while index < count {
-                let key = FactEntry.key(base + index &* FactEntry.byteCount)
-                let block = FactFilter.block(of: key.high, among: blocks)
+                let key = IndexEntry.key(base + index &* IndexEntry.byteCount)
+                let block = BloomFilter.block(of: key.high, among: blocks)
                 guard block < end else { break }
                 guard block >= first else {
-                    throw CountedFactsError.damaged("run \(self.run.id) is not sorted")
+                    throw HitIndexError.damaged("run \(self.run.id) is not sorted")
                 }
-                FactFilter.set(
-                    FactFilter.bits(of: key),
-                    in: words + (block &- first) &* FactFilter.wordsInBlock)
+                BloomFilter.set(
+                    BloomFilter.bits(of: key),
+                    in: words + (block &- first) &* BloomFilter.wordsInBlock)
                 index &+= 1
             }
             if index < count { try self.endChunk(tables) }
         }
-        self.frontier = FactEntry.key(base + (count &- 1) &* FactEntry.byteCount)
+        self.frontier = IndexEntry.key(base + (count &- 1) &* IndexEntry.byteCount)
     }
 
     /// The blocks of the filter's row that is being filled.
     private var words: UnsafeMutablePointer<UInt64> {
         guard let filter = self.run.filter else { return self.chunkWords }
-        let chunk = filter.start + self.chunk &* self.chunkBlocks &* FactFilter.blockBytes
+        let chunk = filter.start + self.chunk &* self.chunkBlocks &* BloomFilter.blockBytes
         return chunk.assumingMemoryBound(to: UInt64.self)
     }
 
-    private func endChunk(_ tables: FactTables?) throws {
+    private func endChunk(_ tables: IndexTables?) throws {
         let blocks = min(self.chunkBlocks, self.run.blocks - self.chunk * self.chunkBlocks)
-        let row = Bytes(start: self.words, count: blocks * FactFilter.blockBytes)
-        try tables?.insert(row, at: FactRow.filter(self.run.id, self.chunk))
+        let row = Bytes(start: self.words, count: blocks * BloomFilter.blockBytes)
+        try tables?.insert(row, at: IndexRow.filter(self.run.id, self.chunk))
         if self.run.filter == nil {
             self.chunkWords.update(
-                repeating: 0, count: self.chunkBlocks * FactFilter.wordsInBlock)
+                repeating: 0, count: self.chunkBlocks * BloomFilter.wordsInBlock)
         }
         self.chunk += 1
     }

@@ -1,14 +1,14 @@
 internal import TrackingCore
 
 /// A sorted run of entries: what is in memory of it. Its entries are rows of `fact_pages`.
-final class FactRun {
+final class SortedRun {
     /// As stored; never change them.
     enum State: Int64 {
         case complete = 0
         /// Being written by a merge, of which it is the output.
         case unfinished = 1
         /// Of no use; its rows are deleted bit by bit.
-        case dead = 2
+        case obsolete = 2
     }
 
     let id: Int64
@@ -28,7 +28,7 @@ final class FactRun {
     /// The pages before this one are deleted: the merge's output has their entries.
     var firstPage = 0
     /// Nil for a run that is looked up in its pages every time.
-    var filter: SparseMemory?
+    var filter: PageMapping?
     /// The mixed highs for which this run is asked; others are found in the merge's output, or
     /// still in its inputs.
     var lower: UInt64 = 0
@@ -51,7 +51,7 @@ final class FactRun {
     var isFree: Bool { self.state == .complete && self.target == nil }
 
     /// Writes the numbers of the keys that the run may hold to `batch.found`; returns how many.
-    func candidates(of batch: FactBatch) -> Int {
+    func candidates(of batch: KeyBatch) -> Int {
         let keys = batch.keys
         let found = batch.found
         let lower = self.lower
@@ -77,15 +77,15 @@ final class FactRun {
             // in parallel.
             var sum: UInt64 = 0
             for index in first..<end {
-                let block = FactFilter.block(of: keys[index].high, among: blocks)
-                sum ^= words[block &* FactFilter.wordsInBlock]
+                let block = BloomFilter.block(of: keys[index].high, among: blocks)
+                sum ^= words[block &* BloomFilter.wordsInBlock]
             }
-            batch.touched ^= sum
+            batch.prefetched ^= sum
             for index in first..<end {
                 let high = keys[index].high
-                let block = FactFilter.block(of: high, among: blocks)
-                let held = FactFilter.holds(
-                    bits[index], words + block &* FactFilter.wordsInBlock)
+                let block = BloomFilter.block(of: high, among: blocks)
+                let held = BloomFilter.holds(
+                    bits[index], words + block &* BloomFilter.wordsInBlock)
                 found[count] = UInt32(truncatingIfNeeded: index)
                 count &+= Int(truncatingIfNeeded: held) & (high &- lower <= width ? 1 : 0)
             }
@@ -98,7 +98,7 @@ final class FactRun {
     private static let keysAtOnce = 128
 
     /// Adds the kinds that this run knows of the batch's keys to `batch.known`.
-    func lookUp(_ batch: FactBatch, _ tables: FactTables) throws {
+    func lookUp(_ batch: KeyBatch, _ tables: IndexTables) throws {
         let count = self.candidates(of: batch)
         guard count > 0 else { return }
         let fences = self.fences
@@ -116,7 +116,7 @@ final class FactRun {
                     page = try tables.beginPage(self.id, candidate)
                     loaded = candidate
                 }
-                let kinds = FactEntry.find(key, in: page)
+                let kinds = IndexEntry.find(key, in: page)
                 batch.known[number] |= kinds
                 // A page's first keys may have the same high as the last ones of the page before.
                 guard kinds == 0, fences[candidate] == key.high else { break }

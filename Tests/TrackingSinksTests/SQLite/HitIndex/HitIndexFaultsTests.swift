@@ -5,22 +5,22 @@ internal import TestSupport
 internal import Testing
 internal import TrackingCore
 
-struct CountedFactsFaultsTests {
-    private static let keys = (0..<200).map { FactKey(high: $0 &* 0x9E37_79B9_7F4A_7C15, low: 7) }
+struct HitIndexFaultsTests {
+    private static let keys = (0..<200).map { IndexKey(high: $0 &* 0x9E37_79B9_7F4A_7C15, low: 7) }
 
     /// An index with runs, of which some are being merged, and entries in memory.
-    private static func world(_ limits: CountedFacts.Limits = .tiny()) throws -> FactWorld {
-        let world = try FactWorld(limits)
+    private static func world(_ limits: HitIndex.Limits = .tiny()) throws -> HitIndexWorld {
+        let world = try HitIndexWorld(limits)
         for number in 0..<26 as Range<UInt64> {
             let keys = (0..<10 as Range<UInt64>).map {
-                FactKey(high: (number * 10 + $0) &* 0x9E37_79B9_7F4A_7C15, low: 7)
+                IndexKey(high: (number * 10 + $0) &* 0x9E37_79B9_7F4A_7C15, low: 7)
             }
             try world.run(keys.map { ($0, 1) }, day: 100)
         }
         return world
     }
 
-    private static func known(_ world: FactWorld, day: Int = 100) throws -> Int {
+    private static func known(_ world: HitIndexWorld, day: Int = 100) throws -> Int {
         var known = 0
         for start in stride(from: 0, to: 200, by: 50) {
             let keys = Self.keys[start..<start + 50]
@@ -31,9 +31,9 @@ struct CountedFactsFaultsTests {
 
     @Test("facts of a transaction that was rolled back are not known")
     func rollback() throws {
-        let world = try FactWorld(.tiny())
-        for failure in FactWorld.Failure.allCases {
-            #expect(throws: FactWorld.RolledBack.self) {
+        let world = try HitIndexWorld(.tiny())
+        for failure in HitIndexWorld.Failure.allCases {
+            #expect(throws: HitIndexWorld.RolledBack.self) {
                 try world.run(Self.keys.prefix(40).map { ($0, 1) }, day: 100, failing: failure)
             }
         }
@@ -43,10 +43,10 @@ struct CountedFactsFaultsTests {
     @Test("a batch that was begun and not finished leaves nothing")
     func unfinished() throws {
         let world = try Self.world()
-        let new = FactKey(high: 5, low: 5)
+        let new = IndexKey(high: 5, low: 5)
         try world.queue.write { database in
-            try world.facts.begin([new], day: 100, in: database)
-            #expect(world.facts.add(1, at: 0) == 0)
+            try world.index.begin([new], day: 100, in: database)
+            #expect(world.index.add(1, at: 0) == 0)
         }
         #expect(try world.run([(new, 1)], day: 100).first?.before == 0)
         #expect(try Self.known(world) == 200)
@@ -55,44 +55,44 @@ struct CountedFactsFaultsTests {
     @Test("a clock that goes a little back counts as the same day")
     func clockBack() throws {
         let world = try Self.world()
-        let runs = world.facts.runs.count
-        try world.run([(FactKey(high: 5, low: 5), 1)], day: 93)
-        #expect(world.facts.today == 100)
-        #expect(world.facts.runs.count == runs)
+        let runs = world.index.runs.count
+        try world.run([(IndexKey(high: 5, low: 5), 1)], day: 93)
+        #expect(world.index.today == 100)
+        #expect(world.index.runs.count == runs)
         #expect(try Self.known(world, day: 92) == 200)
     }
 
     @Test("a clock that was far ahead costs what was counted before, and nothing else")
     func clockAhead() throws {
         let world = try Self.world()
-        try world.run([(FactKey(high: 5, low: 5), 1)], day: .max)
+        try world.run([(IndexKey(high: 5, low: 5), 1)], day: .max)
         #expect(try Self.known(world, day: .max) == 0)
-        let key = FactKey(high: 6, low: 6)
+        let key = IndexKey(high: 6, low: 6)
         #expect(try world.run([(key, 1)], day: 100).first?.before == 0)
-        #expect(world.facts.today == 100)
+        #expect(world.index.today == 100)
         #expect(try world.run([(key, 1)], day: 101).first?.before == 1)
         for _ in 0..<2000 { try world.run([], day: 101) }
-        #expect(world.facts.runs.isEmpty && world.facts.dead.isEmpty)
+        #expect(world.index.runs.isEmpty && world.index.obsolete.isEmpty)
         #expect(try world.run([(key, 1)], day: .min).first?.before == 0)
     }
 
     @Test("days before 1970 have windows, too")
     func negativeDays() throws {
-        let world = try FactWorld(.tiny())
+        let world = try HitIndexWorld(.tiny())
         #expect(
-            [-5, -4, -3, -2, -1, 0, 1, 2].map(world.facts.window) == [-3, -2, -2, -1, -1, 0, 0, 1])
+            [-5, -4, -3, -2, -1, 0, 1, 2].map(world.index.window) == [-3, -2, -2, -1, -1, 0, 0, 1])
     }
 
     @Test("each database has a secret of its own, and keeps it")
     func secret() throws {
-        var one = try FactWorld(.tiny())
-        let other = try FactWorld(.tiny())
+        var one = try HitIndexWorld(.tiny())
+        let other = try HitIndexWorld(.tiny())
         let hash = HitKey(high: 1, low: 1 << 40)
-        let key = one.facts.key(hash)
-        #expect(key != other.facts.key(hash))
-        try one.queue.write { try $0.execute(sql: CountedFacts.schema) }
+        let key = one.index.key(hash)
+        #expect(key != other.index.key(hash))
+        try one.queue.write { try $0.execute(sql: HitIndex.schema) }
         try one.restart()
-        #expect(one.facts.key(hash) == key)
+        #expect(one.index.key(hash) == key)
     }
 
     /// Changes that no index makes, and where they show: at the next start, or in a look-up.
@@ -120,10 +120,10 @@ struct CountedFactsFaultsTests {
     @Test("damage throws an error and ends nothing", arguments: damages.indices)
     func damage(index: Int) throws {
         var world = try Self.world()
-        #expect(world.facts.merges.count == 1)
+        #expect(world.index.merges.count == 1)
         let damage = Self.damages[index]
         try world.queue.write { try $0.execute(sql: damage.sql) }
-        #expect(throws: CountedFactsError.self) {
+        #expect(throws: HitIndexError.self) {
             try world.restart()
             guard !damage.atStart else { return }
             _ = try Self.known(world)
@@ -132,12 +132,12 @@ struct CountedFactsFaultsTests {
 
     @Test("a row of the longest length takes one page of the file")
     func rowLength() throws {
-        let world = try FactWorld(.tiny())
+        let world = try HitIndexWorld(.tiny())
         let pages = try world.queue.write { database in
             for id in 0..<1000 {
                 try database.execute(
                     sql: "INSERT INTO fact_pages VALUES (?, zeroblob(?))",
-                    arguments: [1 << 40 + id, CountedFacts.Limits().rowBytes])
+                    arguments: [1 << 40 + id, HitIndex.Limits().rowBytes])
             }
             return try Int.fetchOne(database, sql: "PRAGMA page_count")
         }

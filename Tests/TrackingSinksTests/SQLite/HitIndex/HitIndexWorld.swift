@@ -5,29 +5,29 @@ internal import TestSupport
 internal import TrackingCore
 
 /// What a test of the index does to it, and what it expects of it.
-struct FactWorld {
+struct HitIndexWorld {
     /// Thrown by a transaction that is to be rolled back.
     struct RolledBack: Error {}
 
     /// An addition, and the answer to it.
     struct Answer {
-        let key: FactKey
+        let key: IndexKey
         let kinds: UInt16
         let before: UInt16
     }
 
     let directory: TemporaryDirectory
     let queue: DatabaseQueue
-    let limits: CountedFacts.Limits
-    private(set) var facts: CountedFacts
+    let limits: HitIndex.Limits
+    private(set) var index: HitIndex
     /// The day on which each kind of a key was counted.
-    private(set) var counted: [FactKey: [UInt16: Int]] = [:]
+    private(set) var counted: [IndexKey: [UInt16: Int]] = [:]
     /// How many answers did not know what had been counted, and did not have to.
     private(set) var forgotten = 0
     /// Answers that were not the dictionary's.
     private(set) var mistakes: [String] = []
 
-    init(_ limits: CountedFacts.Limits) throws {
+    init(_ limits: HitIndex.Limits) throws {
         self.directory = try TemporaryDirectory(.memory)
         self.limits = limits
         self.queue = try DatabaseQueue(path: self.directory.file("facts.db"))
@@ -35,13 +35,13 @@ struct FactWorld {
             try database.execute(
                 sql: "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF")
         }
-        try self.queue.write { try $0.execute(sql: CountedFacts.schema) }
-        self.facts = try self.queue.write { try CountedFacts(in: $0, limits) }
+        try self.queue.write { try $0.execute(sql: HitIndex.schema) }
+        self.index = try self.queue.write { try HitIndex(in: $0, limits) }
     }
 
     /// A restart of the server.
-    mutating func restart(_ limits: CountedFacts.Limits? = nil) throws {
-        self.facts = try self.queue.write { try CountedFacts(in: $0, limits ?? self.limits) }
+    mutating func restart(_ limits: HitIndex.Limits? = nil) throws {
+        self.index = try self.queue.write { try HitIndex(in: $0, limits ?? self.limits) }
     }
 
     /// Where a transaction fails.
@@ -52,10 +52,10 @@ struct FactWorld {
     /// Adds kinds to keys in one transaction.
     @discardableResult
     func run(
-        _ additions: [(key: FactKey, kinds: UInt16)], day: Int, failing failure: Failure? = nil
+        _ additions: [(key: IndexKey, kinds: UInt16)], day: Int, failing failure: Failure? = nil
     ) throws -> [Answer] {
         try self.queue.write { database in
-            try self.facts.begin(additions.map(\.key), day: day, in: database)
+            try self.index.begin(additions.map(\.key), day: day, in: database)
             if failure == .begin { throw RolledBack() }
             var answers: [Answer] = []
             for (index, addition) in additions.enumerated() {
@@ -63,9 +63,9 @@ struct FactWorld {
                 answers.append(
                     Answer(
                         key: addition.key, kinds: addition.kinds,
-                        before: self.facts.add(addition.kinds, at: index)))
+                        before: self.index.add(addition.kinds, at: index)))
             }
-            try self.facts.finish(in: database)
+            try self.index.finish(in: database)
             if failure == .finish { throw RolledBack() }
             return answers
         }
@@ -102,8 +102,8 @@ struct FactWorld {
     /// Asks for every key that was ever counted.
     mutating func checkAll(day: Int) throws {
         let keys = Array(self.counted.keys)
-        for start in stride(from: 0, to: keys.count, by: self.limits.recentEntries) {
-            let some = keys[start..<min(start + self.limits.recentEntries, keys.count)]
+        for start in stride(from: 0, to: keys.count, by: self.limits.memTableEntries) {
+            let some = keys[start..<min(start + self.limits.memTableEntries, keys.count)]
             self.check(try self.run(some.map { ($0, 0) }, day: day), day: day)
         }
     }
@@ -119,13 +119,13 @@ struct FactWorld {
     }
 }
 
-extension CountedFacts.Limits {
+extension HitIndex.Limits {
     /// Limits so low that a few keys make many runs of many pages.
     static func tiny(
-        uniqueDays: Int = 8, filterBytes: Int = 1 << 20, recentEntries: Int = 64
-    ) -> CountedFacts.Limits {
-        CountedFacts.Limits(
-            uniqueDays: uniqueDays, filterBytes: filterBytes, recentEntries: recentEntries,
+        uniqueDays: Int = 8, filterBytes: Int = 1 << 20, memTableEntries: Int = 64
+    ) -> HitIndex.Limits {
+        HitIndex.Limits(
+            uniqueDays: uniqueDays, filterBytes: filterBytes, memTableEntries: memTableEntries,
             rowBytes: 64)
     }
 }

@@ -4,10 +4,10 @@ internal import TestSupport
 internal import Testing
 internal import TrackingCore
 
-struct FactKeyTests {
-    private static func secret(_ dice: inout Dice) throws -> FactSecret {
+struct IndexKeyTests {
+    private static func secret(_ dice: inout Dice) throws -> IndexSecret {
         let bytes = (0..<3).map { _ in dice.next() }
-        return try #require(bytes.withUnsafeBytes { FactSecret($0) })
+        return try #require(bytes.withUnsafeBytes { IndexSecret($0) })
     }
 
     /// Keys whose hashes a client has chosen: each differs in few bits, at a place of its choice.
@@ -25,7 +25,7 @@ struct FactKeyTests {
         let high = Self.choices[choice].high
         for _ in 0..<10 {
             let secret = try Self.secret(&dice)
-            let table = RecentFacts(capacity: 1 << 14)
+            let table = MemTable(capacity: 1 << 14)
             var probes = 0
             for number in 0..<UInt64(1) << 14 {
                 let key = secret.key(HitKey(high: high(number), low: 0))
@@ -42,13 +42,13 @@ struct FactKeyTests {
         var dice = Dice(seed: 7)
         let high = Self.choices[choice].high
         let count = 1 << 14
-        let blocks = FactFilter.blockCount(entries: count, level: 2)
+        let blocks = BloomFilter.blockCount(entries: count, level: 2)
         for _ in 0..<10 {
             let secret = try Self.secret(&dice)
             var loads = [Int](repeating: 0, count: blocks)
             for number in 0..<UInt64(count) {
                 let key = secret.key(HitKey(high: high(number), low: 0))
-                loads[FactFilter.block(of: key.high, among: blocks)] += 1
+                loads[BloomFilter.block(of: key.high, among: blocks)] += 1
             }
             // 43 on average, with a deviation of 6.5.
             #expect((loads.max() ?? 0) < 80, "\(Self.choices[choice].name)")
@@ -75,7 +75,7 @@ struct FactKeyTests {
     @Test("a secret has 24 bytes")
     func secretLength() {
         for count in [0, 23, 25] {
-            #expect([UInt8](repeating: 1, count: count).withUnsafeBytes { FactSecret($0) } == nil)
+            #expect([UInt8](repeating: 1, count: count).withUnsafeBytes { IndexSecret($0) } == nil)
         }
     }
 
@@ -83,16 +83,16 @@ struct FactKeyTests {
     func entries() throws {
         let highs: [UInt64] = [0, 1, 255, 256, 1 << 63, .max]
         let lows: [UInt32] = [0, 1, 0x80_0000, 0xff_ffff]
-        var all: [(key: FactKey, bytes: [UInt8])] = []
+        var all: [(key: IndexKey, bytes: [UInt8])] = []
         for high in highs {
             for low in lows {
                 var bytes = [UInt8](repeating: 0xee, count: 14)
-                let key = FactKey(high: high, low: low)
+                let key = IndexKey(high: high, low: low)
                 bytes.withUnsafeMutableBytes { bytes in
                     guard let base = bytes.baseAddress else { return }
-                    FactEntry.store(high: high, low: low, kinds: 0x8001, at: base)
-                    #expect(FactEntry.key(base) == key)
-                    #expect(FactEntry.kinds(base) == 0x8001)
+                    IndexEntry.store(high: high, low: low, kinds: 0x8001, at: base)
+                    #expect(IndexEntry.key(base) == key)
+                    #expect(IndexEntry.kinds(base) == 0x8001)
                 }
                 #expect(bytes[13] == 0xee)
                 all.append((key, bytes))
@@ -110,25 +110,26 @@ struct FactKeyTests {
     func filter(level: Int, rate: Double) {
         var dice = Dice(seed: 10)
         let count = 50_000
-        let blocks = FactFilter.blockCount(entries: count, level: level)
-        func words(_ key: FactKey) -> Int {
-            FactFilter.block(of: key.high, among: blocks) * FactFilter.wordsInBlock
+        let blocks = BloomFilter.blockCount(entries: count, level: level)
+        func words(_ key: IndexKey) -> Int {
+            BloomFilter.block(of: key.high, among: blocks) * BloomFilter.wordsInBlock
         }
-        func key(_ dice: inout Dice) -> FactKey {
-            FactKey(high: dice.next(), low: UInt32(truncatingIfNeeded: dice.next() >> 40))
+        func key(_ dice: inout Dice) -> IndexKey {
+            IndexKey(high: dice.next(), low: UInt32(truncatingIfNeeded: dice.next() >> 40))
         }
         let memory = UnsafeMutablePointer<UInt64>.allocate(
-            capacity: blocks * FactFilter.wordsInBlock)
-        memory.initialize(repeating: 0, count: blocks * FactFilter.wordsInBlock)
+            capacity: blocks * BloomFilter.wordsInBlock)
+        memory.initialize(repeating: 0, count: blocks * BloomFilter.wordsInBlock)
         defer { memory.deallocate() }
         let keys = (0..<count).map { _ in key(&dice) }
-        for key in keys { FactFilter.set(FactFilter.bits(of: key), in: memory + words(key)) }
+        for key in keys { BloomFilter.set(BloomFilter.bits(of: key), in: memory + words(key)) }
         #expect(
-            keys.allSatisfy { FactFilter.holds(FactFilter.bits(of: $0), memory + words($0)) == 1 })
+            keys.allSatisfy { BloomFilter.holds(BloomFilter.bits(of: $0), memory + words($0)) == 1 }
+        )
         var found = 0
         for _ in 0..<count {
             let other = key(&dice)
-            found += Int(FactFilter.holds(FactFilter.bits(of: other), memory + words(other)))
+            found += Int(BloomFilter.holds(BloomFilter.bits(of: other), memory + words(other)))
         }
         #expect(Double(found) / Double(count) < rate)
     }
