@@ -4,7 +4,7 @@ internal import EventFiles
 internal import Foundation
 internal import SightlineClient
 internal import TerminalText
-internal import TrackingSinks
+internal import TrackingJournal
 
 /// Writes to standard output and standard error, coloured on terminals only.
 enum Console {

@@ -7,7 +7,7 @@ internal import GRDB
 internal import ServerConfiguration
 internal import TerminalText
 internal import TrackingCore
-internal import TrackingSinks
+internal import TrackingJournal
 
 /// Has a running server judge kept events again, or with --dry-run judges them here.
 struct RecoverCommand: AsyncParsableCommand {

@@ -4,9 +4,9 @@ internal import EventFiles
 internal import Foundation
 internal import GRDB
 internal import TerminalText
+internal import TrackingJournal
 internal import TrackingLedger
 internal import TrackingReport
-internal import TrackingSinks
 
 /// Prints the funnel of each delivery as text, JSON, CSV or HTML.
 struct ReportCommand: AsyncParsableCommand {
@@ -92,8 +92,7 @@ struct ReportCommand: AsyncParsableCommand {
             let query = try self.query()
             let names = try self.deliveries.map(Self.names)
             let database = try DatabaseFile.open(
-                HitRow.fileName, in: self.dataDir, formatVersion: HitRow.formatVersion,
-                oldestVersion: HitRow.oldestCountedVersion)
+                HitRow.fileName, in: self.dataDir, formatVersion: HitRow.formatVersion)
             let quality = await self.quality()
             if let path = self.html {
                 try await self.writePage(query, names, of: database, quality, to: path)

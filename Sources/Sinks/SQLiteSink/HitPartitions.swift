@@ -14,7 +14,7 @@ struct HitPartitions {
     }
 
     static let schema = """
-        CREATE TABLE IF NOT EXISTS parts (
+        CREATE TABLE partitions (
             id INTEGER PRIMARY KEY, day INTEGER NOT NULL, hits INTEGER NOT NULL);
         """
 
@@ -44,7 +44,7 @@ struct HitPartitions {
     private let maxPartitions: Int
     /// The partition that took the last row, and its statement.
     private var current: (index: Int, insertion: HitInsertStatement)?
-    /// Whether the current partition has rows that its row of `parts` does not count yet.
+    /// Whether the current partition has rows that its row of `partitions` does not count yet.
     private var isUncounted = false
 
     /// - Throws: SQLite's error.
@@ -53,44 +53,37 @@ struct HitPartitions {
         maxPartitions: Int = defaultMaxPartitions
     ) throws {
         (self.maxHits, self.maxPartitions) = (maxHits, maxPartitions)
-        let rows = try Row.fetchAll(database, sql: "SELECT id, day, hits FROM parts ORDER BY id")
+        let rows = try Row.fetchAll(
+            database, sql: "SELECT id, day, hits FROM partitions ORDER BY id")
         self.all = rows.map { Partition(id: $0["id"], day: $0["day"], hits: $0["hits"]) }
         // The newest rows may have been erased, and their ids are not used again.
         var newest = ["SELECT max(newest) FROM counts"]
         newest += self.all.map { "SELECT max(id) FROM hits_\($0.id)" }
-        if try database.tableExists(HitViews.formerTable) {
-            newest.append("SELECT max(rowid) FROM \(HitViews.formerTable)")
-        }
         for selection in newest {
             self.nextHit = max(
                 self.nextHit, (try Int64.fetchOne(database, sql: selection) ?? 0) + 1)
         }
     }
 
-    /// A place for one more hit that was received on `day`, with the next id unless it has one.
-    /// Begins a partition if none has room.
+    /// Reserves a row for a hit that was received on `day`. Begins a partition if none has room.
     ///
     /// - Throws: SQLite's error.
-    mutating func place(
-        on day: Int64, id: Int64?, in database: Database
-    ) throws -> Place {
+    mutating func newRow(on day: Int64, in database: Database) throws -> NewRow {
         let (index, insertion) = try self.insertion(on: day, in: database)
         self.all[index].hits += 1
         self.isUncounted = true
-        let place = Place(
-            partition: self.all[index].id, insertion: insertion, id: id ?? self.nextHit)
-        if id == nil { self.nextHit += 1 }
-        return place
+        defer { self.nextHit += 1 }
+        return NewRow(partition: self.all[index].id, insertion: insertion, id: self.nextHit)
     }
 
-    /// Where a hit goes.
-    struct Place {
+    /// A row that is to be inserted.
+    struct NewRow {
         let partition: Int64
         let insertion: HitInsertStatement
         let id: Int64
 
         /// How many ids before `later` it is; nil in another partition.
-        func distance(to later: Place) -> Int64? {
+        func distance(to later: NewRow) -> Int64? {
             later.partition == self.partition ? later.id - self.id : nil
         }
     }
@@ -123,7 +116,7 @@ struct HitPartitions {
         try database.execute(
             sql: """
                 CREATE TABLE hits_\(id) (\(Self.columns));
-                INSERT INTO parts (id, day, hits) VALUES (\(id), \(day), 0)
+                INSERT INTO partitions (id, day, hits) VALUES (\(id), \(day), 0)
                 """)
         self.all.append(Partition(id: id, day: day, hits: 0))
         try HitViews.refresh(in: database, partitions: self.all)
@@ -135,7 +128,7 @@ struct HitPartitions {
     /// - Throws: SQLite's error.
     mutating func finish(in database: Database) throws {
         guard self.isUncounted, let index = self.current?.index else { return }
-        try database.cachedStatement(sql: "UPDATE parts SET day = ?, hits = ? WHERE id = ?")
+        try database.cachedStatement(sql: "UPDATE partitions SET day = ?, hits = ? WHERE id = ?")
             .execute(
                 arguments: [self.all[index].day, self.all[index].hits, self.all[index].id])
         self.isUncounted = false
@@ -149,7 +142,7 @@ struct HitPartitions {
         try self.finish(in: database)
         self.all[index].hits -= rows
         try database.execute(
-            sql: "UPDATE parts SET hits = ? WHERE id = ?",
+            sql: "UPDATE partitions SET hits = ? WHERE id = ?",
             arguments: [self.all[index].hits, self.all[index].id])
     }
 
@@ -169,7 +162,7 @@ struct HitPartitions {
         self.all.removeAll { $0.id == oldest.id }
         try HitViews.refresh(in: database, partitions: self.all)
         try database.execute(
-            sql: "DROP TABLE hits_\(oldest.id); DELETE FROM parts WHERE id = \(oldest.id)")
+            sql: "DROP TABLE hits_\(oldest.id); DELETE FROM partitions WHERE id = \(oldest.id)")
         return oldest
     }
 }

@@ -11,13 +11,11 @@ final class HitWriter {
     private var partitions: HitPartitions
     private var names: HitNames
     private var counts: HitCounts
-    /// The hits of the first format that have not been moved; nil if there are none.
-    private var formerHits: FormerHits?
     private var lastTenant = LastName()
     private var lastApp = LastName()
     private var lastDelivery = LastName()
     /// The request before, and its first row.
-    private var lastRequest: (trace: Bytes, first: HitPartitions.Place)?
+    private var lastRequest: (trace: Bytes, first: HitPartitions.NewRow)?
     private var pending: [PendingEvent] = []
     private var keys: [IndexKey] = []
     /// Days since 1970, by the clock and not by what hits say of their receipt: a dead letter may
@@ -36,7 +34,6 @@ final class HitWriter {
         self.partitions = try HitPartitions(in: database)
         self.names = try HitNames(in: database)
         self.counts = try HitCounts(in: database)
-        self.formerHits = try FormerHits(in: database)
         try HitViews.refresh(in: database, partitions: self.partitions.all)
     }
 
@@ -53,33 +50,12 @@ final class HitWriter {
     func write(_ hits: HitBatch, in database: Database) throws {
         try hits.payload.withUnsafeBytes { payload in
             try HitBlock.forEachEvent(in: payload) { event, origin in
-                try self.take(event, origin, id: nil)
+                try self.take(event, origin)
                 if self.pending.count == Self.chunkEvents { try self.writePending(in: database) }
             }
             try self.writePending(in: database)
         }
         try self.finish(in: database)
-    }
-
-    /// Moves hits of the first format, oldest first.
-    ///
-    /// - Returns: how many are left.
-    /// - Throws: SQLite's error.
-    func moveFormerHits(limit: Int, in database: Database) throws -> Int {
-        guard let former = self.formerHits else { return 0 }
-        let left = try former.move(limit, in: database) { id, event, origin in
-            try self.take(event, origin, id: id)
-            try self.writePending(in: database)
-            // The next row's texts may lie at the same place in memory.
-            self.forgetTexts()
-        }
-        try self.finish(in: database)
-        if left == 0 {
-            self.formerHits = nil
-            try database.execute(sql: "DROP TABLE \(HitViews.formerTable)")
-            try HitViews.refresh(in: database, partitions: self.partitions.all)
-        }
-        return left
     }
 
     /// Takes rows that were deleted from a table out of what its partition has.
@@ -117,11 +93,10 @@ final class HitWriter {
 
     // MARK: Looking up
 
-    private func take(_ event: JournalEvent, _ origin: Hit.Origin, id: Int64?) throws {
+    private func take(_ event: JournalEvent, _ origin: Hit.Origin) throws {
         let view = try EventView(event.bytes)
         var pending = PendingEvent(
-            event: event, origin: origin, view: view, id: id,
-            fact: self.add(key: event.key))
+            event: event, origin: origin, view: view, fact: self.add(key: event.key))
         switch view.interaction {
         case .push where !view.push.actionIdentifier.isEmpty:
             pending.notification = self.add(key: view.keys(tenant: origin.tenant).notification)
@@ -151,13 +126,8 @@ final class HitWriter {
 
     private func write(_ pending: PendingEvent, in database: Database) throws {
         let event = pending.event
-        var kinds = event.kinds
-        // What waits to be moved becomes a counted fact when it is moved, and not before.
-        if let formerHits, pending.id == nil {
-            kinds = try formerHits.removing(kinds, of: event.key)
-        }
-        let known = HitMarks(rawValue: self.index.add(kinds.rawValue, at: pending.fact))
-        let new = HitKinds(rawValue: kinds.rawValue & ~known.rawValue)
+        let known = HitMarks(rawValue: self.index.add(event.kinds.rawValue, at: pending.fact))
+        let new = HitKinds(rawValue: event.kinds.rawValue & ~known.rawValue)
         guard !new.isEmpty else { return }
         let earlier = self.earlierKinds(pending, known, new)
         let isNewRecipient = self.isNewRecipient(pending)
@@ -166,25 +136,25 @@ final class HitWriter {
         let time = pending.origin.receiveTime
         let hour = time.quotient(by: 3_600_000_000)
         var isFirst = isNewRecipient ?? earlier.isEmpty
-        var first: HitPartitions.Place?
+        var first: HitPartitions.NewRow?
         var left = new.rawValue
         while left != 0 {
             let number = UInt8(truncatingIfNeeded: left.trailingZeroBitCount)
             left &= left &- 1
             guard let kind = HitKind(rawValue: number) else { continue }
-            let place = try self.partitions.place(on: time.day, id: pending.id, in: database)
-            try place.insertion.run(
-                id: place.id, kind, of: event, pending.origin, pending.view,
-                trace: self.trace(of: pending.origin, at: place),
-                bytes: first?.distance(to: place).map { .before($0) } ?? .own(event.bytes), names)
-            first = first ?? place
+            let row = try self.partitions.newRow(on: time.day, in: database)
+            try row.insertion.run(
+                id: row.id, kind, of: event, pending.origin, pending.view,
+                trace: self.trace(of: pending.origin, in: row),
+                bytes: first?.distance(to: row).map { .before($0) } ?? .own(event.bytes), names)
+            first = first ?? row
             let group = HitCounts.Group(
                 hour: hour, tenant: names.tenant, app: names.app ?? 0,
                 delivery: names.delivery, product: event.product,
                 platform: Int64(pending.view.effectivePlatform?.rawValue ?? 0), kind: kind)
             try self.counts.add(
                 group, isFirstOfKind: earlier.rawValue & 1 << UInt16(number) == 0,
-                isFirst: isFirst, time: time, campaign: campaign, id: place.id)
+                isFirst: isFirst, time: time, campaign: campaign, id: row.id)
             isFirst = false
         }
     }
@@ -229,15 +199,15 @@ final class HitWriter {
     /// What a row says of its request's trace: all if it is the request's first row in its
     /// partition.
     private func trace(
-        of origin: Hit.Origin, at place: HitPartitions.Place
+        of origin: Hit.Origin, in row: HitPartitions.NewRow
     ) -> SharedColumn<PackedTrace> {
         let trace = origin.traceparent
         if let last = self.lastRequest, last.trace.baseAddress == trace.baseAddress,
-            let distance = last.first.distance(to: place)
+            let distance = last.first.distance(to: row)
         {
             return .before(distance)
         }
-        self.lastRequest = (trace, place)
+        self.lastRequest = (trace, row)
         return .own(PackedTrace(trace))
     }
 

@@ -2,7 +2,6 @@ internal import Foundation
 internal import GRDB
 internal import Logging
 internal import SinkConfiguration
-internal import Synchronization
 internal import TrackingCore
 internal import TrackingSinks
 
@@ -13,7 +12,6 @@ final class HitsFile: Sendable {
     private let logger: Logger?
     private let today: @Sendable () -> Int
     private let state: State
-    private let unmoved = Atomic(0)
 
     /// What is held in memory of the file. `@unchecked Sendable`: used on the file's queue only.
     private final class State: @unchecked Sendable {
@@ -125,59 +123,6 @@ final class HitsFile: Sendable {
             self.logger?.warning(
                 "old hits cannot be deleted from hits.db", metadata: ["reason": "\(error)"])
         }
-    }
-
-    // MARK: The first format
-
-    /// The hits that are yet to be moved into partitions, as far as is known.
-    var unmovedHits: Int { self.unmoved.load(ordering: .relaxed) }
-
-    /// The hits that are moved in one transaction: batches wait for some 50 ms.
-    private static let movedHits = 2000
-    /// The pause after a failure, such as another program's lock.
-    private static let pause = Duration.seconds(5)
-
-    /// Moves the hits of a file of the first format into partitions, if there are any. Ends when
-    /// all are moved, or when the task is cancelled.
-    func moveFormerHits() async {
-        var first: Int?
-        while !Task.isCancelled {
-            do {
-                let left = try await self.moveFormerHits(limit: Self.movedHits)
-                if left == 0 {
-                    if first != nil { self.logger?.notice("all hits of hits.db are moved") }
-                    return
-                }
-                self.tell(left, of: &first)
-            } catch {
-                self.logger?.warning(
-                    "hits cannot be moved to the new form of hits.db",
-                    metadata: ["reason": "\(error)", "retry_after": "\(Self.pause)"])
-                try? await Task.sleep(for: Self.pause)  // Cancelled: the loop ends.
-            }
-        }
-    }
-
-    /// Moves the oldest of them in one transaction.
-    ///
-    /// - Returns: how many are left.
-    /// - Throws: SQLite's error.
-    func moveFormerHits(limit: Int) async throws -> Int {
-        let left = try await self.change { try $0.moveFormerHits(limit: limit, in: $1) }
-        self.unmoved.store(left, ordering: .relaxed)
-        return left
-    }
-
-    /// Logs the progress at the start, and with every tenth.
-    private func tell(_ left: Int, of first: inout Int?) {
-        let all = first ?? left + Self.movedHits
-        let isTenth = (left + Self.movedHits) * 10 / all != left * 10 / all
-        if first == nil || isTenth {
-            self.logger?.notice(
-                "hits are moved to the new form of hits.db",
-                metadata: ["left": .stringConvertible(left), "of": .stringConvertible(all)])
-        }
-        first = all
     }
 }
 

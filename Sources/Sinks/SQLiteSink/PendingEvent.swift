@@ -5,8 +5,6 @@ struct PendingEvent {
     let event: JournalEvent
     let origin: Hit.Origin
     let view: EventView
-    /// The row's id, if it has one already.
-    let id: Int64?
     /// Its own key.
     let fact: Int
     /// The key of its notification, if that is another one: it names an action button (D17).

@@ -96,15 +96,15 @@ final class HitPartitionsTests: Sendable {
     func readAhead(rows: Int, batches: Int) throws {
         let database = try DatabaseQueue()
         try database.write { database in
-            try SQLiteSink.format.migrate(database)
-            // With ids as they are where hits of the first format were moved.
+            try SQLiteSink.format.create(database)
+            // With ids as erasures leave them.
             try database.execute(
                 sql: """
                     CREATE TABLE hits_1 (id INTEGER PRIMARY KEY);
                     CREATE TABLE hits_2 (id INTEGER PRIMARY KEY);
                     """)
             for id in 0..<rows {
-                try database.execute(sql: "INSERT INTO hits_1 VALUES (\(id * 7 - 3))")
+                try database.execute(sql: "INSERT INTO hits_1 VALUES (\(id * 7 + 1))")
             }
             var readAhead = PartitionReadAhead(shareRows: 2)
             let partitions = [1, 2].map { HitPartitions.Partition(id: $0, day: 1, hits: rows) }
@@ -147,49 +147,49 @@ final class HitPartitionsTests: Sendable {
     }
 
     @Test("a busy day has several partitions, the last of them with room")
-    func severalParts() throws {
+    func severalPartitions() throws {
         let database = try DatabaseQueue()
         try database.write { database in
-            try SQLiteSink.format.migrate(database)
+            try SQLiteSink.format.create(database)
             var partitions = try HitPartitions(in: database, maxHits: 2)
-            let ids = try (0..<5).map { _ in try partitions.place(on: 7, id: nil, in: database).id }
+            let ids = try (0..<5).map { _ in try partitions.newRow(on: 7, in: database).id }
             #expect(ids == [1, 2, 3, 4, 5])
             try partitions.finish(in: database)
             #expect(partitions.all.map(\.hits) == [2, 2, 1])
             #expect(try HitPartitions(in: database, maxHits: 2).all.map(\.hits) == [2, 2, 1])
-            #expect(try partitions.place(on: 6, id: nil, in: database).id == 6)
-            #expect(try partitions.place(on: 7, id: nil, in: database).id == 7)
+            #expect(try partitions.newRow(on: 6, in: database).id == 6)
+            #expect(try partitions.newRow(on: 7, in: database).id == 7)
             #expect(partitions.all.map(\.day) == [7, 7, 7, 6])
         }
     }
 
     @Test("with too many partitions for a view, the newest takes further days, and late hits")
-    func manyParts() throws {
+    func manyPartitions() throws {
         let database = try DatabaseQueue()
         try database.write { database in
-            try SQLiteSink.format.migrate(database)
+            try SQLiteSink.format.create(database)
             var partitions = try HitPartitions(in: database, maxHits: 2, maxPartitions: 3)
             for day: Int64 in [1, 2, 3, 3, 3, 4, 2, 2, 5] {
-                _ = try partitions.place(on: day, id: nil, in: database)
+                _ = try partitions.newRow(on: day, in: database)
             }
             try partitions.finish(in: database)
             let stored = try HitPartitions(in: database, maxHits: 2, maxPartitions: 3)
             #expect(stored.all.map(\.day) == [1, 2, 5])
             #expect(stored.all.map(\.hits) == [1, 1, 7])
             #expect(try partitions.dropOldest(in: database)?.day == 1)
-            _ = try partitions.place(on: 6, id: nil, in: database)
+            _ = try partitions.newRow(on: 6, in: database)
             #expect(partitions.all.map(\.day) == [2, 5, 6])
         }
     }
 
     @Test("a view joins as many partitions as there may be, and SQLite takes no more than 500")
-    func viewOfManyParts() throws {
+    func viewOfManyPartitions() throws {
         let database = try DatabaseQueue()
         try database.write { database in
-            try SQLiteSink.format.migrate(database)
+            try SQLiteSink.format.create(database)
             var partitions = try HitPartitions(in: database)
             for day in 0..<Int64(HitPartitions.defaultMaxPartitions + 200) {
-                _ = try partitions.place(on: day, id: nil, in: database)
+                _ = try partitions.newRow(on: day, in: database)
             }
             try partitions.finish(in: database)
             #expect(partitions.all.count == HitPartitions.defaultMaxPartitions)

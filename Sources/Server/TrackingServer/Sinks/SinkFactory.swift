@@ -103,8 +103,7 @@ package struct SinkFactory: Sendable {
             listed: listed, sink: sink,
             state: SinkState(
                 listed.name, isRequired: listed.journalSink.isRequired, isPaused: listed.isPaused,
-                filter: listed.filter, untoldHits: { journal.missedHits(of: listed.name) },
-                unmovedHits: { sink.unmovedHits }),
+                filter: listed.filter, untoldHits: { journal.missedHits(of: listed.name) }),
             usage: self.usage(of: listed), stored: self.stored(by: listed, journal.identity))
     }
 

@@ -24,7 +24,7 @@ extension HitIndex {
             if writer.filled == writer.pageEntries { try writer.writePage(tables) }
         }
         try writer.finish(tables)
-        try tables.statement("DELETE FROM recent_facts").run()
+        try tables.statement("DELETE FROM index_memtable").run()
         self.memTable.removeAll()
         self.memTableDays = nil
         self.runs.append(run)
@@ -100,7 +100,7 @@ extension HitIndex {
             level: level, days: first...max(first, last),
             entries: inputs.reduce(0) { $0 + $1.entries },
             replacing: inputs.reduce(0) { $0 + $1.filterBytes }, tables)
-        let update = try tables.statement("UPDATE fact_runs SET target = ? WHERE id = ?")
+        let update = try tables.statement("UPDATE index_runs SET target = ? WHERE id = ?")
         for input in inputs {
             try update.run(output.id, input.id)
             input.target = output.id
@@ -132,7 +132,7 @@ extension HitIndex {
         self.hasWritten = true
         try tables.statement(
             """
-            INSERT INTO fact_runs
+            INSERT INTO index_runs
                 (id, level, state, target, first_day, last_day, entries, pages, blocks)
             VALUES (?, ?, ?, NULL, ?, ?, 0, 0, ?)
             """
@@ -166,7 +166,7 @@ extension HitIndex {
     /// Takes a run out of use. Its rows are deleted later.
     private func retire(_ run: SortedRun, _ tables: IndexTables) throws {
         self.hasWritten = true
-        try tables.statement("UPDATE fact_runs SET state = ?, target = NULL WHERE id = ?").run(
+        try tables.statement("UPDATE index_runs SET state = ?, target = NULL WHERE id = ?").run(
             SortedRun.State.obsolete.rawValue, run.id)
         run.state = .obsolete
         self.runs.removeAll { $0 === run }
@@ -182,7 +182,7 @@ extension HitIndex {
                 left -= try tables.delete(
                     from: row, to: min(row + Int64(left), IndexRow.end(run)))
             } else {
-                try tables.statement("DELETE FROM fact_runs WHERE id = ?").run(run)
+                try tables.statement("DELETE FROM index_runs WHERE id = ?").run(run)
                 self.obsolete.removeFirst()
                 left -= 1
             }

@@ -3,7 +3,7 @@ internal import GRDB
 
 extension HitIndex {
     static func secret(_ tables: IndexTables) throws -> IndexSecret {
-        let row = try tables.statement("SELECT bytes FROM fact_secret")
+        let row = try tables.statement("SELECT bytes FROM index_secret")
         defer { row.reset() }
         guard try row.step(), let secret = IndexSecret(row.bytes(0)) else {
             throw HitIndexError.damaged("it has no secret")
@@ -29,7 +29,7 @@ extension HitIndex {
         let rows = try tables.statement(
             """
             SELECT id, level, state, target, first_day, last_day, entries, pages, blocks
-            FROM fact_runs ORDER BY id
+            FROM index_runs ORDER BY id
             """)
         defer { rows.reset() }
         while try rows.step() {
@@ -78,12 +78,12 @@ extension HitIndex {
     private func loadMemTable(_ tables: IndexTables) throws -> Int64 {
         // A key may be in several rows, and the limit may have been higher: room for all.
         let sizes = try tables.statement(
-            "SELECT coalesce(sum(length(entries)), 0) FROM recent_facts")
+            "SELECT coalesce(sum(length(entries)), 0) FROM index_memtable")
         defer { sizes.reset() }
         let stored = try sizes.step() ? Int(sizes.integer(0)) / IndexEntry.byteCount : 0
         if stored > self.memTable.capacity { self.memTable = MemTable(capacity: stored) }
         let rows = try tables.statement(
-            "SELECT batch, day, entries FROM recent_facts ORDER BY batch")
+            "SELECT batch, day, entries FROM index_memtable ORDER BY batch")
         defer { rows.reset() }
         var newest: Int64 = 0
         while try rows.step() {

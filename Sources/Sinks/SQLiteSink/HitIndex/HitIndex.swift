@@ -23,7 +23,7 @@ final class HitIndex {
         var rowBytes = 8064
     }
 
-    /// Creates the tables, unless they are there.
+    /// Creates the tables.
     static let schema = IndexTables.schema
 
     let limits: Limits
@@ -138,7 +138,7 @@ final class HitIndex {
             self.memTableDays = min(days.lowerBound, today)...max(days.upperBound, today)
         }
         let row = try tables.statement(
-            "INSERT INTO recent_facts (batch, day, entries) VALUES (?, ?, ?)")
+            "INSERT INTO index_memtable (batch, day, entries) VALUES (?, ?, ?)")
         row.bind(self.stored + 1, at: 1)
         row.bind(Int64(today), at: 2)
         row.bind(blob: Bytes(bytes), at: 3)

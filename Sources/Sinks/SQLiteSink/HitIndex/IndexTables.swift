@@ -2,7 +2,7 @@ internal import GRDB
 internal import GRDBSQLite
 internal import TrackingCore
 
-/// Numbers of the rows of `fact_pages`. A run has 2³² of them: first its pages, then its filter,
+/// Numbers of the rows of `index_pages`. A run has 2³² of them: first its pages, then its filter,
 /// then its fences.
 enum IndexRow {
     static func page(_ run: Int64, _ number: Int) -> Int64 { run << 32 | Int64(number) }
@@ -14,18 +14,18 @@ enum IndexRow {
 
 /// The statements of a batch.
 struct IndexTables {
-    /// A row of `fact_pages` fits into a page of 8 KiB: its 8,064 bytes are 620 entries, 126 blocks
+    /// A row of `index_pages` fits into a page of 8 KiB: its 8,064 bytes are 620 entries, 126 blocks
     /// of a filter, or 1,008 fences.
     static let schema = """
-        CREATE TABLE IF NOT EXISTS fact_secret (
+        CREATE TABLE index_secret (
             id INTEGER PRIMARY KEY CHECK (id = 1), bytes BLOB NOT NULL);
-        INSERT OR IGNORE INTO fact_secret VALUES (1, randomblob(\(IndexSecret.byteCount)));
-        CREATE TABLE IF NOT EXISTS fact_pages (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
-        CREATE TABLE IF NOT EXISTS fact_runs (
+        INSERT INTO index_secret VALUES (1, randomblob(\(IndexSecret.byteCount)));
+        CREATE TABLE index_pages (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+        CREATE TABLE index_runs (
             id INTEGER PRIMARY KEY, level INTEGER NOT NULL, state INTEGER NOT NULL,
             target INTEGER, first_day INTEGER NOT NULL, last_day INTEGER NOT NULL,
             entries INTEGER NOT NULL, pages INTEGER NOT NULL, blocks INTEGER NOT NULL);
-        CREATE TABLE IF NOT EXISTS recent_facts (
+        CREATE TABLE index_memtable (
             batch INTEGER PRIMARY KEY, day INTEGER NOT NULL, entries BLOB NOT NULL);
         """
 
@@ -35,9 +35,9 @@ struct IndexTables {
 
     init(_ database: Database) throws {
         self.database = database
-        self.page = try SQLiteStatement("SELECT bytes FROM fact_pages WHERE id = ?", in: database)
+        self.page = try SQLiteStatement("SELECT bytes FROM index_pages WHERE id = ?", in: database)
         self.insertion = try SQLiteStatement(
-            "INSERT INTO fact_pages (id, bytes) VALUES (?, ?)", in: database)
+            "INSERT INTO index_pages (id, bytes) VALUES (?, ?)", in: database)
     }
 
     func statement(_ sql: String) throws -> SQLiteStatement {
@@ -63,36 +63,36 @@ struct IndexTables {
 
     func endPage() { self.page.reset() }
 
-    /// Inserts a row of `fact_pages`.
+    /// Inserts a row of `index_pages`.
     func insert(_ bytes: Bytes, at row: Int64) throws {
         self.insertion.bind(row, at: 1)
         self.insertion.bind(blob: bytes, at: 2)
         try self.insertion.run()
     }
 
-    /// Deletes rows of `fact_pages`; returns how many there were.
+    /// Deletes rows of `index_pages`; returns how many there were.
     @discardableResult
     func delete(from first: Int64, to end: Int64) throws -> Int {
-        try self.statement("DELETE FROM fact_pages WHERE id >= ? AND id < ?").run(first, end)
+        try self.statement("DELETE FROM index_pages WHERE id >= ? AND id < ?").run(first, end)
         return Int(sqlite3_changes(self.database.sqliteConnection))
     }
 
-    /// Calls `body` for the rows of `fact_pages` in a range, in order.
+    /// Calls `body` for the rows of `index_pages` in a range, in order.
     func forEach(
         from first: Int64, to end: Int64, _ body: (Bytes) throws -> Void
     ) throws {
         let rows = try self.statement(
-            "SELECT bytes FROM fact_pages WHERE id >= ? AND id < ? ORDER BY id")
+            "SELECT bytes FROM index_pages WHERE id >= ? AND id < ? ORDER BY id")
         rows.bind(first, at: 1)
         rows.bind(end, at: 2)
         defer { rows.reset() }
         while try rows.step() { try body(rows.bytes(0)) }
     }
 
-    /// The first row of `fact_pages` in a range.
+    /// The first row of `index_pages` in a range.
     func first(from first: Int64, to end: Int64) throws -> Int64? {
         let row = try self.statement(
-            "SELECT id FROM fact_pages WHERE id >= ? AND id < ? ORDER BY id LIMIT 1")
+            "SELECT id FROM index_pages WHERE id >= ? AND id < ? ORDER BY id LIMIT 1")
         row.bind(first, at: 1)
         row.bind(end, at: 2)
         defer { row.reset() }
@@ -101,7 +101,7 @@ struct IndexTables {
 
     /// The number of the newest batch that was written; 0 for none.
     func newestBatch() throws -> Int64 {
-        let row = try self.statement("SELECT batch FROM recent_facts ORDER BY batch DESC LIMIT 1")
+        let row = try self.statement("SELECT batch FROM index_memtable ORDER BY batch DESC LIMIT 1")
         defer { row.reset() }
         return try row.step() ? row.integer(0) : 0
     }

@@ -23,7 +23,7 @@ final class RunWriter {
     /// Its blocks, where the run has no filter in memory.
     private let chunkWords: UnsafeMutablePointer<UInt64>
 
-    /// - Parameter rowBytes: the maximum length of a row of `fact_pages`, at least 64 bytes.
+    /// - Parameter rowBytes: the maximum length of a row of `index_pages`, at least 64 bytes.
     init(_ run: SortedRun, rowBytes: Int) {
         self.run = run
         self.pageEntries = rowBytes / IndexEntry.byteCount
@@ -74,7 +74,7 @@ final class RunWriter {
             }
         }
         try tables.statement(
-            "UPDATE fact_runs SET state = ?, entries = ?, pages = ? WHERE id = ?"
+            "UPDATE index_runs SET state = ?, entries = ?, pages = ? WHERE id = ?"
         ).run(
             SortedRun.State.complete.rawValue, Int64(self.run.entries),
             Int64(self.run.fences.count), self.run.id)

@@ -1,6 +1,6 @@
 internal import TrackingCore
 
-/// A sorted run of entries: what is in memory of it. Its entries are rows of `fact_pages`.
+/// A sorted run of entries: what is in memory of it. Its entries are rows of `index_pages`.
 final class SortedRun {
     /// As stored; never change them.
     enum State: Int64 {

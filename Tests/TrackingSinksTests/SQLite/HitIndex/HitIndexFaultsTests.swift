@@ -90,31 +90,30 @@ struct HitIndexFaultsTests {
         let hash = HitKey(high: 1, low: 1 << 40)
         let key = one.index.key(hash)
         #expect(key != other.index.key(hash))
-        try one.queue.write { try $0.execute(sql: HitIndex.schema) }
         try one.restart()
         #expect(one.index.key(hash) == key)
     }
 
     /// Changes that no index makes, and where they show: at the next start, or in a look-up.
     static let damages: [(sql: String, atStart: Bool)] = [
-        ("DELETE FROM fact_secret", true),
-        ("UPDATE fact_secret SET bytes = x'00'", true),
-        ("UPDATE fact_runs SET level = -1", true),
-        ("UPDATE fact_runs SET state = 9", true),
-        ("UPDATE fact_runs SET last_day = 1 << 62", true),
-        ("UPDATE fact_runs SET blocks = 0", true),
-        ("UPDATE fact_runs SET blocks = blocks + 1 WHERE state = 0", true),
-        ("UPDATE fact_runs SET pages = pages + 1 WHERE state = 0", true),
-        ("UPDATE fact_runs SET target = NULL", true),
-        ("INSERT INTO fact_runs VALUES (1 << 40, 0, 0, NULL, 0, 0, 0, 0, 1)", true),
-        ("DELETE FROM fact_pages", true),
-        ("DELETE FROM fact_pages WHERE id & 0xc0000000 = 0x80000000", true),
-        ("DELETE FROM fact_pages WHERE id & 0xc0000000 = 0xc0000000", true),
-        ("UPDATE fact_pages SET bytes = x'00' WHERE id & 0x80000000 = 0", true),
-        ("UPDATE recent_facts SET entries = x'00'", true),
-        ("UPDATE recent_facts SET day = 1 << 62", true),
-        ("DELETE FROM fact_pages WHERE id & 0xc0000000 = 0 AND id & 3 = 3", false),
-        ("UPDATE fact_pages SET bytes = x'' WHERE id & 0x80000000 = 0 AND id & 3 = 3", false),
+        ("DELETE FROM index_secret", true),
+        ("UPDATE index_secret SET bytes = x'00'", true),
+        ("UPDATE index_runs SET level = -1", true),
+        ("UPDATE index_runs SET state = 9", true),
+        ("UPDATE index_runs SET last_day = 1 << 62", true),
+        ("UPDATE index_runs SET blocks = 0", true),
+        ("UPDATE index_runs SET blocks = blocks + 1 WHERE state = 0", true),
+        ("UPDATE index_runs SET pages = pages + 1 WHERE state = 0", true),
+        ("UPDATE index_runs SET target = NULL", true),
+        ("INSERT INTO index_runs VALUES (1 << 40, 0, 0, NULL, 0, 0, 0, 0, 1)", true),
+        ("DELETE FROM index_pages", true),
+        ("DELETE FROM index_pages WHERE id & 0xc0000000 = 0x80000000", true),
+        ("DELETE FROM index_pages WHERE id & 0xc0000000 = 0xc0000000", true),
+        ("UPDATE index_pages SET bytes = x'00' WHERE id & 0x80000000 = 0", true),
+        ("UPDATE index_memtable SET entries = x'00'", true),
+        ("UPDATE index_memtable SET day = 1 << 62", true),
+        ("DELETE FROM index_pages WHERE id & 0xc0000000 = 0 AND id & 3 = 3", false),
+        ("UPDATE index_pages SET bytes = x'' WHERE id & 0x80000000 = 0 AND id & 3 = 3", false),
     ]
 
     @Test("damage throws an error and ends nothing", arguments: damages.indices)
@@ -136,7 +135,7 @@ struct HitIndexFaultsTests {
         let pages = try world.queue.write { database in
             for id in 0..<1000 {
                 try database.execute(
-                    sql: "INSERT INTO fact_pages VALUES (?, zeroblob(?))",
+                    sql: "INSERT INTO index_pages VALUES (?, zeroblob(?))",
                     arguments: [1 << 40 + id, HitIndex.Limits().rowBytes])
             }
             return try Int.fetchOne(database, sql: "PRAGMA page_count")

@@ -116,9 +116,9 @@ struct HitIndexTests {
                 try Int.fetchOne(
                     database,
                     sql: """
-                        SELECT sum(length(bytes)) / 13 FROM fact_pages
+                        SELECT sum(length(bytes)) / 13 FROM index_pages
                         WHERE id & 0xffffffff < 0x80000000
-                            AND id >> 32 IN (SELECT id FROM fact_runs WHERE state < 2)
+                            AND id >> 32 IN (SELECT id FROM index_runs WHERE state < 2)
                         """) ?? 0
             }
             // An input keeps the page that is being merged, and the one before it.

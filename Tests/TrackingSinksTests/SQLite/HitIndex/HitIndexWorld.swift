@@ -113,9 +113,9 @@ struct HitIndexWorld {
         return day / days * days + days - 1
     }
 
-    /// The number of rows of fact_pages, those of dead runs too.
+    /// The number of rows of index_pages, those of dead runs too.
     func rows() throws -> Int {
-        try self.queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM fact_pages") } ?? 0
+        try self.queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM index_pages") } ?? 0
     }
 }
 
