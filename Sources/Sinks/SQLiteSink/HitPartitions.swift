@@ -146,8 +146,8 @@ struct HitPartitions {
             arguments: [self.all[index].hits, self.all[index].id])
     }
 
-    /// The partition with the oldest day. Nil if there is one partition only: the newest one's ids
-    /// are where the next ones begin.
+    /// The partition with the oldest day. Nil for a single partition: it determines the next row id
+    /// and must stay.
     var oldest: Partition? { self.all.dropLast().min { $0.day < $1.day } }
 
     /// Drops the oldest partition.

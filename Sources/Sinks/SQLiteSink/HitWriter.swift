@@ -21,8 +21,8 @@ final class HitWriter {
     /// Days since 1970, by the clock and not by what hits say of their receipt: a dead letter may
     /// be replayed after months.
     private var today = 0
-    /// The day that old rows are dropped by: an earlier one while the clock is in doubt. Facts go
-    /// by the clock's, as the index of them forgets what it knows where a day is long ago.
+    /// The day that old rows are dropped by: an earlier one while the clock is in doubt. The index
+    /// goes by the clock itself, since it expires entries by the days on which they were added.
     private var retentionDay: Int64 = 0
 
     /// The events that are looked up together: the processor waits for their memory at once.

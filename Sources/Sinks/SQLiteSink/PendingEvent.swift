@@ -1,6 +1,6 @@
 internal import TrackingCore
 
-/// An event of a batch whose facts are being looked up, with the numbers of its keys there.
+/// An event of a batch whose keys are being looked up, with the keys' numbers in the look-up.
 struct PendingEvent {
     let event: JournalEvent
     let origin: Hit.Origin
@@ -13,7 +13,7 @@ struct PendingEvent {
     var recipient: Int?
 }
 
-/// What `HitIndex` holds of a key: the kinds of hits that were counted (bits 1 to 10), the
+/// What `HitIndex` has of a key: the kinds of hits that were counted (bits 1 to 10), the
 /// kinds of hits of the notification's action buttons (bits 11 to 13), and recipients (bit 14).
 struct HitMarks {
     let rawValue: UInt16

@@ -1,16 +1,17 @@
-/// The layout of a run's filter: a Bloom filter of 64-byte blocks, so that a question costs one
-/// cache miss. Bit n of a block is bit n & 7 of its byte n >> 3.
+/// The layout of a run's Bloom filter. All bits of a key are in one block of 64 bytes, so that a
+/// look-up costs one cache miss. Bit n of a block is bit n & 7 of its byte n >> 3.
 ///
-/// The block's number grows with the key. A run is written in order, so its filter is, too: a block
-/// is complete once a key of the next one comes.
+/// The number of a key's block rises with the key. A run is written in the order of keys, so its
+/// filter is written in order as well: a block is complete once a key of the next one comes.
 enum BloomFilter {
     static let blockBytes = 64
     static let wordsInBlock = 8
 
-    /// The number of blocks for so many entries.
+    /// The number of blocks for a number of entries.
     ///
-    /// Small runs get more bits: they are a small part of all entries, but as many as the large
-    /// ones, and each look-up may be misled by any of them. False positives: 0.05 %, 0.13 %, 0.5 %.
+    /// Small runs get more bits: they hold a small share of all entries, but they are as many as
+    /// the large ones, and each of them may give a look-up a false positive. The rates are 0.05 %
+    /// at level 0, 0.13 % at level 1, and 0.5 % above.
     static func blockCount(entries: Int, level: Int) -> Int {
         let bits = level == 0 ? 20 : level == 1 ? 16 : 12
         return max(1, (entries * bits + blockBytes * 8 - 1) / (blockBytes * 8))
@@ -24,10 +25,10 @@ enum BloomFilter {
                 high.multipliedFullWidth(by: UInt64(truncatingIfNeeded: blocks)).high)
     }
 
-    /// Six numbers of 9 bits each, the bits of a key in its block.
+    /// The six bits of a key in its block, as numbers of 9 bits each.
     @inline(__always)
     static func bits(of key: IndexKey) -> UInt64 {
-        // Without the upper 24 bits, which keys of a block may have in common.
+        // Leaves out the upper 24 bits, which keys of a block may have in common.
         var bits = key.high &<< 24 | UInt64(key.low)
         bits ^= bits &>> 32
         bits &*= 0x9E37_79B9_7F4A_7C15

@@ -1,16 +1,18 @@
-// What keeps the index of counted facts small: runs, merges and expiry.
+// Flushes the MemTable, merges runs, and expires and deletes old ones.
 internal import GRDB
 
 extension HitIndex {
-    /// How many runs are merged into one, and how many of a past window at most.
+    /// The number of runs that are merged into one of the next level.
     private static let fanIn = 4
+    /// The maximum number of runs that are merged into one in a past window.
     private static let maxInputs = 16
-    /// Entries merged for each entry added: as many as there can be levels.
+    /// Entries merged for each entry added. An entry is merged once for each level, and there are
+    /// at most so many levels.
     private static let share = 8
-    /// Rows that are deleted in each transaction at least.
+    /// The minimum number of rows that are deleted in a transaction.
     private static let fewestRows = 4
 
-    /// Makes the entries in memory a run.
+    /// Writes the MemTable as a run of level 0, and empties it.
     func flush(_ days: ClosedRange<Int>, _ tables: IndexTables) throws {
         let entries = self.memTable.sorted()
         let run = try self.makeRun(
@@ -30,7 +32,7 @@ extension HitIndex {
         self.runs.append(run)
     }
 
-    /// Lets go of runs that are too old; after a clock was wrong, also of those from the future.
+    /// Retires runs that are too old. Also those of days far ahead, which a wrong clock has left.
     func expire(_ today: Int, _ tables: IndexTables) throws {
         let days = self.limits.uniqueDays
         for run in self.runs where run.target == nil {
@@ -43,9 +45,9 @@ extension HitIndex {
         }
     }
 
-    /// Merges some entries, begins merges and deletes some rows of dead runs.
+    /// Begins merges, merges some entries, and deletes some rows of retired runs.
     ///
-    /// - Parameter added: the number of entries added by this batch.
+    /// - Parameter added: the number of entries that this batch has added.
     func maintain(_ added: Int, _ tables: IndexTables) throws {
         try self.startMerges(tables)
         self.credit += added * Self.share
@@ -64,8 +66,8 @@ extension HitIndex {
         try self.loadFilter(tables)
     }
 
-    /// Begins at most one merge of each level of the current window, and one of past windows: these
-    /// get no more runs, so all of theirs become one.
+    /// Begins at most one merge for each level of the current window, and one for all past windows.
+    /// A past window gets no further runs, so all of its runs become one.
     private func startMerges(_ tables: IndexTables) throws {
         let current = self.window(self.today ?? 0)
         let free = self.runs.filter(\.isFree)
@@ -119,8 +121,8 @@ extension HitIndex {
     /// Stores a new run without entries.
     ///
     /// - Parameters:
-    ///   - entries: how many it may get.
-    ///   - replacing: the memory of filters that will be given back as this one's fills.
+    ///   - entries: the maximum number of entries.
+    ///   - replacing: the bytes of the inputs' filters, which are released while this run's fills.
     private func makeRun(
         level: Int, days: ClosedRange<Int>, entries: Int, replacing: Int, _ tables: IndexTables
     ) throws -> SortedRun {
@@ -143,7 +145,7 @@ extension HitIndex {
         return run
     }
 
-    /// Memory for a run's filter; nil if it does not fit.
+    /// Memory for a run's filter; nil if it does not fit into the limit.
     func filterMemory(for run: SortedRun, replacing: Int) -> PageMapping? {
         let others = self.filterBytes - replacing
         let byteCount = run.blocks * BloomFilter.blockBytes
@@ -151,8 +153,8 @@ extension HitIndex {
         return PageMapping(byteCount: byteCount)
     }
 
-    /// The memory of filters. A merge's inputs give theirs back while the output's fills, so only
-    /// the larger of the two counts.
+    /// The bytes of all filters. While a merge fills the filter of its output it releases those of
+    /// its inputs, so only the larger of the two counts.
     var filterBytes: Int {
         var bytes = 0
         for run in self.runs where run.target == nil {
@@ -163,7 +165,7 @@ extension HitIndex {
         return bytes
     }
 
-    /// Takes a run out of use. Its rows are deleted later.
+    /// Takes a run out of use. `deleteRows` deletes its rows later.
     private func retire(_ run: SortedRun, _ tables: IndexTables) throws {
         self.hasWritten = true
         try tables.statement("UPDATE index_runs SET state = ?, target = NULL WHERE id = ?").run(
@@ -173,7 +175,7 @@ extension HitIndex {
         self.obsolete.append(run.id)
     }
 
-    /// Deletes up to so many rows of dead runs.
+    /// Deletes up to `count` rows of retired runs.
     private func deleteRows(_ count: Int, _ tables: IndexTables) throws {
         var left = count
         while left > 0, let run = self.obsolete.first {

@@ -1,4 +1,4 @@
-// Reads the index of counted facts from the database.
+// Reads the index from the database.
 internal import GRDB
 
 extension HitIndex {
@@ -11,7 +11,9 @@ extension HitIndex {
         return secret
     }
 
-    /// Replaces what is in memory by what the database has; returns the number of its newest batch.
+    /// Replaces what is in memory by what the database has.
+    ///
+    /// - Returns: the number of the newest batch.
     func load(_ tables: IndexTables) throws -> Int64 {
         self.memTable.removeAll()
         (self.runs, self.merges, self.obsolete) = ([], [], [])
@@ -76,7 +78,7 @@ extension HitIndex {
     }
 
     private func loadMemTable(_ tables: IndexTables) throws -> Int64 {
-        // A key may be in several rows, and the limit may have been higher: room for all.
+        // Makes room for all: a key may be in several rows, and the limit may have been higher.
         let sizes = try tables.statement(
             "SELECT coalesce(sum(length(entries)), 0) FROM index_memtable")
         defer { sizes.reset() }
@@ -107,7 +109,7 @@ extension HitIndex {
             let entry = entries + number &* IndexEntry.byteCount
             let key = IndexEntry.key(entry)
             guard self.memTable.hasRoom(for: key) else {
-                throw HitIndexError.damaged("more recent facts than the limit")
+                throw HitIndexError.damaged("it has more entries in memory than it may have")
             }
             _ = self.memTable.add(IndexEntry.kinds(entry), to: key, knownElsewhere: 0)
         }
@@ -120,7 +122,7 @@ extension HitIndex {
             guard !inputs.isEmpty else {
                 throw HitIndexError.damaged("run \(output.id) lacks the runs it is made of")
             }
-            // The writer fills it from the pages.
+            // The merge's writer fills the filter from the pages that it finds.
             output.filter = self.filterMemory(
                 for: output, replacing: inputs.reduce(0) { $0 + $1.filterBytes })
             try self.addMerge(
@@ -128,8 +130,9 @@ extension HitIndex {
         }
     }
 
-    /// Loads the filter of a run that has none and would fit, the smallest first; false if there is
-    /// no such run.
+    /// Loads the smallest filter that is not in memory and fits.
+    ///
+    /// - Returns: false if there is none.
     @discardableResult
     func loadFilter(_ tables: IndexTables) throws -> Bool {
         let room = self.limits.filterBytes - self.filterBytes

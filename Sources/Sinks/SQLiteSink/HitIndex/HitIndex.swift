@@ -1,25 +1,27 @@
 internal import GRDB
 internal import TrackingCore
 
-/// The facts that hits.db has counted in the last days: an index in the database itself, for rows
-/// that have none.
+/// A log-structured index of the keys of hits that hits.db has counted. It stores, for each key,
+/// which kinds of hits were counted, and so finds hits that are delivered again.
 ///
-/// A log-structured merge index. New entries go into a table in memory, and to disk with the batch
-/// in one row. The full table becomes a sorted run; four runs are merged into one, bit by bit
-/// as entries are added. A run's filter in memory answers nearly all questions about new keys. A
-/// crash needs no thought: everything is stored in the caller's transactions, and only there.
+/// New entries go into `MemTable`, and to disk as one row for each batch. A full MemTable becomes a
+/// `SortedRun` on disk. `RunMerge` merges four runs into one, some entries with each batch. A run's
+/// `BloomFilter` in memory rejects nearly all keys that the run does not have. All changes are part
+/// of the caller's transactions, so recovery after a crash needs no code of its own.
 ///
-/// Facts that were counted on day d are known through day d + `uniqueDays`, and forgotten at most a
-/// quarter of `uniqueDays` later, a run at a time. To be used by one queue.
+/// An entry that was added on day d is found through day d + `uniqueDays`. Runs expire as a whole,
+/// at most a quarter of `uniqueDays` later. Not thread-safe: use it on one queue.
 final class HitIndex {
     struct Limits {
-        /// How long facts are known, in days; at least 1.
+        /// How long entries are found, in days; at least 1.
         var uniqueDays = 30
-        /// The memory of all filters. Each look-up reads a page of every run that has none.
+        /// The memory of all filters, in bytes. A run without a filter costs each look-up a page
+        /// read.
         var filterBytes = 256 << 20
-        /// The maximum number of entries in memory, 33 bytes each, and of keys in a batch.
+        /// The maximum number of entries in the MemTable, 33 bytes each, and of keys in a batch.
         var memTableEntries = 1 << 19
-        /// The maximum length of a row. Never change it for a database; tests lower it.
+        /// The maximum length of a row of `index_pages`, in bytes. Never change it for an existing
+        /// database. Tests lower it.
         var rowBytes = 8064
     }
 
@@ -30,22 +32,23 @@ final class HitIndex {
     let secret: IndexSecret
     var memTable: MemTable
     let batch = KeyBatch()
-    /// The runs that answer.
+    /// The runs that look-ups read.
     var runs: [SortedRun] = []
-    /// Merges under way, of which the smallest comes first.
+    /// The merges in progress, the smallest first.
     var merges: [RunMerge] = []
-    /// Runs whose rows have to be deleted.
+    /// The ids of runs whose rows are yet to be deleted.
     var obsolete: [Int64] = []
     var nextRun: Int64 = 1
-    /// The days of the entries in `recent`.
+    /// The days of the entries in `memTable`; nil if it is empty.
     var memTableDays: ClosedRange<Int>?
     /// The newest day; nil before the first batch.
     var today: Int?
-    /// How many entries may be merged.
+    /// How many entries may be merged before further ones are added.
     var credit = 0
-    /// The number of the newest batch in the database, as far as memory knows.
+    /// The number of the newest batch that memory reflects. Where the database has another one, a
+    /// transaction was rolled back.
     private var stored: Int64 = -1
-    /// Whether a batch has begun and is not finished.
+    /// Whether a batch has begun and has not finished.
     private var isOpen = false
     /// Whether this batch has changed the database.
     var hasWritten = false
@@ -67,13 +70,13 @@ final class HitIndex {
 
     func key(_ key: HitKey) -> IndexKey { self.secret.key(key) }
 
-    /// Begins a batch within the caller's transaction, and looks up what is known of its keys. If
-    /// the transaction of the batch before was rolled back, loads the index anew.
+    /// Begins a batch within the caller's transaction, and looks up its keys. Reloads the index if
+    /// the previous batch's transaction was rolled back.
     ///
     /// - Parameters:
     ///   - keys: at most `memTableEntries`; may repeat.
-    ///   - day: the day on which the batch's facts are counted, since 1970. A day before that of
-    ///     the newest batch counts as the same, unless it is more than `uniqueDays` before.
+    ///   - day: today, in days since 1970. A day up to `uniqueDays` before that of the newest batch
+    ///     is taken for that one.
     /// - Throws: `HitIndexError`, or SQLite's error; the transaction has to be rolled back.
     func begin(_ keys: [IndexKey], day: Int, in database: Database) throws {
         guard keys.count <= self.limits.memTableEntries else {
@@ -101,7 +104,7 @@ final class HitIndex {
 
     /// Adds kinds to a key of the batch.
     ///
-    /// - Returns: the kinds of this key that were known before.
+    /// - Returns: the kinds that the key had before.
     /// - Precondition: `index` is a number of `begin`'s keys.
     func add(_ kinds: UInt16, at index: Int) -> UInt16 {
         precondition(self.isOpen && index >= 0 && index < self.batch.count, "no key of the batch")
@@ -109,8 +112,8 @@ final class HitIndex {
             kinds, to: self.batch.keys[index], knownElsewhere: self.batch.known[index])
     }
 
-    /// Writes what was added, within the same transaction, and does a share of the upkeep. The
-    /// index has to be used in no other way until the transaction ends.
+    /// Writes what was added, within the same transaction, and does a share of the compaction. Call
+    /// nothing else until the transaction has ended.
     ///
     /// - Throws: `HitIndexError`, or SQLite's error; the transaction has to be rolled back.
     func finish(in database: Database) throws {
@@ -125,8 +128,7 @@ final class HitIndex {
         self.isOpen = false
     }
 
-    /// Stores the entries that this batch has changed. The row's number tells whether memory and
-    /// database agree.
+    /// Stores the entries that this batch has changed, as a row with the next batch's number.
     private func writeChanges(_ today: Int, _ tables: IndexTables) throws {
         let byteCount = self.memTable.changes * IndexEntry.byteCount
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 8)
@@ -145,11 +147,11 @@ final class HitIndex {
         try row.run()
     }
 
-    /// The day that a batch of `day` counts for.
+    /// The day that a batch of `day` is stored under.
     private func start(_ day: Int) -> Int {
         let day = min(max(day, -Self.maxDay), Self.maxDay)
-        // A clock that went a little back is no reason for many small runs. One that went back
-        // far was wrong before.
+        // A clock that was set back a little must not make many small runs. If it was set back
+        // further than entries last, it was wrong before.
         guard let newest = self.today, day < newest, day >= newest - self.limits.uniqueDays else {
             return day
         }
@@ -158,26 +160,26 @@ final class HitIndex {
 
     static let maxDay = 1 << 40
 
-    /// The number of a day's window: only runs of a window are merged, so that old facts can be
-    /// forgotten without new ones.
+    /// The number of a day's window, a quarter of `uniqueDays`. Only runs of one window are merged,
+    /// so that old entries expire without new ones.
     func window(_ day: Int) -> Int {
         let days = max(1, self.limits.uniqueDays / 4)
         return day >= 0 ? day / days : (day + 1) / days - 1
     }
 }
 
-/// Why the index of counted facts cannot be used.
+/// Why the index cannot be used.
 enum HitIndexError: Error, Equatable, CustomStringConvertible {
-    /// The database does not have what was written to it.
+    /// The database does not hold what was written to it.
     case damaged(String)
-    /// The batch has more keys than fit into memory.
+    /// The batch has more keys than fit into the MemTable.
     case tooManyKeys(Int, limit: Int)
 
     var description: String {
         switch self {
-        case .damaged(let what): "the index of counted facts is damaged: \(what)"
+        case .damaged(let what): "the index of hit keys is damaged: \(what)"
         case .tooManyKeys(let count, let limit):
-            "a batch has \(count) facts, and the index takes at most \(limit) at a time"
+            "a batch has \(count) keys, and the index takes at most \(limit) at a time"
         }
     }
 }

@@ -1,7 +1,7 @@
-// The keys of the index of counted facts, and how they are laid out on disk.
+// The keys of the index, and their layout on disk.
 internal import TrackingCore
 
-/// 88 bits of a HitKey, in the form and order of the index of counted facts.
+/// 88 bits of a HitKey, mixed with the database's secret. The index is in the order of these keys.
 struct IndexKey: Hashable, Sendable {
     /// The first 64 bits, mixed with the database's secret.
     let high: UInt64
@@ -15,14 +15,14 @@ extension IndexKey: Comparable {
     }
 }
 
-/// A random secret of each database. Clients can choose the first bits of a hash by trying inputs;
-/// mixed with the secret they cannot choose where a key goes, so they cannot pile keys up in a slot
-/// or in a block of a filter.
+/// A random secret of each database. A client can choose the first bits of a hash by trying inputs.
+/// Since the bits are mixed with the secret, it cannot choose where a key goes, and so cannot fill
+/// one slot of the MemTable or one block of a filter.
 struct IndexSecret {
     static let byteCount = 24
 
     private let added: UInt64
-    /// Both are odd, so that no two hashes become one.
+    /// Both are odd, so that different hashes stay different.
     private let first: UInt64
     private let second: UInt64
 
@@ -45,7 +45,7 @@ struct IndexSecret {
     }
 }
 
-/// An entry on disk: a key and its kinds in 13 bytes, big-endian, so that bytes sort like keys.
+/// An entry on disk: a key and its kinds in 13 bytes. Big-endian, so that entries sort as bytes.
 enum IndexEntry {
     static let byteCount = 13
 
@@ -56,7 +56,7 @@ enum IndexEntry {
 
     @inline(__always)
     static func low(_ entry: UnsafeRawPointer) -> UInt32 {
-        // The upper byte is the last one of `high`.
+        // The upper byte of these four is the last one of `high`.
         UInt32(bigEndian: entry.loadUnaligned(fromByteOffset: 7, as: UInt32.self)) & 0xff_ffff
     }
 

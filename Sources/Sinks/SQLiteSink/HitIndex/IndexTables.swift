@@ -2,20 +2,20 @@ internal import GRDB
 internal import GRDBSQLite
 internal import TrackingCore
 
-/// Numbers of the rows of `index_pages`. A run has 2³² of them: first its pages, then its filter,
-/// then its fences.
+/// The ids of rows in `index_pages`. Each run has 2³² ids: for its pages, its filter and its
+/// fences.
 enum IndexRow {
     static func page(_ run: Int64, _ number: Int) -> Int64 { run << 32 | Int64(number) }
     static func filter(_ run: Int64, _ number: Int) -> Int64 { run << 32 | 2 << 30 + Int64(number) }
     static func fences(_ run: Int64, _ number: Int) -> Int64 { run << 32 | 3 << 30 + Int64(number) }
-    /// The first row of no use to the run.
+    /// The id after the last one of the run.
     static func end(_ run: Int64) -> Int64 { (run + 1) << 32 }
 }
 
-/// The statements of a batch.
+/// The tables of the index, as a batch uses them.
 struct IndexTables {
-    /// A row of `index_pages` fits into a page of 8 KiB: its 8,064 bytes are 620 entries, 126 blocks
-    /// of a filter, or 1,008 fences.
+    /// A row of `index_pages` fits into a page of 8 KiB: its 8,064 bytes are 620 entries, 126
+    /// blocks of a filter, or 1,008 fences.
     static let schema = """
         CREATE TABLE index_secret (
             id INTEGER PRIMARY KEY CHECK (id = 1), bytes BLOB NOT NULL);
@@ -44,7 +44,7 @@ struct IndexTables {
         try SQLiteStatement(sql, in: self.database)
     }
 
-    /// A page's entries in place, until `endPage`.
+    /// The entries of a page, valid until `endPage`.
     ///
     /// - Throws: `HitIndexError` if the page is missing or is not made of entries.
     func beginPage(_ run: Int64, _ number: Int) throws -> Bytes {
@@ -89,7 +89,7 @@ struct IndexTables {
         while try rows.step() { try body(rows.bytes(0)) }
     }
 
-    /// The first row of `index_pages` in a range.
+    /// The id of the first row of `index_pages` in a range; nil if there is none.
     func first(from first: Int64, to end: Int64) throws -> Int64? {
         let row = try self.statement(
             "SELECT id FROM index_pages WHERE id >= ? AND id < ? ORDER BY id LIMIT 1")

@@ -1,14 +1,14 @@
-/// The keys of a batch, and the kinds that the runs know of them.
+/// The keys of a batch, and the kinds that the runs have of them.
 final class KeyBatch {
     private(set) var count = 0
     private(set) var keys: UnsafeMutablePointer<IndexKey>
     /// BloomFilter.bits of each key.
     private(set) var bits: UnsafeMutablePointer<UInt64>
     private(set) var known: UnsafeMutablePointer<UInt16>
-    /// Room for numbers of keys.
+    /// The numbers of the keys that a run may hold (`SortedRun.candidates`).
     private(set) var found: UnsafeMutablePointer<UInt32>
     private var order: UnsafeMutablePointer<UInt32>
-    /// Stores the results of loads, so that the optimizer keeps them.
+    /// Takes the result of loads, so that the optimizer keeps them.
     var prefetched: UInt64 = 0
     private var isOrdered = false
     private var capacity = 0
@@ -23,7 +23,7 @@ final class KeyBatch {
 
     deinit { self.deallocate() }
 
-    /// Begins a batch of which nothing is known.
+    /// Begins a batch of these keys, without kinds.
     func fill(_ keys: [IndexKey]) {
         if keys.count > self.capacity { self.grow(to: keys.count) }
         self.count = keys.count
@@ -36,7 +36,7 @@ final class KeyBatch {
         }
     }
 
-    /// The keys' numbers in the order of the keys: those of a page are next to each other.
+    /// The keys' numbers in the order of the keys, so that keys of one page follow each other.
     func sortedNumbers() -> UnsafeMutablePointer<UInt32> {
         guard !self.isOrdered else { return self.order }
         var numbers = UnsafeMutableBufferPointer(start: self.order, count: self.count)

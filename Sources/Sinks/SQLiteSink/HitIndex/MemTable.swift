@@ -1,17 +1,16 @@
 internal import Glibc
 
-/// The newest entries of the index of counted facts: an open-addressing table in memory, at most
-/// half full. A slot's number grows with the key, so that a walk over the slots meets the entries
-/// almost sorted.
+/// The newest entries of the index: an open-addressing hash table in memory, at most half full. A
+/// slot's number rises with the key, so that entries are almost sorted in the order of slots.
 ///
-/// Pages are prefetched as it fills: 16 MiB for 524,288 entries.
+/// Memory is used as it fills, up to 16 MiB for 524,288 entries.
 final class MemTable {
-    /// 16 bytes. No kinds mark a free slot.
+    /// A slot of 16 bytes. It is free if it has no kinds.
     struct Slot {
         var high: UInt64
         var low: UInt32
         var kinds: UInt16
-        /// Whether the slot is among those changed in this batch.
+        /// Whether this batch has changed the slot.
         var isChanged: Bool
     }
 
@@ -21,14 +20,14 @@ final class MemTable {
     /// The number of slots changed since `clearChanges`.
     private(set) var changes = 0
     private let shift: UInt64
-    /// As many as keys have homes, and a tail that replaces wrapping around. The tail has room for
-    /// every entry, and is as good as never used.
+    /// The homes of keys, and a tail where probing goes on instead of wrapping around. The tail has
+    /// room for every entry, and is hardly ever used.
     private let memory: PageMapping
     private let slots: UnsafeMutablePointer<Slot>
     private let changed: UnsafeMutablePointer<UInt32>
-    /// The slots from here on are free.
+    /// All slots from this one on are free.
     private var end = 0
-    /// Stores the result of `prefetch`, so that the optimizer keeps the loads.
+    /// Takes the result of the loads in `prefetch`, so that the optimizer keeps them.
     private var prefetched: UInt64 = 0
 
     /// Creates an empty table of `capacity` entries, limited to 1…2³⁰.
@@ -40,7 +39,7 @@ final class MemTable {
         let slotBytes = (homes + self.capacity) * MemoryLayout<Slot>.stride
         guard let memory = PageMapping(byteCount: slotBytes),
             let changed = calloc(self.capacity, MemoryLayout<UInt32>.stride)
-        else { preconditionFailure("no memory for \(self.capacity) recent facts") }
+        else { preconditionFailure("no memory for \(self.capacity) entries of the index") }
         self.memory = memory
         self.slots = memory.start.assumingMemoryBound(to: Slot.self)
         self.changed = changed.assumingMemoryBound(to: UInt32.self)
@@ -48,8 +47,9 @@ final class MemTable {
 
     deinit { free(self.changed) }
 
-    /// Adds those of `kinds` that are not known, here or elsewhere; returns the kinds known before.
+    /// Adds those of `kinds` that the key has neither here nor in `knownElsewhere`.
     ///
+    /// - Returns: the kinds that the key had before.
     /// - Precondition: the key is here, or the table has room.
     func add(_ kinds: UInt16, to key: IndexKey, knownElsewhere: UInt16) -> UInt16 {
         let index = self.slot(of: key)
@@ -58,7 +58,7 @@ final class MemTable {
         let added = kinds & ~before
         guard added != 0 else { return before }
         if slot.pointee.kinds == 0 {
-            precondition(self.count < self.capacity, "more facts than were announced")
+            precondition(self.count < self.capacity, "more keys than were announced")
             slot.pointee.high = key.high
             slot.pointee.low = key.low
             self.count &+= 1
@@ -78,15 +78,15 @@ final class MemTable {
         self.count < self.capacity || self.slots[self.slot(of: key)].kinds != 0
     }
 
-    /// Loads the slots that the keys will use, so that the processor fetches them in parallel
-    /// instead of waiting for each.
+    /// Loads the slots that the keys will use. The processor loads them in parallel, where `add`
+    /// would wait for each.
     func prefetch(_ keys: UnsafePointer<IndexKey>, _ count: Int) {
         var sum: UInt64 = 0
         for index in 0..<count { sum ^= self.slots[self.home(keys[index].high)].high }
         self.prefetched = sum
     }
 
-    /// Writes the entries that have changed, each whole, to `bytes`, which has room for them.
+    /// Writes the changed entries to `bytes`, which has room for `changes` of them.
     func storeChanges(in bytes: UnsafeMutableRawPointer) {
         for number in 0..<self.changes {
             let slot = self.slots[Int(self.changed[number])]
@@ -96,13 +96,13 @@ final class MemTable {
         }
     }
 
-    /// Takes every entry as unchanged.
+    /// Marks every entry as unchanged.
     func clearChanges() {
         for number in 0..<self.changes { self.slots[Int(self.changed[number])].isChanged = false }
         self.changes = 0
     }
 
-    /// The entries, sorted by key. They are moved to do so: the table has to be emptied next.
+    /// Sorts the entries by key, in place: the table must be emptied next.
     func sorted() -> UnsafeBufferPointer<Slot> {
         var filled = 0
         for index in 0..<self.end where self.slots[index].kinds != 0 {
@@ -128,10 +128,10 @@ final class MemTable {
         left.high != right.high ? left.high < right.high : left.low < right.low
     }
 
-    /// The slot where the search for a key begins.
+    /// The slot where probing for a key begins.
     func home(_ high: UInt64) -> Int { Int(truncatingIfNeeded: high &>> self.shift) }
 
-    /// The key's slot, or the free one where it would go.
+    /// The key's slot, or the free one where it is to be inserted.
     func slot(of key: IndexKey) -> Int {
         var index = self.home(key.high)
         while self.slots[index].kinds != 0,

@@ -1,35 +1,35 @@
 /// Merges runs into one, some entries at a time.
 ///
-/// The output answers for keys up to its last written page, the inputs for those beyond it. So
-/// their pages are deleted as the output's are written: the file has each entry about once, at any
-/// time, and a merge goes on after a restart where it was.
+/// Look-ups read the output for keys up to its last written page, and the inputs for keys beyond
+/// it. So the inputs' pages can be deleted while those of the output are written: at any time the
+/// file has each entry about once, and after a restart a merge resumes where it was.
 final class RunMerge {
     let inputs: [SortedRun]
     let output: SortedRun
     private let writer: RunWriter
     private let sources: UnsafeMutablePointer<Source>
-    /// The number of inputs with entries left: the first ones of `sources`.
+    /// The number of inputs with entries left. They come first in `sources`.
     private var active = 0
-    /// The next page to read of each input.
+    /// The number of the next page of each input.
     private var nextPage: [Int]
     private let rowBytes: Int
 
-    /// An input's page, and its first entry that is not merged yet.
+    /// A page of an input, and the page's first entry that is not merged yet.
     private struct Source {
         var high: UInt64
         var low: UInt32
         /// The number of the input.
         var input: UInt32
-        /// The entry's place in `page`, in bytes.
+        /// The offset of that entry in `page`.
         var position: Int
+        /// The bytes of `page` that are used.
         var end: Int
-        /// Room for a page.
         var page: UnsafeMutableRawPointer
     }
 
-    /// Begins a merge, or takes it up: `output` may have pages.
+    /// Begins a merge, or resumes it if `output` has pages.
     ///
-    /// - Precondition: the inputs are complete and have a page at least.
+    /// - Precondition: each input is complete and has a page.
     init(_ inputs: [SortedRun], into output: SortedRun, rowBytes: Int, _ tables: IndexTables) throws
     {
         self.inputs = inputs
@@ -57,8 +57,9 @@ final class RunMerge {
     /// Whether every entry is in the output.
     var isDone: Bool { self.active == 0 }
 
-    /// Merges so many entries and fills the page; returns how many it merged. Finishes the output
-    /// after the last one.
+    /// Merges at least so many entries, unless fewer are left. Finishes the output after the last.
+    ///
+    /// - Returns: how many entries were merged.
     func advance(_ entries: Int, _ tables: IndexTables) throws -> Int {
         var merged = 0
         while self.active > 0, merged < entries {
@@ -118,7 +119,7 @@ final class RunMerge {
         return merged
     }
 
-    /// Goes to the next entry; true at the end of the page.
+    /// Advances to the next entry; true at the end of the page.
     @inline(__always)
     private static func step(_ source: inout Source) -> Bool {
         source.position &+= IndexEntry.byteCount
@@ -128,8 +129,8 @@ final class RunMerge {
         return false
     }
 
-    /// Reads the next pages of the inputs that are at the end of one; leaves out those that have no
-    /// more.
+    /// Reads the next page of each input that is at the end of one. Inputs without further pages
+    /// become inactive.
     private func refill(_ tables: IndexTables) throws {
         var index = 0
         while index < self.active {
@@ -160,7 +161,7 @@ final class RunMerge {
         }
     }
 
-    /// Reads the inputs' first pages, without the entries that the output has.
+    /// Reads the inputs' first pages and skips the entries that the output has.
     private func skipMerged(_ tables: IndexTables) throws {
         try self.refill(tables)
         guard let frontier = self.writer.frontier else { return }
@@ -171,15 +172,15 @@ final class RunMerge {
                 index += 1
                 continue
             }
-            // An exhausted input is replaced by another, which comes next then.
+            // `refill` puts another input in the place of an exhausted one: look at it next.
             if Self.step(&self.sources[index]) { try self.refill(tables) }
         }
     }
 
-    /// Divides the keys between the output and the inputs.
+    /// Sets for which keys look-ups read the output, and for which the inputs.
     private func limitAnswers() {
         guard let frontier = self.writer.frontier else {
-            // The output has nothing: a range that no key is in.
+            // The output has no entries yet: an empty range.
             (self.output.lower, self.output.upper) = (1, 0)
             return
         }

@@ -1,26 +1,26 @@
 internal import TrackingCore
 
-/// Writes a run, entry by entry in the order of keys: its pages, then the rows of its filter as
-/// they are complete, and at the end its fences. Besides the filter that look-ups use, it needs the
-/// memory of two rows.
+/// Writes a run in the order of its keys: the pages, each row of the filter once it is complete,
+/// and at the end the fences (the first `high` of each page). Besides the filter that look-ups use,
+/// it needs the memory of two rows.
 ///
-/// Only written pages count. From them the same filter and fences are made again after a restart.
+/// After a restart it makes the same filter and fences again from the pages that were written.
 final class RunWriter {
     let run: SortedRun
-    /// The last key of the last written page.
+    /// The last key of the last written page; nil before the first.
     private(set) var frontier: IndexKey?
-    /// Entries of a page.
+    /// The number of entries in a full page.
     let pageEntries: Int
-    /// The page that is being filled.
+    /// The page that is being filled, by the owner of this writer.
     let page: UnsafeMutableRawPointer
     /// The number of entries in `page`.
     var filled = 0
     private let fencesInRow: Int
-    /// Blocks of a row of the filter.
+    /// The number of blocks in a row of the filter.
     private let chunkBlocks: Int
-    /// The row of the filter that is being filled.
+    /// The number of the filter's row that is being filled.
     private var chunk = 0
-    /// Its blocks, where the run has no filter in memory.
+    /// The blocks of that row, where the run has no filter in memory.
     private let chunkWords: UnsafeMutablePointer<UInt64>
 
     /// - Parameter rowBytes: the maximum length of a row of `index_pages`, at least 64 bytes.
@@ -39,7 +39,7 @@ final class RunWriter {
         self.chunkWords.deallocate()
     }
 
-    /// Writes the page that has been filled.
+    /// Writes the filled page.
     func writePage(_ tables: IndexTables) throws {
         let page = Bytes(
             start: self.page, count: self.filled * IndexEntry.byteCount)
@@ -48,7 +48,7 @@ final class RunWriter {
         self.filled = 0
     }
 
-    /// Takes over the pages that were written before a restart.
+    /// Reads the pages that were written before a restart.
     func resume(_ tables: IndexTables) throws {
         let run = self.run.id
         try tables.forEach(from: IndexRow.page(run, 0), to: IndexRow.filter(run, 0)) { page in
@@ -59,7 +59,7 @@ final class RunWriter {
         }
     }
 
-    /// Writes what is left.
+    /// Writes the last page, the rest of the filter and the fences. The run is complete then.
     func finish(_ tables: IndexTables) throws {
         if self.filled > 0 { try self.writePage(tables) }
         while self.chunk * self.chunkBlocks < self.run.blocks { try self.endChunk(tables) }
@@ -82,8 +82,10 @@ final class RunWriter {
         (self.run.lower, self.run.upper) = (0, .max)
     }
 
-    /// Takes a written page into the fences and the filter; writes the filter's rows that are
-    /// complete now, unless they were written before.
+    /// Adds a written page to the fences and the filter, and writes the rows of the filter that it
+    /// completes.
+    ///
+    /// - Parameter tables: nil for a page from before a restart, whose filter rows are written.
     private func note(_ page: Bytes, _ tables: IndexTables?) throws {
         guard let base = page.baseAddress else { return }
         let count = page.count / IndexEntry.byteCount
@@ -112,7 +114,7 @@ final class RunWriter {
         self.frontier = IndexEntry.key(base + (count &- 1) &* IndexEntry.byteCount)
     }
 
-    /// The blocks of the filter's row that is being filled.
+    /// The first block of the filter's row that is being filled.
     private var words: UnsafeMutablePointer<UInt64> {
         guard let filter = self.run.filter else { return self.chunkWords }
         let chunk = filter.start + self.chunk &* self.chunkBlocks &* BloomFilter.blockBytes

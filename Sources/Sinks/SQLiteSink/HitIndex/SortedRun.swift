@@ -1,21 +1,23 @@
 internal import TrackingCore
 
-/// A sorted run of entries: what is in memory of it. Its entries are rows of `index_pages`.
+/// A sorted run of entries. Its pages are rows of `index_pages`; memory has where each page begins,
+/// and the filter.
 final class SortedRun {
-    /// As stored; never change them.
+    /// Raw values are stored in `index_runs`: never change them.
     enum State: Int64 {
         case complete = 0
-        /// Being written by a merge, of which it is the output.
+        /// The output of a merge in progress.
         case unfinished = 1
-        /// Of no use; its rows are deleted bit by bit.
+        /// Retired: its rows are being deleted.
         case obsolete = 2
     }
 
     let id: Int64
-    /// How often its entries were merged.
+    /// How many merges its entries have been through.
     let level: Int
-    /// The days on which its facts were counted, since 1970.
+    /// The first day on which one of its entries was added, since 1970.
     let firstDay: Int
+    /// The last such day.
     let lastDay: Int
     /// The number of blocks of its filter.
     let blocks: Int
@@ -23,14 +25,14 @@ final class SortedRun {
     /// The run into which this one is being merged.
     var target: Int64?
     var entries = 0
-    /// The mixed high of each page's first entry.
+    /// `high` of each page's first entry.
     var fences: [UInt64] = []
-    /// The pages before this one are deleted: the merge's output has their entries.
+    /// The number of the first page that is there. A merge has deleted those before it.
     var firstPage = 0
-    /// Nil for a run that is looked up in its pages every time.
+    /// The Bloom filter; nil where it does not fit into memory. Look-ups then always read a page.
     var filter: PageMapping?
-    /// The mixed highs for which this run is asked; others are found in the merge's output, or
-    /// still in its inputs.
+    /// Look-ups read this run for keys whose `high` is in `lower...upper`. During a merge, others
+    /// are in its output or still in its inputs.
     var lower: UInt64 = 0
     var upper: UInt64 = .max
 
@@ -50,7 +52,9 @@ final class SortedRun {
     /// Whether it is complete and in no merge.
     var isFree: Bool { self.state == .complete && self.target == nil }
 
-    /// Writes the numbers of the keys that the run may hold to `batch.found`; returns how many.
+    /// Writes the numbers of the keys that the run may hold to `batch.found`.
+    ///
+    /// - Returns: how many there are.
     func candidates(of batch: KeyBatch) -> Int {
         let keys = batch.keys
         let found = batch.found
@@ -73,8 +77,8 @@ final class SortedRun {
         var first = 0
         while first < keyCount {
             let end = min(first &+ Self.keysAtOnce, keyCount)
-            // Loads the blocks first: little work for each, so that the processor fetches many
-            // in parallel.
+            // Prefetches the blocks: a loop with so little work lets the processor load many of
+            // them in parallel.
             var sum: UInt64 = 0
             for index in first..<end {
                 let block = BloomFilter.block(of: keys[index].high, among: blocks)
@@ -94,15 +98,15 @@ final class SortedRun {
         return count
     }
 
-    /// Their blocks fit into a quarter of the smallest cache.
+    /// The number of keys whose blocks fit into a quarter of a level-1 cache of 32 KiB.
     private static let keysAtOnce = 128
 
-    /// Adds the kinds that this run knows of the batch's keys to `batch.known`.
+    /// Adds the kinds that this run has of the batch's keys to `batch.known`.
     func lookUp(_ batch: KeyBatch, _ tables: IndexTables) throws {
         let count = self.candidates(of: batch)
         guard count > 0 else { return }
         let fences = self.fences
-        // Where there are many, keys of a page come one after another.
+        // With many candidates, reads each page once, in order.
         if self.filter != nil, count > fences.count / 4 { batch.sortFound(count) }
         var loaded = -1
         var page = Bytes(start: nil, count: 0)
@@ -118,14 +122,14 @@ final class SortedRun {
                 }
                 let kinds = IndexEntry.find(key, in: page)
                 batch.known[number] |= kinds
-                // A page's first keys may have the same high as the last ones of the page before.
+                // The last keys of the page before may have the same `high` as this one's first.
                 guard kinds == 0, fences[candidate] == key.high else { break }
                 candidate -= 1
             }
         }
     }
 
-    /// The last page whose first entry's high is at most this one; -1 if there is none.
+    /// The last page whose first entry's `high` is at most this one; -1 if there is none.
     static func page(of high: UInt64, in fences: [UInt64]) -> Int {
         var first = 0
         var last = fences.count

@@ -1,4 +1,4 @@
-// The index of counted facts when transactions, clocks or the file are not as they should be.
+// The index of hit keys when transactions, clocks or the file are not as they should be.
 internal import GRDB
 @testable internal import SQLiteSink
 internal import TestSupport

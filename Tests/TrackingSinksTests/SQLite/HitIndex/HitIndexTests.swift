@@ -1,4 +1,4 @@
-// The index of counted facts compared with a dictionary.
+// The index of hit keys compared with a dictionary.
 internal import GRDB
 @testable internal import SQLiteSink
 internal import TestSupport

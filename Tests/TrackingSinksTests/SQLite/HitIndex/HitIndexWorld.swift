@@ -1,4 +1,4 @@
-// An index of counted facts in a database of its own, beside a dictionary that knows the same.
+// An index of hit keys in a database of its own, beside a dictionary that knows the same.
 internal import GRDB
 @testable internal import SQLiteSink
 internal import TestSupport

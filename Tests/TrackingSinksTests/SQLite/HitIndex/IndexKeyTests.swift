@@ -1,4 +1,4 @@
-// Where keys go in the index of counted facts, whatever hashes clients choose.
+// Where keys go in the index of hit keys, whatever hashes clients choose.
 @testable internal import SQLiteSink
 internal import TestSupport
 internal import Testing
