@@ -62,6 +62,20 @@ struct HitIndexFaultsTests {
         #expect(try Self.known(world, day: 92) == 200)
     }
 
+    @Test(
+        "a clock that goes back by no more than the days of the limit counts as the same day",
+        arguments: [(day: 92, stored: 100), (day: 91, stored: 91)])
+    func clockBackByLimit(_ day: Int, _ stored: Int) throws {
+        let world = try HitIndexWorld(.tiny(uniqueDays: 8))
+        let key = IndexKey(high: 5, low: 5)
+        try world.run([(IndexKey(high: 6, low: 6), 1)], day: 100)
+        try world.run([(key, 1)], day: day)
+        #expect(world.index.today == stored)
+        // So many days after the day that it was stored under it is still known, and no later.
+        let isKnown = try world.run([(key, 0)], day: 108).first?.before == 1
+        #expect(isKnown == (stored == 100))
+    }
+
     @Test("a clock that was far ahead costs what was counted before, and nothing else")
     func clockAhead() throws {
         let world = try Self.world()
