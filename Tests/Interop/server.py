@@ -159,7 +159,7 @@ class Server:
         """The hits that the sink has written; 0 while there is no such table yet. It is the sink's
         own number: to count millions of rows again and again would slow it down."""
         try:
-            return self.query("SELECT coalesce(sum(hits), 0) FROM parts")[0][0]
+            return self.query("SELECT coalesce(sum(hits), 0) FROM partitions")[0][0]
         except sqlite3.OperationalError:
             return 0
 

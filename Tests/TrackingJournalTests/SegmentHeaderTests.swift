@@ -26,13 +26,27 @@ struct SegmentHeaderTests {
 
     @Test(
         "a page that begins otherwise is another program's",
-        arguments: ["#!/bin/sh", "SIGHTLOG", "sight is not lost", "s\u{1}"])
+        arguments: ["#!/bin/sh", "SIGHTSEG", "sight is not lost", "s\u{1}"])
     func other(_ text: String) {
         let bytes = Array(text.utf8)
         let rest = [UInt8](repeating: 0, count: SegmentHeader.byteCount - bytes.count)
-        guard case .other = SegmentStart((bytes + rest)[...]) else {
+        guard case .other(.unknown) = SegmentStart((bytes + rest)[...]) else {
             Issue.record("\(text) is no segment")
             return
+        }
+    }
+
+    @Test(
+        "a header of a build before formats were numbered from 1 is known by its magic",
+        arguments: [1, 2])
+    func former(_ format: UInt8) {
+        for offset in [0, SegmentHeader.byteCount / 2] {
+            var page = [UInt8](repeating: 0, count: SegmentHeader.byteCount)
+            page.replaceSubrange(offset..<offset + 9, with: Array("sightlog".utf8) + [format])
+            guard case .other(.former(Int(format))) = SegmentStart(page[...]) else {
+                Issue.record("\(SegmentStart(page[...]))")
+                continue
+            }
         }
     }
 }

@@ -103,7 +103,7 @@ struct StoredJournal: Sendable {
     private static func records(in files: [String: [UInt8]]) -> [Place] {
         files.flatMap { name, bytes -> [Place] in
             guard
-                case .segment(let salts, _, _) = SegmentStart(
+                case .segment(let salts, _) = SegmentStart(
                     bytes.prefix(SegmentHeader.byteCount)),
                 name.hasPrefix("segment"), let salt = salts.first
             else { return [] }

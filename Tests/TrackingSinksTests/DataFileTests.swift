@@ -50,22 +50,32 @@ struct DataFileTests {
         }
     }
 
-    private func version(_ kind: Kind) throws -> Int? {
+    private func isWritten(_ kind: Kind) throws -> Bool {
         try DatabaseQueue(inUse: self.path(kind)).read {
-            try Int.fetchOne($0, sql: "PRAGMA user_version")
+            try DatabaseFormat(version: kind.formatVersion).isWritten(in: $0, at: self.path(kind))
         }
     }
 
-    @Test("a file of a newer build is refused, and not changed", arguments: Kind.allCases, [7, -1])
-    func newer(_ kind: Kind, _ version: Int) throws {
+    @Test(
+        "a file of another build is refused, and not changed", arguments: Kind.allCases,
+        [
+            (application: DatabaseFormat.applicationID, version: 7, says: "has format 7, and"),
+            (application: 0, version: 1, says: "has format 1 of a build before"),
+            (application: 9, version: 1, says: "application id 9"),
+        ])
+    func other(_ kind: Kind, _ file: (application: Int, version: Int, says: String)) throws {
         try DatabaseQueue(inUse: self.path(kind)).writeWithoutTransaction { database in
             try database.execute(
-                sql: "CREATE TABLE new (column TEXT); PRAGMA user_version = \(version)")
+                sql: """
+                    CREATE TABLE other (column TEXT); PRAGMA user_version = \(file.version);
+                    PRAGMA application_id = \(file.application)
+                    """)
         }
         let before = try Data(contentsOf: URL(filePath: self.path(kind)))
-        let error = #expect(throws: FileFormatError.self) { _ = try self.open(kind) }
-        #expect(error?.description.contains(self.path(kind)) == true)
-        #expect(error?.description.contains("format \(version)") == true)
+        let error = try #require(throws: FileFormatError.self) { _ = try self.open(kind) }
+        for words in [self.path(kind), file.says, "up to \(kind.formatVersion)"] {
+            #expect(error.description.contains(words))
+        }
         #expect(try Data(contentsOf: URL(filePath: self.path(kind))) == before)
     }
 
@@ -73,7 +83,7 @@ struct DataFileTests {
     func new(_ kind: Kind) async throws {
         let write = try self.open(kind)
         #expect(try await write())
-        #expect(try self.version(kind) == kind.formatVersion)
+        #expect(try self.isWritten(kind))
     }
 
     @Test("nobody but the owner can read a file, from its first byte on", arguments: Kind.allCases)
@@ -114,7 +124,7 @@ struct DataFileTests {
         #expect(try await write() == false)
         try await holder.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
         #expect(try await write())
-        #expect(try self.version(kind) == kind.formatVersion)
+        #expect(try self.isWritten(kind))
     }
 
     @Test("what is no database is refused at once", arguments: Kind.allCases)

@@ -11,23 +11,23 @@ internal import Synchronization
 package final class DataFile: Sendable {
     /// Describes the format of a database.
     package struct Format: Sendable {
-        /// Its `user_version`; 0 is a new file, or one older than format numbers.
-        package let version: Int
+        /// Its number, and how the file says that it has it.
+        package let identity: DatabaseFormat
         /// Pragmas set on every connection.
         package let settings: String
         /// Views for people, by name: a file's view of another text is replaced by this one. They
-        /// have no part in the version, for no build reads them.
+        /// have no part in the format, for no build reads them.
         package let views: [String: String]
-        /// Takes a file from version 0 to `version`, within a transaction.
-        package let migrate: @Sendable (Database) throws -> Void
+        /// Creates the tables in a new file, within a transaction.
+        package let create: @Sendable (Database) throws -> Void
 
         /// Describes a format of `version`, without views unless they are given.
         package init(
             version: Int, settings: String, views: [String: String] = [:],
-            migrate: @escaping @Sendable (Database) throws -> Void
+            create: @escaping @Sendable (Database) throws -> Void
         ) {
-            (self.version, self.settings) = (version, settings)
-            (self.views, self.migrate) = (views, migrate)
+            (self.identity, self.settings) = (DatabaseFormat(version: version), settings)
+            (self.views, self.create) = (views, create)
         }
     }
 
@@ -145,8 +145,8 @@ package final class DataFile: Sendable {
         configuration.label = "sightline.\(URL(filePath: path).lastPathComponent)"
         configuration.busyMode = .timeout(busyTimeout / .seconds(1))
         configuration.prepareDatabase { database in
-            // Checked first, so that nothing in a newer build's file changes.
-            _ = try FileFormatError.checkVersion(of: database, at: path, known: format.version)
+            // Checked first, so that nothing in another build's file changes.
+            _ = try format.identity.isWritten(in: database, at: path)
             // SQLite silently opens a file that it may not write for reading only.
             guard sqlite3_db_readonly(database.sqliteConnection, "main") == 0 else {
                 throw DatabaseError(resultCode: .SQLITE_READONLY, message: "not writable: \(path)")
@@ -158,29 +158,28 @@ package final class DataFile: Sendable {
             // GRDB sets a level of its own for WAL. A delivered hit must be on disk.
             try database.execute(sql: "PRAGMA synchronous = FULL")
             try database.rewriteLog()
-            try Self.migrate(database, at: path, to: format)
+            try Self.prepare(database, at: path, in: format)
         }
         return database
     }
 
-    /// Migrates a file in one transaction: after a crash it has either the old or the new format.
-    static func migrate(_ database: Database, at path: String, to format: Format) throws {
-        // Check without a lock first, so that a current file is not written.
-        func isOld() throws -> Bool {
-            try FileFormatError.checkVersion(of: database, at: path, known: format.version)
-                < format.version
-        }
+    /// Creates the tables of a new file, and replaces views of another text, in one transaction.
+    private static func prepare(
+        _ database: Database, at path: String, in format: Format
+    ) throws {
+        // Check without a lock first, so that a file that has everything is not written.
+        func isNew() throws -> Bool { try !format.identity.isWritten(in: database, at: path) }
         func oldViews() throws -> [String: String] {
             let select = "SELECT sql FROM sqlite_master WHERE name = ?"
             return try format.views.filter { name, sql in
                 try String.fetchOne(database, sql: select, arguments: [name]) != sql
             }
         }
-        guard try isOld() || !oldViews().isEmpty else { return }
+        guard try isNew() || !oldViews().isEmpty else { return }
         try database.inTransaction(.immediate) {
-            if try isOld() {
-                try format.migrate(database)
-                try database.execute(sql: "PRAGMA user_version = \(format.version)")
+            if try isNew() {
+                try format.create(database)
+                try format.identity.mark(database)
             }
             for (name, sql) in try oldViews() {
                 try database.execute(sql: "DROP VIEW IF EXISTS \(name); \(sql)")

@@ -1,32 +1,51 @@
-package import GRDB
+/// A file has a format that this build neither reads nor writes. Nothing of the file was changed.
+package struct FileFormatError: Error, Equatable, CustomStringConvertible {
+    /// What was found in place of a format that this build knows.
+    package enum Found: Equatable, Sendable {
+        /// A build wrote it before the numbers of formats began at 1; nil if it has no number.
+        case former(Int?)
+        /// A newer build wrote it: the number, and the build's name where the file has that.
+        case newer(Int, program: String? = nil)
+        /// Another program wrote it, or its beginning is damaged: what it has, as a predicate.
+        case unknown(String)
+    }
 
-/// A file's format is newer than this build's, so that it must not be touched.
-package struct FileFormatError: Error, CustomStringConvertible {
     /// The file's path.
     package let path: String
-    /// The format version of the file.
-    package let version: Int
-    /// The newest version that this build knows.
+    /// What the file is instead.
+    package let found: Found
+    /// The newest format that this build knows.
     package let known: Int
+
+    /// Describes the file at `path`, of which this build knows formats up to `known`.
+    package init(path: String, _ found: Found, known: Int) {
+        (self.path, self.found, self.known) = (path, found, known)
+    }
 
     /// What, where, why, and the fix.
     package var description: String {
-        "\(self.path) has format \(self.version), and this build knows formats up to "
-            + "\(self.known): a newer build has written it, or another program. Run the build "
-            + "that wrote it, or move the file away together with its -wal and -shm "
-            + "(docs/upgrading.md)"
+        "\(self.path) \(self.reason). Nothing of it was changed: \(self.fix) (docs/upgrading.md)"
     }
 
-    /// Reads the format version of a database from its `user_version`.
-    ///
-    /// - Throws: `FileFormatError` if it is not within 0…`known`, or SQLite's error.
-    package static func checkVersion(
-        of database: Database, at path: String, known: Int
-    ) throws -> Int {
-        let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-        guard (0...known).contains(version) else {
-            throw FileFormatError(path: path, version: version, known: known)
+    private var reason: String {
+        let limit = "this build knows formats up to \(self.known)"
+        return switch self.found {
+        case .former(let number):
+            (number.map { "has format \($0)" } ?? "has no format number")
+                + " of a build before formats were numbered from 1, and \(limit)"
+        case .newer(let number, let program):
+            "has format \(number), and \(limit): \(program ?? "a newer build") wrote it"
+        case .unknown(let predicate): "\(predicate), and \(limit)"
         }
-        return version
+    }
+
+    private var fix: String {
+        switch self.found {
+        case .former: "start with an empty data directory, or move this one away"
+        case .newer:
+            "run the build that wrote it, or move the file away, a database together with its "
+                + "-wal and -shm"
+        case .unknown: "move the file away"
+        }
     }
 }

@@ -80,7 +80,7 @@ package struct Timeline: Sendable, Equatable {
 
     /// Whether hits can be read one by one: they are few, and none has been deleted.
     private static func areFewHits(in database: Database) throws -> Bool {
-        let stored = try Int.fetchOne(database, sql: "SELECT sum(hits) FROM parts") ?? 0
+        let stored = try Int.fetchOne(database, sql: "SELECT sum(hits) FROM partitions") ?? 0
         let counted = try Int.fetchOne(database, sql: "SELECT sum(hits) FROM counts") ?? 0
         return stored <= Self.maxReadHits && stored == counted
     }

@@ -9,12 +9,12 @@ extension CheckpointStore {
     struct Contents {
         var identity = ""
         var deletedThrough: Int64 = 0
-        /// The number of events in all records up to `deletedThrough`; nil if unknown.
-        var deletedTotal: UInt32?
+        /// The number of events in all records up to `deletedThrough`, modulo 2³².
+        var deletedTotal: UInt32 = 0
         /// The newest record when the checkpoint was written.
         var lastSequence: Int64 = 0
-        /// The number of events in all records up to `lastSequence`; nil if unknown.
-        var lastTotal: UInt32?
+        /// The number of events in all records up to `lastSequence`, modulo 2³².
+        var lastTotal: UInt32 = 0
         /// Where each sink is, and what it has missed.
         var sinks: [String: SinkCursors.Saved] = [:]
         /// The saved rows of the window: each one's sequence and number of new keys.
@@ -38,7 +38,7 @@ extension CheckpointStore {
         do {
             return try self.database.inDatabase { database in
                 var contents = Contents()
-                let isChecked = try contents.readProgress(in: database)
+                try contents.readProgress(in: database)
                 contents.ledger = try Self.ledgerPages(in: database)
                 let keys = try Row.fetchCursor(
                     database, sql: "SELECT sequence, keys FROM recent ORDER BY sequence")
@@ -48,10 +48,6 @@ extension CheckpointStore {
                         contents.recent.append(
                             (sequence, data?.withUnsafeBytes(window.restore(row:)) ?? 0))
                     }
-                }
-                // Form 0 has no `last_sequence` of its own.
-                if !isChecked {
-                    contents.lastSequence = max(contents.lastSequence, contents.keysThrough)
                 }
                 if contents.keysThrough > contents.lastSequence { throw Damage() }
                 return contents
@@ -87,21 +83,22 @@ extension CheckpointStore {
 }
 
 extension CheckpointStore.Contents {
-    /// Reads all but the window; returns whether there was a checksum. No contents may trap.
-    fileprivate mutating func readProgress(in database: Database) throws -> Bool {
+    /// Reads all but the window. Must not trap, whatever the file contains.
+    fileprivate mutating func readProgress(in database: Database) throws {
         guard let row = try Row.fetchOne(database, sql: "SELECT * FROM journal") else {
             throw CheckpointStore.Damage()
         }
-        // A file of an older form has no checksum until its first checkpoint.
+        // NULL until the next checkpoint where an operator has given the journal a new name
+        // (docs/operations.md).
         let checksum = try row.decode(Int64?.self, forColumn: "checksum")
         if let checksum, try checksum != Int64(CheckpointStore.checksum(in: database)) {
             throw CheckpointStore.Damage()
         }
         self.identity = try row.decode(String.self, forColumn: "identity")
         self.deletedThrough = try row.decode(Int64.self, forColumn: "deleted_through")
-        self.deletedTotal = try row.decode(UInt32?.self, forColumn: "deleted_total")
+        self.deletedTotal = try row.decode(UInt32.self, forColumn: "deleted_total")
         self.lastSequence = try row.decode(Int64.self, forColumn: "last_sequence")
-        self.lastTotal = try row.decode(UInt32?.self, forColumn: "last_total")
+        self.lastTotal = try row.decode(UInt32.self, forColumn: "last_total")
         for row in try Row.fetchAll(database, sql: "SELECT * FROM cursor") {
             let cursor = SinkCursor(
                 sequence: try row.decode(Int64.self, forColumn: "sequence"),
@@ -119,6 +116,5 @@ extension CheckpointStore.Contents {
                 default: SinkCursors.Saved(cursor: SinkCursor())
             ].gap = gap
         }
-        return checksum != nil
     }
 }

@@ -20,10 +20,10 @@ struct Checkpoint: Sendable {
     /// The newest record, and the number of events in all records up to it, modulo 2³².
     var lastSequence: Int64
     var lastTotal: UInt32
-    /// The newest group that every sink has and that is retained no more, and events in all records
-    /// up to it; nil where nothing tells.
+    /// The newest group that every sink has and that is retained no more, and the number of events
+    /// in all records up to it, modulo 2³².
     var deletedThrough: Int64
-    var deletedTotal: UInt32?
+    var deletedTotal: UInt32
     /// The newest saved row of keys that can be dropped while the window stays full.
     var forgetThrough: Int64
     /// The ledger's changed pages: with them it has everything up to `lastSequence`.
@@ -42,93 +42,74 @@ final class CheckpointStore: Sendable {
         case failed(String)
     }
 
-    /// The schema's version. Version 0 lacks the totals of events, version 1 the checksum, version
-    /// 2 what sinks have missed, and version 3 the ledger.
-    static let version = 4
+    /// The format of checkpoint.db.
+    static let format = DatabaseFormat(version: 1)
 
-    /// Opens the file at `path`. Checkpoints are written on `queue`.
+    /// Opens the file at `path`, creating it if missing. Checkpoints are written on `queue`.
     ///
-    /// - Throws: `JournalError`; `.foreign` if a newer program wrote the file.
+    /// - Throws: `JournalError`; `.format` if another build wrote the file.
     init(path: String, queue: any WorkQueue) throws(JournalError) {
         self.queue = queue
         do {
             var configuration = Configuration()
             configuration.label = "sightline.checkpoint"
             configuration.prepareDatabase { database in
+                // Locked before the first read, so that SQLite needs no shared memory.
+                try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
+                // Checked before anything is written, so that another build's file stays as it is.
+                _ = try Self.format.isWritten(in: database, at: path)
                 // Debian's SQLite overwrites deleted rows with zeros by default.
                 try database.execute(
-                    sql: """
-                        PRAGMA locking_mode = EXCLUSIVE;
-                        PRAGMA journal_mode = WAL;
-                        PRAGMA secure_delete = OFF;
-                        """)
+                    sql: "PRAGMA journal_mode = WAL; PRAGMA secure_delete = OFF")
             }
             self.database = try DatabaseQueue(path: path, configuration: configuration)
             // GRDB sets a synchronous level of its own for WAL. Set ours after it; it is read back
             // below.
             try self.database.writeWithoutTransaction { database in
                 try database.execute(sql: "PRAGMA synchronous = FULL")
-                let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-                guard version <= Self.version else { throw NewerVersion(number: version) }
-                try database.inTransaction {
-                    try database.execute(sql: Self.form0)
-                    if version < 1 { try database.execute(sql: Self.form1) }
-                    if version < 2 { try database.execute(sql: Self.form2) }
-                    if version < 3 { try database.execute(sql: Self.form3) }
-                    if version < 4 { try database.execute(sql: Self.form4) }
-                    return .commit
+                if try !Self.format.isWritten(in: database, at: path) {
+                    try database.inTransaction {
+                        try Self.create(in: database)
+                        return .commit
+                    }
                 }
                 try database.rewriteLog()
             }
             for file in [path, path + "-wal"] { chmod(file, 0o600) }
-        } catch let error as NewerVersion {
-            throw .foreign(
-                path: path,
-                reason: "its user_version is \(error.number), and this program knows "
-                    + "\(Self.version) at most")
+        } catch let error as FileFormatError {
+            throw .format(error)
         } catch {
             throw .unusable(path: path, reason: "\(error)")
         }
         try self.checkSettings()
     }
 
-    private struct NewerVersion: Error { let number: Int }
-
-    private static let form0 = """
-        CREATE TABLE IF NOT EXISTS recent (sequence INTEGER PRIMARY KEY, keys BLOB NOT NULL);
-        CREATE TABLE IF NOT EXISTS cursor (
+    private static let schema = """
+        CREATE TABLE recent (sequence INTEGER PRIMARY KEY, keys BLOB NOT NULL);
+        CREATE TABLE cursor (
             sink TEXT PRIMARY KEY, sequence INTEGER NOT NULL, place TEXT NOT NULL) WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS journal (
-            identity TEXT NOT NULL, deleted_through INTEGER NOT NULL);
-        INSERT INTO journal (identity, deleted_through) SELECT lower(hex(randomblob(16))), 0
-            WHERE NOT EXISTS (SELECT 1 FROM journal);
-        """
-
-    private static let form1 = """
-        ALTER TABLE journal ADD COLUMN deleted_total INTEGER;
-        ALTER TABLE journal ADD COLUMN last_sequence INTEGER NOT NULL DEFAULT 0;
-        ALTER TABLE journal ADD COLUMN last_total INTEGER;
-        UPDATE journal SET deleted_total = 0 WHERE deleted_through = 0;
-        """
-
-    /// Clears the checksum whenever a program writes that does not maintain it.
-    private static let form2 = """
-        ALTER TABLE journal ADD COLUMN checksum INTEGER;
-        CREATE TRIGGER forget_checksum AFTER UPDATE OF deleted_through ON journal
-            BEGIN UPDATE journal SET checksum = NULL; END;
-        """
-
-    /// What is missing after a sink's cursor.
-    private static let form3 = """
         CREATE TABLE gap (
             sink TEXT PRIMARY KEY, through INTEGER NOT NULL, events INTEGER NOT NULL,
             hits INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE TABLE ledger (page INTEGER PRIMARY KEY, rows BLOB NOT NULL);
+        CREATE TABLE journal (
+            identity TEXT NOT NULL, deleted_through INTEGER NOT NULL,
+            deleted_total INTEGER NOT NULL, last_sequence INTEGER NOT NULL,
+            last_total INTEGER NOT NULL, checksum INTEGER);
+        INSERT INTO journal VALUES (lower(hex(randomblob(16))), 0, 0, 0, 0, NULL);
         """
 
-    private static let form4 = """
-        CREATE TABLE ledger (page INTEGER PRIMARY KEY, rows BLOB NOT NULL);
-        PRAGMA user_version = 4;
-        """
+    /// Creates the tables of a journal without records.
+    private static func create(in database: Database) throws {
+        try database.execute(sql: Self.schema)
+        try Self.writeChecksum(in: database)
+        try Self.format.mark(database)
+    }
+
+    private static func writeChecksum(in database: Database) throws {
+        try database.cachedStatement(sql: "UPDATE journal SET checksum = ?")
+            .execute(arguments: [Self.checksum(in: database)])
+    }
 
     /// The reuse of segments depends on both settings, so they are read back.
     private func checkSettings() throws(JournalError) {
@@ -218,8 +199,7 @@ final class CheckpointStore: Sendable {
             checkpoint.deletedThrough, checkpoint.deletedTotal, checkpoint.lastSequence,
             checkpoint.lastTotal,
         ])
-        try database.cachedStatement(sql: "UPDATE journal SET checksum = ?")
-            .execute(arguments: [Self.checksum(in: database)])
+        try Self.writeChecksum(in: database)
     }
 
     private static func write(

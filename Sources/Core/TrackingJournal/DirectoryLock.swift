@@ -7,14 +7,14 @@ internal import Storage
 package final class DirectoryLock: Sendable {
     private let descriptor: CInt
 
-    /// The journal's file before the log of segments was introduced.
+    /// The journal's file in builds before the log of segments.
     private static let formerJournal = "journal.db"
 
     /// Takes the lock; creates a missing directory.
     ///
     /// - Throws: `JournalError.locked` if another process holds it, `.unusable` if the directory
-    ///   cannot be created or written, `.foreign` if it holds the journal of a build before
-    ///   6cb32c8.
+    ///   cannot be created or written, `.format` if it holds the journal of a build before the log
+    ///   of segments, which may have acknowledged hits that no sink has.
     package init(directory: String) throws(JournalError) {
         do throws(SystemError) {
             _ = try LocalFileSystem().directory(directory)
@@ -23,10 +23,8 @@ package final class DirectoryLock: Sendable {
         }
         let former = "\(directory)/\(Self.formerJournal)"
         guard access(former, F_OK) != 0 else {
-            throw .foreign(
-                path: former,
-                reason: "it is the journal of a build before the log of segments, and may hold "
-                    + "acked hits that no sink has; that build delivers them")
+            throw .format(
+                FileFormatError(path: former, .former(nil), known: SegmentHeader.format))
         }
         let path = directory + "/lock"
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

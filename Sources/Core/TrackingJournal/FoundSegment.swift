@@ -9,10 +9,6 @@ struct FoundSegment {
     let changes: [Int64: RecordChanges]
     /// The number of hits in each whole record that is still needed, by sequence.
     let hitCounts: [Int64: Int]
-    /// Whether the file is of format 0: no header, and no totals of events.
-    let isFormat0: Bool
-    /// Whether it is of an earlier format than this program writes.
-    let isOlder: Bool
     /// Sequences of records whose body the disk failed to read. They may hold acknowledged events.
     let unreadableBodies: Set<Int64>
     /// Whether the bytes after the last record could not be read and may hold another one.
@@ -23,8 +19,8 @@ struct FoundSegment {
 
     /// Reads a segment's file.
     ///
-    /// - Throws: `JournalError.foreign` if the file is not a segment of this program, `.failed` if
-    ///   it cannot be read at all.
+    /// - Throws: `JournalError.format` if the file is no segment of this format, `.failed` if it
+    ///   cannot be read at all.
     init(_ segment: Segment, after checkpoint: CheckpointStore.Contents) throws(JournalError) {
         let contents: SegmentContents
         do throws(SystemError) {
@@ -36,29 +32,24 @@ struct FoundSegment {
         let records = reading.records
         self.segment = segment
         self.records = records
-        self.isFormat0 = reading.isFormat0
-        self.isOlder = reading.isFormat0 || reading.isOlder
         self.changes = Self.changes(of: records, in: contents.bytes, after: checkpoint.keysThrough)
         self.hitCounts = Self.hitCounts(
             of: records, in: contents.bytes, after: checkpoint.deletedThrough)
         self.unreadableBodies = Set(
             records.lazy.filter { contents.isUnreadable($0.offset..<$0.endOffset) }
                 .map(\.header.sequence))
-        let end = records.last?.endOffset ?? reading.start
+        let end = records.last?.endOffset ?? SegmentHeader.byteCount
         // Without a readable first record, no later one would be found: check only where it begins.
         let isEmpty = records.isEmpty
         self.mayHoldMore = contents.isUnreadable(
             end..<(isEmpty ? end + RecordHeader.byteCount : max(end, contents.bytes.count)))
         segment.isDamaged =
             reading.isDamaged || !contents.unreadable.isEmpty
-            || Self.hasGap(records, from: reading.start)
+            || Self.hasGap(records)
     }
 
     private struct Reading {
         var records: [FoundRecord] = []
-        var start = SegmentHeader.byteCount
-        var isFormat0 = false
-        var isOlder = false
         var isDamaged = false
     }
 
@@ -73,23 +64,18 @@ struct FoundSegment {
         return switch start {
         case .blank:
             contents.bytes.withUnsafeBytes { Self.records(in: $0, salts: [], after: sequence) }
-        case .segment(let salts, let isWhole, let isOlder):
+        case .segment(let salts, let isWhole):
             contents.bytes.withUnsafeBytes { bytes in
                 var reading = Self.records(in: bytes, salts: salts, after: sequence)
                 // Two salts result from a crash between the copies, and a short page from one
                 // before its end.
                 let isTorn = Set(salts).count == 2 || bytes.count < SegmentHeader.byteCount
                 reading.isDamaged = reading.isDamaged || !isWhole && !isTorn
-                reading.isOlder = isOlder
                 return reading
             }
-        case .newer(let format, let program):
-            throw .foreign(
-                path: segment.path,
-                reason: "it has format \(format), and this program knows \(SegmentHeader.format) "
-                    + "at most; \(program) wrote it")
-        case .other:
-            try Self.format0(contents, segment)
+        case .other(let found):
+            throw .format(
+                FileFormatError(path: segment.path, found, known: SegmentHeader.format))
         }
     }
 
@@ -98,42 +84,26 @@ struct FoundSegment {
         in bytes: UnsafeRawBufferPointer, salts: [UInt64], after sequence: Int64
     ) -> Reading {
         var reading = Reading()
-        let first = FoundRecord(at: reading.start, in: bytes)
+        let start = SegmentHeader.byteCount
+        let first = FoundRecord(at: start, in: bytes)
         var candidates = salts
         if let first, first.header.sequence > sequence { candidates.append(first.header.salt) }
         for salt in candidates {
-            let records = FoundRecord.all(in: bytes, from: reading.start, salt: salt)
+            let records = FoundRecord.all(in: bytes, from: start, salt: salt)
             guard let last = records.last, last.header.sequence > sequence else { continue }
             reading.records = records
             return reading
         }
         // No record is needed. A healthy file has an old record, or zeros, where its first one was.
-        let head = bytes.dropFirst(reading.start).prefix(RecordHeader.byteCount)
+        let head = bytes.dropFirst(start).prefix(RecordHeader.byteCount)
         reading.isDamaged = first == nil && head.contains { $0 != 0 }
         return reading
     }
 
-    private static func format0(
-        _ contents: SegmentContents, _ segment: Segment
-    ) throws(JournalError) -> Reading {
-        let records = contents.bytes.withUnsafeBytes { bytes in
-            FoundRecord(at: 0, in: bytes).map {
-                FoundRecord.all(in: bytes, from: 0, salt: $0.header.salt)
-            }
-        }
-        guard let records else {
-            throw .foreign(
-                path: segment.path,
-                reason: "it does not begin as a segment does: it is another program's file, or "
-                    + "damaged at both places that say what it is")
-        }
-        return Reading(records: records, start: 0, isFormat0: true)
-    }
-
     /// Whether there are bytes between records that belong to none, or an incomplete record is
     /// followed by others.
-    private static func hasGap(_ records: [FoundRecord], from start: Int) -> Bool {
-        var end = start
+    private static func hasGap(_ records: [FoundRecord]) -> Bool {
+        var end = SegmentHeader.byteCount
         for record in records {
             if record.offset != end { return true }
             end = record.endOffset

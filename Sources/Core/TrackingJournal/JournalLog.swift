@@ -247,7 +247,7 @@ final class JournalLog {
     ///   - onChanges: called with what each record after the checkpoint changes, in order.
     /// - Returns: the rows that are still needed, and the last sequence. A row without a place
     ///   stands for records that are missing or unreadable.
-    /// - Throws: `JournalError.foreign` or `.failed`.
+    /// - Throws: `JournalError.format` or `.failed`.
     func recover(
         after checkpoint: CheckpointStore.Contents, onChanges: (Int64, RecordChanges) -> Void
     ) throws(JournalError) -> LogRecovery.Outcome {

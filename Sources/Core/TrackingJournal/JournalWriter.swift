@@ -30,7 +30,7 @@ final class JournalWriter: @unchecked Sendable {
     /// The newest row of which a checkpoint says that it has gone.
     var savedDeletedThrough: Int64
     /// Events in all records up to the newest row that has gone; nil where nothing tells.
-    private(set) var deletedTotal: UInt32?
+    private(set) var deletedTotal: UInt32
     let machine: Machine
     private var changes: [RecentHits.Change] = []
     /// What the group that is being sealed adds to the ledger.
@@ -42,7 +42,8 @@ final class JournalWriter: @unchecked Sendable {
     /// A writer that goes on after what earlier runs left: a checkpoint, which the window has been
     /// filled from, and the log's records after it.
     ///
-    /// - Throws: `JournalError.failed` where the log cannot be read, `.foreign` where it is none.
+    /// - Throws: `JournalError.failed` where the log cannot be read, `.format` where it is no log
+    ///   of this format.
     init(
         log: JournalLog?, window: RecentHits, checkpoint: CheckpointStore.Contents,
         sinks: [JournalSink], maxBytes: Int, configuration: Journal.Configuration, machine: Machine

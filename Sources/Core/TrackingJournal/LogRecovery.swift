@@ -55,8 +55,7 @@ struct LogRecovery {
         var outcome = self.rows(onChanges: onChanges)
         outcome.tornRecords = tornRecords
         for found in self.found {
-            found.segment.resume(
-                after: found.records, isSealed: found.isOlder || found.segment.isDamaged)
+            found.segment.resume(after: found.records, isSealed: found.segment.isDamaged)
         }
         if let newest = self.found.last, let record = newest.records.last, record.isWhole,
             record.header.sequence > self.checkpoint.keysThrough, !newest.segment.isDamaged
@@ -112,8 +111,8 @@ struct LogRecovery {
     /// The point up to which rows have been assembled.
     fileprivate struct Progress {
         var sequence: Int64
-        /// Nil if the number of events is unknown.
-        var eventTotal: UInt32?
+        /// The number of events in all records up to it, modulo 2³².
+        var eventTotal: UInt32
     }
 
     private func rows(onChanges: (Int64, RecordChanges) -> Void) -> Outcome {
@@ -123,15 +122,15 @@ struct LogRecovery {
         for found in self.found {
             for record in found.records where record.header.sequence > progress.sequence {
                 let header = record.header
-                let total = found.isFormat0 ? nil : header.eventTotal
-                let before = total.map { $0 &- UInt32(truncatingIfNeeded: header.eventCount) }
+                let before =
+                    header.eventTotal &- UInt32(truncatingIfNeeded: header.eventCount)
                 outcome.addLoss(
                     from: progress, through: header.sequence - 1, eventTotal: before,
                     header.createTime)
                 if let changes = found.changes[header.sequence] {
                     onChanges(header.sequence, changes)
                 }
-                progress = Progress(sequence: header.sequence, eventTotal: total)
+                progress = Progress(sequence: header.sequence, eventTotal: header.eventTotal)
                 guard header.payloadBytes > 0 else {
                     outcome.addTrailing(header.recordBytes)
                     continue
@@ -147,8 +146,8 @@ struct LogRecovery {
             eventTotal: self.checkpoint.lastTotal, self.now)
         outcome.lastSequence = max(progress.sequence, self.checkpoint.lastSequence)
         outcome.eventTotal =
-            (progress.sequence >= self.checkpoint.lastSequence
-                ? progress.eventTotal : self.checkpoint.lastTotal) ?? 0
+            progress.sequence >= self.checkpoint.lastSequence
+            ? progress.eventTotal : self.checkpoint.lastTotal
         return outcome
     }
 
@@ -175,18 +174,21 @@ extension LogRecovery.Outcome {
     }
 
     /// Adds a row for missing or unreadable records.
+    ///
+    /// - Parameter eventTotal: the number of events in all records through `sequence`; nil if that
+    ///   is unknown.
     fileprivate mutating func addLoss(
         from progress: LogRecovery.Progress, through sequence: Int64, eventTotal: UInt32?,
         _ createTime: Int64
     ) {
         guard sequence > progress.sequence else { return }
-        let events = progress.eventTotal.flatMap { start in eventTotal.map { Int($0 &- start) } }
+        let events = eventTotal.map { Int($0 &- progress.eventTotal) }
         self.losses[sequence] = LostRecords(
             sequences: progress.sequence + 1...sequence, eventCount: events)
         self.rows.append(
             StoredRow(
                 sequence: sequence, createTime: createTime, bytes: 0,
                 eventCount: UInt32(truncatingIfNeeded: events ?? 0), hitCount: 0,
-                eventTotal: eventTotal ?? progress.eventTotal ?? 0, place: nil))
+                eventTotal: eventTotal ?? progress.eventTotal, place: nil))
     }
 }

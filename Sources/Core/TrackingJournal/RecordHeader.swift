@@ -12,7 +12,7 @@ struct RecordHeader: Equatable {
     var createTime: Int64
     var eventCount: Int
     /// The number of events in all records up to this one, modulo 2³². It tells how many a lost
-    /// record held. 0 in segments of format 0.
+    /// record held.
     var eventTotal: UInt32
     /// The bytes of the ledger's part and of the keys.
     var keyBytes: Int

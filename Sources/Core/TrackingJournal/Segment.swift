@@ -16,7 +16,7 @@ final class Segment {
     private(set) var lastSequence: Int64 = 0
     /// Whether a part is unreadable: the file is kept for examination and never overwritten.
     var isDamaged = false
-    /// Whether no record may be appended: it is damaged, or of an older format.
+    /// Whether no record may be appended, since it is damaged.
     private(set) var isSealed = false
 
     /// A lower bound of the file's length.

@@ -10,11 +10,13 @@ struct SegmentHeader {
 
     /// Records begin here, so that no torn write of a record damages the header's page.
     static let byteCount = 4096
-    /// The format that this program writes. Format 0 has no header, and records of format 1 add
-    /// nothing to the ledger.
-    static let format: UInt32 = 2
+    /// The format that this program writes.
+    static let format = 1
 
-    private static let magic = Array("sightlog".utf8)
+    private static let magic = Array("sightseg".utf8)
+    /// The magic in builds before formats were numbered from 1, which had formats 1 and 2.
+    private static let formerMagic = Array("sightlog".utf8)
+    private static let formatOffset = 8
     /// The size of a copy: one sector, which a disk writes atomically. Magic (8), format (4),
     /// CRC-32C of the sector without these four bytes (4), salt (8), the program's name (64),
     /// zeros.
@@ -28,7 +30,9 @@ struct SegmentHeader {
         var copy = [UInt8](repeating: 0, count: Self.copyBytes)
         copy.replaceSubrange(0..<8, with: Self.magic)
         copy.withUnsafeMutableBytes {
-            $0.storeBytes(of: Self.format.littleEndian, toByteOffset: 8, as: UInt32.self)
+            $0.storeBytes(
+                of: UInt32(Self.format).littleEndian, toByteOffset: Self.formatOffset,
+                as: UInt32.self)
             $0.storeBytes(of: self.salt.littleEndian, toByteOffset: 16, as: UInt64.self)
         }
         let program = Array(self.program.utf8.prefix(Self.programRange.count))
@@ -64,13 +68,11 @@ struct SegmentHeader {
 enum SegmentStart {
     /// Only zeros: nothing was written, or nothing reached the disk.
     case blank
-    /// A segment of this format, or of format 1 (`isOlder`). It has two salts after a crash between
-    /// writing the copies, and none if neither copy can be read.
-    case segment(salts: [UInt64], isWhole: Bool, isOlder: Bool = false)
-    /// A segment of a newer format.
-    case newer(format: UInt32, program: String)
-    /// A segment of format 0, or another program's file.
-    case other
+    /// A segment of this format. It has two salts after a crash between writing the copies, and
+    /// none if neither copy can be read.
+    case segment(salts: [UInt64], isWhole: Bool)
+    /// A segment of another build, or another program's file.
+    case other(FileFormatError.Found)
 
     /// Parses a file's first page.
     init(_ page: ArraySlice<UInt8>) {
@@ -79,16 +81,22 @@ enum SegmentStart {
             return
         }
         let copies = SegmentHeader.copies(in: page)
-        if let newer = copies.first(where: { $0.format > SegmentHeader.format }) {
-            self = .newer(format: newer.format, program: newer.header.program)
-        } else if copies.isEmpty {
-            // A crash may have interrupted the first write of a new file.
-            self = SegmentHeader.begins(page) ? .segment(salts: [], isWhole: false) : .other
-        } else {
+        if let newer = copies.first(where: { $0.format != SegmentHeader.format }) {
+            self = .other(.newer(newer.format, program: newer.header.program))
+        } else if !copies.isEmpty {
             let salts = copies.map(\.header.salt)
-            self = .segment(
-                salts: salts, isWhole: salts.count == 2 && salts[0] == salts[1],
-                isOlder: copies.contains { $0.format < SegmentHeader.format })
+            self = .segment(salts: salts, isWhole: salts.count == 2 && salts[0] == salts[1])
+        } else if SegmentHeader.begins(page) {
+            // A crash may have interrupted the first write of a new file.
+            self = .segment(salts: [], isWhole: false)
+        } else if let format = SegmentHeader.formerFormat(of: page) {
+            self = .other(.former(format))
+        } else {
+            self = .other(
+                .unknown(
+                    "does not begin as a segment does: it is another program's, of a build before "
+                        + "formats were numbered from 1, or damaged at both places that say what "
+                        + "it is"))
         }
     }
 }
@@ -105,10 +113,24 @@ extension SegmentHeader {
         }
     }
 
+    /// The format of a segment of a build before formats were numbered from 1; nil for other pages.
+    fileprivate static func formerFormat(of page: ArraySlice<UInt8>) -> Int? {
+        Self.copyOffsets.lazy.map { page.dropFirst($0).prefix(Self.copyBytes) }
+            .first { $0.count == Self.copyBytes && $0.starts(with: Self.formerMagic) }
+            .map { copy in copy.withUnsafeBytes(Self.format) }
+    }
+
+    private static func format(in copy: UnsafeRawBufferPointer) -> Int {
+        Int(
+            UInt32(
+                littleEndian: copy.loadUnaligned(
+                    fromByteOffset: Self.formatOffset, as: UInt32.self)))
+    }
+
     /// The copies with a valid checksum.
     fileprivate static func copies(
         in page: ArraySlice<UInt8>
-    ) -> [(format: UInt32, header: SegmentHeader)] {
+    ) -> [(format: Int, header: SegmentHeader)] {
         Self.copyOffsets.compactMap { offset in
             let start = page.startIndex + offset
             guard start + Self.copyBytes <= page.endIndex else { return nil }
@@ -118,7 +140,7 @@ extension SegmentHeader {
 
     private static func copy(
         _ copy: ArraySlice<UInt8>
-    ) -> (format: UInt32, header: SegmentHeader)? {
+    ) -> (format: Int, header: SegmentHeader)? {
         guard copy.starts(with: Self.magic) else { return nil }
         return copy.withUnsafeBytes { bytes in
             func number<Value: FixedWidthInteger>(_ offset: Int, _: Value.Type) -> Value {
@@ -128,7 +150,7 @@ extension SegmentHeader {
             guard checksum == Self.checksum(copy) else { return nil }
             let program = bytes[Self.programRange].prefix { $0 != 0 }
             return (
-                number(8, UInt32.self),
+                Self.format(in: bytes),
                 SegmentHeader(
                     salt: number(16, UInt64.self),
                     program: String(decoding: program, as: UTF8.self))

@@ -42,9 +42,6 @@ package final class SharedSink: Sink {
     /// The wrapped sink's place.
     package var place: String { self.sink.place }
 
-    /// The wrapped sink's hits that are yet to be moved.
-    package var unmovedHits: Int { self.sink.unmovedHits }
-
     /// The wrapped sink's database.
     package var database: String? { self.sink.database }
 

@@ -8,8 +8,6 @@ package final class SinkState: Sendable {
     package let name: String
     /// The hits that went before the sink had them, and that it has not been told of.
     package let untoldHits: @Sendable () -> Int
-    /// The hits of an earlier build that the backend has yet to move to its form.
-    package let unmovedHits: @Sendable () -> Int
     private let state: Mutex<State>
 
     private struct State {
@@ -41,16 +39,13 @@ package final class SinkState: Sendable {
     /// - Parameters:
     ///   - filter: which hits the sink gets; nil: all.
     ///   - untoldHits: asks the journal.
-    ///   - unmovedHits: asks the sink.
     package init(
         _ name: String, isRequired: Bool = true, isPaused: Bool = false,
         filter: HitFilter? = nil,
-        untoldHits: @escaping @Sendable () -> Int = { 0 },
-        unmovedHits: @escaping @Sendable () -> Int = { 0 }
+        untoldHits: @escaping @Sendable () -> Int = { 0 }
     ) {
         self.name = name
         self.untoldHits = untoldHits
-        self.unmovedHits = unmovedHits
         self.state = Mutex(
             State(isPaused: isPaused, isRequired: isRequired, filter: filter))
     }

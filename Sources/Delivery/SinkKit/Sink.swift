@@ -21,10 +21,6 @@ package protocol Sink: Sendable {
     /// the cursor. Empty for a sink that never loses hits.
     var place: String { get }
 
-    /// Hits that an earlier build has left in the backend in its own form, and that are yet to be
-    /// moved to today's. Deliveries come in meanwhile.
-    var unmovedHits: Int { get }
-
     /// The backend as OpenTelemetry names databases (`db.system.name`); nil for any other backend,
     /// which is a destination of messages.
     var database: String? { get }
@@ -53,8 +49,6 @@ extension Sink {
     package var maxBatch: BatchLimit { BatchLimit(hits: 1000, bytes: 384 << 10) }
     /// Empty: most backends never lose stored hits.
     package var place: String { "" }
-    /// 0: most backends have one form.
-    package var unmovedHits: Int { 0 }
     /// Nil: most backends are no database.
     package var database: String? { nil }
     /// Nil: most backends have no brokers.

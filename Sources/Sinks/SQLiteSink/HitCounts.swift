@@ -9,7 +9,7 @@ struct HitCounts {
     /// kind; for in-app messages, the recipient's first of the message. `campaign` is the name that
     /// its newest hit with one has of its campaign, and `newest` the id of the newest hit.
     static let schema = """
-        CREATE TABLE IF NOT EXISTS counts (
+        CREATE TABLE counts (
             hour INTEGER NOT NULL, tenant INTEGER NOT NULL, app INTEGER NOT NULL,
             delivery INTEGER NOT NULL, product INTEGER NOT NULL, platform INTEGER NOT NULL,
             kind INTEGER NOT NULL, hits INTEGER NOT NULL, first_hits INTEGER NOT NULL,

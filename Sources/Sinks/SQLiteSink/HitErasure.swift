@@ -27,9 +27,8 @@ struct HitErasure {
     ///
     /// - Throws: SQLite's error.
     static func tables(in database: Database) throws -> [String] {
-        let parts = try Int64.fetchAll(database, sql: "SELECT id FROM parts ORDER BY id")
-        return parts.map { "hits_\($0)" }
-            + (try database.tableExists(HitViews.formerTable) ? [HitViews.formerTable] : [])
+        try Int64.fetchAll(database, sql: "SELECT id FROM partitions ORDER BY id")
+            .map { "hits_\($0)" }
     }
 
     /// Overwrites the rows of the next piece of a table.
@@ -48,8 +47,6 @@ struct HitErasure {
                         SELECT rowid FROM \(table) WHERE rowid > ? ORDER BY rowid LIMIT ?)
                     """, arguments: [after, Self.pieceRowCount])
         else { return ([], nil) }
-        let isFormer = table == HitViews.formerTable
-        let tenant = isFormer ? "?" : "(SELECT id FROM names WHERE text = ?)"
         // As blobs: GRDB binds a text up to its first zero byte, and the rows have whole ids.
         let marks = self.subject.ids.map { _ in "CAST(? AS TEXT)" }.joined(separator: ", ")
         let ids = try Int64.fetchAll(
@@ -57,7 +54,8 @@ struct HitErasure {
             sql: """
                 SELECT rowid FROM \(table)
                 WHERE rowid > ? AND rowid <= ? AND (
-                    tenant = \(tenant) AND subject_id IN (\(marks)) OR hit_id = ?)
+                    tenant = (SELECT id FROM names WHERE text = ?) AND subject_id IN (\(marks))
+                    OR hit_id = ?)
                 """,
             arguments: [after, last, self.subject.tenant]
                 + StatementArguments(self.subject.ids.map { Data($0.utf8) })
@@ -92,14 +90,14 @@ struct HitErasure {
         guard try database.tableExists(table) else { return }
         let deletion = try database.cachedStatement(sql: "DELETE FROM \(table) WHERE rowid = ?")
         for id in ids.reversed() {
-            if table != HitViews.formerTable { try Self.passOnTrace(of: id, table, database) }
+            try Self.passOnTrace(of: id, table, database)
             try deletion.execute(arguments: [id])
         }
     }
 
     /// Gives the trace that a row holds for others of its request to the first of them.
     private static func passOnTrace(of id: Int64, _ table: String, _ database: Database) throws {
-        // The rows of a request follow each other in a part, and the first has the trace.
+        // The rows of a request follow each other in a partition, and the first has the trace.
         let sharing = try Int64.fetchAll(
             database,
             sql: """

@@ -2,7 +2,7 @@ internal import GRDB
 internal import TrackingRules
 internal import WireFormat
 
-/// Inserts hits into a part of hits.db.
+/// Inserts hits into a partition of hits.db.
 struct HitInsertStatement {
     /// The numbers that stand for a hit's repeated texts.
     struct Names {
@@ -17,10 +17,10 @@ struct HitInsertStatement {
     private let statement: SQLiteStatement
 
     /// - Throws: SQLite's error.
-    init(into part: Int64, of database: Database) throws {
+    init(into partition: Int64, of database: Database) throws {
         self.statement = try SQLiteStatement(
             """
-            INSERT INTO hits_\(part) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO hits_\(partition) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, in: database)
     }
 

@@ -9,7 +9,7 @@ struct HitNames {
     static let maxCached = 65_536
 
     static let schema = """
-        CREATE TABLE IF NOT EXISTS names (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
+        CREATE TABLE names (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
         """
 
     private let selection: Statement

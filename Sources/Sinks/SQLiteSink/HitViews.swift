@@ -1,18 +1,14 @@
 internal import GRDB
 internal import TrackingRules
 
-/// The view `hits`: the rows of all parts with their texts, in the columns of the first format.
+/// The views of hits.db: `stored_hits` has the rows of all partitions, and `hits` has them with
+/// their texts.
 enum HitViews {
-    /// The rows of a hits.db of the first format that have not been moved yet.
-    static let formerTable = "hits_before"
-
     /// Makes the views say what is there now; does nothing if they do.
     ///
     /// - Throws: SQLite's error.
-    static func refresh(in database: Database, parts: [HitParts.Part]) throws {
-        let stored = Self.stored(parts)
-        let hits = Self.hits(withFormer: try database.tableExists(Self.formerTable))
-        for (name, sql) in [("stored_hits", stored), ("hits", hits)] {
+    static func refresh(in database: Database, partitions: [HitPartitions.Partition]) throws {
+        for (name, sql) in [("stored_hits", Self.stored(partitions)), ("hits", Self.hits)] {
             let known = try String.fetchOne(
                 database, sql: "SELECT sql FROM sqlite_master WHERE name = ?", arguments: [name])
             guard known != sql else { continue }
@@ -20,9 +16,9 @@ enum HitViews {
         }
     }
 
-    private static func stored(_ parts: [HitParts.Part]) -> String {
-        let arms = parts.map { part in
-            let table = "hits_\(part.id)"
+    private static func stored(_ partitions: [HitPartitions.Partition]) -> String {
+        let arms = partitions.map { partition in
+            let table = "hits_\(partition.id)"
             return """
                 SELECT id, hit_id, kind, product, delivery, broadlog_id, app, platform, subject_id,
                     occur_time, receive_time, tenant,
@@ -32,7 +28,7 @@ enum HitViews {
                 FROM \(table) AS hit
                 """
         }
-        // Without parts there is a row of nothing that is left out: a view needs columns.
+        // Without partitions there is a row of nothing that is left out: a view needs columns.
         let none = """
             SELECT NULL AS id, NULL AS hit_id, NULL AS kind, NULL AS product, NULL AS delivery,
                 NULL AS broadlog_id, NULL AS app, NULL AS platform, NULL AS subject_id,
@@ -53,15 +49,6 @@ enum HitViews {
         """
     }
 
-    private static func hits(withFormer: Bool) -> String {
-        let former = """
-             UNION ALL SELECT hit_id, kind, campaign_action, delivery_id, broadlog_id, app_id,
-                platform, subject_id, occur_time, receive_time, tenant, traceparent, tracestate,
-                warnings, event, rowid FROM \(Self.formerTable)
-            """
-        return "CREATE VIEW hits AS " + Self.selection + (withFormer ? former : "")
-    }
-
     private static func text(_ column: String) -> String {
         "(SELECT text FROM names WHERE names.id = \(column))"
     }
@@ -80,8 +67,8 @@ enum HitViews {
         "WHEN \(product.rawValue << 4 | kind.rawValue) THEN \(action)"
     }.joined(separator: " ")
 
-    private static let selection = """
-        SELECT hit_id, CASE kind \(Self.kinds) END AS kind,
+    private static let hits = """
+        CREATE VIEW hits AS SELECT hit_id, CASE kind \(Self.kinds) END AS kind,
             CASE product << 4 | kind \(Self.actions) ELSE 0 END AS campaign_action,
             \(Self.text("delivery")) AS delivery_id, broadlog_id, \(Self.text("app")) AS app_id,
             CASE platform \(Self.platforms) END AS platform, subject_id,

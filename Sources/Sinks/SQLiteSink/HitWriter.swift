@@ -8,24 +8,22 @@ internal import WireFormat
 /// caller's transaction. It holds numbers and filters of the database in memory, so after a failed
 /// transaction another one has to be made.
 final class HitWriter {
-    private let facts: CountedFacts
-    private var parts: HitParts
+    private let index: HitIndex
+    private var partitions: HitPartitions
     private var names: HitNames
     private var counts: HitCounts
-    /// The hits of the first format that have not been moved; nil if there are none.
-    private var formerHits: FormerHits?
     private var lastTenant = LastName()
     private var lastApp = LastName()
     private var lastDelivery = LastName()
     /// The request before, and its first row.
-    private var lastRequest: (trace: Bytes, first: HitParts.Place)?
+    private var lastRequest: (trace: Bytes, first: HitPartitions.NewRow)?
     private var pending: [PendingEvent] = []
-    private var keys: [FactKey] = []
+    private var keys: [IndexKey] = []
     /// Days since 1970, by the clock and not by what hits say of their receipt: a dead letter may
     /// be replayed after months.
     private var today = 0
-    /// The day that old rows are dropped by: an earlier one while the clock is in doubt. Facts go
-    /// by the clock's, as the index of them forgets what it knows where a day is long ago.
+    /// The day that old rows are dropped by: an earlier one while the clock is in doubt. The index
+    /// goes by the clock itself, since it expires entries by the days on which they were added.
     private var retentionDay: Int64 = 0
 
     /// The events that are looked up together: the processor waits for their memory at once.
@@ -33,17 +31,16 @@ final class HitWriter {
 
     /// - Throws: SQLite's error.
     init(in database: Database, _ configuration: SQLiteConfiguration) throws {
-        self.facts = try CountedFacts(in: database, CountedFacts.Limits(configuration))
-        self.parts = try HitParts(in: database)
+        self.index = try HitIndex(in: database, HitIndex.Limits(configuration))
+        self.partitions = try HitPartitions(in: database)
         self.names = try HitNames(in: database)
         self.counts = try HitCounts(in: database)
-        self.formerHits = try FormerHits(in: database)
-        try HitViews.refresh(in: database, parts: self.parts.parts)
+        try HitViews.refresh(in: database, partitions: self.partitions.all)
     }
 
     /// Sets the day of what follows.
     func setToday(_ day: Int, by retention: inout RetentionClock) {
-        let stored = RetentionClock.lastDay(of: self.parts.parts.lazy.map(\.day))
+        let stored = RetentionClock.lastDay(of: self.partitions.all.lazy.map(\.day))
         self.today = day
         self.retentionDay = retention.time(Int64(day), stored: stored)
     }
@@ -54,7 +51,7 @@ final class HitWriter {
     func write(_ hits: HitBatch, in database: Database) throws {
         try hits.payload.withUnsafeBytes { payload in
             try HitBlock.forEachEvent(in: payload) { event, origin in
-                try self.take(event, origin, id: nil)
+                try self.take(event, origin)
                 if self.pending.count == Self.chunkEvents { try self.writePending(in: database) }
             }
             try self.writePending(in: database)
@@ -62,41 +59,20 @@ final class HitWriter {
         try self.finish(in: database)
     }
 
-    /// Moves hits of the first format, oldest first.
-    ///
-    /// - Returns: how many are left.
-    /// - Throws: SQLite's error.
-    func moveFormerHits(limit: Int, in database: Database) throws -> Int {
-        guard let former = self.formerHits else { return 0 }
-        let left = try former.move(limit, in: database) { id, event, origin in
-            try self.take(event, origin, id: id)
-            try self.writePending(in: database)
-            // The next row's texts may lie at the same place in memory.
-            self.forgetTexts()
-        }
-        try self.finish(in: database)
-        if left == 0 {
-            self.formerHits = nil
-            try database.execute(sql: "DROP TABLE \(HitViews.formerTable)")
-            try HitViews.refresh(in: database, parts: self.parts.parts)
-        }
-        return left
-    }
-
-    /// Takes rows that were deleted from a table out of what its part has.
+    /// Takes rows that were deleted from a table out of what its partition has.
     ///
     /// - Throws: SQLite's error.
     func uncount(_ rows: Int, of table: String, in database: Database) throws {
-        try self.parts.uncount(rows, of: table, in: database)
+        try self.partitions.uncount(rows, of: table, in: database)
     }
 
-    /// The oldest part if it is to be dropped: it is too old, or the file is too large.
+    /// The oldest partition if it is to be dropped: it is too old, or the file is too large.
     ///
     /// - Throws: SQLite's error.
-    func duePart(
+    func duePartition(
         _ configuration: SQLiteConfiguration, in database: Database
-    ) throws -> HitParts.Part? {
-        guard let oldest = self.parts.oldest else { return nil }
+    ) throws -> HitPartitions.Partition? {
+        guard let oldest = self.partitions.oldest else { return nil }
         let isOld =
             configuration.retainDays > 0
             && oldest.day <= self.retentionDay &- Int64(configuration.retainDays)
@@ -105,24 +81,23 @@ final class HitWriter {
         return try HitsSize.bytes(of: database) > configuration.maxBytes ? oldest : nil
     }
 
-    /// Drops the oldest part if that is due.
+    /// Drops the oldest partition if that is due.
     ///
-    /// - Returns: the part, if it was dropped.
+    /// - Returns: the partition, if it was dropped.
     /// - Throws: SQLite's error.
     func dropOldest(
         _ configuration: SQLiteConfiguration, in database: Database
-    ) throws -> HitParts.Part? {
-        guard try self.duePart(configuration, in: database) != nil else { return nil }
-        return try self.parts.dropOldest(in: database)
+    ) throws -> HitPartitions.Partition? {
+        guard try self.duePartition(configuration, in: database) != nil else { return nil }
+        return try self.partitions.dropOldest(in: database)
     }
 
     // MARK: Looking up
 
-    private func take(_ event: JournalEvent, _ origin: Hit.Origin, id: Int64?) throws {
+    private func take(_ event: JournalEvent, _ origin: Hit.Origin) throws {
         let view = try EventView(event.bytes)
         var pending = PendingEvent(
-            event: event, origin: origin, view: view, id: id,
-            fact: self.add(key: event.key))
+            event: event, origin: origin, view: view, fact: self.add(key: event.key))
         switch view.interaction {
         case .push where !view.push.actionIdentifier.isEmpty:
             pending.notification = self.add(key: view.keys(tenant: origin.tenant).notification)
@@ -135,7 +110,7 @@ final class HitWriter {
 
     /// The number of a key among those that are looked up next.
     private func add(key: HitKey) -> Int {
-        self.keys.append(self.facts.key(key))
+        self.keys.append(self.index.key(key))
         return self.keys.count - 1
     }
 
@@ -143,22 +118,17 @@ final class HitWriter {
 
     private func writePending(in database: Database) throws {
         guard !self.pending.isEmpty else { return }
-        try self.facts.begin(self.keys, day: self.today, in: database)
+        try self.index.begin(self.keys, day: self.today, in: database)
         for event in self.pending { try self.write(event, in: database) }
-        try self.facts.finish(in: database)
+        try self.index.finish(in: database)
         self.pending.removeAll(keepingCapacity: true)
         self.keys.removeAll(keepingCapacity: true)
     }
 
     private func write(_ pending: PendingEvent, in database: Database) throws {
         let event = pending.event
-        var kinds = event.kinds
-        // What waits to be moved becomes a counted fact when it is moved, and not before.
-        if let formerHits, pending.id == nil {
-            kinds = try formerHits.removing(kinds, of: event.key)
-        }
-        let known = FactMarks(rawValue: self.facts.add(kinds.rawValue, at: pending.fact))
-        let new = HitKinds(rawValue: kinds.rawValue & ~known.rawValue)
+        let known = HitMarks(rawValue: self.index.add(event.kinds.rawValue, at: pending.fact))
+        let new = HitKinds(rawValue: event.kinds.rawValue & ~known.rawValue)
         guard !new.isEmpty else { return }
         let earlier = self.earlierKinds(pending, known, new)
         let isNewRecipient = self.isNewRecipient(pending)
@@ -167,43 +137,43 @@ final class HitWriter {
         let time = pending.origin.receiveTime
         let hour = time.quotient(by: 3_600_000_000)
         var isFirst = isNewRecipient ?? earlier.isEmpty
-        var first: HitParts.Place?
+        var first: HitPartitions.NewRow?
         var left = new.rawValue
         while left != 0 {
             let number = UInt8(truncatingIfNeeded: left.trailingZeroBitCount)
             left &= left &- 1
             guard let kind = HitKind(rawValue: number) else { continue }
-            let place = try self.parts.place(on: time.day, id: pending.id, in: database)
-            try place.insertion.run(
-                id: place.id, kind, of: event, pending.origin, pending.view,
-                trace: self.trace(of: pending.origin, at: place),
-                bytes: first?.distance(to: place).map { .before($0) } ?? .own(event.bytes), names)
-            first = first ?? place
+            let row = try self.partitions.newRow(on: time.day, in: database)
+            try row.insertion.run(
+                id: row.id, kind, of: event, pending.origin, pending.view,
+                trace: self.trace(of: pending.origin, in: row),
+                bytes: first?.distance(to: row).map { .before($0) } ?? .own(event.bytes), names)
+            first = first ?? row
             let group = HitCounts.Group(
                 hour: hour, tenant: names.tenant, app: names.app ?? 0,
                 delivery: names.delivery, product: event.product,
                 platform: Int64(pending.view.effectivePlatform?.rawValue ?? 0), kind: kind)
             try self.counts.add(
                 group, isFirstOfKind: earlier.rawValue & 1 << UInt16(number) == 0,
-                isFirst: isFirst, time: time, campaign: campaign, id: place.id)
+                isFirst: isFirst, time: time, campaign: campaign, id: row.id)
             isFirst = false
         }
     }
 
     /// The kinds of hits that the event's notification had before, with any of its buttons.
     private func earlierKinds(
-        _ pending: PendingEvent, _ known: FactMarks, _ new: HitKinds
+        _ pending: PendingEvent, _ known: HitMarks, _ new: HitKinds
     ) -> HitKinds {
         guard let notification = pending.notification else { return known.kinds }
-        let marks = FactMarks(ofButton: new)
-        return FactMarks(rawValue: self.facts.add(marks.rawValue, at: notification)).kinds
+        let marks = HitMarks(ofButton: new)
+        return HitMarks(rawValue: self.index.add(marks.rawValue, at: notification)).kinds
     }
 
     /// Whether an in-app message's recipient has had no hit before; nil for other events.
     private func isNewRecipient(_ pending: PendingEvent) -> Bool? {
         guard pending.event.product == .firebase else { return nil }
         guard let recipient = pending.recipient else { return false }
-        return self.facts.add(FactMarks.recipient.rawValue, at: recipient) == 0
+        return self.index.add(HitMarks.recipient.rawValue, at: recipient) == 0
     }
 
     private func names(of pending: PendingEvent) throws -> HitInsertStatement.Names {
@@ -227,24 +197,25 @@ final class HitWriter {
         return name.isEmpty ? nil : try self.names.number(of: name)
     }
 
-    /// What a row says of its request's trace: all if it is the request's first row in its part.
+    /// What a row says of its request's trace: all if it is the request's first row in its
+    /// partition.
     private func trace(
-        of origin: Hit.Origin, at place: HitParts.Place
+        of origin: Hit.Origin, in row: HitPartitions.NewRow
     ) -> SharedColumn<PackedTrace> {
         let trace = origin.traceparent
         if let last = self.lastRequest, last.trace.baseAddress == trace.baseAddress,
-            let distance = last.first.distance(to: place)
+            let distance = last.first.distance(to: row)
         {
             return .before(distance)
         }
-        self.lastRequest = (trace, place)
+        self.lastRequest = (trace, row)
         return .own(PackedTrace(trace))
     }
 
     private func finish(in database: Database) throws {
         self.forgetTexts()
         try self.counts.finish()
-        try self.parts.finish(in: database)
+        try self.partitions.finish(in: database)
     }
 }
 
@@ -258,7 +229,7 @@ extension HitWriter {
     }
 }
 
-extension CountedFacts.Limits {
+extension HitIndex.Limits {
     fileprivate init(_ configuration: SQLiteConfiguration) {
         self.init(
             uniqueDays: configuration.uniqueDays, filterBytes: configuration.filterBytes)

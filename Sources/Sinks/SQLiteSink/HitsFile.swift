@@ -15,7 +15,6 @@ final class HitsFile: Sendable {
     private let logger: Logger?
     private let today: @Sendable () -> Int
     private let state: State
-    private let unmoved = Atomic(0)
 
     /// What is held in memory of the file. `@unchecked Sendable`: used on the file's queue only.
     private final class State: @unchecked Sendable {
@@ -23,7 +22,7 @@ final class HitsFile: Sendable {
         /// not be what the database says then.
         private var writer: HitWriter?
         private var borrowed: HitWriter?
-        var readAhead = PartReadAhead()
+        var readAhead = PartitionReadAhead()
         var retention: RetentionClock
 
         init(_ retention: RetentionClock) { self.retention = retention }
@@ -85,9 +84,9 @@ final class HitsFile: Sendable {
     /// Inserts a batch. What comes again has no second row, as its facts are counted already; the
     /// cursor does not tell, as a journal that has lost its newest record uses its sequence again.
     ///
-    /// - Returns: the part that is to be dropped, if there is one.
+    /// - Returns: the partition that is to be dropped, if there is one.
     /// - Throws: `DamagedPayload`, `WireError`, or SQLite's error.
-    func write(_ hits: HitBatch) async throws -> HitParts.Part? {
+    func write(_ hits: HitBatch) async throws -> HitPartitions.Partition? {
         let configuration = self.configuration
         return try await self.change { writer, database in
             try writer.write(hits, in: database)
@@ -97,18 +96,18 @@ final class HitsFile: Sendable {
                     ON CONFLICT DO UPDATE SET sequence = max(sequence, excluded.sequence)
                     """
             ).execute(arguments: [hits.journal, hits.sequence])
-            return try writer.duePart(configuration, in: database)
+            return try writer.duePartition(configuration, in: database)
         }
     }
 
     // MARK: Retention
 
-    /// Reads some of a part that is to be dropped, and drops it once all is read. A failure is
+    /// Reads some of a partition that is to be dropped, and drops it once all is read. A failure is
     /// logged, and the next batch tries again.
-    func drop(_ part: HitParts.Part) async {
+    func drop(_ partition: HitPartitions.Partition) async {
         let (state, configuration) = (self.state, self.configuration)
         do {
-            guard try await self.file.read({ try state.readAhead.read(part, in: $0) }) else {
+            guard try await self.file.read({ try state.readAhead.read(partition, in: $0) }) else {
                 return
             }
             let (dropped, duration) = try await self.change { writer, database in
@@ -128,62 +127,9 @@ final class HitsFile: Sendable {
                 "old hits cannot be deleted from hits.db", metadata: ["reason": "\(error)"])
         }
     }
-
-    // MARK: The first format
-
-    /// The hits that are yet to be moved into parts, as far as is known.
-    var unmovedHits: Int { self.unmoved.load(ordering: .relaxed) }
-
-    /// The hits that are moved in one transaction: batches wait for some 50 ms.
-    private static let movedHits = 2000
-    /// The pause after a failure, such as another program's lock.
-    private static let pause = Duration.seconds(5)
-
-    /// Moves the hits of a file of the first format into parts, if there are any. Ends when all are
-    /// moved, or when the task is cancelled.
-    func moveFormerHits() async {
-        var first: Int?
-        while !Task.isCancelled {
-            do {
-                let left = try await self.moveFormerHits(limit: Self.movedHits)
-                if left == 0 {
-                    if first != nil { self.logger?.notice("all hits of hits.db are moved") }
-                    return
-                }
-                self.tell(left, of: &first)
-            } catch {
-                self.logger?.warning(
-                    "hits cannot be moved to the new form of hits.db",
-                    metadata: ["reason": "\(error)", "retry_after": "\(Self.pause)"])
-                try? await Task.sleep(for: Self.pause)  // Cancelled: the loop ends.
-            }
-        }
-    }
-
-    /// Moves the oldest of them in one transaction.
-    ///
-    /// - Returns: how many are left.
-    /// - Throws: SQLite's error.
-    func moveFormerHits(limit: Int) async throws -> Int {
-        let left = try await self.change { try $0.moveFormerHits(limit: limit, in: $1) }
-        self.unmoved.store(left, ordering: .relaxed)
-        return left
-    }
-
-    /// Logs the progress at the start, and with every tenth.
-    private func tell(_ left: Int, of first: inout Int?) {
-        let all = first ?? left + Self.movedHits
-        let isTenth = (left + Self.movedHits) * 10 / all != left * 10 / all
-        if first == nil || isTenth {
-            self.logger?.notice(
-                "hits are moved to the new form of hits.db",
-                metadata: ["left": .stringConvertible(left), "of": .stringConvertible(all)])
-        }
-        first = all
-    }
 }
 
-extension HitParts.Part {
+extension HitPartitions.Partition {
     /// The day, as in 2026-11-23.
     fileprivate var dayText: String {
         Date(timeIntervalSince1970: Double(self.day) * 86_400)

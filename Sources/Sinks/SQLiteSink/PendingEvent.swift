@@ -1,12 +1,10 @@
 internal import TrackingRules
 
-/// An event of a batch whose facts are being looked up, with the numbers of its keys there.
+/// An event of a batch whose keys are being looked up, with the keys' numbers in the look-up.
 struct PendingEvent {
     let event: JournalEvent
     let origin: Hit.Origin
     let view: EventView
-    /// The row's id, if it has one already.
-    let id: Int64?
     /// Its own key.
     let fact: Int
     /// The key of its notification, if that is another one: it names an action button (D17).
@@ -15,12 +13,12 @@ struct PendingEvent {
     var recipient: Int?
 }
 
-/// What `CountedFacts` holds of a key: the kinds of hits that were counted (bits 1 to 10), the
+/// What `HitIndex` has of a key: the kinds of hits that were counted (bits 1 to 10), the
 /// kinds of hits of the notification's action buttons (bits 11 to 13), and recipients (bit 14).
-struct FactMarks {
+struct HitMarks {
     let rawValue: UInt16
 
-    static let recipient = FactMarks(rawValue: 1 << 14)
+    static let recipient = HitMarks(rawValue: 1 << 14)
     private static let buttonShift: UInt16 = 10
 
     init(rawValue: UInt16) { self.rawValue = rawValue }

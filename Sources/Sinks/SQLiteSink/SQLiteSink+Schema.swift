@@ -2,14 +2,12 @@ internal import GRDB
 internal import Storage
 
 extension SQLiteSink {
-    /// The version of hits.db. Version 2 has the event's bytes in each of its rows.
-    package static let formatVersion = 3
-    /// The oldest version with the counts of today.
-    package static let oldestCountedVersion = 2
+    /// The format of hits.db.
+    package static let formatVersion = 1
 
     /// Rows are only appended, so the log may be long: a page is then written once for many rows.
-    /// Debian's SQLite would overwrite each page that becomes free with zeros, and so write a part
-    /// once more as it is dropped.
+    /// Debian's SQLite would overwrite each page that becomes free with zeros, and so write a
+    /// partition once more as it is dropped.
     static let format = DataFile.Format(
         version: formatVersion,
         settings: """
@@ -19,24 +17,15 @@ extension SQLiteSink {
             PRAGMA secure_delete = FAST;
             PRAGMA wal_autocheckpoint = 32768;
             """,
-        views: ["funnel": funnel], migrate: migrate)
+        views: ["funnel": funnel], create: create)
 
-    /// A table of the first format, with texts and a unique index, becomes `hits_before`, from
-    /// which the rows are moved while the server runs. It has its cursors already.
-    @Sendable private static func migrate(_ database: Database) throws {
-        if try database.tableExists("hits") {
-            try database.execute(
-                sql: """
-                    DROP VIEW IF EXISTS funnel;
-                    ALTER TABLE hits RENAME TO \(HitViews.formerTable);
-                    """)
-        }
+    @Sendable private static func create(_ database: Database) throws {
         try database.execute(
-            sql: HitParts.schema + HitNames.schema + HitCounts.schema + CountedFacts.schema + """
-                CREATE TABLE IF NOT EXISTS cursor (
+            sql: HitPartitions.schema + HitNames.schema + HitCounts.schema + HitIndex.schema + """
+                CREATE TABLE cursor (
                     journal TEXT PRIMARY KEY, sequence INTEGER NOT NULL) WITHOUT ROWID;
                 """)
-        try HitViews.refresh(in: database, parts: HitParts(in: database).parts)
+        try HitViews.refresh(in: database, partitions: [])
     }
 
     /// From the counts. The ratios are those of `sightline report`: of notifications, per

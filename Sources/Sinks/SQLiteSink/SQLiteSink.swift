@@ -16,15 +16,13 @@ package final class SQLiteSink: Sink {
     /// A transaction costs the same for one row as for many.
     package let maxBatch = BatchLimit.standard
     private let hits: HitsFile
-    private let moving: Task<Void, Never>
 
     /// Opens the database, creating it if missing. While another program has locked it, the sink is
-    /// unavailable. The hits of a file of the first format are moved while batches come in.
+    /// unavailable.
     ///
     /// - Parameters:
     ///   - busyTimeout: how long each call waits for another program's lock.
-    ///   - logger: warns if the file cannot be opened yet, and tells of hits that are moved or
-    ///     deleted.
+    ///   - logger: warns if the file cannot be opened yet, and tells of hits that are deleted.
     ///   - today: the day, since 1970 in UTC; tests substitute it.
     ///   - retention: says whether hits may be deleted by that day.
     /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable.
@@ -34,23 +32,16 @@ package final class SQLiteSink: Sink {
         today: @escaping @Sendable () -> Int = { Int(Date().timeIntervalSince1970) / 86_400 },
         retention: RetentionClock = RetentionClock(.days)
     ) throws {
-        let hits = try HitsFile(
+        self.hits = try HitsFile(
             path: path, configuration, busyTimeout: busyTimeout, logger: logger, today: today,
             retention: retention)
-        self.hits = hits
-        self.moving = Task { await hits.moveFormerHits() }
     }
-
-    deinit { self.moving.cancel() }
-
-    /// The hits of a file of the first format that are yet to be moved.
-    package var unmovedHits: Int { self.hits.unmovedHits }
 
     /// Inserts the batch in one transaction, except for groups that were inserted before. Then
     /// deletes hits that are too old or too many.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
         do {
-            if let part = try await self.hits.write(hits) { await self.hits.drop(part) }
+            if let partition = try await self.hits.write(hits) { await self.hits.drop(partition) }
             return .delivered
         } catch {
             return SinkAnswer(failure: error, of: "hits.db: ")

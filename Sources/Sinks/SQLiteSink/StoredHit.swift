@@ -3,8 +3,7 @@ internal import GRDB
 internal import TrackingRules
 internal import WireFormat
 
-/// A row of hits.db with the columns of the view `hits`, which are those of the first format's
-/// table.
+/// A row of hits.db with the columns of the view `hits`.
 enum StoredHit {
     /// Calls `body` with a row's id, and its hit as the journal had it; not with one that an
     /// erasure has overwritten and is about to delete.
@@ -35,7 +34,7 @@ enum StoredHit {
             try row.decode(String?.self, forColumn: $0) ?? ""
         }
         try event.withUnsafeBytes { event in
-            // A former build may have taken what this one does not read: the sink decides.
+            // The build that wrote it may have read more than this one: the sink decides.
             let product = (try? EventView(event).product) ?? .standard
             try texts[0].withBytes { tenant in
                 try texts[1].withBytes { traceparent in

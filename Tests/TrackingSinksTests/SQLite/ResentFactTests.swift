@@ -79,7 +79,7 @@ final class ResentFactTests: Sendable {
 
     private func time() -> Int64 { Int64(self.today.withLock { $0 }) * 86_400_000_000 }
 
-    /// How often each of these hits has a row; then all rows, by the parts and by the counts.
+    /// How often each of these hits has a row; then all rows, by the partitions and by the counts.
     private func rows(of ids: [Data]) throws -> [Int] {
         try DatabaseQueue(inUse: self.directory.file("hits.db")).read { database in
             let marks = databaseQuestionMarks(count: ids.count)
@@ -89,7 +89,7 @@ final class ResentFactTests: Sendable {
                 arguments: StatementArguments(ids))
             let times = Dictionary(
                 uniqueKeysWithValues: found.map { ($0[0] as Data, $0[1] as Int) })
-            let totals = try ["parts", "counts"].map {
+            let totals = try ["partitions", "counts"].map {
                 try Int.fetchOne(database, sql: "SELECT sum(hits) FROM \($0)") ?? 0
             }
             return ids.map { times[$0] ?? 0 } + totals

@@ -70,7 +70,7 @@ struct SQLiteSinkTests {
                 .map { $0[0] } == [bytes[0], bytes[0], bytes[1], bytes[1]])
     }
 
-    @Test("the row ids of erased hits are not used again, and parts count what is left")
+    @Test("the row ids of erased hits are not used again, and partitions count what is left")
     func idsOfErasedHits() async throws {
         for id in 1...2 {
             let batch = try TestHits.batch([TestEvents.full(id: id)], sequence: Int64(id))
@@ -78,23 +78,23 @@ struct SQLiteSinkTests {
         }
         let subject = Subject(tenant: "default", ids: ["subject-2"])
         #expect(await (try self.sink()).erase(subject) == .erased(1))
-        #expect(try self.rows("SELECT hits FROM parts").map { $0[0] as Int } == [1])
+        #expect(try self.rows("SELECT hits FROM partitions").map { $0[0] as Int } == [1])
         let batch = try TestHits.batch([TestEvents.full(id: 3)], sequence: 3)
         #expect(await (try self.sink()).deliver(batch) == .delivered)
         #expect(
             try self.rows("SELECT rowid FROM hits ORDER BY rowid").map { $0[0] as Int } == [1, 3])
-        #expect(try self.rows("SELECT hits FROM parts").map { $0[0] as Int } == [2])
+        #expect(try self.rows("SELECT hits FROM partitions").map { $0[0] as Int } == [2])
     }
 
-    @Test("a hit in another part than the event's first has its bytes itself")
-    func sharedBytesOfTwoParts() throws {
+    @Test("a hit in another partition than the event's first has its bytes itself")
+    func sharedBytesOfTwoPartitions() throws {
         let database = try DatabaseQueue()
         try database.write { database in
-            try SQLiteSink.format.migrate(database)
-            var parts = try HitParts(in: database, maxHits: 2)
-            let places = try (0..<3).map { _ in try parts.place(on: 7, id: nil, in: database) }
-            #expect(places[0].distance(to: places[1]) == 1)
-            #expect(places[1].distance(to: places[2]) == nil)
+            try SQLiteSink.format.create(database)
+            var partitions = try HitPartitions(in: database, maxHits: 2)
+            let rows = try (0..<3).map { _ in try partitions.newRow(on: 7, in: database) }
+            #expect(rows[0].distance(to: rows[1]) == 1)
+            #expect(rows[1].distance(to: rows[2]) == nil)
         }
     }
 
@@ -151,8 +151,8 @@ struct SQLiteSinkTests {
         #expect(rows.map { $0["open_ratio"] as Double? } == [0.25, nil])
     }
 
-    @Test("a view of an earlier build is replaced, and the hits stay")
-    func earlierView() async throws {
+    @Test("a view of another text is replaced, and the hits stay")
+    func otherView() async throws {
         let batch = try TestHits.batch([TestEvents.push(.received, id: 1)])
         let text = "SELECT sql FROM sqlite_master WHERE name = 'funnel'"
         #expect(await (try self.sink()).deliver(batch) == .delivered)

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import SightlineClient
 internal import Storage
+internal import TrackingJournal
 internal import TrackingReport
 
 /// Writes to standard output and standard error, coloured on terminals only.

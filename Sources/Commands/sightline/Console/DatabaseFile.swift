@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import Storage
+internal import TrackingJournal
 internal import TrackingReport
 
 /// Opens the server's databases read-only, even while it runs.
@@ -8,12 +9,11 @@ enum DatabaseFile {
     /// Opens `file` in the server's data directory.
     ///
     /// - Parameters:
-    ///   - formatVersion: the newest format that this build supports.
-    ///   - oldestVersion: the oldest format that the caller can read.
-    /// - Throws: `DatabaseFileError` if it is missing, unreadable or older, `FileFormatError` if
-    ///   its format is newer.
+    ///   - formatVersion: the number of the format that it has to have.
+    /// - Throws: `DatabaseFileError` if it is missing, unreadable or empty, `FileFormatError` if it
+    ///   has another format.
     static func open(
-        _ file: String, in dataDirectory: String, formatVersion: Int, oldestVersion: Int = 0
+        _ file: String, in dataDirectory: String, formatVersion: Int
     ) throws -> DatabaseQueue {
         let path = URL(filePath: dataDirectory, directoryHint: .isDirectory)
             .appending(path: file, directoryHint: .notDirectory).path(percentEncoded: false)
@@ -25,11 +25,11 @@ enum DatabaseFile {
         configuration.busyMode = .timeout(2)
         do {
             let database = try DatabaseQueue(path: path, configuration: configuration)
-            let version = try database.read { database in
-                try FileFormatError.checkVersion(of: database, at: path, known: formatVersion)
+            let isWritten = try database.read { database in
+                try DatabaseFormat(version: formatVersion).isWritten(in: database, at: path)
             }
-            guard version >= oldestVersion else {
-                throw DatabaseFileError.older(path: path, version: version)
+            guard isWritten else {
+                throw DatabaseFileError.unreadable(path: path, reason: "it has no tables yet")
             }
             return database
         } catch let error as FileFormatError {
@@ -46,7 +46,6 @@ enum DatabaseFile {
 enum DatabaseFileError: Error, CustomStringConvertible {
     case missing(path: String)
     case unreadable(path: String, reason: String)
-    case older(path: String, version: Int)
 
     var description: String {
         switch self {
@@ -57,10 +56,6 @@ enum DatabaseFileError: Error, CustomStringConvertible {
         case .unreadable(let path, let reason):
             return "the database \(path.printable) cannot be read: \(reason.printable). See that "
                 + "it is the server's and that you may read the directory"
-        case .older(let path, let version):
-            return "the database \(path.printable) has format \(version), which has no counts "
-                + "yet. Start `sightline serve` on it: it makes them while it runs "
-                + "(docs/upgrading.md)"
         }
     }
 }

@@ -6,6 +6,7 @@ internal import GRDB
 internal import Operations
 internal import ServerConfiguration
 internal import Storage
+internal import TrackingJournal
 internal import TrackingReport
 internal import TrackingRules
 

@@ -4,6 +4,7 @@ internal import DeliveryDiagnosis
 internal import Foundation
 internal import GRDB
 internal import Storage
+internal import TrackingJournal
 internal import TrackingReport
 
 /// Prints the funnel of each delivery as text, JSON, CSV or HTML.
@@ -90,8 +91,7 @@ struct ReportCommand: AsyncParsableCommand {
             let query = try self.query()
             let names = try self.deliveries.map(Self.names)
             let database = try DatabaseFile.open(
-                HitRow.fileName, in: self.dataDir, formatVersion: HitRow.formatVersion,
-                oldestVersion: HitRow.oldestCountedVersion)
+                HitRow.fileName, in: self.dataDir, formatVersion: HitRow.formatVersion)
             let quality = await self.quality()
             if let path = self.html {
                 try await self.writePage(query, names, of: database, quality, to: path)

@@ -85,7 +85,7 @@ struct ServeCommand: AsyncParsableCommand {
                 .configuration,
                 "data_dir is \"\(configuration.dataDirectory)\", but cannot be used: \(path): "
                     + reason)
-        } catch let error as JournalError where error.isForeign {
+        } catch JournalError.format(let error) {
             throw Self.exit(.configuration, "\(error)")
         } catch let error as JournalError {
             throw Self.exit(

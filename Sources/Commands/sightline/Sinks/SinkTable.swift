@@ -35,8 +35,6 @@ struct SinkTable {
 
     private static func state(of sink: Statistics.Sink) -> String {
         (sink.isPaused ? "paused" : "running") + (sink.isRequired ? "" : ", optional")
-            + (sink.unmovedHits > 0
-                ? ", moves \(Figure.grouped(sink.unmovedHits)) earlier hits" : "")
     }
 
     private static func error(of sink: Statistics.Sink, at time: Double) -> String {

@@ -7,7 +7,6 @@ internal import TrackingReport
 struct HitRow: TailedRow {
     static let fileName = "hits.db"
     static let formatVersion = SQLiteSink.formatVersion
-    static let oldestCountedVersion = SQLiteSink.oldestCountedVersion
     static let selection = """
         SELECT rowid AS id, hit_id, kind, campaign_action, delivery_id, broadlog_id, app_id,
             platform, subject_id, occur_time, receive_time, tenant, traceparent, warnings FROM hits

@@ -42,8 +42,7 @@ struct LedgerSource {
             }
         }
         let database = try DatabaseFile.open(
-            LedgerFile.path, in: self.dataDirectory, formatVersion: LedgerFile.formatVersion,
-            oldestVersion: LedgerFile.formatVersion)
+            LedgerFile.path, in: self.dataDirectory, formatVersion: LedgerFile.formatVersion)
         return answer(try LedgerFile.ledger(in: database))
     }
 }

@@ -4,8 +4,8 @@ package import GRDB
 package enum LedgerFile {
     /// The checkpoint's file, below the data directory.
     package static let path = "journal/checkpoint.db"
-    /// The newest version of the file that can be read, which is the first with a ledger.
-    package static let formatVersion = CheckpointStore.version
+    /// The format of the file.
+    package static let formatVersion = CheckpointStore.format.version
 
     /// The ledger as the last checkpoint saved it: after a crash without what came in the last
     /// `journal.checkpoint_milliseconds`, which the next start reads from the log.

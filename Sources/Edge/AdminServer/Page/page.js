@@ -190,7 +190,6 @@ const showSinks = ({ sinks, history, time }, window) => {
     const name = cell(sink.name, '', 'th');
     if (sink.is_paused) name.append(span('tag alarm', 'paused'));
     if (!sink.is_required) name.append(span('tag', 'optional'));
-    if (sink.unmoved_hits) name.append(span('tag', `moves ${numbers.format(sink.unmoved_hits)} earlier hits`));
     const error = cell(sink.last_error == null ? '–' : sink.last_error, 'words');
     if (sink.last_error_time != null) error.append(span('faint', ` ${duration(Math.max(0, time - sink.last_error_time))} ago`));
     return [name, cell(perSecond(sink.hits_per_second)), cell(text(seconds(sink.lag_seconds))), cell(text(bytes(sink.lag_bytes))),

@@ -23,8 +23,6 @@ extension Statistics {
         package var deadLetters = 0
         /// Hits that went from the journal before the sink had them: told so far, and still untold.
         package var missedHits = 0
-        /// Hits of an earlier build that the sink has yet to move to its backend's form.
-        package var unmovedHits = 0
         /// The bytes of the sink's own files.
         package var storedBytes = 0
         /// Why a delivery failed last, cut to `maxErrorBytes`; nil if none has.

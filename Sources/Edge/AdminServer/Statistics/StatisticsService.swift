@@ -147,7 +147,6 @@ struct StatisticsService: Service {
         }
         sink.isRequired = state.isRequired
         sink.missedHits &+= state.untoldHits()
-        sink.unmovedHits = state.unmovedHits()
         if let error = state.lastError {
             sink.lastError = String(
                 decoding: error.reason.utf8.prefix(Statistics.Sink.maxErrorBytes), as: UTF8.self)

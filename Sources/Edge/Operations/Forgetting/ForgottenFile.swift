@@ -12,7 +12,7 @@ internal import TrackingRules
 package struct ForgottenFile: Sendable {
     /// The file's name in the data directory.
     package static let name = "forgotten.db"
-    /// The version of forgotten.db.
+    /// The format of forgotten.db.
     package static let formatVersion = 1
     private static let keyBytes = 32
 

@@ -4,15 +4,15 @@ internal import Storage
 internal import TrackingRules
 
 extension QuarantineFile {
-    /// The version of quarantine.db.
+    /// The format of quarantine.db.
     package static let formatVersion = 1
 
     /// Deleted events are overwritten: they may be personal.
     static let format = DataFile.Format(
         version: formatVersion,
-        settings: "PRAGMA journal_mode = WAL; PRAGMA secure_delete = ON", migrate: migrate)
+        settings: "PRAGMA journal_mode = WAL; PRAGMA secure_delete = ON", create: create)
 
-    @Sendable private static func migrate(_ database: Database) throws {
+    @Sendable private static func create(_ database: Database) throws {
         try database.execute(
             sql: """
                 CREATE TABLE events (

@@ -16,14 +16,11 @@ internal import TrackingRules
 internal import WebhookSink
 
 #if Kafka
-internal import KafkaSink
 #endif
 #if NATS
-internal import NATSSink
 #endif
 
 #if PostgreSQL
-internal import PostgreSQLSink
 #endif
 
 /// Opens the backends that a configuration lists.
@@ -108,8 +105,7 @@ package struct SinkFactory: Sendable {
             listed: listed, sink: sink,
             state: SinkState(
                 listed.name, isRequired: listed.journalSink.isRequired, isPaused: listed.isPaused,
-                filter: listed.filter, untoldHits: { journal.missedHits(of: listed.name) },
-                unmovedHits: { sink.unmovedHits }),
+                filter: listed.filter, untoldHits: { journal.missedHits(of: listed.name) }),
             usage: self.usage(of: listed), stored: self.stored(by: listed, journal.identity))
     }
 

@@ -1,0 +1,168 @@
+internal import GRDB
+
+/// The tables that hits.db's rows are in: one for each day of receipt, or several for a busy day.
+/// Old hits are deleted by dropping such a table. Its pages are used again, so no VACUUM is needed.
+/// There are never too many tables for a view.
+struct HitPartitions {
+    /// A table of rows, `hits_<id>`.
+    struct Partition {
+        let id: Int64
+        /// Days since 1970, in UTC; the newest if there are several.
+        var day: Int64
+        /// The rows of the partition.
+        var hits: Int
+    }
+
+    static let schema = """
+        CREATE TABLE partitions (
+            id INTEGER PRIMARY KEY, day INTEGER NOT NULL, hits INTEGER NOT NULL);
+        """
+
+    /// The columns of a partition. Repeated texts are numbers of `names`. `traceparent` has its 25
+    /// bytes without separators in the first row of a request; in others how many ids ago that was.
+    /// `event` has the event's bytes in the first of its rows, in others how many ids ago that was.
+    static let columns = """
+        id INTEGER PRIMARY KEY, hit_id BLOB NOT NULL, kind INTEGER NOT NULL,
+        product INTEGER NOT NULL, delivery INTEGER NOT NULL, broadlog_id TEXT NOT NULL,
+        app INTEGER, platform INTEGER, subject_id TEXT, occur_time INTEGER,
+        receive_time INTEGER NOT NULL, tenant INTEGER NOT NULL, traceparent, tracestate TEXT,
+        warnings INTEGER, event BLOB NOT NULL
+        """
+
+    /// A partition with more rows is followed by another one for the same day: deliveries wait
+    /// while a partition is dropped, 0.1 s for this many.
+    static let defaultMaxHits = 1_000_000
+    /// With this many partitions, the newest takes the rows of further days too, however many they
+    /// are. A view joins at most 500 tables (SQLITE_MAX_COMPOUND_SELECT).
+    static let defaultMaxPartitions = 400
+
+    /// All partitions, in the order in which they began.
+    private(set) var all: [Partition] = []
+    /// The id of the next row: ids rise from partition to partition.
+    private(set) var nextHit: Int64 = 1
+    private let maxHits: Int
+    private let maxPartitions: Int
+    /// The partition that took the last row, and its statement.
+    private var current: (index: Int, insertion: HitInsertStatement)?
+    /// Whether the current partition has rows that its row of `partitions` does not count yet.
+    private var isUncounted = false
+
+    /// - Throws: SQLite's error.
+    init(
+        in database: Database, maxHits: Int = defaultMaxHits,
+        maxPartitions: Int = defaultMaxPartitions
+    ) throws {
+        (self.maxHits, self.maxPartitions) = (maxHits, maxPartitions)
+        let rows = try Row.fetchAll(
+            database, sql: "SELECT id, day, hits FROM partitions ORDER BY id")
+        self.all = rows.map { Partition(id: $0["id"], day: $0["day"], hits: $0["hits"]) }
+        // The newest rows may have been erased, and their ids are not used again.
+        var newest = ["SELECT max(newest) FROM counts"]
+        newest += self.all.map { "SELECT max(id) FROM hits_\($0.id)" }
+        for selection in newest {
+            self.nextHit = max(
+                self.nextHit, (try Int64.fetchOne(database, sql: selection) ?? 0) + 1)
+        }
+    }
+
+    /// Reserves a row for a hit that was received on `day`. Begins a partition if none has room.
+    ///
+    /// - Throws: SQLite's error.
+    mutating func newRow(on day: Int64, in database: Database) throws -> NewRow {
+        let (index, insertion) = try self.insertion(on: day, in: database)
+        self.all[index].hits += 1
+        self.isUncounted = true
+        defer { self.nextHit += 1 }
+        return NewRow(partition: self.all[index].id, insertion: insertion, id: self.nextHit)
+    }
+
+    /// A row that is to be inserted.
+    struct NewRow {
+        let partition: Int64
+        let insertion: HitInsertStatement
+        let id: Int64
+
+        /// How many ids before `later` it is; nil in another partition.
+        func distance(to later: NewRow) -> Int64? {
+            later.partition == self.partition ? later.id - self.id : nil
+        }
+    }
+
+    private mutating func insertion(
+        on day: Int64, in database: Database
+    ) throws -> (index: Int, insertion: HitInsertStatement) {
+        if let current, self.hasRoom(current.index, on: day) { return current }
+        try self.finish(in: database)
+        let open = self.all.indices.last { self.hasRoom($0, on: day) }
+        let index = try open ?? self.begin(day, in: database)
+        let insertion = try HitInsertStatement(into: self.all[index].id, of: database)
+        self.current = (index, insertion)
+        return (index, insertion)
+    }
+
+    private func hasRoom(_ index: Int, on day: Int64) -> Bool {
+        let partition = self.all[index]
+        if index == self.maxPartitions - 1 { return day <= partition.day }
+        return partition.day == day && partition.hits < self.maxHits
+    }
+
+    /// Begins a partition, or a further day in the newest; returns its index.
+    private mutating func begin(_ day: Int64, in database: Database) throws -> Int {
+        if self.all.count >= self.maxPartitions {
+            self.all[self.all.count - 1].day = day
+            return self.all.count - 1
+        }
+        let id = (self.all.last?.id ?? 0) + 1
+        try database.execute(
+            sql: """
+                CREATE TABLE hits_\(id) (\(Self.columns));
+                INSERT INTO partitions (id, day, hits) VALUES (\(id), \(day), 0)
+                """)
+        self.all.append(Partition(id: id, day: day, hits: 0))
+        try HitViews.refresh(in: database, partitions: self.all)
+        return self.all.count - 1
+    }
+
+    /// Writes down how many rows the current partition has, and its day.
+    ///
+    /// - Throws: SQLite's error.
+    mutating func finish(in database: Database) throws {
+        guard self.isUncounted, let index = self.current?.index else { return }
+        try database.cachedStatement(sql: "UPDATE partitions SET day = ?, hits = ? WHERE id = ?")
+            .execute(
+                arguments: [self.all[index].day, self.all[index].hits, self.all[index].id])
+        self.isUncounted = false
+    }
+
+    /// Takes rows that were deleted from a partition's table out of its number.
+    ///
+    /// - Throws: SQLite's error.
+    mutating func uncount(_ rows: Int, of table: String, in database: Database) throws {
+        guard let index = self.all.firstIndex(where: { "hits_\($0.id)" == table }) else { return }
+        try self.finish(in: database)
+        self.all[index].hits -= rows
+        try database.execute(
+            sql: "UPDATE partitions SET hits = ? WHERE id = ?",
+            arguments: [self.all[index].hits, self.all[index].id])
+    }
+
+    /// The partition with the oldest day. Nil for a single partition: it determines the next row id
+    /// and must stay.
+    var oldest: Partition? { self.all.dropLast().min { $0.day < $1.day } }
+
+    /// Drops the oldest partition.
+    ///
+    /// - Returns: the partition; nil if there is one only.
+    /// - Throws: SQLite's error.
+    mutating func dropOldest(in database: Database) throws -> Partition? {
+        guard let oldest else { return nil }
+        try self.finish(in: database)
+        // Indices move, and a statement must not be used after its table.
+        self.current = nil
+        self.all.removeAll { $0.id == oldest.id }
+        try HitViews.refresh(in: database, partitions: self.all)
+        try database.execute(
+            sql: "DROP TABLE hits_\(oldest.id); DELETE FROM partitions WHERE id = \(oldest.id)")
+        return oldest
+    }
+}
