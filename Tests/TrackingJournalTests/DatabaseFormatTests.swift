@@ -1,5 +1,6 @@
 // What application_id and user_version say of a database.
 internal import GRDB
+internal import Storage
 internal import Testing
 @testable internal import TrackingJournal
 

@@ -1,4 +1,5 @@
 // The header of a segment, and what an interrupted write of it leaves.
+internal import Storage
 internal import Testing
 @testable internal import TrackingJournal
 

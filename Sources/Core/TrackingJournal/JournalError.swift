@@ -1,3 +1,5 @@
+package import Storage
+
 /// An error of the journal; the cases differ in what an operator has to do.
 package enum JournalError: Error, CustomStringConvertible {
     /// Another process uses the data directory.

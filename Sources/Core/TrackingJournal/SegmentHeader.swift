@@ -1,4 +1,5 @@
 internal import CCRC32C
+internal import Storage
 
 /// The header of a segment: one page with the format, the program and the salt of its records. It
 /// holds two copies, so that a flipped bit does not hide the records.

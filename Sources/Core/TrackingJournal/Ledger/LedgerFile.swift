@@ -1,4 +1,5 @@
 package import GRDB
+internal import Storage
 
 /// Reads the ledger of a server that does not run.
 package enum LedgerFile {

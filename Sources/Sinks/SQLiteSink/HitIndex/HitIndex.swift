@@ -1,4 +1,6 @@
 internal import GRDB
+internal import TrackingRules
+internal import WireFormat
 
 /// A log-structured index of the keys of hits that hits.db has counted. It stores, for each key,
 /// which kinds of hits were counted, and so finds hits that are delivered again.
