@@ -26,6 +26,7 @@ let packages: [(path: String, from: Version, products: [String])] = [
         "hummingbird-project/hummingbird", "2.28.1",
         ["Hummingbird", "HummingbirdCore", "HummingbirdTesting"]
     ),
+    ("hummingbird-project/swift-mustache", "2.1.1", ["Mustache"]),
     ("swift-server/async-http-client", "1.37.0", ["AsyncHTTPClient"]),
     ("apple/swift-http-types", "1.8.0", ["HTTPTypes"]),
     ("apple/swift-collections", "1.6.0", ["DequeModule"]),
@@ -204,7 +205,12 @@ let targets: [Target] = [
     module(
         "Edge/VerdictTap",
         ["ConfigurationKeys", "TrackingCore"] + protos + libraries("DequeModule")),
-    module("Commands/TrackingReport", ["TerminalText", "TrackingCore", "TrackingLedger"] + sqlite),
+    .target(
+        name: "TrackingReport",
+        dependencies: ["TerminalText", "TrackingCore", "TrackingLedger"] + sqlite
+            + libraries("Mustache"),
+        path: "Sources/Commands/TrackingReport", resources: [.embedInCode("page.mustache")],
+        swiftSettings: strict),
     .target(
         name: "AdminServer",
         dependencies: [

@@ -132,7 +132,7 @@ enum SourceRules {
             "NIOCore", "SightlineProtos", "SwiftProtobuf",
         ]),
         "TrackingReport": Self.system.union([
-            "GRDB", "GRDBSQLite", "TerminalText", "TrackingCore", "TrackingLedger",
+            "GRDB", "GRDBSQLite", "Mustache", "TerminalText", "TrackingCore", "TrackingLedger",
         ]),
         "HTTP2Edge": Self.system.union(["CInflate"]).union(Self.grpc.subtracting(["GRPCProtobuf"]))
             .union(["ConfigurationKeys", "Logging", "NIOCore", "NIOHPACK", "NIOHTTP2", "NIOSSL"]),
