@@ -179,10 +179,6 @@ let targets: [Target] = [
     module(
         "Commands/EventFiles",
         ["SightlineClient", "TerminalText", "TrackingCore", "TrackingLedger"] + service),
-    module(
-        "Commands/SightlineBench",
-        ["EventFiles", "SightlineClient", "TerminalText", "TrackingCore"] + service
-            + libraries("Histogram")),
     module("Tools/ClientConformance", service + libraries("NIOCore")),
     module(
         "Base/Telemetry",
@@ -249,11 +245,11 @@ let targets: [Target] = [
         name: "sightline",
         dependencies: [
             "AdminClient", "CMalloc", "ClientConformance", "DevelopmentCA", "EventFiles",
-            "GRPCSink", "SQLiteSink", "ServerConfiguration", "SightlineBench", "SightlineClient",
-            "TerminalText", "TrackingReport", "TrackingServer",
+            "GRPCSink", "SQLiteSink", "ServerConfiguration", "SightlineClient", "TerminalText",
+            "TrackingReport", "TrackingServer",
         ]
-            + around + hits + protos
-            + libraries("ArgumentParser", "GRDB", "Logging", "ServiceLifecycle"),
+            + around + hits + service
+            + libraries("ArgumentParser", "GRDB", "Histogram", "Logging", "ServiceLifecycle"),
         path: "Sources/Commands/sightline",
         // A link to docs/rules.md, for `explain --rule`.
         resources: [.embedInCode("rules.md")],
@@ -297,7 +293,7 @@ let targets: [Target] = [
     tests(
         "EventFilesTests",
         ["EventFiles", "SightlineClient", "TerminalText", "TestSupport", "TrackingCore"] + protos),
-    tests("SightlineBenchTests", ["SightlineBench", "SightlineClient", "TrackingCore"] + service),
+    tests("SightlineTests", ["TrackingCore", "sightline"] + protos + libraries("ArgumentParser")),
     tests("ClientConformanceTests", ["ClientConformance", "SightlineProtos"]),
     tests(
         "TelemetryTests", ["Telemetry", "TrackingCore"] + service + tracing + http + running),

@@ -124,10 +124,6 @@ enum SourceRules {
             "SightlineClient", "SightlineProtos", "SwiftProtobuf", "TerminalText", "TrackingCore",
             "TrackingLedger",
         ]),
-        "SightlineBench": Self.system.union(Self.grpc).union([
-            "EventFiles", "Histogram", "NIOCore", "SightlineClient", "SightlineProtos",
-            "SwiftProtobuf", "TerminalText", "TrackingCore",
-        ]),
         "ClientConformance": Self.system.union(Self.grpc).union([
             "NIOCore", "SightlineProtos", "SwiftProtobuf",
         ]),
@@ -165,8 +161,8 @@ enum SourceRules {
         "sightline": Self.system.union(Self.grpc).union(Self.tracing).union([
             "AdminClient", "AdminServer", "ArgumentParser", "CMalloc", "ClientConformance",
             "ConfigurationKeys", "Credentials", "DevelopmentCA", "EventFiles", "EventQuarantine",
-            "GRDB", "GRPCSink", "Logging", "SQLiteSink", "ServerConfiguration",
-            "ServiceLifecycle", "SightlineBench", "SightlineClient", "SightlineProtos",
+            "GRDB", "GRPCSink", "Histogram", "Logging", "SQLiteSink", "ServerConfiguration",
+            "ServiceLifecycle", "SightlineClient", "SightlineProtos",
             "SinkConfiguration", "SubjectPrivacy", "SwiftProtobuf", "Telemetry", "TerminalText",
             "TrackingCore", "TrackingJournal", "TrackingLedger", "TrackingReport", "TrackingServer",
             "TrackingSinks",
