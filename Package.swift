@@ -27,6 +27,7 @@ let packages: [(path: String, from: Version, products: [String])] = [
         "hummingbird-project/hummingbird", "2.28.1",
         ["Hummingbird", "HummingbirdCore", "HummingbirdTesting"]
     ),
+    ("hummingbird-project/swift-mustache", "2.1.1", ["Mustache"]),
     ("swift-server/async-http-client", "1.37.0", ["AsyncHTTPClient"]),
     ("apple/swift-http-types", "1.8.0", ["HTTPTypes"]),
     ("apple/swift-collections", "1.6.0", ["DequeModule"]),
@@ -160,9 +161,15 @@ let commands: [Target] = [
         resources: [.embedInCode("rules.md")],
         swiftSettings: strict,
         plugins: ["BuildFacts"]),
-    module(
-        "Commands/TrackingReport",
-        ["DeliveryDiagnosis", "TrackingJournal", "TrackingRules", "WireFormat"] + sqlite),
+    .target(
+        name: "TrackingReport",
+        dependencies: [
+            "DeliveryDiagnosis", "Storage", "TrackingJournal", "TrackingRules", "WireFormat",
+        ]
+            + sqlite + libraries("Mustache"),
+        path: "Sources/Commands/TrackingReport",
+        resources: [.embedInCode("page.mustache")],
+        swiftSettings: strict),
 ]
 
 /// A public library for programs that send events, and its judge.
@@ -342,7 +349,8 @@ let testTargets: [Target] = [
             + libraries("CoreMetrics", "InMemoryTracing", "MetricsTestKit", "Tracing")),
     tests(
         "SightlineCommandTests",
-        ["SightlineClient", "TestSupport", "TrackingReport", "sightline"] + hits + service),
+        ["SightlineClient", "TestSupport", "TrackingReport", "sightline"] + hits + service
+            + libraries("ArgumentParser")),
     tests("ClientConformanceTests", ["ClientConformance", "SightlineProtos"]),
     tests(
         "TelemetryTests",

@@ -75,8 +75,8 @@ def test_stats_json_counts_what_was_sent(loaded):
     assert (ios["impressions"], ios["clicks"], ios["opens"]) == (0, 0, 0)
     assert (android["impressions"], android["clicks"], android["opens"]) == (1, 1, 1)
     rejected = {(row["field"], row["rule"]): row["count"] for row in figures["rejections"]}
-    assert rejected == {("push.apns.delivery_id", "REQUIRED"): 2,
-                        ("push.apns.message_id", "REQUIRED"): 2}
+    assert rejected == {("push.raw.json._dId", "REQUIRED"): 2,
+                        ("push.raw.json._mId", "REQUIRED"): 2}
     history = figures["history"]
     sinks = history.pop("sinks")
     assert [sink.pop("name") for sink in sinks] == ["sqlite"]
@@ -94,7 +94,7 @@ def test_the_page_shows_the_figures_of_stats_json(loaded):
         assert page.inner_text("#state-text") == "Takes events"
         deliveries = page.inner_text("#deliveries")
         assert "56c4" in deliveries and "d57fd6" in deliveries
-        assert "push.apns.message_id" in page.inner_text("#rejections")
+        assert "push.raw.json._mId" in page.inner_text("#rejections")
         assert "sqlite" in page.inner_text("#sinks")
         # What was drawn has a height: a plot of nothing would be a path without one.
         area = "document.querySelector('#events-plot path.accepted').getBBox().height"
@@ -306,7 +306,7 @@ def test_top_shows_the_figures_once(loaded):
     answer = run("top", "--admin", loaded.admin.split("/")[2], "--once")
     assert answer.returncode == 0, answer.stderr
     assert "takes events" in answer.stdout and "56c4" in answer.stdout
-    assert "push.apns.message_id" in answer.stdout
+    assert "push.raw.json._mId" in answer.stdout
     assert "\x1b" not in answer.stdout
 
 

@@ -15,8 +15,7 @@ def bench(target: str, *arguments: str, timeout: float = 60) -> subprocess.Compl
 
 def test_every_event_of_a_closed_loop_is_a_row_for_each_of_its_hits(make_server, figure):
     server = make_server().start()
-    run = bench(server.target, "--seconds", "2", "--connections", "2", "--streams", "2",
-                "--batch", "50", "--json")
+    run = bench(server.target, "--seconds", "2", "--connections", "2", "--batch", "50", "--json")
     assert run.returncode == 0, run.stderr
     figures = json.loads(run.stdout)
     assert figures["is_all_accepted"]
@@ -37,7 +36,25 @@ def test_an_open_loop_keeps_its_rate(make_server):
     figures = json.loads(run.stdout)
     # 200 requests a second for 2 s; a machine that stalls may leave some of them unsent.
     assert figures["events"] // 10 + figures["unsent_requests"] == 400
-    assert figures["accepted"] == figures["events"]
+    assert figures["is_all_accepted"]
+    assert figures["accepted"] + figures["duplicate"] == figures["events"]
+
+
+def test_the_mix_real_is_of_both_platforms_and_all_kinds(make_server):
+    """Each platform sends impressions, clicks, dismissals, opens and in-app messages, and repeats."""
+    server = make_server("--sink", "sqlite").start()
+    run = bench(server.target, "--events", "800", "--batch", "7", "--connections", "3",
+                "--mix", "real", "--json")
+    assert run.returncode == 0, run.stdout + run.stderr
+    figures = json.loads(run.stdout)
+    assert (figures["accepted"], figures["duplicate"]) == (760, 40)
+    # Of each platform 400 events; 10 impressions and 10 opened notifications are there twice.
+    kinds = {"impression": 190, "click": 130, "open": 70, "in_app_impression": 20,
+             "in_app_click": 20, "in_app_dismissal": 20}
+    server.wait_for_hits(2 * sum(kinds.values()))
+    rows = server.query("SELECT platform, kind, count(*) FROM hits GROUP BY 1, 2")
+    assert {tuple(row[:2]): row[2] for row in rows} == {
+        (platform, kind): count for platform in ("android", "ios") for kind, count in kinds.items()}
 
 
 def test_so_many_events_are_sent_and_no_more(make_server):

@@ -3,6 +3,7 @@
 import base64
 import itertools
 import json
+import subprocess
 
 import pytest
 
@@ -10,7 +11,7 @@ from facts import push_hit_id, verdict_name
 from protos import event as e
 from protos import service as s
 from protos import verdict as v
-from server import wait_until
+from server import binary, wait_until
 from stream import METHOD, total
 
 SECONDS = 30
@@ -202,3 +203,32 @@ def test_the_inspector_says_the_same(running, text, platform, tracked, key):
     (result,) = explained(running, [raw(text, platform)])
     assert answer.tracked == tracked == (result.verdict == v.VERDICT_ACCEPTED), answer
     assert key in [finding.key for finding in answer.findings], answer
+
+
+NUMBERS = ('{"aps":{"alert":{"title":"t","body":"b"}},"_dId":"c11d","_mId":"h1c40",'
+           '"orderId":18446744073709551615,"snowflake":1610521604143693812,"price":19.90,'
+           '"ratio":1.0,"scale":1e2,"small":0.1}')
+LOOK_ALIKES = '{"_dId":"c12d","_mId":"h1c50","caf\u00e9":"composed","cafe\u0301":"decomposed"}'
+TWICE = '{"_dId":"c12e","_mId":"h1c51","promo":"first","promo":"second"}'
+
+
+@pytest.mark.parametrize("text", [NUMBERS, LOOK_ALIKES, TWICE], ids=["digits", "names", "twice"])
+@pytest.mark.parametrize("platform", ["ios", "android"])
+def test_the_command_sends_a_payload_as_it_is(make_server, tmp_path, text, platform):
+    """Each digit and each key, also of two that are equal in Unicode's sense, reaches the sink."""
+    if platform == "android":
+        text = '{"data":' + text.replace('"aps":{"alert":{"title":"t","body":"b"}},', "") + "}"
+    path = tmp_path / "payload.json"
+    path.write_text(text, encoding="utf-8")
+    server = make_server("--sink=jsonl").start()
+    command = [str(binary()), "send", str(path), "--target", server.target, "--platform", platform,
+               "--interaction", "received"]
+    subprocess.run(command, check=True, timeout=SECONDS)
+
+    def lines() -> list[dict]:
+        return [json.loads(line) for file in (server.directory / "hits").glob("*.jsonl")
+                for line in file.read_text().splitlines()]
+
+    (line,) = wait_until(lines, "the hit in the file")
+    assert base64.b64decode(line["event"]["push"]["raw"]["json"]) == text.encode()
+    assert line["event"]["rawIds"] == {"_dId": line["deliveryId"], "_mId": line["broadlogId"]}

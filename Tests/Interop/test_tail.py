@@ -59,10 +59,10 @@ def test_the_fixtures_through_the_commands(make_server, payloads):
     """D14, D20, D35: sent with `send`, shown by `tail`, counted by the funnel."""
     server = make_server().start()
     ios = lines(send(server, payloads, "ios", "--json").stdout)
-    rejected = [line for line in ios if mentions(line, "push.apns.delivery_id")]
+    rejected = [line for line in ios if mentions(line, "push.raw.json._dId")]
     assert len(rejected) == 3, f"apns-tester.json has no ids, so its three are rejected: {ios}"
     for line in rejected:
-        assert mentions(line, "rejected") and mentions(line, "push.apns.message_id"), line
+        assert mentions(line, "rejected") and mentions(line, "push.raw.json._mId"), line
     android = lines(send(server, payloads, "android", "--json").stdout)
     # fcm-tester.json holds the ids of fcm-sent.json, so all of it is known.
     assert sum(mentions(line, "duplicate") for line in android) >= 3, android
@@ -97,7 +97,7 @@ def check_send_again(server, payloads) -> None:
     """What is known is a final verdict too, and adds no hit."""
     table = send(server, payloads, "ios").stdout
     assert "duplicate" in table.lower(), table
-    assert "push.apns.delivery_id" in table, table
+    assert "push.raw.json._dId" in table, table
     assert server.hit_count() == 6
 
 
@@ -127,7 +127,7 @@ def test_a_server_that_is_not_there(payloads):
 
 @pytest.mark.parametrize("name, platform, words", [
     ("apns-alert", "ios", ["accepted", "click", "open"]),
-    ("apns-tester", "ios", ["rejected", "push.apns.delivery_id", "push.apns.message_id"]),
+    ("apns-tester", "ios", ["rejected", "push.raw.json._did", "push.raw.json._mid"]),
     ("fcm-sent", "android", ["accepted", "click", "open"])])
 def test_explaining_a_payload(payloads, name, platform, words):
     """D11: the verdict and its steps, without a server."""

@@ -32,7 +32,7 @@ struct RequestLedgerTests {
         let events = values.map { value in
             TestEvent.fcm(.opened) { $0.push.fcm.data.acsDeliveryTracking = value }
         }
-        let place = "android|standard|com.example.app|56c4|refused(TrackingCore.Verdict"
+        let place = "android|standard|com.example.app|56c4|refused(TrackingRules.Verdict"
         let details = ["ON|2", "a???|1", "1234567890123456|2"]
         #expect(
             try self.lines(events) == details.map { place + ".suppressedFlagUnknown)|\($0)" })
@@ -52,14 +52,14 @@ struct RequestLedgerTests {
         ]
         #expect(
             try self.lines(events) == [
-                "android|standard|com.example.app||refused(TrackingCore.Verdict.suppressedConsent)"
+                "android|standard|com.example.app||refused(TrackingRules.Verdict.suppressedConsent)"
                     + "||1",
-                "android|standard|com.example.app||refused(TrackingCore.Verdict.rejected)"
+                "android|standard|com.example.app||refused(TrackingRules.Verdict.rejected)"
                     + "|push.kind required|1",
-                "android|standard|com.example.app|56c4|refused(TrackingCore.Verdict.rejected)"
+                "android|standard|com.example.app|56c4|refused(TrackingRules.Verdict.rejected)"
                     + "|push.kind required|1",
-                "-|firebase|com.example.app||refused(TrackingCore.Verdict.suppressedConsent)||1",
-                "-|firebase|com.example.app||refused(TrackingCore.Verdict.rejected)"
+                "-|firebase|com.example.app||refused(TrackingRules.Verdict.suppressedConsent)||1",
+                "-|firebase|com.example.app||refused(TrackingRules.Verdict.rejected)"
                     + "|in_app.event required|1",
             ])
     }

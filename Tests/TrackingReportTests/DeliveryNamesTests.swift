@@ -17,6 +17,8 @@ struct DeliveryNamesTests {
             ("\u{FEFF}id\n\n56c4", nil, nil),
             ("id,delivered,other\n56c4,,x", nil, nil),
             ("id,name\n56c4,\"two\nlines\"\n77,last", "two\nlines", nil),
+            ("id,name\r56c4,5\" screen\r77,last", "5\" screen", nil),
+            ("id,name,delivered\n56c4,\u{301}a,7", "\u{301}a", 7),
         ] as [(String, String?, Int?)])
     func read(_ text: String, name: String?, delivered: Int?) throws {
         let names = try DeliveryNames(csv: Data(text.utf8))

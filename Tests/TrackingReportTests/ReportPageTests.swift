@@ -13,10 +13,10 @@ struct ReportPageTests {
     init() throws { self.database = try HitsDatabase() }
 
     private func page(_ change: (inout ReportQuery) -> Void = { _ in }) throws -> String {
-        ReportPage(
-            try self.database.report(change), timeline: try self.database.timeline(change),
+        try ReportPage(
+            self.database.report(change), timeline: self.database.timeline(change),
             generated: Self.generated
-        ).text
+        ).text()
     }
 
     @Test("it shows each delivery's and each message's figures, and says when it was made")
@@ -51,7 +51,7 @@ struct ReportPageTests {
         let lines = ReportTable(report).lines()
         #expect(lines.contains { $0.hasPrefix("Data quality") })
         #expect(lines.contains { $0.contains("FLAG_UNKNOWN  \(sentence)") })
-        let page = ReportPage(report, timeline: nil, generated: Self.generated).text
+        let page = try ReportPage(report, timeline: nil, generated: Self.generated).text()
         #expect(page.contains("<h2 id=\"quality\">Data quality</h2>"))
         #expect(page.contains("the flag was `&lt;b&gt;`") && !page.contains("`<b>`"))
     }
@@ -71,6 +71,8 @@ struct ReportPageTests {
         arguments: [
             "<script>alert(1)</script>", "\"><img onerror=alert(1)>", "' onclick='x", "</style>",
             "&lt;b&gt;", "a\u{202E}b", "a\u{1B}[2Jb\u{7}", "]]><!--", "{{7*7}}",
+            // A letter with a mark: the quote, or the bracket, is one all the same.
+            "\"\u{301} onclick='\u{301}x", "<\u{301}b>\u{338}", "{{{scope}}}", "{{/rows}}",
         ])
     func hostile(text: String) async throws {
         try await self.database.deliver(
@@ -81,10 +83,10 @@ struct ReportPageTests {
         try await plain.deliver(
             [TestEvents.inApp(TestEvents.impression, id: 1, message: "m", campaign: "m")],
             tenant: "m")
-        let reference = ReportPage(
-            try plain.report { $0.tenant = "m" }, timeline: try plain.timeline { $0.tenant = "m" },
+        let reference = try ReportPage(
+            plain.report { $0.tenant = "m" }, timeline: plain.timeline { $0.tenant = "m" },
             generated: Self.generated
-        ).text
+        ).text()
         // The same markup, whatever the names are: as many tags, quotes and apostrophes.
         for mark in ["<", ">", "\"", "'"] {
             #expect(

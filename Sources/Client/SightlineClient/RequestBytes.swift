@@ -1,4 +1,4 @@
-internal import GRPCCore
+package import GRPCCore
 
 /// The bytes of requests, put together from encoded events: a repeated field is its parts, one
 /// behind the other.
@@ -57,8 +57,12 @@ package enum RequestBytes {
 }
 
 /// Passes encoded requests through unchanged.
-struct RequestSerializer: MessageSerializer {
-    func serialize<Bytes: GRPCContiguousBytes>(_ message: [UInt8]) -> Bytes {
+package struct RequestSerializer: MessageSerializer {
+    /// Creates a serializer; it has no state.
+    package init() {}
+
+    /// The same bytes.
+    package func serialize<Bytes: GRPCContiguousBytes>(_ message: [UInt8]) -> Bytes {
         Bytes(message)
     }
 }

@@ -1,4 +1,8 @@
 /// Reads CSV (RFC 4180) row by row. Blank lines are skipped.
+///
+/// SwiftCSV 0.10 does not do: it takes a quote that is never closed as closed at the end, refuses a
+/// quote within a cell (`5" screen`), joins a cell that begins with a combining mark to the one
+/// before it, and tells no lines. It takes 1.5 times as long, and 2.5 times the memory.
 struct CSVReader {
     struct Row {
         /// Where it begins, from 1.

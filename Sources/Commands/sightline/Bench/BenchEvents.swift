@@ -1,105 +1,104 @@
+internal import Foundation
 internal import SightlineProtos
 internal import SwiftProtobuf
-internal import TrackingRules
 
-/// Encodes valid events of a given size, with placeholders for their ids.
-enum BenchEvents {
-    /// Replaced by the 16 digits of an event's number, in its event_id and its message id.
-    static let placeholder = "################"
-    /// The period of the kinds in a mix.
-    static let cycle = 20
+/// Makes a load's requests. Each kind of event is encoded once: to write an event's number into a
+/// copy costs almost nothing.
+///
+/// The mix `real` is what apps send: each platform sends every kind, a notification is received and
+/// then opened or dismissed, and some events come twice, as after a cut connection.
+struct BenchEvents: Sendable {
+    /// Replaced by the 16 digits of a number.
+    private static let digits = "################"
+    /// Of 80 events of `real`, those that were sent 40 before.
+    private static let repeated: Set = [46, 47, 66, 67]
 
-    enum Kind: CaseIterable {
-        case opened
-        case received
-        case dismissed
-        case trackAction
-    }
+    private let isReal: Bool
+    /// Encoded events with tag and length, and where the digits of their numbers stand: those of
+    /// the event's own, and those of its notification's.
+    private let templates: [(bytes: [UInt8], places: [Int])]
+    /// 24 bits tell a run's numbers from those of others, 40 bits count its events.
+    private let firstID: UInt64
 
-    /// The kind of the event at an index. Kinds are interleaved, so that none occurs in long runs.
-    static func kind(at place: Int, of mix: BenchPlan.Mix) -> Kind {
-        guard mix == .real else { return .opened }
-        switch place % self.cycle * 7 % self.cycle {
-        case ..<12: return .received
-        case ..<17: return .opened
-        case ..<19: return .dismissed
-        default: return .trackAction
+    /// Encodes the events of a mix, which happen now.
+    init(_ mix: BenchPlan.Mix, run: UInt64 = .random(in: 0..<1 << 24)) throws {
+        self.isReal = mix == .real
+        self.firstID = run << 40
+        let texts =
+            mix == .opened
+            ? [Self.event("IOS", Self.push("OPENED", "IOS"))]
+            : ["ANDROID", "IOS"].flatMap(Self.real)
+        self.templates = try texts.map { text in
+            var event = try Sightline_V1_TrackingEvent(jsonString: text)
+            event.occurTime.seconds = Int64(Date().timeIntervalSince1970)
+            let request = Sightline_V1_StreamEventsRequest.with { $0.events = [event] }
+            let bytes: [UInt8] = try request.serializedBytes()
+            return (bytes, bytes.indices.filter { bytes[$0...].starts(with: Self.digits.utf8) })
         }
     }
 
-    /// Encodes an event of exactly `size` bytes, padding its text and subject. A track action has
-    /// no text, so its size is limited by that of its subject.
-    static func encoded(_ kind: Kind, size: Int, seconds: Int64) throws -> [UInt8] {
-        let shortest = try self.bytes(kind, text: 0, subject: 26, seconds: seconds).count
-        let missing = max(0, size - shortest)
-        if kind == .trackAction {
-            return try self.bytes(
-                kind, text: 0, subject: min(26 + missing, 250), seconds: seconds)
-        }
-        // Length prefixes take one or two bytes, so try texts that leave room for them.
-        for subject in 26..<32 {
-            for text in max(0, missing - 24)...missing {
-                let bytes = try self.bytes(kind, text: text, subject: subject, seconds: seconds)
-                if bytes.count == size { return bytes }
+    /// How many of the first events were sent before.
+    func repeatedCount(of count: Int) -> Int {
+        let repeated = self.isReal ? Self.repeated : []
+        return count / 80 * repeated.count + repeated.count { $0 < count % 80 }
+    }
+
+    /// The encoded request with the events of these numbers.
+    func request(_ events: Range<Int>, sequence: UInt64) throws -> [UInt8] {
+        let request = Sightline_V1_StreamEventsRequest.with { $0.sequence = sequence }
+        var bytes: [UInt8] = try request.serializedBytes()
+        for event in events {
+            let isRepeated = self.isReal && Self.repeated.contains(event % 80)
+            let number = self.firstID &+ UInt64(isRepeated ? event - 40 : event)
+            let template = self.templates[event % self.templates.count]
+            let start = bytes.count
+            bytes += template.bytes
+            for (index, place) in template.places.enumerated() {
+                // In pairs: the first event receives a notification, the second is about it.
+                let isSecond = index == 1 && self.isReal
+                Self.write(isSecond ? number & ~1 : number, to: &bytes, at: start + place)
             }
         }
-        throw BenchPlanError(reason: "--event-bytes \(size): no such event can be made")
+        return bytes
     }
 
-    private static func bytes(
-        _ kind: Kind, text: Int, subject: Int, seconds: Int64
-    ) throws -> [UInt8] {
-        var event = Sightline_V1_TrackingEvent()
-        event.eventID = self.placeholder
-        event.occurTime.seconds = seconds
-        event.occurTime.nanos = 123_000_000
-        event.appID = BenchMark.appID
-        event.platform = kind == .received ? .android : .ios
-        event.subjectID = String(repeating: "7", count: subject)
-        event.consent = .optedIn
-        event.traceContext.traceparent =
-            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-        switch kind {
-        case .opened: event.push = self.apns(.opened, text: text)
-        case .dismissed: event.push = self.apns(.dismissed, text: text)
-        case .received: event.push = self.fcm(text: text)
-        case .trackAction:
-            event.trackAction.broadlogID = "h" + self.placeholder
-            event.trackAction.deliveryID = BenchMark.deliveryID
-            event.trackAction.action = .click
-        }
-        return try event.serializedBytes()
-    }
-
-    private static func apns(
-        _ kind: Sightline_V1_PushInteractionKind, text: Int
-    ) -> Sightline_V1_PushInteraction {
-        .with { push in
-            push.apns.aps.alert.title = "Back in stock"
-            push.apns.aps.alert.body = self.text(text)
-            push.apns.deliveryID = BenchMark.deliveryID
-            push.apns.messageID = "h" + self.placeholder
-            push.apns.acsDeliveryTracking = "on"
-            push.kind = kind
-            push.appState = .background
+    private static func write(_ number: UInt64, to bytes: inout [UInt8], at place: Int) {
+        for index in 0..<16 {
+            let digit = UInt8(truncatingIfNeeded: number >> (60 - 4 * index) & 0xf)
+            bytes[place + index] = (digit < 10 ? 0x30 : 0x57) &+ digit
         }
     }
 
-    private static func fcm(text: Int) -> Sightline_V1_PushInteraction {
-        .with { push in
-            push.fcm.data.deliveryID = BenchMark.deliveryID
-            push.fcm.data.messageID = "h" + self.placeholder
-            push.fcm.data.acsDeliveryTracking = "on"
-            push.fcm.data.title = "Back in stock"
-            push.fcm.data.body = self.text(text)
-            push.kind = .received
-            push.appState = .background
-        }
+    /// The events of a platform in the mix `real`.
+    private static func real(_ platform: String) -> [String] {
+        let (opened, dismissed) = (self.push("OPENED", platform), self.push("DISMISSED", platform))
+        let message = #""inApp":{"messageId":"\#(BenchMark.deliveryID)","#
+        let shown = message + #""impression":{}}"#
+        let clicked = message + #""click":{"actionUrl":"https://shop.example/back-in-stock"}}"#
+        let closed = message + #""dismissal":{"type":"IN_APP_DISMISS_TYPE_SWIPE"}}"#
+        let ids = #""deliveryId":"\#(BenchMark.deliveryID)","broadlogId":"h\#(self.digits)""#
+        let action = #""trackAction":{\#(ids),"action":"ACTION_CLICK"}"#
+        return [
+            opened, shown, dismissed, opened, clicked, opened, action, dismissed, opened, closed,
+        ].flatMap { [self.push("RECEIVED", platform), $0] }.map { self.event(platform, $0) }
     }
 
-    private static func text(_ length: Int) -> String {
-        let sentence = "What you looked at is back in your size, and ships free until Sunday. "
-        let count = length / sentence.utf8.count + 1
-        return String(String(repeating: sentence, count: count).prefix(length))
+    private static func push(_ kind: String, _ platform: String) -> String {
+        let body = "What you looked at is back in your size, and it ships for free until Sunday."
+        let text = #""title":"Back in stock","body":"\#(body)""#
+        let ids = #""_dId":"\#(BenchMark.deliveryID)","_mId":"h\#(self.digits)""#
+        let payload =
+            platform == "IOS"
+            ? #""apns":{"aps":{"alert":{\#(text)}},\#(ids),"_acsDeliveryTracking":"on"}"#
+            : #""fcm":{"data":{\#(text),\#(ids),"_acsDeliveryTracking":"on"}}"#
+        return #""push":{"kind":"PUSH_INTERACTION_KIND_\#(kind)",\#(payload)}"#
+    }
+
+    private static func event(_ platform: String, _ interaction: String) -> String {
+        #"""
+        {"eventId":"\#(self.digits)","appId":"\#(BenchMark.appID)","consent":"CONSENT_OPTED_IN",
+        "platform":"PLATFORM_\#(platform)","subjectId":"77777777777777777777777777","traceContext":
+        {"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"},\#(interaction)}
+        """#
     }
 }

@@ -114,14 +114,7 @@ package struct TrackingClient: Sendable {
             }
         } catch {
             try Task.checkCancellation()
-            let failure = StreamFailure(error)
-            let target = self.address.description
-            guard failure.isRetryable else {
-                throw TrackingClientError.refused(
-                    target: target, code: failure.code, reason: failure.reason, unsettled: 0)
-            }
-            throw TrackingClientError.unreachable(
-                target: target, reason: "\(failure.code): \(failure.reason)")
+            throw TrackingClientError(StreamFailure(error), target: self.address.description)
         }
     }
 }

@@ -1,3 +1,4 @@
+package import SightlineClient
 internal import TrackingReport
 
 /// Why a command's calls failed as a whole; a problem with an event is its verdict.
@@ -6,8 +7,17 @@ package enum TrackingClientError: Error, Sendable, Equatable, CustomStringConver
     case gaveUp(target: String, unsettled: Int, seconds: Double, lastFailure: String?)
     /// The server permanently refuses the call.
     case refused(target: String, code: String, reason: String, unsettled: Int)
-    /// A unary call got no answer.
+    /// A call got no answer, or broke.
     case unreachable(target: String, reason: String)
+
+    /// Why a call failed, which left `unsettled` events without a verdict.
+    package init(_ failure: StreamFailure, target: String, unsettled: Int = 0) {
+        self =
+            failure.isRetryable
+            ? .unreachable(target: target, reason: "\(failure.code): \(failure.reason)")
+            : .refused(
+                target: target, code: failure.code, reason: failure.reason, unsettled: unsettled)
+    }
 
     /// What, where, the value seen, and the fix.
     package var description: String {

@@ -169,8 +169,9 @@ struct ReportCommand: AsyncParsableCommand {
                 report, timeline: try Timeline(query, in: database),
                 generated: Int64(Date().timeIntervalSince1970 * 1_000_000))
         }
+        let text = try page.text()
         do {
-            try Data(page.text.utf8).write(to: URL(filePath: path), options: .atomic)
+            try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
         } catch {
             throw Console.fail(
                 PageError(path: path, reason: "\(error.localizedDescription)"), .inputOutput)

@@ -40,16 +40,6 @@ package struct PayloadDocument: Sendable {
         self.contradictions = kept.contradictions
     }
 
-    /// Whether a typed payload has this form: userInfo on iOS, an FCM message with `data` on
-    /// Android, and nothing that contradicts itself.
-    package func isTyped(_ platform: Platform) -> Bool {
-        guard let root = self.value.objectValue else { return false }
-        let subject = PayloadSubject(self, root: root, platform: platform)
-        let usual: PayloadPlace = platform == .ios ? .topLevel : .data
-        return subject.place == usual && subject.conflicts.isEmpty
-            && subject.platformConflict == nil
-    }
-
     /// Whether this is another platform's payload (D39).
     package func contradicts(_ platform: Platform) -> Bool {
         guard let root = self.value.objectValue else { return false }

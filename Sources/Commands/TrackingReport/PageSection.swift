@@ -1,0 +1,142 @@
+/// A section of the page: charts of the largest deliveries or messages, and a table of all. The
+/// template reads its properties by their names.
+struct PageSection {
+    /// A chart of one delivery or message.
+    struct Card {
+        var heading: String
+        var detail: String
+        var steps: [Step]
+        var ios: String?
+    }
+
+    /// A bar of a funnel.
+    struct Step {
+        var name: String
+        var kind: String
+        /// The bar's length.
+        var percent: Double
+        var count: String
+        var ratio: String?
+    }
+
+    /// A row of the table: its cells by how they are aligned, in this order.
+    struct Row {
+        var key: String
+        var texts: [String] = []
+        var numbers: [String] = []
+        var times: [String] = []
+    }
+
+    /// The deliveries and messages that get a chart.
+    private static let maxDrawn = 12
+
+    var cards: [Card]
+    /// How many rows there are of how many; nil if these are all.
+    var leftOut: [String: String]?
+    var rows: [Row]
+
+    /// Nil for a section without rows.
+    init?<Funnel>(
+        _ section: Report.Section<Funnel>, card: (Funnel) -> Card, row: (Funnel) -> Row
+    ) {
+        guard !section.rows.isEmpty else { return nil }
+        self.cards = section.rows.prefix(Self.maxDrawn).map(card)
+        self.rows = section.rows.map(row)
+        guard section.leftOut > 0 else { return }
+        self.leftOut = [
+            "shown": ReportNumber.grouped(section.rows.count),
+            "count": ReportNumber.grouped(section.count),
+        ]
+    }
+}
+
+extension PageSection.Step {
+    /// A step whose bar is full where `count` is `whole`.
+    init(_ name: String, _ count: Int, of whole: Int, _ ratio: Double? = nil, kind: String) {
+        let share = Double(count) / Double(max(whole, 1))
+        self.init(
+            name: name, kind: kind, percent: ReportNumber.rounded(min(max(share, 0), 1) * 100),
+            count: ReportNumber.grouped(count), ratio: ratio.map(ReportNumber.percent))
+    }
+}
+
+extension PageSection.Card {
+    /// A delivery's chart.
+    init(_ row: DeliveryFunnel) {
+        let whole = max(row.others.impressions, row.others.clicks, row.opens ?? 0)
+        var steps: [PageSection.Step] = [
+            .init("Impressions", row.others.impressions, of: whole, kind: "impressions"),
+            .init(
+                "Clicks", row.others.clicks, of: whole, row.others.clickRatio, kind: "clicks"),
+        ]
+        if let opens = row.opens {
+            steps.append(.init("Opens", opens, of: whole, row.openRatio, kind: "opens"))
+        }
+        let ios = [
+            ("impressions", row.ios.impressions), ("clicks", row.ios.clicks),
+            ("opens", row.iosOpens),
+        ].compactMap { name, count in count.map { "\(name) \(ReportNumber.grouped($0))" } }
+        self.init(
+            heading: row.deliveryID, detail: "\(place(row.tenant, row.app)), \(row.product)",
+            steps: steps, ios: ios.joined(separator: ", "))
+    }
+
+    /// A message's chart.
+    init(_ row: InAppFunnel) {
+        let whole = max(row.impressions, row.clicks, row.dismissals, row.displayErrors)
+        self.init(
+            heading: row.campaign ?? row.messageID,
+            detail: "\(place(row.tenant, row.app)), \(row.messageID)",
+            steps: [
+                .init("Impressions", row.impressions, of: whole, kind: "impressions"),
+                .init("Clicks", row.clicks, of: whole, row.clickRatio, kind: "clicks"),
+                .init(
+                    "Dismissals", row.dismissals, of: whole, row.dismissalRatio,
+                    kind: "dismissals"),
+                .init("Display errors", row.displayErrors, of: whole, kind: "errors"),
+            ])
+    }
+}
+
+extension PageSection.Row {
+    /// A delivery's figures.
+    init(_ row: DeliveryFunnel) {
+        let (others, ios) = (row.others, row.ios)
+        let uniqueOpens = row.opens == nil ? nil : others.uniqueOpens
+        let counts = [
+            others.notifications, others.impressions, others.clicks, others.uniqueClicks,
+            row.opens, uniqueOpens,
+        ]
+        let ratios = [others.impressionRatio, others.clickRatio, row.openRatio]
+        let buttons = [row.button1, row.button2].map(ReportNumber.grouped).joined(separator: ", ")
+        self.init(
+            key: row.deliveryID, texts: [place(row.tenant, row.app), "\(row.product)"],
+            numbers: counts.map(cell) + ratios.map(cell)
+                + [ios.impressions, ios.clicks, row.iosOpens].map(cell)
+                + [buttons, cell(row.closes)],
+            times: [row.firstReceived, row.lastReceived].map { ReportTime.plain($0) })
+    }
+
+    /// A message's figures.
+    init(_ row: InAppFunnel) {
+        let counts = [
+            row.recipients, row.impressions, row.clicks, row.dismissals, row.displayErrors,
+        ]
+        self.init(
+            key: row.messageID, texts: [row.campaign ?? "–", place(row.tenant, row.app)],
+            numbers: counts.map(cell)
+                + [row.clickRatio, row.dismissalRatio].map(cell),
+            times: [row.firstReceived, row.lastReceived].map { ReportTime.plain($0) })
+    }
+}
+
+/// A count; a dash where there is none.
+private func cell(_ count: Int?) -> String { count.map(ReportNumber.grouped) ?? "–" }
+
+/// A ratio in percent; a dash where there is none.
+private func cell(_ ratio: Double?) -> String { ratio.map(ReportNumber.percent) ?? "–" }
+
+/// The tenant and the app.
+private func place(_ tenant: String, _ app: String?) -> String {
+    [tenant, app].compactMap(\.self).joined(separator: ", ")
+}

@@ -1,0 +1,20 @@
+internal import Mustache
+
+/// Escapes what the page shows, between tags or in a quoted attribute. The library's own way goes
+/// by characters: it would let a quote pass that a combining mark follows.
+struct PageText: MustacheContentType {
+    func escapeText(_ text: String) -> String {
+        var escaped = String.UnicodeScalarView()
+        for scalar in text.printable.unicodeScalars {
+            switch scalar {
+            case "&": escaped += "&amp;".unicodeScalars
+            case "<": escaped += "&lt;".unicodeScalars
+            case ">": escaped += "&gt;".unicodeScalars
+            case "\"": escaped += "&quot;".unicodeScalars
+            case "'": escaped += "&#39;".unicodeScalars
+            default: escaped.append(scalar)
+            }
+        }
+        return String(escaped)
+    }
+}
