@@ -5,11 +5,13 @@ internal import WireFormat
 
 /// The tracking flag, as it was found in its place.
 struct PayloadFlagReading {
+    private static let key = PayloadSubject.flagKey
+
     private let value: JSONValue?
     private let flag: TrackingFlag
 
     init(of subject: PayloadSubject) {
-        self.value = subject.scope[PayloadSubject.flagKey]
+        self.value = subject.scope[Self.key]
         self.flag =
             subject.flag?.withBytes { TrackingFlag($0, platform: subject.platform) } ?? .absent
     }
@@ -22,29 +24,29 @@ struct PayloadFlagReading {
         case .absent where self.value == nil:
             severity = .note
             text =
-                "`\(PayloadSubject.flagKey)` is absent, which counts as `on`. Deliveries made before release "
+                "`\(Self.key)` is absent, which counts as `on`. Deliveries made before release "
                 + "21.1 and custom templates have none; add it to be able to switch tracking off."
         case .absent:
             severity = .warning
             text =
-                "`\(PayloadSubject.flagKey)` is \(seen). On iOS a flag that is no string counts as absent, "
+                "`\(Self.key)` is \(seen). On iOS a flag that is no string counts as absent, "
                 + "so this is tracked, whatever it was to say. Write \"on\" or \"off\"."
         case .on:
             guard self.value?.stringValue != "on" else { return nil }
             severity = .note
             text =
-                "`\(PayloadSubject.flagKey)` is \(seen). iOS ignores its case, and Android would not track "
+                "`\(Self.key)` is \(seen). iOS ignores its case, and Android would not track "
                 + "it; write \"on\" to have the same on both."
         case .off:
             severity = .error
             text =
-                "`\(PayloadSubject.flagKey)` is \(seen): tracking is switched off, and nothing is sent for "
+                "`\(Self.key)` is \(seen): tracking is switched off, and nothing is sent for "
                 + "any interaction. Write \"on\" if it should be tracked."
         case .unknown:
             severity = .error
             text = self.unknownText(seen, subject.platform)
         }
-        return PayloadFinding(severity, subject.path(PayloadSubject.flagKey), text)
+        return PayloadFinding(severity, subject.path(Self.key), text)
     }
 
     private func unknownText(_ seen: String, _ platform: Platform) -> String {
@@ -54,6 +56,6 @@ struct PayloadFlagReading {
             case .ios: "On iOS it is \"on\" or \"off\", in any case and without spaces"
             }
         return
-            "`\(PayloadSubject.flagKey)` is \(seen). \(rule), and anything else is not tracked. Write \"on\"."
+            "`\(Self.key)` is \(seen). \(rule), and anything else is not tracked. Write \"on\"."
     }
 }

@@ -40,8 +40,8 @@ package struct PayloadInspector: Sendable {
             PayloadFinding(
                 .error, "",
                 "The payload has \(byteCount) bytes, and APNs and FCM take at most "
-                    + "\(PayloadDocument.maximumByteCount): it will not arrive. Shorten its texts or its "
-                    + "custom fields.")
+                    + "\(PayloadDocument.maximumByteCount): it will not arrive. Shorten its texts "
+                    + "or its custom fields.")
         ]
     }
 

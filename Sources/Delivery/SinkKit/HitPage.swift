@@ -1,5 +1,5 @@
-/// Hits that are kept somewhere, for a replay: those of one group of the journal, or of several rows
-/// of a database.
+/// Hits that are kept somewhere, for a replay: those of one group of the journal, or of several
+/// rows of a database.
 package struct HitPage: Sendable {
     /// In the journal's form.
     package let payload: [UInt8]

@@ -1,8 +1,8 @@
 internal import NIOCore
 
 /// The bytes of one chunk that pass, in which adjacent small DATA frames of a stream (RFC 9113,
-/// section 6.1) are joined. Frame boundaries have no meaning to gRPC, and flow control counts bytes:
-/// only the cost per frame changes.
+/// section 6.1) are joined. Frame boundaries have no meaning to gRPC, and flow control counts
+/// bytes: only the cost per frame changes.
 struct DataFrameCoalescer {
     /// Larger payloads are not joined: copying them would cost more than it saves.
     static let maxPayloadBytes = 4 << 10
@@ -67,7 +67,8 @@ struct DataFrameCoalescer {
         self.output = output
     }
 
-    /// What passes: the chunk itself or a slice of it if no frames were joined; nil if nothing does.
+    /// What passes: the chunk itself or a slice of it if no frames were joined; nil if nothing
+    /// does.
     mutating func finish() -> ByteBuffer? {
         guard self.end > self.start else { return nil }
         guard var output = self.output else {

@@ -52,16 +52,16 @@ package final class BufferedBytes: Sendable {
         return nil
     }
 
-    /// The header that carries a call's number from the edge through the library to its reader, which
-    /// gets the call for it. Nothing else of one call reaches its reader (grpc-swift-2 2.4.3,
+    /// The header that carries a call's number from the edge through the library to its reader,
+    /// which gets the call for it. Nothing else of one call reaches its reader (grpc-swift-2 2.4.3,
     /// grpc-swift-nio-transport 2.9.2): the handler's task is a child of the connection's, so it
     /// inherits no task-local value of a stream; `ServerContext` holds what the connection has; and
     /// the stream's channel, with its options, is not handed out.
     private static let field = "sightline-call"
 }
 
-/// The buffered bytes of one call. The edge adds and the reader takes, on different threads. Closing
-/// the call removes the rest. A call that is never read counts until its end.
+/// The buffered bytes of one call. The edge adds and the reader takes, on different threads.
+/// Closing the call removes the rest. A call that is never read counts until its end.
 package final class BufferedCall: Sendable {
     /// The bytes of each call, and of each answer, that are not counted: the call itself takes
     /// more. By default, messages to methods without credentials are no larger. A stranger's call
@@ -89,8 +89,8 @@ package final class BufferedCall: Sendable {
         return self.count(from: before, to: after) <= self.total.maxBytes
     }
 
-    /// Removes bytes that were taken, at most those present: coalesced requests have a prefix that no
-    /// client sent.
+    /// Removes bytes that were taken, at most those present: coalesced requests have a prefix that
+    /// no client sent.
     package func take(_ bytes: Int) {
         var own = self.bytes.load(ordering: .relaxed)
         while own > 0 {

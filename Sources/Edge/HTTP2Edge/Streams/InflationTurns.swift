@@ -1,6 +1,6 @@
-/// When the messages of a compressed call are inflated: in batches, each of which its reader has asked
-/// for, and in turns, between which the event loop's other streams have theirs. A value that knows
-/// neither the messages nor the inflater.
+/// When the messages of a compressed call are inflated: in batches, each of which its reader has
+/// asked for, and in turns, between which the event loop's other streams have theirs. A value that
+/// knows neither the messages nor the inflater.
 struct InflationTurns {
     /// The inflated bytes that pass in one batch. The reader's queue holds about ten batches.
     static let batchBytes = 64 << 10

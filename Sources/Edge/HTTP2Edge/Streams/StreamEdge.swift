@@ -3,9 +3,9 @@ internal import NIOHPACK
 internal import NIOHTTP2
 
 /// The outermost handler of each HTTP/2 stream, in front of the gRPC library's own. It enforces the
-/// limits of a call, inflates and joins its messages, chooses the encoding of its answers, and makes
-/// every end of a call state its reason: for a message over its limit, for instance, the library
-/// only resets the stream, which clients read as CANCELLED and retry.
+/// limits of a call, inflates and joins its messages, chooses the encoding of its answers, and
+/// makes every end of a call state its reason: for a message over its limit, for instance, the
+/// library only resets the stream, which clients read as CANCELLED and retry.
 ///
 /// `CallStateMachine` decides; this does the reading and writing, and keeps the timers.
 final class StreamEdge: ChannelDuplexHandler {
