@@ -24,10 +24,17 @@ struct SourceFile: Sendable {
         return lines
     }
 
+    private static let repository = URL(filePath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+
+    /// The text of a file of the repository.
+    static func repository(file path: String) throws -> String {
+        try String(contentsOf: Self.repository.appending(path: path), encoding: .utf8)
+    }
+
     /// All of them, the generated ones only where they are asked for.
     static func all(includingGenerated: Bool = false) throws -> [SourceFile] {
-        let root = URL(filePath: #filePath).deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
+        let root = Self.repository.appending(path: "Sources")
         let paths = try FileManager.default.subpathsOfDirectory(atPath: root.path())
         return
             try paths

@@ -20,6 +20,15 @@ struct TidyTests {
         #expect(files.map(\.path).filter { $0.split(separator: "/").count > 4 } == [])
     }
 
+    @Test("the floor plan of docs/architecture.md is that of the folders, and of Package.swift")
+    func floorPlan() throws {
+        let drawn = try FloorPlan(drawnIn: SourceFile.repository(file: "docs/architecture.md"))
+        #expect(drawn.modules.count > 30, "the picture is not where the test looks for it")
+        let sources = try SourceFile.all(includingGenerated: true)
+        #expect(drawn == FloorPlan(of: sources))
+        #expect(drawn == FloorPlan(builtBy: try SourceFile.repository(file: "Package.swift")))
+    }
+
     @Test("only SinkFactory.swift knows the concrete sinks")
     func sinks() throws {
         #expect(try SourceFile.all().flatMap { SourceRules.namedSinks(in: $0) } == [])
@@ -36,6 +45,18 @@ struct TidyTests {
     }
 
     // MARK: The rules can fail
+
+    @Test("a module that is missing in the picture, or drawn elsewhere, is found")
+    func wrongPicture() {
+        let picture = "```\nCore   what it means\n  Rules   events\nBase\n  JSON   text\n```\n"
+        let right = FloorPlan(modules: ["Core/Rules", "Base/JSON"])
+        #expect(FloorPlan(drawnIn: "text\n```\na ─▶ b\n```\n" + picture) == right)
+        let manifest = "module(\"Core/Rules\"), path: \"Sources/Base/JSON\""
+        #expect(FloorPlan(builtBy: manifest) == right)
+        for other in [["Core/Rules"], ["Core/Rules", "Core/JSON"]] {
+            #expect(FloorPlan(drawnIn: picture) != FloorPlan(modules: Set(other)))
+        }
+    }
 
     @Test(
         "a function of one line too many is found",
