@@ -110,10 +110,11 @@ package struct Ledger: Sendable {
         }
     }
 
-    /// The rows of one delivery after the other, in no order. Rows without a delivery are a
-    /// sequence of their own for each tenant.
+    /// The rows of one delivery after the other, in no order; those without a delivery are left
+    /// out.
     var rowsByDelivery: some Sequence<DeliveryRows> {
-        self.newest.values.lazy.map { DeliveryRows(self.rows, from: $0) }
+        self.newest.lazy.filter { !$0.key.delivery.isEmpty }
+            .map { DeliveryRows(self.rows, from: $0.value) }
     }
 
     static func cut(_ text: String, to count: Int) -> ArraySlice<UInt8> {

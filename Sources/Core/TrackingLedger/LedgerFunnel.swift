@@ -63,21 +63,18 @@ package struct LedgerFunnel: Sendable {
         whole > 0 ? Double(part) / Double(whole) : nil
     }
 
+    /// Adds a row's hits. It looks at single bits: `kinds.kinds` allocates, and runs for each row.
     fileprivate mutating func add(_ row: Ledger.Row, _ kinds: HitKinds, isIOS: Bool, since: UInt32)
     {
+        func holds(_ kind: HitKind) -> Bool { kinds.rawValue & HitKinds(kind).rawValue != 0 }
         let hits = row.count &* UInt64(kinds.rawValue.nonzeroBitCount)
         self.hits &+= hits
         if row.key.hour >= since { self.recentHits &+= hits }
-        for kind in kinds.kinds {
-            switch kind {
-            case .impression, .inAppImpression: self.impressions.add(row.count, isIOS)
-            case .click, .inAppClick: self.clicks.add(row.count, isIOS)
-            case .open: self.opens.add(row.count, isIOS)
-            case .inAppDismissal: self.dismissals.add(row.count, isIOS)
-            case .inAppDisplayError: self.displayErrors.add(row.count, isIOS)
-            case .button1, .button2, .close: break
-            }
-        }
+        if holds(.impression) || holds(.inAppImpression) { self.impressions.add(row.count, isIOS) }
+        if holds(.click) || holds(.inAppClick) { self.clicks.add(row.count, isIOS) }
+        if holds(.open) { self.opens.add(row.count, isIOS) }
+        if holds(.inAppDismissal) { self.dismissals.add(row.count, isIOS) }
+        if holds(.inAppDisplayError) { self.displayErrors.add(row.count, isIOS) }
     }
 
     /// Whether it is busier. Of two that are not, the names decide, so that their order stays.
@@ -121,7 +118,7 @@ extension Ledger {
             // A delivery and an in-app message may have the same id.
             var delivery: LedgerFunnel?
             var message: LedgerFunnel?
-            for row in rows where !row.key.delivery.isEmpty {
+            for row in rows {
                 guard case .accepted(let kinds) = row.key.outcome.meaning else { continue }
                 let facts = LedgerSubject.facts(of: row.key.facts)
                 let isIOS = facts.platform == .ios

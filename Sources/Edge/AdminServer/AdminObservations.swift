@@ -4,7 +4,6 @@ package import ServiceLifecycle
 package import SubjectPrivacy
 package import Telemetry
 package import TrackingLedger
-package import TrackingSinks
 package import VerdictTap
 
 /// What the admin server shows that neither a metric nor the ledger tells, and the services that

@@ -27,21 +27,27 @@ struct LedgerReadingTests {
     }
 
     @Test(
-        "a table rests a second for each 10,000 rows once it was read, and one second at least",
-        arguments: [(0, 1), (19_999, 1), (20_000, 2), (100_000, 10), (10_000_000, 1000)])
-    func pauses(_ row: (rows: Int, seconds: Int)) {
+        "a table is read again after a second for each 10,000 rows, its quality after 10 at least",
+        arguments: [
+            (0, 1, 10), (19_999, 1, 10), (20_000, 2, 10), (100_000, 10, 10), (120_000, 12, 12),
+        ])
+    func pauses(_ row: (rows: Int, seconds: Int, qualitySeconds: Int)) {
         var reading = LedgerReading()
-        #expect(reading.begin())
+        #expect(reading.begin() == .deliveriesAndQuality)
         // Another one asks meanwhile, and much later too.
-        #expect(!reading.begin())
-        for _ in 0..<2000 { reading.pass() }
-        #expect(!reading.begin())
-        reading.end(.init(), rows: row.rows)
-        for _ in 0..<row.seconds {
-            #expect(!reading.begin())
-            reading.pass()
+        #expect(reading.begin() == nil)
+        for _ in 0..<100 { reading.passSecond() }
+        #expect(reading.begin() == nil)
+        reading.end(.init(count: 1), quality: [], rows: row.rows)
+        for second in 1...12 {
+            reading.passSecond()
+            let isDue = second % row.seconds == 0
+            let part: LedgerReading.Part? =
+                second >= row.qualitySeconds ? .deliveriesAndQuality : isDue ? .deliveries : nil
+            #expect(reading.begin() == part, "after \(second) s")
+            if part == .deliveriesAndQuality { break }
+            if isDue { reading.end(.init(count: 1), quality: nil, rows: row.rows) }
         }
-        #expect(reading.begin())
     }
 
     @Test("the ledger is read when somebody asks, and once a second however many do")

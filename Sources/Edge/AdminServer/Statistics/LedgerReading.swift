@@ -2,60 +2,78 @@ internal import TrackingLedger
 
 /// What the document shows of the ledger, and when the ledger may be read again.
 ///
-/// A reading holds the journal's queue for a reference alone, but the commit after it copies the
-/// table. COST So the ledger is read only when somebody asks, and then not for another second for
-/// each 10,000 rows: of a full table of 100,000 every 10 s.
+/// A reading holds the journal's queue for a reference alone, but the next commit copies the table
+/// because of it: COST. So the ledger is read only when somebody asks, and then not for another
+/// second for each 10,000 rows: of a full table of 100,000 every 10 s. To look for what is wrong
+/// with deliveries takes ten times longer than to add up their funnels, and happens no more often
+/// than every 10 s.
 struct LedgerReading {
-    /// What the document shows.
-    struct Figures {
-        var deliveries = Statistics.Deliveries()
-        var quality: [Statistics.Trouble] = []
-    }
-
-    /// The newest figures.
-    private(set) var figures = Figures()
+    /// The funnels of the busiest deliveries, as they were read last.
+    private(set) var deliveries = Statistics.Deliveries()
+    /// What is wrong with deliveries, as it was read last.
+    private(set) var quality: [Statistics.Trouble] = []
     private var isUnderWay = false
-    /// Readings of the metrics, one a second, until the ledger may be read again.
+    /// Seconds until the ledger may be read again.
     private var pause = 0
+    /// Seconds until it may be read for `quality`.
+    private var qualityPause = 0
+
+    /// What is to be read.
+    enum Part { case deliveries, deliveriesAndQuality }
 
     /// The rows of the ledger that pay for a second without a reading.
-    static let rowsPerSecond = 10_000
+    private static let rowsPerSecond = 10_000
+    private static let minQualityPause = 10
 
-    /// Whether whoever asks now has to read the ledger, and then to call `end`.
-    mutating func begin() -> Bool {
-        guard !self.isUnderWay, self.pause == 0 else { return false }
+    /// What whoever asks now has to read before calling `end`; nil: nothing, and no `end`.
+    mutating func begin() -> Part? {
+        guard !self.isUnderWay, self.pause == 0 else { return nil }
         self.isUnderWay = true
-        return true
+        return self.qualityPause == 0 ? .deliveriesAndQuality : .deliveries
     }
 
     /// Takes what was read of a ledger with so many rows.
-    mutating func end(_ figures: Figures, rows: Int) {
-        self.figures = figures
+    ///
+    /// - Parameter quality: nil if it was not read.
+    mutating func end(
+        _ deliveries: Statistics.Deliveries, quality: [Statistics.Trouble]?, rows: Int
+    ) {
         self.isUnderWay = false
         self.pause = max(1, rows / Self.rowsPerSecond)
+        self.deliveries = deliveries
+        guard let quality else { return }
+        self.quality = quality
+        self.qualityPause = max(Self.minQualityPause, self.pause)
     }
 
-    /// A second has passed.
-    mutating func pass() { self.pause = max(0, self.pause - 1) }
+    /// Counts a second that has passed.
+    mutating func passSecond() {
+        self.pause = max(0, self.pause - 1)
+        self.qualityPause = max(0, self.qualityPause - 1)
+    }
 }
 
-extension LedgerReading.Figures {
-    /// The number of funnels and of troubles in the document.
-    private static let limit = 10
-    /// A delivery is busy by its hits of so many hours.
+extension Statistics.Deliveries {
+    private static let maxBusiest = 10
     private static let busyHours: UInt32 = 24
 
-    /// The figures of a ledger.
+    /// The ten busiest deliveries of the last 24 hours.
     ///
     /// - Parameter time: now, in seconds since 1970.
     init(_ ledger: Ledger, time: Double) {
         let hour = UInt32(clamping: Int64(time / 3600))
         let funnels = ledger.funnels(
-            busiestSince: hour - min(hour, Self.busyHours), limit: Self.limit)
-        self.deliveries = Statistics.Deliveries(
-            count: funnels.count, busiest: funnels.busiest.map(Statistics.Funnel.init))
-        // Sentences may show what a client sent, so the page has none.
-        self.quality = ledger.troubles(limit: Self.limit).map(Statistics.Trouble.init)
+            busiestSince: hour - min(hour, Self.busyHours), limit: Self.maxBusiest)
+        self.init(count: funnels.count, busiest: funnels.busiest.map(Statistics.Funnel.init))
+    }
+}
+
+extension [Statistics.Trouble] {
+    private static let maxCount = 10
+
+    /// What is wrong with deliveries. Sentences may show what a client sent, so it has none.
+    init(_ ledger: Ledger) {
+        self = ledger.troubles(limit: Self.maxCount).map(Statistics.Trouble.init)
     }
 }
 

@@ -71,10 +71,13 @@ struct StatisticsService: Service {
     /// Reads the ledger if that is due. Whoever asks while another one's reading is under way is
     /// not kept waiting: a disk that hangs holds the journal, and the page is there to show that.
     private func readLedger() async {
-        guard self.state.ledger.withLock({ $0.begin() }) else { return }
+        guard let part = self.state.ledger.withLock({ $0.begin() }) else { return }
         let ledger = await self.ledger()
-        let figures = LedgerReading.Figures(ledger, time: Date().timeIntervalSince1970)
-        self.state.ledger.withLock { $0.end(figures, rows: ledger.rowCount) }
+        let deliveries = Statistics.Deliveries(ledger, time: Date().timeIntervalSince1970)
+        let quality = part == .deliveriesAndQuality ? [Statistics.Trouble](ledger) : nil
+        self.state.ledger.withLock {
+            $0.end(deliveries, quality: quality, rows: ledger.rowCount)
+        }
     }
 
     /// Takes a reading.
@@ -84,7 +87,7 @@ struct StatisticsService: Service {
             history.append(
                 reading, time: Date().timeIntervalSince1970, elapsed: elapsed / .seconds(1))
         }
-        self.state.ledger.withLock { $0.pass() }
+        self.state.ledger.withLock { $0.passSecond() }
         self.state.document.withLock { $0 = nil }
     }
 
@@ -97,7 +100,7 @@ struct StatisticsService: Service {
         statistics.isReady = statistics.notReady.isEmpty
         statistics.history = columns
         statistics.rejections = self.rejections.latest.map(Statistics.Rejection.init)
-        let ledger = self.state.ledger.withLock { $0.figures }
+        let ledger = self.state.ledger.withLock { $0 }
         statistics.deliveries = ledger.deliveries
         statistics.quality = ledger.quality
         statistics.formerSinks = self.sinks.formerSinks
