@@ -88,7 +88,7 @@ enum SourceRules {
 
     /// What is called a sink of every kind.
     private static let commonSinks: Set = [
-        "CountedSink", "JournalSink", "ListedSink", "RunningSink", "SharedSink",
+        "JournalSink", "ListedSink", "RunningSink", "SharedSink",
     ]
 
     /// Imports that point up or sideways, or do not say their level.

@@ -93,12 +93,4 @@ struct HitBatchTests {
         #expect(subjects == (1...5).map { "subject-\($0)" })
         #expect(cursor == [6])
     }
-
-    @Test("a sink whose hits are counted is asked for its own limit")
-    func countedSink() {
-        let limit = BatchLimit(hits: 12, bytes: 34)
-        let sink = CountedSink(
-            RecordingSink(maxBatch: limit), into: LiveFunnels(capacity: 10))
-        #expect(sink.maxBatch == limit)
-    }
 }

@@ -16,8 +16,6 @@ package struct AdminConfiguration: KeyedConfiguration {
     package var answerTimeout = Duration.seconds(30)
     /// The seconds of history on the page and in `stats.json`.
     package var historySeconds = 300
-    /// The number of deliveries with funnel counters.
-    package var maxDeliveries = 1000
     /// The number of distinct rejections that are remembered.
     package var maxRejections = 50
 
@@ -69,10 +67,6 @@ package struct AdminConfiguration: KeyedConfiguration {
         .number(
             "admin.history_seconds", \.historySeconds, 10...3600,
             "seconds that the page looks back, a row of figures each"),
-        .number(
-            "admin.max_deliveries", \.maxDeliveries, 10...100_000,
-            "deliveries whose funnels are counted; a new one takes the least busy one's place",
-            unit: "deliveries"),
         .number(
             "admin.max_rejections", \.maxRejections, 1...1000,
             "fields and rules whose last rejections are remembered", unit: "rows"),

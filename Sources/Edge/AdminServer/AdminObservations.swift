@@ -5,10 +5,9 @@ package import ServiceLifecycle
 package import Telemetry
 package import TrackingJournal
 
-/// The funnels and rejections that the admin server shows.
+/// What the admin server shows that neither a metric nor the ledger tells, and the services that
+/// show it.
 package struct AdminObservations {
-    /// Funnels of deliveries, by the hits that the sink got.
-    package let funnels: LiveFunnels
     /// The last rejections.
     package let rejections: RejectionLog
     private let configuration: AdminConfiguration
@@ -16,11 +15,10 @@ package struct AdminObservations {
     /// Creates empty ones.
     package init(_ configuration: AdminConfiguration) {
         self.configuration = configuration
-        self.funnels = LiveFunnels(capacity: configuration.maxDeliveries)
         self.rejections = RejectionLog(maxRows: configuration.maxRejections)
     }
 
-    /// Whether there is a page that shows the funnels. Without one no hit is counted for them.
+    /// Whether it listens on an address, besides the socket in the data directory.
     package var hasPage: Bool { self.configuration.address != nil }
 
     /// The services that present them, in the order of their start.
@@ -46,7 +44,7 @@ package struct AdminObservations {
     ) -> [any Service] {
         let statistics = StatisticsService(
             version: build.version, historySeconds: self.configuration.historySeconds,
-            registry: registry, obstacles: obstacles, sinks: sinks, funnels: self.funnels,
+            registry: registry, obstacles: obstacles, sinks: sinks,
             rejections: self.rejections, ledger: ledger)
         let routes = AdminRoutes(
             build: build, registry: registry, obstacles: obstacles, statistics: statistics,

@@ -73,7 +73,7 @@ struct AdminRoutes: Sendable {
         }
         router.get("/stats.json") { _, _ in
             AdminAnswer.bytes(
-                .ok, "application/json", ByteBuffer(bytes: try self.statistics.document()))
+                .ok, "application/json", ByteBuffer(bytes: try await self.statistics.document()))
         }
     }
 }

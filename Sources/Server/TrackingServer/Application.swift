@@ -63,7 +63,7 @@ package struct Application: Sendable {
         life.recovered(journal.recovery)
         let stores = try await DataStores(
             configuration, version: build.version, journal, metrics,
-            funnels: observations.hasPage ? observations.funnels : nil, ownSinks: ownSinks, logger)
+            ownSinks: ownSinks, logger)
         self.sinks = stores.sinks
         reloader?.add(Reloadable("sinks") { try stores.sinks.prepare($0) })
         let ingest = Self.ingest(

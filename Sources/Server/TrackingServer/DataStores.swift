@@ -18,13 +18,12 @@ struct DataStores {
     ///
     /// - Parameters:
     ///   - version: the program's, which events in quarantine keep.
-    ///   - funnels: count what is delivered, for the admin page.
     ///   - ownSinks: sinks that are no kind of this program's.
     /// - Throws: `ConfigurationError`, `FileFormatError`, SQLite's error, or that of a sink that
     ///   cannot be opened.
     init(
         _ configuration: ServerConfiguration, version: String, _ journal: Journal,
-        _ metrics: ServerMetrics, funnels: LiveFunnels?, ownSinks: [any Sink], _ logger: Logger
+        _ metrics: ServerMetrics, ownSinks: [any Sink], _ logger: Logger
     ) async throws {
         let keys = try SubjectKeys(configuration.privacy)
         self.keys = keys
@@ -36,7 +35,7 @@ struct DataStores {
             forgotten: forgotten.subjects, logger: logger)
         let sinks = try RunningSinks(
             configuration, journal, deadLetters, metrics, forgotten: forgotten.subjects,
-            funnels: funnels, logger: logger, ownSinks: ownSinks)
+            logger: logger, ownSinks: ownSinks)
         let quarantine = try Self.quarantine(
             configuration, version: version, forgotten.subjects, logger)
         self.sinks = sinks

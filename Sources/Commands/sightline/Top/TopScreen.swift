@@ -142,19 +142,15 @@ struct TopScreen {
         guard !rows.isEmpty else { return [] }
         var table = TextTable([
             ("in-app message", .left), ("tenant", .left), ("impressions", .right),
-            ("clicks", .right), ("dismissals", .right), ("failed", .right), ("by button", .left),
+            ("clicks", .right), ("dismissals", .right), ("failed", .right),
         ])
         for row in rows {
-            let buttons = row.actions.map { action in
-                let label = action.label.map { $0.isEmpty ? "no label" : $0 } ?? "others"
-                return "\(label) \(Figure.grouped(action.clicks))"
-            }
             table.add(
                 [row.deliveryId, row.tenant]
                     + [
                         row.impressions &+ row.impressionsIos, row.clicks &+ row.clicksIos,
                         row.dismissals, row.displayErrors,
-                    ].map(Figure.grouped) + [buttons.joined(separator: ", ")])
+                    ].map(Figure.grouped))
         }
         return table.lines() + [""]
     }

@@ -29,6 +29,24 @@ package struct Ledger: Sendable {
         var previous: UInt32?
     }
 
+    /// The rows of a tenant's delivery, newest first.
+    struct DeliveryRows: Sequence, IteratorProtocol {
+        private let rows: [Row]
+        private var index: UInt32?
+
+        fileprivate init(_ rows: [Row], from newest: UInt32?) {
+            self.rows = rows
+            self.index = newest
+        }
+
+        mutating func next() -> Row? {
+            guard let index else { return nil }
+            let row = self.rows[Int(index)]
+            self.index = row.previous
+            return row
+        }
+    }
+
     private struct Delivery: Hashable {
         let tenant: LedgerText
         let delivery: LedgerText
@@ -88,14 +106,16 @@ package struct Ledger: Sendable {
         let key = Delivery(
             Self.cut(tenant, to: LedgerKey.textBytes),
             Self.cut(delivery, to: LedgerSubject.nameBytes))
-        var found: [LedgerCount] = []
-        var next = self.newest[key]
-        while let index = next, found.count < limit {
-            let row = self.rows[Int(index)]
-            found.append(LedgerCount(key: row.key, count: row.count))
-            next = row.previous
+        return DeliveryRows(self.rows, from: self.newest[key]).prefix(limit).map {
+            LedgerCount(key: $0.key, count: $0.count)
         }
-        return found
+    }
+
+    /// The rows of one delivery after the other, in no order; those without a delivery are left
+    /// out.
+    var rowsByDelivery: some Sequence<DeliveryRows> {
+        self.newest.lazy.filter { !$0.key.delivery.isEmpty }
+            .map { DeliveryRows(self.rows, from: $0.value) }
     }
 
     /// The first bytes of a text, as a key keeps them: no character is split.

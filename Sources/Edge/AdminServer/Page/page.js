@@ -142,7 +142,7 @@ const setBar = (id, part) => {
   $(id).className = part >= 0.8 ? 'high' : '';
 };
 
-const showDeliveries = ({ busiest, count, capacity }) => {
+const showDeliveries = ({ busiest, count }) => {
   const most = Math.max(1, ...busiest.flatMap((row) => [row.impressions, row.clicks, row.opens]));
   const counted = (value, ratio = null, css = '') => {
     const made = cell(numbers.format(value), css);
@@ -152,20 +152,18 @@ const showDeliveries = ({ busiest, count, capacity }) => {
   };
   const named = (row) => {
     const name = cell(span('mono', row.delivery_id), '', 'th');
-    const notes = [row.tenant, row.missed ? `up to ${numbers.format(row.missed)} earlier hits not counted` : ''];
-    name.append(span('faint', ` ${notes.filter(Boolean).join(' · ')}`));
+    name.append(span('faint', ` ${row.tenant}`));
     return name;
   };
-  const buttons = (actions) => actions.map(({ label, clicks }) => `${label == null ? 'others' : label || 'no label'} ${numbers.format(clicks)}`).join(' · ');
   fill('messages', busiest.filter((row) => row.is_in_app).map((row) => [named(row), counted(row.impressions + row.impressions_ios),
-    counted(row.clicks + row.clicks_ios, row.click_ratio), cell(buttons(row.actions), 'words'), cell(numbers.format(row.dismissals)),
-    cell(numbers.format(row.display_errors), row.display_errors ? 'alarm' : '')]), 6, 'No hits yet.');
+    counted(row.clicks + row.clicks_ios, row.click_ratio), cell(numbers.format(row.dismissals)),
+    cell(numbers.format(row.display_errors), row.display_errors ? 'alarm' : '')]), 5, 'No hits yet.');
   fill('deliveries', busiest.filter((row) => !row.is_in_app).map((row) => {
     return [named(row), counted(row.impressions), counted(row.clicks, row.click_ratio), counted(row.opens, row.open_ratio),
       cell(numbers.format(row.impressions_ios), 'apart'), cell(numbers.format(row.clicks_ios)), cell(numbers.format(row.opens_ios))];
   }), 7, 'No hits yet.');
-  $('deliveries-note').textContent = 'Hits since the server started; shares are clicked and opened notifications per impression. iOS stands apart: it does not report every '
-    + `impression. ${numbers.format(count)} ${count === 1 ? 'delivery' : 'deliveries'} counted, ${numbers.format(capacity)} at most.`;
+  $('deliveries-note').textContent = 'Those with the most hits in the last 24 hours, each with all hits that the ledger has of it; shares are clicks and opens per impression. '
+    + `iOS is separate: it does not report every impression. ${numbers.format(count)} ${count === 1 ? 'delivery has' : 'deliveries have'} hits.`;
 };
 
 const sinkPlots = new Map();

@@ -36,7 +36,7 @@ package struct Statistics: Codable, Sendable, Equatable {
     package var deliveries = Deliveries()
     /// Recent rejections, most recent first.
     package var rejections: [Rejection] = []
-    /// What is wrong with deliveries, the most events first: no more than 10, read every 10 s.
+    /// What is wrong with deliveries, the most events first: no more than 10.
     package var quality: [Trouble] = []
     /// Rates and latencies of recent minutes.
     package var history = History()
@@ -104,13 +104,11 @@ package struct Statistics: Codable, Sendable, Equatable {
         package var oldestAgeSeconds = 0.0
     }
 
-    /// The funnels of deliveries.
+    /// The funnels of deliveries, as the ledger has them.
     package struct Deliveries: Codable, Sendable, Equatable {
-        /// The number of deliveries with a counter.
+        /// The number of deliveries and in-app messages with a hit.
         package var count = 0
-        /// The maximum number of counters.
-        package var capacity = 0
-        /// The busiest deliveries, busiest first.
+        /// The deliveries with the most hits in the last 24 hours, the most first.
         package var busiest: [Funnel] = []
     }
 

@@ -11,18 +11,12 @@ internal import TrackingRules
 /// Reads the metrics once a second, so that observers cost the event path nothing. Keeps the
 /// history and serves the document for the page and `sightline top`.
 struct StatisticsService: Service {
-    /// The number of funnels in the document.
-    static let busiestDeliveries = 10
     private static let interval = Duration.seconds(1)
-    /// The readings after which the ledger is read again, if somebody has looked since.
-    private static let readingsPerLedger = 10
-    private static let troubles = 10
 
     private let version: String
     private let registry: MetricsRegistry
     private let obstacles: @Sendable () -> [String]
     private let sinks: any SinkOperator
-    private let funnels: LiveFunnels
     private let rejections: RejectionLog
     private let ledger: @Sendable () async -> Ledger
     private let clock: any Clock<Duration>
@@ -32,9 +26,7 @@ struct StatisticsService: Service {
         let history: Mutex<StatisticsHistory>
         /// The newest reading's document, encoded on first use.
         let document = Mutex<Data?>(nil)
-        let quality = Mutex<[Statistics.Trouble]>([])
-        /// Whether the document was read since the ledger was.
-        let isSeen = Mutex(true)
+        let ledger = Mutex(LedgerReading())
 
         init(capacity: Int) { self.history = Mutex(StatisticsHistory(capacity: capacity)) }
     }
@@ -47,7 +39,7 @@ struct StatisticsService: Service {
     init(
         version: String, historySeconds: Int, registry: MetricsRegistry,
         obstacles: @escaping @Sendable () -> [String], sinks: any SinkOperator,
-        funnels: LiveFunnels, rejections: RejectionLog,
+        rejections: RejectionLog,
         ledger: @escaping @Sendable () async -> Ledger,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
@@ -55,7 +47,6 @@ struct StatisticsService: Service {
         self.registry = registry
         self.obstacles = obstacles
         self.sinks = sinks
-        self.funnels = funnels
         self.rejections = rejections
         self.ledger = ledger
         self.clock = clock
@@ -70,29 +61,25 @@ struct StatisticsService: Service {
 
     private func readAll<C: Clock>(_ clock: C) async where C.Duration == Duration {
         var last = clock.now
-        var readings = 0
         while (try? await cancelWhenGracefulShutdown({ try await clock.sleep(for: Self.interval) }))
             != nil
         {
             let now = clock.now
-            if readings % Self.readingsPerLedger == 0 { await self.readLedger() }
-            readings &+= 1
             self.read(elapsed: last.duration(to: now))
             last = now
         }
     }
 
-    /// Reads what is wrong with deliveries, if somebody looks: the journal's next commit has to
-    /// copy the table.
-    func readLedger() async {
-        let isSeen = self.state.isSeen.withLock { isSeen in
-            defer { isSeen = false }
-            return isSeen
+    /// Reads the ledger if that is due. Whoever asks while another one's reading is under way is
+    /// not kept waiting: a disk that hangs holds the journal, and the page is there to show that.
+    private func readLedger() async {
+        guard let part = self.state.ledger.withLock({ $0.begin() }) else { return }
+        let ledger = await self.ledger()
+        let deliveries = Statistics.Deliveries(ledger, time: Date().timeIntervalSince1970)
+        let quality = part == .deliveriesAndQuality ? [Statistics.Trouble](ledger) : nil
+        self.state.ledger.withLock {
+            $0.end(deliveries, quality: quality, rows: ledger.rowCount)
         }
-        guard isSeen else { return }
-        let troubles = await self.ledger().troubles(limit: Self.troubles)
-        // Sentences may show what a client sent, so the page has none.
-        self.state.quality.withLock { $0 = troubles.map(Statistics.Trouble.init) }
     }
 
     /// Takes a reading.
@@ -102,6 +89,7 @@ struct StatisticsService: Service {
             history.append(
                 reading, time: Date().timeIntervalSince1970, elapsed: elapsed / .seconds(1))
         }
+        self.state.ledger.withLock { $0.passSecond() }
         self.state.document.withLock { $0 = nil }
     }
 
@@ -114,10 +102,9 @@ struct StatisticsService: Service {
         statistics.isReady = statistics.notReady.isEmpty
         statistics.history = columns
         statistics.rejections = self.rejections.latest.map(Statistics.Rejection.init)
-        statistics.deliveries = Statistics.Deliveries(
-            count: self.funnels.count, capacity: self.funnels.capacity,
-            busiest: self.funnels.busiest(Self.busiestDeliveries).map(Statistics.Funnel.init))
-        statistics.quality = self.state.quality.withLock { $0 }
+        let ledger = self.state.ledger.withLock { $0 }
+        statistics.deliveries = ledger.deliveries
+        statistics.quality = ledger.quality
         statistics.formerSinks = self.sinks.formerSinks
         guard let last else { return statistics }
         statistics.time = last.time
@@ -158,8 +145,9 @@ struct StatisticsService: Service {
     /// The statistics as JSON, encoded once per reading.
     ///
     /// - Throws: `EncodingError`, which finite numbers cannot cause.
-    func document() throws -> Data {
-        self.state.isSeen.withLock { $0 = true }
+    func document() async throws -> Data {
+        if let document = self.state.document.withLock({ $0 }) { return document }
+        await self.readLedger()
         return try self.state.document.withLock { document in
             if let document { return document }
             let encoder = JSONEncoder()
@@ -177,29 +165,6 @@ extension Statistics.Rejection {
         self.init(
             field: row.field, rule: "\(row.code.name)".uppercased(), count: row.count,
             firstTime: Double(row.firstTime) / 1e6, lastTime: Double(row.lastTime) / 1e6)
-    }
-}
-
-extension Statistics.Trouble {
-    fileprivate init(_ trouble: DeliveryTrouble) {
-        self.init(
-            tenant: trouble.tenant, deliveryId: trouble.delivery, code: trouble.code,
-            events: Int(clamping: trouble.events))
-    }
-}
-
-extension Statistics.Funnel {
-    fileprivate init(_ funnel: LiveFunnel) {
-        self.init(
-            tenant: funnel.tenant, deliveryId: funnel.deliveryID, isInApp: funnel.isInApp,
-            impressions: funnel.impressions.other, impressionsIos: funnel.impressions.ios,
-            clicks: funnel.clicks.other, clicksIos: funnel.clicks.ios,
-            opens: funnel.opens.other, opensIos: funnel.opens.ios,
-            dismissals: funnel.dismissals.sum, displayErrors: funnel.displayErrors.sum,
-            actions: funnel.actions.named.map { .init(label: $0.name, clicks: $0.clicks) }
-                + (funnel.actions.others > 0
-                    ? [.init(label: nil, clicks: funnel.actions.others)] : []),
-            clickRatio: funnel.clickRatio, openRatio: funnel.openRatio, missed: funnel.missed)
     }
 }
 

@@ -18,8 +18,6 @@ final class RunningSinks: Service {
     let deadLetters: DeadLetters
     let isReplaying = Atomic(false)
     private let metrics: ServerMetrics
-    /// Where one of the sinks is counted; nil: none is.
-    private let funnels: LiveFunnels?
     private let forgotten: ForgottenSubjects
     private let maxLinks: Int
     private let maxBatch: BatchLimit
@@ -46,12 +44,11 @@ final class RunningSinks: Service {
     ///
     /// - Parameters:
     ///   - forgotten: whose hits are delivered without their subject.
-    ///   - funnels: where one of the sinks is counted; nil: none is.
     ///   - ownSinks: those that are no kind of this program's.
     /// - Throws: the error of a backend that cannot be opened.
     init(
         _ configuration: ServerConfiguration, _ journal: Journal, _ deadLetters: DeadLetters,
-        _ metrics: ServerMetrics, forgotten: ForgottenSubjects, funnels: LiveFunnels?,
+        _ metrics: ServerMetrics, forgotten: ForgottenSubjects,
         logger: Logger, ownSinks: [any Sink] = []
     ) throws {
         let factory = SinkFactory(configuration, logger, ownSinks: ownSinks)
@@ -60,7 +57,6 @@ final class RunningSinks: Service {
         self.deadLetters = deadLetters
         self.metrics = metrics
         self.forgotten = forgotten
-        self.funnels = funnels
         self.maxLinks = configuration.traces.limits.links
         self.maxBatch = configuration.maxDelivery
         self.flushTimeout = configuration.flushTimeout
@@ -100,7 +96,7 @@ final class RunningSinks: Service {
         _ sink: RunningSink, in group: inout ThrowingDiscardingTaskGroup<any Error>
     ) {
         let forwarder = Forwarder(
-            from: self.journal, to: self.counted(sink), state: sink.state,
+            from: self.journal, to: sink.sink, state: sink.state,
             deadLetters: self.deadLetters, metrics: self.metrics.sink(sink.name),
             logger: self.logger, maxLinks: self.maxLinks, maxBatch: self.maxBatch,
             flushTimeout: self.flushTimeout)
@@ -121,21 +117,6 @@ final class RunningSinks: Service {
             await sink.remove()
             _ = self.state.withLock { $0.ending.remove(sink.name) }
         }
-    }
-
-    // MARK: Funnels
-
-    /// The sink, counted while it is the first required one, or the first of these without a filter
-    /// if there is any.
-    private func counted(_ sink: RunningSink) -> any Sink {
-        guard let funnels else { return sink.sink }
-        let name = sink.name
-        return CountedSink(sink.sink, into: funnels) { self.countedName == name }
-    }
-
-    private var countedName: String? {
-        let required = self.sinks.lazy.map(\.listed).filter(\.journalSink.isRequired)
-        return (required.first { $0.filter == nil } ?? required.first)?.name
     }
 
     // MARK: Reloading

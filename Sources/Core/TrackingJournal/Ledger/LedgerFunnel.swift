@@ -1,0 +1,150 @@
+
+/// The funnel of a delivery as the ledger counts it: the hits of its accepted events, by kind. iOS
+/// is separate, because it does not report every impression (D16, D20).
+package struct LedgerFunnel: Sendable {
+    /// Hits of one kind.
+    package struct Count: Sendable, Equatable {
+        /// From Android and other platforms.
+        package var other: UInt64 = 0
+        /// From iOS.
+        package var ios: UInt64 = 0
+
+        /// Both.
+        package var sum: UInt64 { self.other &+ self.ios }
+    }
+
+    /// Whether it is an in-app message.
+    package let isInApp: Bool
+    /// Impressions.
+    package private(set) var impressions = Count()
+    /// Clicks, including dismissals that count as clicks (D14). Two buttons of one notification are
+    /// two clicks (D17).
+    package private(set) var clicks = Count()
+    /// Opens.
+    package private(set) var opens = Count()
+    /// Dismissals of an in-app message.
+    package private(set) var dismissals = Count()
+    /// Failed displays of an in-app message.
+    package private(set) var displayErrors = Count()
+    /// Hits of all kinds, those of buttons included.
+    package private(set) var hits: UInt64 = 0
+    /// The hits that were received since the hour that was asked for.
+    package private(set) var recentHits: UInt64 = 0
+    /// The key of one of its rows.
+    private let key: LedgerKey
+
+    fileprivate init(_ key: LedgerKey, isInApp: Bool) {
+        self.key = key
+        self.isInApp = isInApp
+    }
+
+    /// The tenant that sent the events.
+    package var tenant: String { String(decoding: self.key.tenant, as: UTF8.self) }
+
+    /// deliveryId, or an in-app message's id; cut to 64 bytes.
+    package var delivery: String { String(decoding: self.key.delivery, as: UTF8.self) }
+
+    /// Clicks per impression, without iOS (D20); of an in-app message, on all platforms. Nil
+    /// without impressions.
+    package var clickRatio: Double? {
+        self.isInApp
+            ? Self.ratio(self.clicks.sum, of: self.impressions.sum)
+            : Self.ratio(self.clicks.other, of: self.impressions.other)
+    }
+
+    /// Opens per impression, without iOS; nil without impressions, and for an in-app message, which
+    /// has no opens.
+    package var openRatio: Double? {
+        self.isInApp ? nil : Self.ratio(self.opens.other, of: self.impressions.other)
+    }
+
+    private static func ratio(_ part: UInt64, of whole: UInt64) -> Double? {
+        whole > 0 ? Double(part) / Double(whole) : nil
+    }
+
+    /// Adds a row's hits. It looks at single bits: `kinds.kinds` allocates, and runs for each row.
+    fileprivate mutating func add(_ row: Ledger.Row, _ kinds: HitKinds, isIOS: Bool, since: UInt32)
+    {
+        func holds(_ kind: HitKind) -> Bool { kinds.rawValue & HitKinds(kind).rawValue != 0 }
+        let hits = row.count &* UInt64(kinds.rawValue.nonzeroBitCount)
+        self.hits &+= hits
+        if row.key.hour >= since { self.recentHits &+= hits }
+        if holds(.impression) || holds(.inAppImpression) { self.impressions.add(row.count, isIOS) }
+        if holds(.click) || holds(.inAppClick) { self.clicks.add(row.count, isIOS) }
+        if holds(.open) { self.opens.add(row.count, isIOS) }
+        if holds(.inAppDismissal) { self.dismissals.add(row.count, isIOS) }
+        if holds(.inAppDisplayError) { self.displayErrors.add(row.count, isIOS) }
+    }
+
+    /// Whether it is busier. Of two that are not, the names decide, so that their order stays.
+    fileprivate func precedes(_ other: LedgerFunnel) -> Bool {
+        if self.recentHits != other.recentHits { return self.recentHits > other.recentHits }
+        if self.hits != other.hits { return self.hits > other.hits }
+        if self.key.delivery != other.key.delivery {
+            return self.key.delivery.lexicographicallyPrecedes(other.key.delivery)
+        }
+        if self.key.tenant != other.key.tenant {
+            return self.key.tenant.lexicographicallyPrecedes(other.key.tenant)
+        }
+        return !self.isInApp && other.isInApp
+    }
+}
+
+extension LedgerFunnel.Count {
+    fileprivate mutating func add(_ count: UInt64, _ isIOS: Bool) {
+        if isIOS { self.ios &+= count } else { self.other &+= count }
+    }
+}
+
+extension Ledger {
+    /// The funnels of the busiest deliveries, and the number of all deliveries with a hit.
+    package struct Funnels: Sendable {
+        /// The busiest ones, busiest first.
+        package fileprivate(set) var busiest: [LedgerFunnel] = []
+        /// The deliveries and in-app messages that have a hit.
+        package fileprivate(set) var count = 0
+    }
+
+    /// The deliveries with the most hits since an hour, each with all that the ledger has of it.
+    /// Reads the whole table, in the memory of `limit` funnels.
+    ///
+    /// - Parameters:
+    ///   - hour: in hours since 1970.
+    ///   - limit: the maximum number of funnels.
+    package func funnels(busiestSince hour: UInt32, limit: Int) -> Funnels {
+        var funnels = Funnels()
+        for rows in self.rowsByDelivery {
+            // A delivery and an in-app message may have the same id.
+            var delivery: LedgerFunnel?
+            var message: LedgerFunnel?
+            for row in rows {
+                guard case .accepted(let kinds) = row.key.outcome.meaning else { continue }
+                let facts = LedgerSubject.facts(of: row.key.facts)
+                let isIOS = facts.platform == .ios
+                if facts.product == .firebase {
+                    message = message ?? LedgerFunnel(row.key, isInApp: true)
+                    message?.add(row, kinds, isIOS: isIOS, since: hour)
+                } else {
+                    delivery = delivery ?? LedgerFunnel(row.key, isInApp: false)
+                    delivery?.add(row, kinds, isIOS: isIOS, since: hour)
+                }
+            }
+            for funnel in [delivery, message] {
+                if let funnel { funnels.add(funnel, limit: limit) }
+            }
+        }
+        return funnels
+    }
+}
+
+extension Ledger.Funnels {
+    fileprivate mutating func add(_ funnel: LedgerFunnel, limit: Int) {
+        self.count += 1
+        if self.busiest.count >= limit, let last = self.busiest.last, !funnel.precedes(last) {
+            return
+        }
+        let place = self.busiest.firstIndex { funnel.precedes($0) } ?? self.busiest.endIndex
+        self.busiest.insert(funnel, at: place)
+        if self.busiest.count > limit { self.busiest.removeLast() }
+    }
+}

@@ -1,0 +1,100 @@
+
+/// What the document shows of the ledger, and when the ledger may be read again.
+///
+/// A reading holds the journal's queue for a reference alone, but the next commit copies the table
+/// because of it: COST. So the ledger is read only when somebody asks, and then not for another
+/// second for each 10,000 rows: of a full table of 100,000 every 10 s. To look for what is wrong
+/// with deliveries takes ten times longer than to add up their funnels, and happens no more often
+/// than every 10 s.
+struct LedgerReading {
+    /// The funnels of the busiest deliveries, as they were read last.
+    private(set) var deliveries = Statistics.Deliveries()
+    /// What is wrong with deliveries, as it was read last.
+    private(set) var quality: [Statistics.Trouble] = []
+    private var isUnderWay = false
+    /// Seconds until the ledger may be read again.
+    private var pause = 0
+    /// Seconds until it may be read for `quality`.
+    private var qualityPause = 0
+
+    /// What is to be read.
+    enum Part { case deliveries, deliveriesAndQuality }
+
+    /// The rows of the ledger that pay for a second without a reading.
+    private static let rowsPerSecond = 10_000
+    private static let minQualityPause = 10
+
+    /// What whoever asks now has to read before calling `end`; nil: nothing, and no `end`.
+    mutating func begin() -> Part? {
+        guard !self.isUnderWay, self.pause == 0 else { return nil }
+        self.isUnderWay = true
+        return self.qualityPause == 0 ? .deliveriesAndQuality : .deliveries
+    }
+
+    /// Takes what was read of a ledger with so many rows.
+    ///
+    /// - Parameter quality: nil if it was not read.
+    mutating func end(
+        _ deliveries: Statistics.Deliveries, quality: [Statistics.Trouble]?, rows: Int
+    ) {
+        self.isUnderWay = false
+        self.pause = max(1, rows / Self.rowsPerSecond)
+        self.deliveries = deliveries
+        guard let quality else { return }
+        self.quality = quality
+        self.qualityPause = max(Self.minQualityPause, self.pause)
+    }
+
+    /// Counts a second that has passed.
+    mutating func passSecond() {
+        self.pause = max(0, self.pause - 1)
+        self.qualityPause = max(0, self.qualityPause - 1)
+    }
+}
+
+extension Statistics.Deliveries {
+    private static let maxBusiest = 10
+    private static let busyHours: UInt32 = 24
+
+    /// The ten busiest deliveries of the last 24 hours.
+    ///
+    /// - Parameter time: now, in seconds since 1970.
+    init(_ ledger: Ledger, time: Double) {
+        let hour = UInt32(clamping: Int64(time / 3600))
+        let funnels = ledger.funnels(
+            busiestSince: hour - min(hour, Self.busyHours), limit: Self.maxBusiest)
+        self.init(count: funnels.count, busiest: funnels.busiest.map(Statistics.Funnel.init))
+    }
+}
+
+extension [Statistics.Trouble] {
+    private static let maxCount = 10
+
+    /// What is wrong with deliveries. Sentences may show what a client sent, so it has none.
+    init(_ ledger: Ledger) {
+        self = ledger.troubles(limit: Self.maxCount).map(Statistics.Trouble.init)
+    }
+}
+
+extension Statistics.Trouble {
+    fileprivate init(_ trouble: DeliveryTrouble) {
+        self.init(
+            tenant: trouble.tenant, deliveryId: trouble.delivery, code: trouble.code,
+            events: Int(clamping: trouble.events))
+    }
+}
+
+extension Statistics.Funnel {
+    fileprivate init(_ funnel: LedgerFunnel) {
+        self.init(
+            tenant: funnel.tenant, deliveryId: funnel.delivery, isInApp: funnel.isInApp,
+            impressions: Int(clamping: funnel.impressions.other),
+            impressionsIos: Int(clamping: funnel.impressions.ios),
+            clicks: Int(clamping: funnel.clicks.other),
+            clicksIos: Int(clamping: funnel.clicks.ios),
+            opens: Int(clamping: funnel.opens.other), opensIos: Int(clamping: funnel.opens.ios),
+            dismissals: Int(clamping: funnel.dismissals.sum),
+            displayErrors: Int(clamping: funnel.displayErrors.sum),
+            clickRatio: funnel.clickRatio, openRatio: funnel.openRatio)
+    }
+}

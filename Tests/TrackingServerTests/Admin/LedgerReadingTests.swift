@@ -1,0 +1,83 @@
+// When the statistics read the ledger: for whom, how often, and what they do while the journal hangs.
+internal import Synchronization
+internal import Telemetry
+internal import Testing
+
+@testable internal import AdminServer
+@testable internal import TrackingServer
+
+struct LedgerReadingTests {
+    /// A journal that counts who asks it for the ledger.
+    private final class Source: Sendable {
+        private let count = Mutex(0)
+        var readings: Int { self.count.withLock { $0 } }
+
+        func ledger() -> Ledger {
+            self.count.withLock { $0 += 1 }
+            return Ledger()
+        }
+    }
+
+    private func service(_ ledger: @escaping @Sendable () async -> Ledger) -> StatisticsService {
+        StatisticsService(
+            version: "1.2.3", historySeconds: 10, registry: ServerMetrics().registry,
+            obstacles: { [] }, sinks: NoSinks(), rejections: RejectionLog(maxRows: 10),
+            ledger: ledger)
+    }
+
+    @Test(
+        "a table is read again after a second for each 10,000 rows, its quality after 10 at least",
+        arguments: [
+            (0, 1, 10), (19_999, 1, 10), (20_000, 2, 10), (100_000, 10, 10), (120_000, 12, 12),
+        ])
+    func pauses(_ row: (rows: Int, seconds: Int, qualitySeconds: Int)) {
+        var reading = LedgerReading()
+        #expect(reading.begin() == .deliveriesAndQuality)
+        // Another one asks meanwhile, and much later too.
+        #expect(reading.begin() == nil)
+        for _ in 0..<100 { reading.passSecond() }
+        #expect(reading.begin() == nil)
+        reading.end(.init(count: 1), quality: [], rows: row.rows)
+        for second in 1...12 {
+            reading.passSecond()
+            let isDue = second % row.seconds == 0
+            let part: LedgerReading.Part? =
+                second >= row.qualitySeconds ? .deliveriesAndQuality : isDue ? .deliveries : nil
+            #expect(reading.begin() == part, "after \(second) s")
+            if part == .deliveriesAndQuality { break }
+            if isDue { reading.end(.init(count: 1), quality: nil, rows: row.rows) }
+        }
+    }
+
+    @Test("the ledger is read when somebody asks, and once a second however many do")
+    func readings() async throws {
+        let source = Source()
+        let service = self.service { source.ledger() }
+        for _ in 0..<20 { service.read(elapsed: .seconds(1)) }
+        #expect(source.readings == 0)
+        for count in 1...3 {
+            for _ in 0..<5 { _ = try await service.document() }
+            #expect(source.readings == count)
+            service.read(elapsed: .seconds(1))
+        }
+    }
+
+    @Test("while the journal hangs, one who asks waits for it, and the others are answered")
+    func hanging() async throws {
+        let (asked, asking) = AsyncStream.makeStream(of: Void.self)
+        let (released, release) = AsyncStream.makeStream(of: Void.self)
+        let service = self.service {
+            asking.finish()
+            for await _ in released {}
+            return Ledger()
+        }
+        async let first = service.document()
+        for await _ in asked {}
+        for _ in 0..<3 {
+            _ = try await service.document()
+            service.read(elapsed: .seconds(1))
+        }
+        release.finish()
+        #expect(try await !first.isEmpty)
+    }
+}
