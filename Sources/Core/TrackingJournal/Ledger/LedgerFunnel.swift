@@ -1,4 +1,3 @@
-
 /// The funnel of a delivery as the ledger counts it: the hits of its accepted events, by kind. iOS
 /// is separate, because it does not report every impression (D16, D20).
 package struct LedgerFunnel: Sendable {
