@@ -4,6 +4,7 @@ internal import SwiftProtobuf
 internal import Testing
 
 @testable internal import sightline
+internal import TrackingRules
 
 struct BenchEventsTests {
     private static func events(_ mix: BenchPlan.Mix) throws -> BenchEvents {

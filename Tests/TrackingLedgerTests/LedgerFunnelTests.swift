@@ -1,6 +1,9 @@
 // The funnels of the busiest deliveries, as the admin page shows them.
 internal import TestSupport
 internal import Testing
+@testable internal import TrackingJournal
+internal import TrackingRules
+internal import WireFormat
 
 struct LedgerFunnelTests {
     private static let hour: UInt32 = 500_000

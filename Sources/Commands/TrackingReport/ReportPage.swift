@@ -1,3 +1,4 @@
+internal import DeliveryDiagnosis
 internal import Mustache
 
 /// A report as a single HTML file: no scripts, no external resources, light and dark themes.

@@ -1,4 +1,4 @@
-package import Delivery
+internal import Delivery
 package import Logging
 package import Operations
 package import ServiceLifecycle

@@ -5,6 +5,7 @@ internal import Testing
 
 @testable internal import AdminServer
 @testable internal import TrackingServer
+internal import TrackingJournal
 
 struct LedgerReadingTests {
     /// A journal that counts who asks it for the ledger.

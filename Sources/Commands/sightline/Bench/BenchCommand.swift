@@ -3,6 +3,8 @@ internal import AdminServer
 internal import ArgumentParser
 internal import Foundation
 internal import SightlineClient
+internal import TrackingReport
+internal import TrackingRules
 
 /// Loads a server with new events; prints its throughput and the latency of its acks.
 struct BenchCommand: AsyncParsableCommand {

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Histogram
 internal import SightlineProtos
 internal import Synchronization
+internal import TrackingReport
 
 /// The figures of a run, as they are printed.
 struct BenchFigures: Encodable {

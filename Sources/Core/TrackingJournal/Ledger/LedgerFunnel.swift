@@ -1,3 +1,5 @@
+internal import TrackingRules
+
 /// The funnel of a delivery as the ledger counts it: the hits of its accepted events, by kind. iOS
 /// is separate, because it does not report every impression (D16, D20).
 package struct LedgerFunnel: Sendable {
