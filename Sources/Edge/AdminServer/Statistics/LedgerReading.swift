@@ -4,10 +4,11 @@ internal import TrackingJournal
 /// What the document shows of the ledger, and when the ledger may be read again.
 ///
 /// A reading holds the journal's queue for a reference alone, but the next commit copies the table
-/// because of it, which takes the longer the more rows it has. So the ledger is read only when
-/// somebody asks, and then not for another second for each 10,000 rows: of a full table of 100,000
-/// every 10 s. To look for what is wrong with deliveries takes ten times longer than to add up
-/// their funnels, and happens no more often than every 10 s.
+/// because of it. With 100,000 rows, measured on a busy machine, that takes 1 to 8 ms if the commit
+/// changes counts, and mostly 4 to 18 ms if it adds a row. So the ledger is read only when somebody
+/// asks, and then not for another second for each 10,000 rows: a full table every 10 s. To add up
+/// the funnels of 100,000 rows took at most 0.12 s, off the journal's queue, and to look for what
+/// is wrong with deliveries 0.25 to 0.64 s, so that happens no more often than every 10 s.
 struct LedgerReading {
     /// The funnels of the busiest deliveries, as they were read last.
     private(set) var deliveries = Statistics.Deliveries()
