@@ -168,12 +168,12 @@ struct SightlineClientTests {
         let server = ScriptedServer([.silence])
         try await server.run { address in
             try await RunningClient.with(address) {
-                $0.answerTimeout = .milliseconds(10)
+                // Long enough for the second server to answer on a busy machine.
+                $0.answerTimeout = .seconds(1)
             } _: { client in
                 let tickets = try await client.send(0..<1)
                 #expect(try await tickets[0].verdict == .accepted)
-                // On a busy machine a server that answers may be given up as well.
-                #expect(client.statistics.streamCount >= 2)
+                #expect(client.statistics.streamCount == 2)
             }
         }
     }
