@@ -59,8 +59,7 @@ enum SourceRules {
         var description: String { "\(self.path):\(self.line): \(self.problem)" }
     }
 
-    /// The nine folders below Sources, each with those that its modules may import from. SwiftPM
-    /// proves that every import is declared in Package.swift; this says which way it may point.
+    /// The nine folders below Sources, each with those that its modules may import from.
     static let below: [String: Set<String>] = [
         "Commands": ["Client", "Tools", "Server", "Edge", "Sinks", "Delivery", "Core", "Base"],
         "Tools": ["Client", "Base"],
