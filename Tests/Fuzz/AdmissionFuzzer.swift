@@ -143,10 +143,17 @@ private struct AdmissionFuzzer {
         require(refusals.isEmpty && claims.isEmpty, "verdicts of events that do not exist")
     }
 
-    /// Whether a stored event is the one that was sent; behind a raw payload's are its ids.
-    private static func isStored(_ stored: Bytes, of sent: Bytes) -> Bool {
-        guard stored.starts(with: sent), let view = try? EventView(sent) else { return false }
-        return view.hasRawPayload ? stored.count > sent.count : stored.count == sent.count
+    /// Whether a stored event is the one that was sent; behind a raw payload's are its ids. Its index
+    /// leads to what parsing it anew finds.
+    private static func isStored(_ stored: JournalEvent, of sent: Bytes) -> Bool {
+        guard stored.bytes.starts(with: sent), let view = try? EventView(sent),
+            let again = try? JournalEvent(
+                parsing: stored.bytes, key: stored.key, kinds: stored.kinds,
+                warnings: stored.warnings)
+        else { return false }
+        return again.index == stored.index && again.product == stored.product
+            && again.platform == stored.platform
+            && (view.hasRawPayload) == (stored.bytes.count > sent.count)
     }
 
     /// The accepted events are encoded for the journal byte for byte, with all their hits.
@@ -171,7 +178,7 @@ private struct AdmissionFuzzer {
                     require(
                         hit.kind.rawValue == kind && hit.key == claim.key
                             && hit.warnings == claim.warnings
-                            && Self.isStored(hit.event, of: reader.events[Int(claim.index)]),
+                            && Self.isStored(hit.entry, of: reader.events[Int(claim.index)]),
                         "the journal has another hit")
                 }
             } catch {

@@ -20,6 +20,7 @@ private func check(_ payload: Bytes) {
         try HitBlock.forEachHit(in: payload) { hit in
             hits += 1
             require(isWithin(hit.event, payload), "an event lies outside of the payload")
+            checkParts(hit.entry)
             require(hit.id.count == 16, "a hit id of \(hit.id.count) bytes")
             checkAlone(hit)
         }
@@ -50,32 +51,59 @@ private func isWithin(_ slice: Bytes, _ payload: Bytes) -> Bool {
     return start >= first && start + slice.count <= first + payload.count
 }
 
-/// Encodes a hit alone, like a dead letter, and decodes it again.
+/// Whatever an index says, its parts are inside the event; so are those of the event without its
+/// subject, of which nothing is left then.
+private func checkParts(_ event: JournalEvent) {
+    for part in event.parts {
+        require(part.isEmpty || isWithin(part, event.bytes), "a part lies outside of its event")
+    }
+    // What is no event cannot be masked, and is not delivered.
+    try? event.withoutSubject { masked in
+        require(masked.subjectID.isEmpty, "a subject is left")
+        for (part, before) in zip(masked.parts, event.parts) {
+            require(part.isEmpty || isWithin(part, masked.bytes), "a part has left its event")
+            require(part.isEmpty || part.elementsEqual(before), "a part has become another one")
+        }
+    }
+}
+
+extension JournalEvent {
+    /// All that its index leads to.
+    fileprivate var parts: [Bytes] {
+        [
+            self.appID, self.deliveryID, self.broadlogID, self.subjectID, self.action,
+            self.campaignName,
+        ]
+    }
+}
+
+/// Encodes a hit alone, like a replayed row, and decodes it again.
 private func checkAlone(_ hit: Hit) {
     guard
         let trace = TraceContext(
             traceparent: hit.origin.traceparent, tracestate: hit.origin.tracestate)
     else { return }
     let tenant = String(decoding: hit.origin.tenant, as: UTF8.self)
+    let kinds = hit.entry.kinds.kinds
     let alone = HitBlock.payload(
-        key: hit.key, kind: hit.kind, product: hit.product, warnings: hit.warnings,
-        receiveTime: hit.origin.receiveTime, tenant: tenant, trace: trace, event: hit.event)
+        of: hit.entry, receiveTime: hit.origin.receiveTime, tenant: tenant, trace: trace)
     alone.withUnsafeBytes { payload in
         var found = 0
         do {
             try HitBlock.forEachHit(in: payload) { again in
-                found += 1
                 require(
-                    again.id == hit.id && again.kind == hit.kind
-                        && again.product == hit.product && again.warnings == hit.warnings
+                    again.key == hit.key && again.kind == kinds[found]
+                        && again.product == hit.product && again.platform == hit.platform
+                        && again.warnings == hit.warnings
                         && again.origin.receiveTime == hit.origin.receiveTime
                         && again.event.elementsEqual(hit.event)
-                        && again.campaignAction == hit.campaignAction,
+                        && again.entry.index == hit.entry.index,
                     "a hit comes back as another one")
+                found += 1
             }
         } catch {
             fatalError("a hit that was written alone cannot be read: \(error)")
         }
-        require(found == 1, "a hit alone comes back \(found) times")
+        require(found == kinds.count, "the hits of an event come back \(found) times")
     }
 }

@@ -73,14 +73,18 @@ private struct RawPayloadFuzzer {
             require(
                 event.deliveryID.isSafeID && event.broadlogID.isSafeID, "an unsafe id is accepted")
             // Behind an event whose payload is raw and empty.
-            let event = (ids: event, bytes: [0x52, 2, 0x3a, 0] + event.rawIDs)
-            event.bytes.withUnsafeBytes { stored in
+            let (head, ids) = ([0x52, 2, 0x3a, 0] as [UInt8], RawIDs(event))
+            (head + ids.field).withUnsafeBytes { stored in
                 do throws(WireError) {
-                    let view = try EventView(stored)
+                    let view = try JournalEvent(
+                        parsing: stored, key: HitKey(high: 0, low: 0), kinds: [], warnings: [])
                     require(
-                        view.deliveryID.elementsEqual(event.ids.deliveryID)
-                            && view.broadlogID.elementsEqual(event.ids.broadlogID),
+                        view.deliveryID.elementsEqual(event.deliveryID)
+                            && view.broadlogID.elementsEqual(event.broadlogID),
                         "other ids are stored")
+                    var index = EventIndex()
+                    require(ids.setPlaces(in: &index, behind: head.count), "too far behind")
+                    require(index == view.index, "the ids are said to be elsewhere")
                 } catch {
                     fatalError("the ids are no protobuf message: \(error)")
                 }

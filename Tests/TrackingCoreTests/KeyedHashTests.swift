@@ -68,11 +68,12 @@ struct KeyedHashTests {
         var changed = 0
         for _ in 0..<20_000 {
             let bytes = generator.event()
-            let replaced = bytes.withUnsafeBytes { event in
-                try? EventView.bytes(of: event, subject: [UInt8](subject.utf8))
+            let change = bytes.withUnsafeBytes { event in
+                try? SubjectChange(of: event, to: [UInt8](subject.utf8))
             }
+            let replaced = change?.bytes
             // A field may be broken inside where only whole fields are looked at.
-            guard bytes.withUnsafeBytes({ (try? EventView($0)) != nil }),
+            guard let index = Self.index(of: bytes), let change,
                 var expected = try? Sightline_V1_TrackingEvent(serializedBytes: bytes)
             else { continue }
             let actual = try Sightline_V1_TrackingEvent(serializedBytes: try #require(replaced))
@@ -81,8 +82,19 @@ struct KeyedHashTests {
             #expect(actual == expected, "\(bytes.hex)")
             let size = try #require(replaced?.count)
             #expect(size <= bytes.count + subject.utf8.count + 3)
+            // The index moves with its event: as if it had been made of the new bytes.
+            #expect(index.moved(by: change) == Self.index(of: change.bytes), "\(bytes.hex)")
         }
         #expect(changed > 1000)
+    }
+
+    /// The index of an event; nil if the bytes are none.
+    private static func index(of bytes: [UInt8]) -> EventIndex? {
+        bytes.withUnsafeBytes { bytes in
+            let event = try? JournalEvent(
+                parsing: bytes, key: HitKey(high: 0, low: 0), kinds: [], warnings: [])
+            return event?.index
+        }
     }
 
     @Test("an admission that hashes subjects lets no rule, key or kept event see the id")

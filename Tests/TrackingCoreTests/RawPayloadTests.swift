@@ -220,7 +220,8 @@ struct RawPayloadTests {
             let claim = try #require(admitted.claims.first)
             let sent = try event.bytes()
             try admitted.entries.withUnsafeBytes { entries in
-                let stored = HitBlock.event(at: claim.entryOffset, in: entries)
+                let entry = try #require(HitBlock.event(at: claim.entryOffset, in: entries))
+                let stored = entry.bytes
                 #expect(stored.starts(with: sent))
                 let proto = try Sightline_V1_TrackingEvent(serializedBytes: [UInt8](stored))
                 #expect(proto.push.raw.json == Data(json.utf8))
@@ -231,9 +232,8 @@ struct RawPayloadTests {
                 #expect(view.effectivePlatform == .android && view.product == .standard)
                 let key = "default".withBytes { view.keys(tenant: $0).fact }
                 #expect(key == claim.key)
-                let delivered = try DeliveryView(stored)
-                #expect(delivered.deliveryID.text == delivery)
-                #expect(delivered.broadlogID.text == message && !delivered.isIOS)
+                #expect(entry.deliveryID.text == delivery && entry.broadlogID.text == message)
+                #expect(entry.platform == .android && entry.product == .standard)
             }
         }
     }

@@ -68,7 +68,7 @@ struct ForgottenSubjectsTests {
     @Test("a batch that cannot be read is not delivered, as without anybody who was forgotten")
     func broken() async throws {
         let events = [TestEvents.full(id: 1), TestEvents.full(id: 2)]
-        let batch = HitBatch(try TestHits.requestWithBrokenEvent(events, broken: 0))
+        let batch = HitBatch(try TestHits.requestWithBrokenIndex(events, broken: 0))
         let shared = SharedSink(KeepingSink(), forgotten: Self.forgotten())
         guard case .undeliverable = await shared.deliver(batch) else {
             Issue.record("it was delivered")

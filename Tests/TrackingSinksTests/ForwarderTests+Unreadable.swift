@@ -46,13 +46,13 @@ extension ForwarderTests {
     }
 
     @Test(
-        "an event that is no protobuf becomes a dead letter, and stops no sink",
+        "an event whose index leads beyond it becomes a dead letter, and stops no sink",
         arguments: TestedSink.keeping)
-    func brokenEvent(_ tested: TestedSink) async throws {
+    func brokenIndex(_ tested: TestedSink) async throws {
         let sink = try await tested.open(self.directory)
         let journal = try await self.journal(sink.name)
         let events = (1...3).map { TestEvents.full(id: $0) }
-        await self.commit(try TestHits.requestWithBrokenEvent(events, broken: 1), to: journal)
+        await self.commit(try TestHits.requestWithBrokenIndex(events, broken: 1), to: journal)
         try await self.commit([TestEvents.full(id: 4)], to: journal)
         journal.finish()
         try await self.forwarder(journal, sink).run()

@@ -107,7 +107,8 @@ private struct Reference {
     }
 }
 
-/// Makes batches that the journal can hold, also of what admission would refuse.
+/// Makes batches that the journal can hold, also of what admission would refuse: an event that is
+/// none has an index that says nothing.
 struct BatchGenerator {
     private var events: EventGenerator
 
@@ -153,10 +154,14 @@ struct BatchGenerator {
         let warnings =
             self.events.dice.chance(50)
             ? 0 : UInt16.random(in: 0...(.max), using: &self.events.dice)
+        let key = HitKey(high: self.events.dice.next(), low: self.events.dice.next())
+        let product = self.events.dice.pick([Product.standard, .classic, .firebase])
+        let index =
+            (try? JournalEvent(parsing: event, key: key, kinds: [], warnings: []))?.index
+            ?? EventIndex()
         entries.appendEntry(
-            key: HitKey(high: self.events.dice.next(), low: self.events.dice.next()),
-            product: self.events.dice.pick([.standard, .classic, .firebase]),
-            kinds: HitKinds(rawValue: kinds), warnings: Warnings(rawValue: warnings), event: event)
+            key: key, facts: HitBlock.facts(product, nil), kinds: HitKinds(rawValue: kinds),
+            warnings: Warnings(rawValue: warnings), index: index, event: event)
     }
 
     /// Mostly today's time; also the bounds of Timestamp, and beyond them.

@@ -120,13 +120,13 @@ enum TestHits {
         return request
     }
 
-    /// A request of which one event has become bytes that are no protobuf.
-    static func requestWithBrokenEvent(
+    /// A request of which one event's index leads beyond the event.
+    static func requestWithBrokenIndex(
         _ events: [Sightline_V1_TrackingEvent], broken index: Int
     ) throws -> AdmittedRequest {
         let request = try self.request(events)
-        // The event's first tag, with the wire type 7.
-        request.entries[request.claims[index].entryOffset + 24] = 0xff
+        // The upper byte of the delivery's offset.
+        request.entries[request.claims[index].entryOffset + 39] = 0xff
         return request
     }
 

@@ -12,6 +12,33 @@ extension UnsafeRawBufferPointer {
         return self.elementsEqual(Bytes(start: literal.utf8Start, count: self.count))
     }
 
+    /// Whether the bytes equal others. For what runs for every event: `elementsEqual` takes 70
+    /// instructions for a byte.
+    package func equals(_ other: Bytes) -> Bool {
+        self.count == other.count && self.holds(other, at: 0)
+    }
+
+    /// Whether the bytes equal those of an array.
+    package func equals(_ other: [UInt8]) -> Bool { other.withUnsafeBytes { self.equals($0) } }
+
+    /// Whether `part` stands at `offset`, which must leave room for it. Compares eight bytes at a
+    /// time.
+    package func holds(_ part: Bytes, at offset: Int) -> Bool {
+        var index = 0
+        while index &+ 8 <= part.count {
+            guard
+                self.loadUnaligned(fromByteOffset: offset &+ index, as: UInt64.self)
+                    == part.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            else { return false }
+            index &+= 8
+        }
+        while index < part.count {
+            guard self[offset &+ index] == part[index] else { return false }
+            index &+= 1
+        }
+        return true
+    }
+
     /// Whether the bytes equal those of `literal`, ignoring the case of ASCII letters only (D46).
     package func equalsIgnoringCase(_ literal: StaticString) -> Bool {
         guard self.count == literal.utf8CodeUnitCount else { return false }

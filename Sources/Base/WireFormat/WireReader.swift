@@ -3,7 +3,7 @@
 // parsers refuse. A sink hands an event on as it came, and one that its receiver cannot read would
 // come again for ever.
 
-/// Why bytes are not a protobuf message. All cases are handled alike; the reason serves diagnosis.
+/// Why bytes are not a protobuf message, or not one that is taken. All cases are handled alike; the reason serves diagnosis.
 package enum WireError: Error, Equatable {
     /// The bytes end inside a field.
     case truncated
@@ -13,6 +13,9 @@ package enum WireError: Error, Equatable {
     case invalidUTF8
     /// Messages or groups are nested deeper than 96 levels, counting the outermost message.
     case tooDeep
+    /// The event, or a name in it, is larger than the journal's form can tell. No admission takes
+    /// such an event.
+    case tooLarge
 }
 
 /// A cursor over the bytes of one message.

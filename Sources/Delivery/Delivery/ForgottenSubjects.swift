@@ -38,13 +38,9 @@ package final class ForgottenSubjects: Sendable {
         self.count.store(count, ordering: .releasing)
     }
 
-    /// Whether an event is of a subject that was forgotten.
-    ///
-    /// - Throws: `WireError` if the bytes are not a TrackingEvent.
-    package func contains(subjectOf event: Bytes, tenant: Bytes) throws(WireError) -> Bool {
-        if self.isEmpty { return false }
-        let id = try EventView(event).subjectID
-        if id.isEmpty { return false }
+    /// Whether a tenant's subject was forgotten; an empty id is nobody's.
+    package func contains(_ id: Bytes, tenant: Bytes) -> Bool {
+        if id.isEmpty || self.isEmpty { return false }
         let hash = self.hash(tenant: tenant, subject: id)
         return self.hashes.withLock { $0.contains(hash) }
     }
@@ -59,7 +55,7 @@ extension HitBatch {
         var isConcerned = false
         try self.forEachEvent { event, origin in
             guard !isConcerned else { return }
-            isConcerned = try forgotten.contains(subjectOf: event.bytes, tenant: origin.tenant)
+            isConcerned = forgotten.contains(event.subjectID, tenant: origin.tenant)
         }
         guard isConcerned else { return self }
         var payload: [UInt8] = []
@@ -69,12 +65,7 @@ extension HitBatch {
             let start = payload.count
             _ = try HitBlock.append(
                 to: &payload, from: bytes,
-                replaced: { event, origin in
-                    guard
-                        try forgotten.contains(subjectOf: event.bytes, tenant: origin.tenant)
-                    else { return nil }
-                    return try EventView.bytes(of: event.bytes, subject: [])
-                })
+                masked: { forgotten.contains($0.subjectID, tenant: $1.tenant) })
             groups.append(
                 Group(
                     sequence: group.sequence, positions: group.positions,
@@ -89,13 +80,13 @@ extension HitBatch {
 extension Hit {
     /// Calls `body` with the hit, without its subject if that was forgotten.
     ///
-    /// - Throws: `WireError` if its event cannot be parsed, or errors of `body`.
-    func withMask(_ forgotten: ForgottenSubjects, _ body: (Hit) throws -> Void) throws {
-        guard try forgotten.contains(subjectOf: self.event, tenant: self.origin.tenant) else {
-            return try body(self)
+    /// - Throws: `WireError` if a masked event's bytes are not fields.
+    func withMask(_ forgotten: ForgottenSubjects, _ body: (Hit) -> Void) throws {
+        guard forgotten.contains(self.subjectID, tenant: self.origin.tenant) else {
+            return body(self)
         }
-        try EventView.bytes(of: self.event, subject: []).withUnsafeBytes { event in
-            try body(self.replacing(event: event))
+        try self.entry.withoutSubject { event in
+            body(Hit(entry: event, kind: self.kind, origin: self.origin))
         }
     }
 }

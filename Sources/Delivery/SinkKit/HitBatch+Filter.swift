@@ -5,7 +5,7 @@ extension HitBatch {
     /// The batch with the hits that pass a filter alone. It has the same groups, some of which may
     /// be empty.
     ///
-    /// - Throws: `DamagedPayload`, or `WireError`.
+    /// - Throws: `DamagedPayload`.
     package func filtered(by filter: HitFilter) throws -> HitBatch {
         var payload: [UInt8] = []
         payload.reserveCapacity(self.payload.count)
@@ -14,9 +14,8 @@ extension HitBatch {
         var (events, hits) = (0, 0)
         try self.forEachGroup { group, bytes in
             let (firstHit, start) = (hits, payload.count)
-            let passed = try HitBlock.append(to: &payload, from: bytes) {
-                try filter.kinds(of: $0, $1)
-            }
+            let passed = try HitBlock.append(
+                to: &payload, from: bytes, wanted: { filter.kinds(of: $0, $1) })
             events += passed.events
             hits += passed.hits
             groups.append(
@@ -32,12 +31,12 @@ extension HitBatch {
     /// Where the hits that pass a filter are in this batch, in order: the first of them is the
     /// first of the filtered batch.
     ///
-    /// - Throws: `DamagedPayload`, or `WireError`.
+    /// - Throws: `DamagedPayload`.
     package func positions(passing filter: HitFilter) throws -> [Int] {
         var positions: [Int] = []
         var position = 0
         try self.forEachEvent { event, origin in
-            let wanted = try filter.kinds(of: event, origin)
+            let wanted = filter.kinds(of: event, origin)
             for kind in event.kinds.kinds {
                 if wanted.contains(HitKinds(kind)) { positions.append(position) }
                 position += 1

@@ -51,8 +51,6 @@ package struct HitFilter: Sendable, Equatable {
         let only: [Value]
         let not: [Value]
 
-        var isEmpty: Bool { self.only.isEmpty && self.not.isEmpty }
-
         func takes(_ equals: (Value) -> Bool) -> Bool {
             (self.only.isEmpty || self.only.contains(where: equals))
                 && !self.not.contains(where: equals)
@@ -86,23 +84,14 @@ package struct HitFilter: Sendable, Equatable {
         }
     }
 
-    /// Whether an event's own bytes have to be read.
-    private var readsEvents: Bool {
-        !self.apps.isEmpty || !self.deliveries.isEmpty || !self.platforms.isEmpty
-    }
-
     /// The kinds of an event's hits that pass.
-    ///
-    /// - Throws: `WireError` if the event has to be read, and is no protobuf message.
-    func kinds(of event: JournalEvent, _ origin: Hit.Origin) throws(WireError) -> HitKinds {
+    func kinds(of event: JournalEvent, _ origin: Hit.Origin) -> HitKinds {
         let wanted = self.kinds[Int(event.product.rawValue)].intersection(event.kinds)
         if wanted.isEmpty { return [] }
-        guard self.tenants.takes({ origin.tenant.elementsEqual($0) }) else { return [] }
-        guard self.readsEvents else { return wanted }
-        let view = try EventView(event.bytes)
-        guard self.apps.takes({ view.appID.elementsEqual($0) }),
-            self.deliveries.takes({ view.deliveryID.elementsEqual($0) }),
-            self.platforms.takes(view.effectivePlatform)
+        guard self.tenants.takes({ origin.tenant.equals($0) }),
+            self.apps.takes({ event.appID.equals($0) }),
+            self.deliveries.takes({ event.deliveryID.equals($0) }),
+            self.platforms.takes(event.platform)
         else { return [] }
         return wanted
     }

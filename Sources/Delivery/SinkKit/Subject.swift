@@ -14,12 +14,9 @@ package struct Subject: Sendable, Equatable {
     /// Creates a subject of a tenant.
     package init(tenant: String, ids: [String]) { (self.tenant, self.ids) = (tenant, ids) }
 
-    /// Whether an event is of this subject.
-    ///
-    /// - Throws: `WireError` if the bytes are not a TrackingEvent.
-    package func isOf(_ event: Bytes) throws(WireError) -> Bool {
-        let id = try EventView(event).subjectID
-        return !id.isEmpty && self.ids.contains { $0.utf8.elementsEqual(id) }
+    /// Whether it is the subject with this id; an empty one is nobody's.
+    package func has(_ id: Bytes) -> Bool {
+        !id.isEmpty && self.ids.contains { $0.utf8.elementsEqual(id) }
     }
 
     /// Whether one of the ids stands somewhere in these bytes.

@@ -17,23 +17,20 @@ struct AdaptedSink: Sink {
         } catch {
             return SinkAnswer(failure: error)
         }
-        if batch.hits.isEmpty { return SinkAnswer(rejected: batch.rejected) }
+        if batch.hits.isEmpty { return .delivered }
         let result = await self.sink.deliver(
             SinkBatch(journalID: hits.journal, hits: batch.hits))
         switch result {
-        case .delivered: return SinkAnswer(rejected: batch.rejected)
+        case .delivered: return .delivered
         case .unavailable(let reason): return .unavailable(reason: reason)
         case .lost(let reason): return .lost(reason: reason)
         case .rejected(let reasons):
-            var rejected = batch.rejected
-            for (index, reason) in reasons {
-                guard batch.positions.indices.contains(index) else {
-                    return .unavailable(
-                        reason: "it rejected the hit \(index) of \(batch.hits.count)")
-                }
-                rejected[batch.positions[index]] = reason
+            let unknown = reasons.keys.first { !batch.hits.indices.contains($0) }
+            if let unknown {
+                return .unavailable(
+                    reason: "it rejected the hit \(unknown) of \(batch.hits.count)")
             }
-            return SinkAnswer(rejected: rejected)
+            return SinkAnswer(rejected: reasons)
         }
     }
 }

@@ -36,13 +36,9 @@ public struct SinkHit: Sendable, Equatable {
     public let index: Int
 }
 
-/// A batch in the form of the public seam, and where its hits stand.
+/// A batch in the form of the public seam.
 struct PublicBatch {
     private(set) var hits: [SinkHit] = []
-    /// The positions of the hits in the whole batch.
-    private(set) var positions: [Int] = []
-    /// Hits that have no record, with reasons by position.
-    private(set) var rejected: [Int: String] = [:]
 
     /// - Throws: `DamagedPayload` if the batch cannot be read.
     init(_ batch: HitBatch) throws {
@@ -54,33 +50,24 @@ struct PublicBatch {
                 group = groups.next()
             }
             guard let group else { return }
-            do throws(WireError) {
-                let size = try writer.prepare(hit)
-                var record: [UInt8] = []
-                record.reserveCapacity(size)
-                writer.append(hit, to: &record)
-                let event = try EventView(hit.event)
-                self.hits.append(
-                    SinkHit(
-                        hit, event, record: record, sequence: group.sequence,
-                        index: position - group.positions.lowerBound))
-                self.positions.append(position)
-            } catch {
-                self.rejected[position] = "no record: \(error)"
-            }
+            var record: [UInt8] = []
+            record.reserveCapacity(writer.prepare(hit))
+            writer.append(hit, to: &record)
+            self.hits.append(
+                SinkHit(
+                    hit, record: record, sequence: group.sequence,
+                    index: position - group.positions.lowerBound))
         }
     }
 }
 
 extension SinkHit {
-    fileprivate init(
-        _ hit: Hit, _ event: EventView, record: [UInt8], sequence: Int64, index: Int
-    ) {
+    fileprivate init(_ hit: Hit, record: [UInt8], sequence: Int64, index: Int) {
         self.id = hit.id
         self.kind = "\(hit.kind.name)"
         self.campaignAction = hit.campaignAction
-        self.deliveryID = event.deliveryID.text
-        self.broadlogID = event.broadlogID.text
+        self.deliveryID = hit.deliveryID.text
+        self.broadlogID = hit.broadlogID.text
         self.tenant = hit.origin.tenant.text
         self.receiveTime = hit.origin.receiveTime
         self.record = record

@@ -215,7 +215,7 @@ package struct Application: Sendable {
                 softPercent: configuration.bytesInFlightSoftPercent,
                 bufferedBytes: configuration.edge.bytesWaiting),
             quotas: quotas, metrics: metrics, rejections: rejections,
-            tap: VerdictTap(configuration.tap, limits: configuration.limits),
+            tap: VerdictTap(configuration.tap),
             quarantine: stores.quarantine, maxWaitingCalls: configuration.maxWaitingCalls)
     }
 

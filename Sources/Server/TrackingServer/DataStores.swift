@@ -52,7 +52,7 @@ struct DataStores {
         guard configuration.quarantine.isOn else { return nil }
         let file = try QuarantineFile(
             directory: configuration.dataDirectory, configuration.quarantine, version: version,
-            limits: configuration.limits, forgotten: forgotten, logger: logger)
+            forgotten: forgotten, logger: logger)
         return Quarantine(file, configuration.quarantine, logger: logger)
     }
 

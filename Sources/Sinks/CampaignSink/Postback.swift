@@ -12,14 +12,14 @@ enum Postback: Equatable {
     case refused(String)
 
     /// The postback of a hit.
-    init(_ hit: Hit, _ event: EventView) {
-        let (delivery, broadlog) = (event.deliveryID.text, event.broadlogID.text)
+    init(_ hit: Hit) {
+        let (delivery, broadlog) = (hit.deliveryID.text, hit.broadlogID.text)
         self =
             switch hit.product {
             case .standard:
                 Self.standard(
                     broadlog: broadlog, delivery: delivery, action: hit.campaignAction,
-                    subject: event.subjectID.text)
+                    subject: hit.subjectID.text)
             case .classic:
                 Self.classic(broadlog: broadlog, delivery: delivery, tag: hit.campaignAction)
             case .firebase: .nothing

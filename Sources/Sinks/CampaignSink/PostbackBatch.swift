@@ -30,27 +30,22 @@ struct PostbackBatch: Sendable {
         var ids: [[UInt8]] = []
         try hits.forEach { position, hit in
             ids.append(hit.id)
-            do {
-                let event = try EventView(hit.event)
-                switch Postback(hit, event) {
-                case .nothing: break
-                case .refused(let reason): refused[position] = reason
-                case .query(let query):
-                    let tenant = hit.origin.tenant.text
-                    guard let server = configuration.server(of: tenant, hit.product) else {
-                        refused[position] = configuration.absence(of: tenant, hit.product)
-                        return
-                    }
-                    requests.append(
-                        PostbackRequest(
-                            position: position, server: server,
-                            notification: .init(
-                                server: server, tenant: tenant, delivery: event.deliveryID.text,
-                                broadlog: event.broadlogID.text),
-                            query: query))
+            switch Postback(hit) {
+            case .nothing: break
+            case .refused(let reason): refused[position] = reason
+            case .query(let query):
+                let tenant = hit.origin.tenant.text
+                guard let server = configuration.server(of: tenant, hit.product) else {
+                    refused[position] = configuration.absence(of: tenant, hit.product)
+                    return
                 }
-            } catch {
-                refused[position] = "its event cannot be read: \(error)"
+                requests.append(
+                    PostbackRequest(
+                        position: position, server: server,
+                        notification: .init(
+                            server: server, tenant: tenant, delivery: hit.deliveryID.text,
+                            broadlog: hit.broadlogID.text),
+                        query: query))
             }
         }
         self.journal = hits.journal

@@ -39,32 +39,20 @@ struct RecordBatchWriter {
 
     /// Why a hit can be in no message; nil if it can.
     mutating func refusal(of hit: Hit) -> String? {
-        switch self.size(of: hit) {
-        case .success: nil
-        case .failure(let failure): failure.description
-        }
+        self.refusal(ofRecord: self.writer.prepare(hit))
     }
 
-    private mutating func size(of hit: Hit) -> Result<Int, BackendFailure> {
-        do throws(WireError) {
-            let size = try self.writer.prepare(hit)
-            if size + Self.overhead <= self.maxBytes { return .success(size) }
-            return .failure(
-                BackendFailure("\(size) bytes, and a message may have \(self.maxBytes)"))
-        } catch {
-            return .failure(BackendFailure("no record: \(error)"))
-        }
+    private func refusal(ofRecord size: Int) -> String? {
+        size + Self.overhead <= self.maxBytes
+            ? nil : "\(size) bytes, and a message may have \(self.maxBytes)"
     }
 
     /// Appends a hit.
     ///
     /// - Returns: why the hit can be in no message; nil if it is in one.
     mutating func append(_ hit: Hit, at position: HitPosition) -> String? {
-        let size: Int
-        switch self.size(of: hit) {
-        case .success(let bytes): size = bytes
-        case .failure(let failure): return failure.description
-        }
+        let size = self.writer.prepare(hit)
+        if let refusal = self.refusal(ofRecord: size) { return refusal }
         if self.records.count + self.parts.count + size + Self.overhead > self.maxBytes {
             self.finish()
         }

@@ -13,7 +13,7 @@ struct KafkaMessages {
     private var record: [UInt8] = []
     /// What the hits of a request share, and those of an event, written once for all of them.
     private var request: SharedHeaders?
-    private var event: (view: EventView, subject: [UInt8])?
+    private var event: (bytes: UnsafeRawPointer?, subject: [UInt8])?
 
     private struct SharedHeaders {
         let origin: Hit.Origin
@@ -34,16 +34,16 @@ struct KafkaMessages {
     /// Calls `body` with a hit's key, value and headers. The headers are `body`'s to destroy or to
     /// hand on; the bytes are valid until it returns.
     ///
-    /// - Throws: what a hit throws that has no record.
+    /// - Throws: `KafkaFailure` if the library has no room for headers.
     mutating func withMessage<Value>(
         of hit: Hit, _ body: (_ key: Bytes, _ value: Bytes, _ headers: OpaquePointer) -> Value
     ) throws -> Value {
-        let (event, subject) = try self.event(of: hit)
+        let subject = self.subject(of: hit)
         let request = self.request(of: hit)
         self.hitID.clear()
         self.hitID.append(hitID: hit)
         self.record.removeAll(keepingCapacity: true)
-        _ = try self.writer.prepare(hit)
+        _ = self.writer.prepare(hit)
         self.writer.append(hit, to: &self.record)
         guard let headers = rd_kafka_headers_new(9) else {
             throw KafkaFailure("librdkafka has no room for headers")
@@ -59,19 +59,20 @@ struct KafkaMessages {
         Self.add("ce-type", Self.types[Int(hit.kind.rawValue)], to: headers)
         Self.add("ce-subject", subject, to: headers)
         Self.add("ce-time", request.time, to: headers)
-        let hasNotification = self.keyKind == .notification && !event.broadlogID.isEmpty
+        let broadlogID = hit.broadlogID
+        let hasNotification = self.keyKind == .notification && !broadlogID.isEmpty
         return self.record.withUnsafeBytes { value in
-            if hasNotification { return body(event.broadlogID, value, headers) }
+            if hasNotification { return body(broadlogID, value, headers) }
             return self.hitID.bytes.withUnsafeBytes { body($0, value, headers) }
         }
     }
 
-    private mutating func event(of hit: Hit) throws -> (view: EventView, subject: [UInt8]) {
-        if let event, event.view.bytes.baseAddress == hit.event.baseAddress { return event }
-        let view = try EventView(hit.event)
-        let event = (view, Self.bytes { $0.append(value: view.deliveryID) })
-        self.event = event
-        return event
+    private mutating func subject(of hit: Hit) -> [UInt8] {
+        let place = UnsafeRawPointer(hit.event.baseAddress)
+        if let event, event.bytes == place { return event.subject }
+        let subject = Self.bytes { $0.append(value: hit.deliveryID) }
+        self.event = (place, subject)
+        return subject
     }
 
     private mutating func request(of hit: Hit) -> SharedHeaders {

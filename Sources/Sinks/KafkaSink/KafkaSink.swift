@@ -178,14 +178,8 @@ package final class KafkaSink: Sink, @unchecked Sendable {
         _ hit: Hit, _ position: Int, over producer: KafkaProducer
     ) throws -> Sent {
         let tag = self.delivery?.tag(of: position) ?? 0
-        let error: rd_kafka_resp_err_t?
-        do {
-            error = try self.messages.withMessage(of: hit) { key, value, headers in
-                producer.produce(hit, key: key, value: value, headers: headers, tag: tag)
-            }
-        } catch let error where !(error is KafkaFailure) {
-            self.delivery?.refuse(position, "no record: \(error)")
-            return .done
+        let error = try self.messages.withMessage(of: hit) { key, value, headers in
+            producer.produce(hit, key: key, value: value, headers: headers, tag: tag)
         }
         guard let error else {
             self.delivery?.waitForTopic()

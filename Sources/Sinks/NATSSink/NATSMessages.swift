@@ -10,8 +10,6 @@ struct NATSMessages {
     private var hitID = MessageText()
     private var subject = MessageText()
     private var header = MessageText()
-    /// An event's hits follow each other: it is read once for all of them.
-    private var event: EventView?
 
     /// Messages whose subjects begin with `prefix`.
     init(prefix: String) { self.prefix = prefix }
@@ -25,13 +23,12 @@ struct NATSMessages {
 
     /// Makes the message of a hit; it is the caller's to destroy or to hand on.
     ///
-    /// - Throws: `NATSError`, or what a hit throws that has no record.
+    /// - Throws: `NATSError`.
     mutating func message(_ hit: Hit) throws -> OpaquePointer {
-        let event = try self.view(of: hit)
         self.hitID.clear()
         self.hitID.append(hitID: hit)
-        self.writeSubject(hit, event)
-        let record = try hit.recordBytes()
+        self.writeSubject(hit)
+        let record = hit.recordBytes()
         var message: OpaquePointer?
         let status = self.subject.withCString { subject in
             record.withUnsafeBytes { record in
@@ -44,7 +41,7 @@ struct NATSMessages {
         try NATSError.check("natsMsg_Create", status)
         guard let message else { throw NATSError("natsMsg_Create: no message") }
         do {
-            try self.setHeaders(of: message, hit, event)
+            try self.setHeaders(of: message, hit)
         } catch {
             natsMsg_Destroy(message)
             throw error
@@ -52,34 +49,20 @@ struct NATSMessages {
         return message
     }
 
-    private mutating func view(of hit: Hit) throws -> EventView {
-        if let event = self.event, event.bytes.baseAddress == hit.event.baseAddress {
-            return event
-        }
-        let event = try EventView(hit.event)
-        self.event = event
-        return event
-    }
-
-    /// Drops the cached event, which points into the batch.
-    mutating func endBatch() { self.event = nil }
-
-    private mutating func writeSubject(_ hit: Hit, _ event: EventView) {
+    private mutating func writeSubject(_ hit: Hit) {
         self.subject.clear()
         self.subject.append(self.prefix)
         self.subject.append(".")
         self.subject.append(token: hit.origin.tenant)
         self.subject.append(".")
-        self.subject.append(token: event.appID)
+        self.subject.append(token: hit.appID)
         self.subject.append(".")
         self.subject.append(hit.kind.name)
         self.subject.append(".")
         self.subject.append(hit.campaignAction)
     }
 
-    private mutating func setHeaders(
-        of message: OpaquePointer, _ hit: Hit, _ event: EventView
-    ) throws {
+    private mutating func setHeaders(of message: OpaquePointer, _ hit: Hit) throws {
         try self.set("traceparent", of: message) { $0.append(value: hit.origin.traceparent) }
         if !hit.origin.tracestate.isEmpty {
             try self.set("tracestate", of: message) { $0.append(value: hit.origin.tracestate) }
@@ -98,7 +81,7 @@ struct NATSMessages {
             text.append("sightline.v1.hit.")
             text.append(hit.kind.name)
         }
-        try self.set("ce-subject", of: message) { $0.append(value: event.deliveryID) }
+        try self.set("ce-subject", of: message) { $0.append(value: hit.deliveryID) }
         try self.set("ce-time", of: message) { $0.append(time: hit.origin.receiveTime) }
     }
 

@@ -72,9 +72,8 @@ package final class NATSSink: Sink, @unchecked Sendable {
                 self.keptPlace.withLock { $0 = nil }
                 return .lost(reason: loss)
             }
-            // Parse it all first: nothing is published of a batch that becomes dead letters.
+            // Read it all first: nothing is published of a batch that becomes dead letters.
             try hits.forEachEvent { _, _ in }
-            defer { self.messages.endBatch() }
             connection.acks.begin()
             let sent = Result { try self.send(hits, over: connection) }
             guard connection.acks.wait(downTo: 0, seconds: self.longestSilence) else {
@@ -146,13 +145,7 @@ package final class NATSSink: Sink, @unchecked Sendable {
                 underWay = limit / 2
             }
             if acks.hasFailed { return }
-            let message: OpaquePointer
-            do {
-                message = try self.messages.message(hit)
-            } catch let error where !(error is NATSError) {
-                refused[position] = "no record: \(error)"
-                return
-            }
+            let message = try self.messages.message(hit)
             let status = self.messages.withHitID { connection.publish(message, hitID: $0) }
             switch status {
             case NATS_OK: underWay += 1

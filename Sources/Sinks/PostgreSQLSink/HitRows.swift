@@ -24,12 +24,8 @@ struct HitRows {
     /// How many days before its receipt an event may have been to stand in its own day.
     private let lateDays: Int
     private(set) var rows: [Row] = []
-    /// Reasons of hits that have no row, by position.
-    private(set) var refused: [Int: String] = [:]
     /// The days of the rows.
     private(set) var days: Set<CalendarDay> = []
-    /// An event's hits follow each other: it is read once for all of them.
-    private var event: EventView?
     private var lastDay: CalendarDay?
 
     init(lateDays: Int) { self.lateDays = lateDays }
@@ -47,34 +43,19 @@ struct HitRows {
     mutating func encode(_ hits: HitBatch, after sequence: Int64) throws {
         self.buffer.clear()
         self.rows.removeAll(keepingCapacity: true)
-        (self.refused, self.days, self.lastDay) = ([:], [], nil)
-        // It points into the batch.
-        defer { self.event = nil }
+        (self.days, self.lastDay) = ([], nil)
         try hits.forEach(after: sequence) { position, hit in
-            do throws(WireError) {
-                self.append(hit, try self.view(of: hit))
-                self.rows.append(Row(position: position, end: self.buffer.count))
-            } catch {
-                self.refused[position] = "no row: \(error)"
-            }
+            self.append(hit)
+            self.rows.append(Row(position: position, end: self.buffer.count))
         }
-    }
-
-    private mutating func view(of hit: Hit) throws(WireError) -> EventView {
-        if let event = self.event, event.bytes.baseAddress == hit.event.baseAddress {
-            return event
-        }
-        let event = try EventView(hit.event)
-        self.event = event
-        return event
     }
 
     /// Bytes of a row beside its texts, its event and its warnings, at most.
     private static let fixedBytes = 256
 
     /// Appends a row with the columns of `PostgreSQLSchema.columns`.
-    private mutating func append(_ hit: Hit, _ event: EventView) {
-        let occurTime = event.occurTime.flatMap { $0.isZero ? nil : $0.microseconds }
+    private mutating func append(_ hit: Hit) {
+        let (event, occurTime) = (hit.entry, hit.occurTime)
         let warnings = hit.warnings.isEmpty ? "" : hit.warnings.names.joined(separator: ",")
         let texts =
             event.deliveryID.count + event.broadlogID.count + event.appID.count
@@ -87,7 +68,7 @@ struct HitRows {
         hit.key.withHitID(hit.kind) { self.buffer.field($0) }
         self.buffer.field(Int16(hit.kind.rawValue))
         self.buffer.field(Int16(hit.product.rawValue))
-        if let platform = event.effectivePlatform {
+        if let platform = event.platform {
             self.buffer.field(Int16(truncatingIfNeeded: platform.rawValue))
         } else {
             self.buffer.null()

@@ -151,7 +151,7 @@ actor HitStore {
         if known == hits.sequence { return [:] }
         if known > 0 { try self.rows.encode(hits, after: known) }
         try self.partitions.ensure(self.rows.days, connection)
-        var refused = self.rows.refused
+        var refused: [Int: String] = [:]
         let count = self.rows.rows.count
         var start = 0
         repeat {

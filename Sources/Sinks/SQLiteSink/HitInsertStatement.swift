@@ -29,8 +29,7 @@ struct HitInsertStatement {
     /// - Throws: SQLite's error.
     func run(
         id: Int64, _ kind: HitKind, of event: JournalEvent, _ origin: Hit.Origin,
-        _ view: EventView, trace: SharedColumn<PackedTrace>, bytes: SharedColumn<Bytes>,
-        _ names: Names
+        trace: SharedColumn<PackedTrace>, bytes: SharedColumn<Bytes>, _ names: Names
     ) throws {
         let hitID = (event.key.high.bigEndian, (event.key.low | UInt64(kind.rawValue)).bigEndian)
         try withUnsafeBytes(of: hitID) { hitID in
@@ -38,7 +37,7 @@ struct HitInsertStatement {
             self.statement.bind(blob: hitID, at: 2)
             self.statement.bind(Int64(kind.rawValue), at: 3)
             self.statement.bind(Int64(event.product.rawValue), at: 4)
-            self.bind(view, names)
+            self.bind(event, names)
             self.statement.bind(origin.receiveTime, at: 11)
             switch bytes {
             case .own(let bytes): self.statement.bind(blob: bytes, at: 16)
@@ -63,14 +62,13 @@ struct HitInsertStatement {
         }
     }
 
-    private func bind(_ view: EventView, _ names: Names) {
+    private func bind(_ event: JournalEvent, _ names: Names) {
         self.statement.bind(names.delivery, at: 5)
-        self.statement.bind(text: view.broadlogID, at: 6)
+        self.statement.bind(text: event.broadlogID, at: 6)
         self.statement.bind(names.app, at: 7)
-        self.statement.bind((view.effectivePlatform?.rawValue).map(Int64.init), at: 8)
-        self.statement.bind(textOrNull: view.subjectID, at: 9)
-        let time = view.occurTime.flatMap { $0.isZero ? nil : $0.microseconds }
-        self.statement.bind(time, at: 10)
+        self.statement.bind((event.platform?.rawValue).map(Int64.init), at: 8)
+        self.statement.bind(textOrNull: event.subjectID, at: 9)
+        self.statement.bind(event.occurTime, at: 10)
         self.statement.bind(names.tenant, at: 12)
         self.statement.bind(names.warnings, at: 15)
     }

@@ -32,7 +32,7 @@ struct HitNames {
         var hasher = Hasher()
         hasher.combine(bytes: text)
         let hash = hasher.finalize()
-        if let known = self.cache[hash], text.elementsEqual(known.text) { return known.number }
+        if let known = self.cache[hash], text.equals(known.text) { return known.number }
         let number = try self.stored(text)
         if self.cache.count >= Self.maxCached { self.cache.removeAll(keepingCapacity: true) }
         self.cache[hash] = (Array(text), number)
@@ -56,9 +56,7 @@ struct LastName {
 
     /// The number of `text`, which stays valid until `forget`.
     mutating func number(of text: Bytes, in names: inout HitNames) throws -> Int64 {
-        if self.number > 0, self.text.count == text.count, self.text.elementsEqual(text) {
-            return self.number
-        }
+        if self.number > 0, self.text.equals(text) { return self.number }
         self.number = try names.number(of: text)
         self.text = text
         return self.number

@@ -47,11 +47,11 @@ final class HitWriter {
 
     /// Writes the hits of a batch, except those that were counted before.
     ///
-    /// - Throws: `DamagedPayload`, `WireError`, or SQLite's error.
+    /// - Throws: `DamagedPayload`, or SQLite's error.
     func write(_ hits: HitBatch, in database: Database) throws {
         try hits.payload.withUnsafeBytes { payload in
             try HitBlock.forEachEvent(in: payload) { event, origin in
-                try self.take(event, origin)
+                self.take(event, origin)
                 if self.pending.count == Self.chunkEvents { try self.writePending(in: database) }
             }
             try self.writePending(in: database)
@@ -94,16 +94,14 @@ final class HitWriter {
 
     // MARK: Looking up
 
-    private func take(_ event: JournalEvent, _ origin: Hit.Origin) throws {
-        let view = try EventView(event.bytes)
-        var pending = PendingEvent(
-            event: event, origin: origin, view: view, fact: self.add(key: event.key))
-        switch view.interaction {
-        case .push where !view.push.actionIdentifier.isEmpty:
-            pending.notification = self.add(key: view.keys(tenant: origin.tenant).notification)
-        case .inApp where !view.subjectID.isEmpty:
-            pending.recipient = self.add(key: view.recipientKey(tenant: origin.tenant))
-        case .push, .trackAction, .inApp, .none: break
+    private func take(_ event: JournalEvent, _ origin: Hit.Origin) {
+        var pending = PendingEvent(event: event, origin: origin, fact: self.add(key: event.key))
+        if event.product == .firebase {
+            if !event.subjectID.isEmpty {
+                pending.recipient = self.add(key: event.recipientKey(tenant: origin.tenant))
+            }
+        } else if !event.action.isEmpty {
+            pending.notification = self.add(key: event.notificationKey(tenant: origin.tenant))
         }
         self.pending.append(pending)
     }
@@ -145,14 +143,14 @@ final class HitWriter {
             guard let kind = HitKind(rawValue: number) else { continue }
             let row = try self.partitions.newRow(on: time.day, in: database)
             try row.insertion.run(
-                id: row.id, kind, of: event, pending.origin, pending.view,
+                id: row.id, kind, of: event, pending.origin,
                 trace: self.trace(of: pending.origin, in: row),
                 bytes: first?.distance(to: row).map { .before($0) } ?? .own(event.bytes), names)
             first = first ?? row
             let group = HitCounts.Group(
                 hour: hour, tenant: names.tenant, app: names.app ?? 0,
                 delivery: names.delivery, product: event.product,
-                platform: Int64(pending.view.effectivePlatform?.rawValue ?? 0), kind: kind)
+                platform: Int64(event.platform?.rawValue ?? 0), kind: kind)
             try self.counts.add(
                 group, isFirstOfKind: earlier.rawValue & 1 << UInt16(number) == 0,
                 isFirst: isFirst, time: time, campaign: campaign, id: row.id)
@@ -177,12 +175,11 @@ final class HitWriter {
     }
 
     private func names(of pending: PendingEvent) throws -> HitInsertStatement.Names {
-        let view = pending.view
-        let warnings = pending.event.warnings
+        let event = pending.event
+        let (app, warnings) = (event.appID, event.warnings)
         return HitInsertStatement.Names(
-            delivery: try self.lastDelivery.number(of: view.deliveryID, in: &self.names),
-            app: view.appID.isEmpty
-                ? nil : try self.lastApp.number(of: view.appID, in: &self.names),
+            delivery: try self.lastDelivery.number(of: event.deliveryID, in: &self.names),
+            app: app.isEmpty ? nil : try self.lastApp.number(of: app, in: &self.names),
             tenant: try self.lastTenant.number(of: pending.origin.tenant, in: &self.names),
             warnings: warnings.isEmpty
                 ? nil
@@ -193,7 +190,7 @@ final class HitWriter {
 
     /// The number of the name that an in-app message has of its campaign; nil if it has none.
     private func campaign(of pending: PendingEvent) throws -> Int64? {
-        let name = pending.view.inApp.campaignName
+        let name = pending.event.campaignName
         return name.isEmpty ? nil : try self.names.number(of: name)
     }
 

@@ -85,7 +85,7 @@ final class HitsFile: Sendable {
     /// cursor does not tell, as a journal that has lost its newest record uses its sequence again.
     ///
     /// - Returns: the partition that is to be dropped, if there is one.
-    /// - Throws: `DamagedPayload`, `WireError`, or SQLite's error.
+    /// - Throws: `DamagedPayload`, or SQLite's error.
     func write(_ hits: HitBatch) async throws -> HitPartitions.Partition? {
         let configuration = self.configuration
         return try await self.change { writer, database in

@@ -4,7 +4,6 @@ internal import TrackingRules
 struct PendingEvent {
     let event: JournalEvent
     let origin: Hit.Origin
-    let view: EventView
     /// Its own key.
     let fact: Int
     /// The key of its notification, if that is another one: it names an action button (D17).

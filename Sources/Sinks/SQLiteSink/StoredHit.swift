@@ -8,7 +8,8 @@ enum StoredHit {
     /// Calls `body` with a row's id, and its hit as the journal had it; not with one that an
     /// erasure has overwritten and is about to delete.
     ///
-    /// - Throws: GRDB's error if no build has written the row, and errors of `body`.
+    /// - Throws: GRDB's error if no build has written the row, `WireError` if its event is none, and
+    ///   errors of `body`.
     static func read(
         _ row: Row, _ body: (Int64, JournalEvent, Hit.Origin) throws -> Void
     ) throws {
@@ -34,16 +35,15 @@ enum StoredHit {
             try row.decode(String?.self, forColumn: $0) ?? ""
         }
         try event.withUnsafeBytes { event in
-            // The build that wrote it may have read more than this one: the sink decides.
-            let product = (try? EventView(event).product) ?? .standard
+            // A row has no index of its event: it is parsed for one here, and not again.
+            let entry = try JournalEvent(
+                parsing: event, key: key, kinds: HitKinds(kind), warnings: Warnings(names: warnings)
+            )
             try texts[0].withBytes { tenant in
                 try texts[1].withBytes { traceparent in
                     try texts[2].withBytes { tracestate in
                         try body(
-                            rowID,
-                            JournalEvent(
-                                key: key, product: product, kinds: HitKinds(kind),
-                                warnings: Warnings(names: warnings), bytes: event),
+                            rowID, entry,
                             Hit.Origin(
                                 receiveTime: receiveTime, tenant: tenant,
                                 traceparent: traceparent, tracestate: tracestate))

@@ -45,9 +45,9 @@ package struct StoredHits: Sendable {
     /// - Throws: GRDB's error, also for a row that no build has written.
     package func page(since: Int64, after last: Int64) async throws -> HitPage? {
         try await self.database.read { database in
-            var (last, payload) = (last, [UInt8]())
+            var (last, payload, unreadable) = (last, [UInt8](), 0)
             // Rows that an erasure has overwritten may be as many as a page has, or more.
-            while payload.isEmpty {
+            while payload.isEmpty, unreadable == 0 {
                 let start = last
                 let rows = try Row.fetchCursor(
                     database,
@@ -56,23 +56,24 @@ package struct StoredHits: Sendable {
                         ORDER BY rowid LIMIT ?
                         """, arguments: [start, self.end, since, Self.pageRows])
                 while payload.count < Self.pageBytes, let row = try rows.next() {
-                    try StoredHit.read(row) { payload += Self.payload($1, $2) }
+                    do {
+                        try StoredHit.read(row) { payload += Self.payload($1, $2) }
+                    } catch is WireError {
+                        unreadable += 1
+                    }
                     last = try row.decode(Int64.self, forColumn: "rowid")
                 }
                 if last == start { return nil }
             }
-            return HitPage(payload: payload, last: last)
+            return HitPage(payload: payload, last: last, unreadable: unreadable)
         }
     }
 
     private static func payload(_ event: JournalEvent, _ origin: Hit.Origin) -> [UInt8] {
-        // A row has one kind. Where its trace was changed by hand, it has none.
-        guard let kind = event.kinds.kinds.first else { return [] }
-        return HitBlock.payload(
-            key: event.key, kind: kind, product: event.product, warnings: event.warnings,
-            receiveTime: origin.receiveTime, tenant: origin.tenant.text,
+        // Where its trace was changed by hand, it has none.
+        HitBlock.payload(
+            of: event, receiveTime: origin.receiveTime, tenant: origin.tenant.text,
             trace: TraceContext(
-                traceparent: origin.traceparent, tracestate: origin.tracestate),
-            event: event.bytes)
+                traceparent: origin.traceparent, tracestate: origin.tracestate))
     }
 }

@@ -115,7 +115,7 @@ struct WebhookEvents: ~Copyable {
         self.text.append("\",\"type\":\"sightline.v1.hit.")
         self.text.append(hit.kind.name)
         self.text.append("\"")
-        try self.append(",\"subject\":", DeliveryView(hit.event).deliveryID)
+        try self.append(",\"subject\":", hit.deliveryID)
         try self.append(timeOf: hit.origin)
         try self.append(",\"traceparent\":", hit.origin.traceparent)
         try self.append(",\"tracestate\":", hit.origin.tracestate)

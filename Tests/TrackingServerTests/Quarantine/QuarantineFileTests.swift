@@ -15,7 +15,7 @@ struct QuarantineFileTests {
         var configuration = QuarantineConfiguration()
         configure(&configuration)
         return try QuarantineFile(
-            directory: directory, configuration, version: "1.2", limits: Limits(), logger: nil)
+            directory: directory, configuration, version: "1.2", logger: nil)
     }
 
     private func event(
@@ -30,7 +30,7 @@ struct QuarantineFileTests {
                 $0.appID = app
                 $0.push.fcm.data.deliveryID = delivery
                 $0.subjectID = String(repeating: "s", count: padding)
-            }.serializedBytes())
+            }.serializedBytes(), appID: app, deliveryID: delivery)
     }
 
     private func ids(
@@ -179,7 +179,7 @@ struct QuarantineFileTests {
             var rows = try await file.rows(QuarantineFilter(), after: 0, through: .max)
             let event = QuarantinedEvent(
                 tenant: "a", receiveTime: 0, verdict: .suppressedFlagUnknown, violations: [],
-                event: rows[1].event.event)
+                event: rows[1].event.event, appID: "app", deliveryID: "56c4")
             try await file.settle(
                 [rows[0]], refused: [QuarantineFile.Row(id: rows[1].id, event: event)])
             rows = try await file.rows(QuarantineFilter(), after: 0, through: .max)

@@ -13,7 +13,7 @@ struct QuarantineTests {
         var configuration = QuarantineConfiguration()
         configuration.queueBytes = queueBytes
         let file = try QuarantineFile(
-            directory: directory, configuration, version: "1.2", limits: Limits(), logger: nil)
+            directory: directory, configuration, version: "1.2", logger: nil)
         return Quarantine(file, configuration, logger: Self.logger)
     }
 

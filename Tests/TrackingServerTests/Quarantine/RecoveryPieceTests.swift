@@ -12,7 +12,7 @@ struct RecoveryPieceTests {
             id: id,
             event: QuarantinedEvent(
                 tenant: tenant, receiveTime: 0, verdict: .rejected, violations: [],
-                event: try event.serializedBytes()))
+                event: try event.serializedBytes(), appID: event.appID, deliveryID: ""))
     }
 
     @Test("events are judged with those of their tenant, in the order of the file")

@@ -27,7 +27,7 @@ extension VerdictTap {
     static func with(_ configure: (inout TapConfiguration) -> Void = { _ in }) -> VerdictTap {
         var configuration = TapConfiguration()
         configure(&configuration)
-        return VerdictTap(configuration, limits: Limits())
+        return VerdictTap(configuration)
     }
 
     /// A reader of tenant "a".

@@ -160,7 +160,8 @@ extension AdmittedRequest.Outcome {
     fileprivate static var rejected: TappedOutcome {
         TappedOutcome(
             AdmittedRequest.Outcome(
-                verdict: .rejected, hits: [], warnings: [], violations: [], event: nil, chance: 0),
-            TappedFacts(nil, limits: Limits()), tenant: "a", receiveTime: 0, isUnmasked: false)
+                verdict: .rejected, hits: [], warnings: [], violations: [], event: nil,
+                source: .none, chance: 0),
+            nil, tenant: "a", receiveTime: 0, isUnmasked: false)
     }
 }

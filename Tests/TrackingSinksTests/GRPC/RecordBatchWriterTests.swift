@@ -91,11 +91,11 @@ struct RecordBatchWriterTests {
             let (rest, _) = try self.messages(hits, after: durable, maxBytes: 500)
             #expect(rest == Array(all[(number + 1)...]))
         }
-        let broken = HitBatch(
-            try TestHits.requestWithBrokenEvent(
-                (1...3).map { TestEvents.full(id: $0) }, broken: 0))
+        var events = (1...3).map { TestEvents.full(id: $0) }
+        events[0].push.apns.customFields = ["key": String(repeating: "v", count: 500)]
+        let large = try TestHits.batch(events)
         let end = HitPosition(sequence: 9, index: 0, check: 0)
-        let (rest, rejected) = try self.messages(broken, after: end, maxBytes: 500)
+        let (rest, rejected) = try self.messages(large, after: end, maxBytes: 500)
         #expect(rest == [] && Array(rejected.keys) == [0])
     }
 

@@ -63,10 +63,11 @@ final class ResentFactTests: Sendable {
         var entries: [UInt8] = []
         for _ in 0..<count {
             let key = HitKey(high: dice.next(), low: dice.next() & ~0xff)
-            event.withUnsafeBytes {
+            try event.withUnsafeBytes {
+                let kinds = HitKinds(.impression)
                 entries.appendEntry(
-                    key: key, product: .standard, kinds: HitKinds(.impression), warnings: [],
-                    event: $0)
+                    try JournalEvent(parsing: $0, key: key, kinds: kinds, warnings: []),
+                    kinds: kinds)
             }
         }
         let header = HitBlock.header(

@@ -64,14 +64,14 @@ package struct Admission: Sendable {
         var steps = RecordedSteps()
         do throws(WireError) {
             let view = try EventView(event, remainingDepth: WireReader.maxDepth - 1)
-            if let hashed = try self.subjects?.hashed(view, tenant: tenant) {
+            if let hashed = try self.subjects?.change(view, tenant: tenant) {
                 // From here on as if it had been sent so.
-                let rest = Admission(rules: self.rules)
-                return hashed.withUnsafeBytes {
-                    rest.steps(of: $0, tenant: tenant, receiveTime: receiveTime)
+                hashed.withView(of: view) {
+                    _ = self.rules.judge($0, receiveTime: receiveTime, steps: &steps)
                 }
+            } else {
+                _ = self.rules.judge(view, receiveTime: receiveTime, steps: &steps)
             }
-            _ = self.rules.judge(view, receiveTime: receiveTime, steps: &steps)
         } catch {
             steps.note("form: the bytes are no TrackingEvent (\(error))")
         }
@@ -151,23 +151,18 @@ private struct Draft {
         self.index &+= 1
     }
 
-    private mutating func take(
-        _ bytes: Bytes, _ rules: RuleSet, receiveTime: Int64, isHashed: Bool = false
-    ) {
+    private mutating func take(_ bytes: Bytes, _ rules: RuleSet, receiveTime: Int64) {
         do throws(WireError) {
             let event = try EventView(bytes, remainingDepth: WireReader.maxDepth - 1)
-            if !isHashed, let hashed = try self.subjects?.hashed(event, tenant: self.tenant) {
-                // From here on as if it had been sent so.
-                return hashed.withUnsafeBytes {
-                    self.take($0, rules, receiveTime: receiveTime, isHashed: true)
-                }
-            }
-            guard event.hasRawPayload else {
-                self.judge(event, nil, rules, receiveTime: receiveTime)
+            guard let hashed = try self.subjects?.change(event, tenant: self.tenant) else {
+                self.take(event, of: SentEvent(bytes: bytes), rules, receiveTime: receiveTime)
                 return
             }
-            event.withRawPayload(rules.limits) { event, raw in
-                self.judge(event, raw, rules, receiveTime: receiveTime)
+            // From here on as if it had been sent so.
+            hashed.withView(of: event) {
+                self.take(
+                    $0, of: SentEvent(bytes: bytes, change: hashed), rules,
+                    receiveTime: receiveTime)
             }
         } catch {
             let judgement = Judgement.malformedEvent(error)
@@ -176,61 +171,124 @@ private struct Draft {
         }
     }
 
+    /// An event as it was sent: the memory in which the parts of its view lie, and what was changed
+    /// before the rules saw it.
+    private struct SentEvent {
+        let bytes: Bytes
+        var change: SubjectChange?
+    }
+
+    @inline(__always)
+    private mutating func take(
+        _ event: EventView, of sent: SentEvent, _ rules: RuleSet, receiveTime: Int64
+    ) {
+        guard event.hasRawPayload else {
+            self.judge(event, nil, of: sent, rules, receiveTime: receiveTime)
+            return
+        }
+        event.withRawPayload(rules.limits) { event, raw in
+            self.judge(event, raw, of: sent, rules, receiveTime: receiveTime)
+        }
+    }
+
     @inline(__always)
     private mutating func judge(
-        _ event: EventView, _ raw: RawPayload?, _ rules: RuleSet, receiveTime: Int64
+        _ event: EventView, _ raw: RawPayload?, of sent: SentEvent, _ rules: RuleSet,
+        receiveTime: Int64
     ) {
         var steps = NoSteps()
         let judgement = rules.judge(event, raw, receiveTime: receiveTime, steps: &steps)
         guard judgement.verdict == .accepted else {
-            self.ledger.refuse(event, judgement, isNamed: rules.policy.names(event))
-            let isKept = self.keeps.includes(judgement.verdict) && rules.hasConsent(event)
-            self.refuse(
-                judgement, eventID: event.eventID, kept: isKept ? self.keep(event.bytes) : nil)
+            self.refuse(event, judgement, rules)
             return
         }
-        self.accept(event, judgement)
+        if !self.accept(event, judgement, of: sent) {
+            self.refuse(event, .tooLargeForJournal, rules)
+        }
     }
 
-    private mutating func keep(_ event: Bytes) -> Range<Int> {
+    private mutating func refuse(_ event: EventView, _ judgement: Judgement, _ rules: RuleSet) {
+        self.ledger.refuse(event, judgement, isNamed: rules.policy.names(event))
+        let isKept = self.keeps.includes(judgement.verdict) && rules.hasConsent(event)
+        self.refuse(judgement, eventID: event.eventID, kept: isKept ? self.keep(event) : nil)
+    }
+
+    private mutating func keep(_ event: EventView) -> KeptEvent {
         let start = self.keptEvents.count
-        self.keptEvents.append(contentsOf: event)
-        return start..<self.keptEvents.count
+        self.keptEvents.append(contentsOf: event.bytes)
+        return KeptEvent(
+            bytes: start..<self.keptEvents.count, names: EventNames(event),
+            subjectID: event.subjectID.text)
     }
 
-    private mutating func refuse(_ judgement: Judgement, eventID: Bytes, kept: Range<Int>?) {
+    private mutating func refuse(_ judgement: Judgement, eventID: Bytes, kept: KeptEvent?) {
         self.refusals.append(
             AdmittedRequest.Refusal(
                 index: self.index, eventID: eventID.cut(to: Limits.idBytes).text,
                 judgement: judgement, kept: kept))
     }
 
-    private mutating func accept(_ event: EventView, _ judgement: Judgement) {
+    /// Accepts an event; false if the journal's form cannot tell where its parts are, which no limit
+    /// that can be configured allows.
+    @inline(__always)
+    private mutating func accept(
+        _ event: EventView, _ judgement: Judgement, of sent: SentEvent
+    ) -> Bool {
         let facts = EventFacts(event)
+        let raw = event.hasRawPayload ? RawIDs(event) : nil
+        var slicer = EventSlicer(sent.bytes)
+        var index = EventIndex(
+            event, ids: raw == nil ? (facts.deliveryID, facts.broadlogID) : (.none, .none),
+            &slicer)
+        var answer = AnswerSlices(event, slicer)
+        if let change = sent.change {
+            index = index.moved(by: change)
+            answer = answer.moved(by: change)
+        }
+        guard slicer.fits, raw?.setPlaces(in: &index, behind: event.bytes.count) != false else {
+            return false
+        }
         let keys = event.keys(tenant: self.tenant, facts)
         self.claims.append(
             Claim(
                 key: keys.fact, notification: keys.notification, judgement: judgement,
                 index: self.index, entryOffset: self.entries.count,
-                subject: self.ledger.subject(facts, app: event.appID),
+                subject: self.ledger.subject(facts, app: event.appID), answer: answer,
                 isClosedImpression: facts.isClosedImpression))
         self.entries.appendEntry(
-            key: keys.fact, product: facts.product, kinds: judgement.hits,
-            warnings: judgement.warnings, event: event.bytes,
-            more: event.hasRawPayload ? event.rawIDs : [])
+            key: keys.fact, facts: HitBlock.facts(facts.product, facts.platform),
+            kinds: judgement.hits, warnings: judgement.warnings, index: index,
+            event: event.bytes, more: raw?.field ?? [])
         if self.eventTrace == nil, !event.traceparent.isEmpty {
             self.eventTrace = TraceContext(
                 traceparent: event.traceparent, tracestate: event.tracestate)
         }
+        return true
     }
 }
 
 extension KeyedHash {
-    /// The bytes of a tenant's event with its subject hashed; nil if it has no subject.
-    fileprivate func hashed(_ event: EventView, tenant: Bytes) throws(WireError) -> [UInt8]? {
+    /// A tenant's event with its subject hashed; nil if it has no subject.
+    fileprivate func change(
+        _ event: EventView, tenant: Bytes
+    ) throws(WireError) -> SubjectChange? {
         guard !event.subjectID.isEmpty else { return nil }
         let hash = self.callAsFunction(tenant: tenant, subject: event.subjectID)
-        return try EventView.bytes(of: event.bytes, subject: hash.text)
+        return try SubjectChange(of: event.bytes, to: hash.text)
+    }
+}
+
+extension SubjectChange {
+    /// Calls `body` with the view of the changed event. It was parsed as it was sent: its other
+    /// parts lie where they lay.
+    @inline(__always)
+    fileprivate func withView(of sent: EventView, _ body: (EventView) -> Void) {
+        self.bytes.withUnsafeBytes { bytes in
+            var event = sent
+            event.bytes = bytes
+            event.subjectID = bytes.part(self.subject)
+            body(event)
+        }
     }
 }
 
@@ -241,4 +299,11 @@ extension Judgement {
                 "event", .malformed, "not a TrackingEvent (\(error)): encode it anew")
         ])
     }
+
+    /// Limits that no configuration has let through what the journal cannot hold.
+    fileprivate static let tooLargeForJournal = Judgement.rejected([
+        Violation(
+            "event", .tooLarge,
+            "1 MiB or more, or a name of 4 KiB or more: the journal holds less; shorten it")
+    ])
 }

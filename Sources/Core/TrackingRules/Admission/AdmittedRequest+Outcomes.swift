@@ -13,10 +13,28 @@ extension AdmittedRequest {
         package let violations: [Violation]
         /// The event; nil if nothing of it is kept.
         package let event: Bytes?
+        /// Where its names are.
+        let source: Source
         /// An evenly distributed number that is the same for the same fact, by which a sample is
         /// chosen. Without an event it depends on the request's time and sequence, and on the
         /// event's index.
         package let chance: UInt64
+
+        /// What admission has kept of an event.
+        enum Source {
+            case accepted(JournalEvent)
+            case refused(KeptEvent)
+            case none
+        }
+
+        /// The names by which people look for the event; nil if nothing of it is kept.
+        package var names: EventNames? {
+            switch self.source {
+            case .accepted(let event): EventNames(event)
+            case .refused(let event): event.names
+            case .none: nil
+            }
+        }
     }
 
     /// Calls `body` for each event, first for those that were refused. A request that was refused
@@ -27,36 +45,39 @@ extension AdmittedRequest {
         }
         self.keptEvents.withUnsafeBytes { events in
             for refusal in self.refusals {
-                let event = refusal.kept.map { Bytes(rebasing: events[$0]) }
+                let event = refusal.kept.map { Bytes(rebasing: events[$0.bytes]) }
                 // As its client is told.
                 let violations = self.isToRetry ? [] : refusal.judgement.violations
                 body(
                     self.outcome(
-                        of: self.verdict(of: refusal), violations, event, index: refusal.index))
+                        of: self.verdict(of: refusal), violations, event,
+                        refusal.kept.map { .refused($0) } ?? .none, index: refusal.index))
             }
         }
         self.entries.withUnsafeBytes { entries in
             for claim in self.claims {
                 let verdict = self.verdict(of: claim)
                 let isAccepted = verdict == .accepted
+                let event = HitBlock.event(at: claim.entryOffset, in: entries)
                 body(
                     Outcome(
                         verdict: verdict, hits: isAccepted ? claim.granted : [],
                         warnings: isAccepted ? claim.warnings : [], violations: [],
-                        event: HitBlock.event(at: claim.entryOffset, in: entries),
+                        event: event?.bytes, source: event.map { .accepted($0) } ?? .none,
                         chance: claim.key.high))
             }
         }
     }
 
     private func outcome(
-        of verdict: Verdict, _ violations: [Violation], _ event: Bytes?, index: UInt32
+        of verdict: Verdict, _ violations: [Violation], _ event: Bytes?,
+        _ source: Outcome.Source = .none, index: UInt32
     ) -> Outcome {
         // The requests of a run have one time, and differ by their sequence.
         let place = (UInt64(bitPattern: self.receiveTime), self.sequence, UInt64(index))
         return Outcome(
             verdict: verdict, hits: [], warnings: [], violations: violations, event: event,
-            chance: event?.chance ?? withUnsafeBytes(of: place) { $0.chance })
+            source: source, chance: event?.chance ?? withUnsafeBytes(of: place) { $0.chance })
     }
 }
 

@@ -2,7 +2,7 @@ package import W3CTrace
 
 extension AdmittedRequest {
     /// The trace contexts of the accepted events, without repetitions, in order. Called only when a
-    /// span is recorded, since it parses the events again.
+    /// span is recorded, since it parses a header for each event.
     ///
     /// - Parameter limit: the maximum number of contexts to return.
     package func eventTraces(limit: Int) -> [TraceContext] {
@@ -11,12 +11,12 @@ extension AdmittedRequest {
         self.entries.withUnsafeBytes { entries in
             for claim in self.claims {
                 guard traces.count < limit else { return }
-                // The event was parsed at admission, so parsing it again cannot fail.
-                guard
-                    let event = try? EventView(HitBlock.event(at: claim.entryOffset, in: entries)),
-                    !event.traceparent.isEmpty,
+                let event = HitBlock.eventBytes(at: claim.entryOffset, in: entries)
+                let traceparent = event.part(claim.answer.traceparent)
+                guard !traceparent.isEmpty,
                     let trace = TraceContext(
-                        traceparent: event.traceparent, tracestate: event.tracestate),
+                        traceparent: traceparent,
+                        tracestate: event.part(claim.answer.tracestate)),
                     seen.insert(trace.spanKey).inserted
                 else { continue }
                 traces.append(trace)

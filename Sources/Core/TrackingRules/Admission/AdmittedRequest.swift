@@ -41,8 +41,8 @@ package final class AdmittedRequest: @unchecked Sendable {
         package let eventID: String
         /// The rules' verdict, with its violations.
         package let judgement: Judgement
-        /// Where the event is in `keptEvents`; nil if it is not kept.
-        package let kept: Range<Int>?
+        /// What is kept of the event; nil if it is not kept.
+        package let kept: KeptEvent?
     }
 
     init(
@@ -86,12 +86,10 @@ package final class AdmittedRequest: @unchecked Sendable {
         return tally
     }
 
-    /// The id of a claim's event, parsed from its entry.
+    /// The id of a claim's event.
     package func eventID(of claim: Claim) -> String {
         self.entries.withUnsafeBytes { entries in
-            // The event was parsed at admission, so parsing it again cannot fail.
-            let event = try? EventView(HitBlock.event(at: claim.entryOffset, in: entries))
-            return event?.eventID.text ?? ""
+            HitBlock.eventBytes(at: claim.entryOffset, in: entries).part(claim.answer.eventID).text
         }
     }
 }

@@ -17,6 +17,8 @@ package struct Claim: Sendable {
     /// The hits that are new: the rules' hits until the claim is settled. Empty makes it a
     /// duplicate.
     package var granted: HitKinds
+    /// Where what an answer needs of the event stands in its entry.
+    let answer: AnswerSlices
     /// Whether the hits stand for a dismissal.
     package let isDismissal: Bool
     /// Whether it is an impression of a closed app on iOS, which the ledger counts.
@@ -26,7 +28,8 @@ package struct Claim: Sendable {
 
     init(
         key: HitKey, notification: HitKey, judgement: Judgement, index: UInt32, entryOffset: Int,
-        subject: UInt32 = 0, isClosedImpression: Bool = false
+        subject: UInt32 = 0, answer: AnswerSlices = AnswerSlices(),
+        isClosedImpression: Bool = false
     ) {
         self.key = key
         self.notification = notification
@@ -36,6 +39,7 @@ package struct Claim: Sendable {
         self.kinds = judgement.hits
         self.warnings = judgement.warnings
         self.granted = judgement.hits
+        self.answer = answer
         self.isDismissal = judgement.isDismissal
         self.isClosedImpression = isClosedImpression
     }

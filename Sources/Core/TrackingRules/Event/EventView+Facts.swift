@@ -54,13 +54,6 @@ extension EventView {
         return (self.pushKey(tenant, facts, actionIdentifier: facts.actionIdentifier), plain)
     }
 
-    /// The key by which an in-app message's recipients are counted.
-    package func recipientKey(tenant: Bytes) -> HitKey {
-        HitKey.recipient(
-            tenant: tenant, appID: self.appID, messageID: self.deliveryID,
-            subjectID: self.subjectID)
-    }
-
     private func pushKey(
         _ tenant: Bytes, _ facts: EventFacts, actionIdentifier: Bytes
     ) -> HitKey {
@@ -69,19 +62,4 @@ extension EventView {
             deliveryID: facts.deliveryID, broadlogID: facts.broadlogID,
             actionIdentifier: actionIdentifier)
     }
-}
-
-extension EventView {
-    /// The delivery or the in-app message as text, also of a raw payload that was not admitted.
-    /// Empty if it has other characters than such ids have, as it may then be something else.
-    package func safeDeliveryID(_ limits: Limits) -> String {
-        self.withRawPayload(limits) { event, _ in
-            let id = event.deliveryID
-            let isSafe = id.count <= Limits.nameBytes && ByteSet.safeInURL.containsAll(id)
-            return isSafe ? id.text : ""
-        }
-    }
-
-    /// The app as text, of at most as many bytes as a name may have.
-    package var shortAppID: String { self.appID.cut(to: Limits.nameBytes).text }
 }

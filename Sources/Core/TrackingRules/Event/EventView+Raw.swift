@@ -36,22 +36,46 @@ extension EventView {
             return body(event, raw)
         }
     }
+}
 
-    /// The event's ids in the field `raw_ids`. Behind the event they are a part of it, so that who
-    /// reads it later needs no JSON. Each id has at most 64 bytes.
-    var rawIDs: [UInt8] {
-        var ids: [UInt8] = []
-        ids.appendField(1, self.deliveryID)
-        ids.appendField(2, self.broadlogID)
-        var field: [UInt8] = []
-        ids.withUnsafeBytes { field.appendField(13, $0) }
-        return field
+/// A raw payload's ids in the field `raw_ids`. Behind the event they are a part of it, so that who
+/// reads it later needs no JSON. Each id has at most 64 bytes.
+struct RawIDs {
+    /// The field.
+    let field: [UInt8]
+    private let delivery: Range<Int>
+    private let broadlog: Range<Int>
+
+    /// The ids of an event whose payload was read.
+    init(_ event: EventView) {
+        var (ids, field) = ([UInt8](), [UInt8]())
+        let delivery = ids.appendField(1, event.deliveryID)
+        let broadlog = ids.appendField(2, event.broadlogID)
+        let start = ids.withUnsafeBytes { field.appendField(13, $0) }.lowerBound
+        self.field = field
+        self.delivery = start + delivery.lowerBound..<start + delivery.upperBound
+        self.broadlog = start + broadlog.lowerBound..<start + broadlog.upperBound
+    }
+
+    /// Tells an index where the ids are behind an event of `count` bytes; false if that is too far
+    /// from its start.
+    func setPlaces(in index: inout EventIndex, behind count: Int) -> Bool {
+        guard
+            let delivery = EventSlice(
+                offset: count + self.delivery.lowerBound, length: self.delivery.count),
+            let broadlog = EventSlice(
+                offset: count + self.broadlog.lowerBound, length: self.broadlog.count)
+        else { return false }
+        index.setRawIDs(delivery: delivery, broadlog: broadlog)
+        return true
     }
 }
 
 extension [UInt8] {
     /// Appends a length-delimited field of less than 16 KiB, whose number is below 16.
-    fileprivate mutating func appendField(_ number: UInt8, _ value: Bytes) {
+    ///
+    /// - Returns: where its value is.
+    fileprivate mutating func appendField(_ number: UInt8, _ value: Bytes) -> Range<Int> {
         self.append(number << 3 | 2)
         if value.count >= 0x80 {
             self.append(UInt8(truncatingIfNeeded: value.count) | 0x80)
@@ -60,5 +84,6 @@ extension [UInt8] {
             self.append(UInt8(truncatingIfNeeded: value.count))
         }
         self.append(contentsOf: value)
+        return self.count - value.count..<self.count
     }
 }

@@ -4,7 +4,7 @@ package import WireFormat
 /// Absent strings are empty; enums are the numbers on the wire, which need not be known ones.
 package struct EventView {
     /// The whole event, including unknown fields.
-    package let bytes: Bytes
+    package var bytes: Bytes
 
     /// The client's id of the event.
     package var eventID = Bytes.none
@@ -67,6 +67,9 @@ package struct EventView {
     package init(
         _ bytes: Bytes, remainingDepth: Int = WireReader.maxDepth
     ) throws(WireError) {
+        #if DEBUG
+            EventParses.note(bytes)
+        #endif
         self.bytes = bytes
         var reader = WireReader(bytes, remainingDepth: remainingDepth)
         while let tag = try reader.nextTag() {

@@ -18,6 +18,8 @@ package struct InAppView {
     package var dataCollectionEnabled: Bool?
     /// What happened to the message.
     package var event = Event.none
+    /// The label of the button that a click chose; empty if it has none.
+    package var actionText = Bytes.none
 
     /// The `event` oneof.
     package enum Event: Equatable {
@@ -39,28 +41,28 @@ package struct InAppView {
             case 5 << 3 | 2: self.triggerEvent = try reader.string()
             case 6 << 3 | 0: self.isDisplaySuppressed = try reader.varint() != 0
             case 7 << 3 | 0: self.dataCollectionEnabled = try reader.varint() != 0
-            case 10 << 3 | 2: self.event = try Self.check(try reader.message(), as: .impression)
+            case 10 << 3 | 2: try self.check(try reader.message(), as: .impression)
             case 11 << 3 | 2: try self.mergeClick(try reader.message())
-            case 12 << 3 | 2: self.event = try Self.check(try reader.message(), as: .dismissal)
-            case 13 << 3 | 2: self.event = try Self.check(try reader.message(), as: .displayError)
+            case 12 << 3 | 2: try self.check(try reader.message(), as: .dismissal)
+            case 13 << 3 | 2: try self.check(try reader.message(), as: .displayError)
             default: try reader.skip(tag)
             }
         }
     }
 
-    /// Validates a member whose fields no rule reads.
-    private static func check(
+    /// Takes a member whose fields no rule reads, but which have to be fields.
+    private mutating func check(
         _ reader: consuming WireReader, as event: Event
-    ) throws(WireError) -> Event {
+    ) throws(WireError) {
         while let tag = try reader.nextTag() { try reader.skip(tag) }
-        return event
+        (self.event, self.actionText) = (event, .none)
     }
 
     private mutating func mergeClick(_ reader: consuming WireReader) throws(WireError) {
         var hasURL = self.event == .click(hasURL: true)
         while let tag = try reader.nextTag() {
             switch tag {
-            case 1 << 3 | 2: _ = try reader.string()
+            case 1 << 3 | 2: self.actionText = try reader.string()
             case 2 << 3 | 2: hasURL = !(try reader.string()).isEmpty
             default: try reader.skip(tag)
             }

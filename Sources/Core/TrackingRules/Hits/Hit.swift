@@ -3,18 +3,12 @@ package import WireFormat
 
 /// A hit as a sink receives it, in place in the journal's payload: what Campaign counts once.
 package struct Hit {
-    /// The key of the hit's event.
-    package let key: HitKey
+    /// The event that gave it.
+    package let entry: JournalEvent
     /// The kind of hit.
     package let kind: HitKind
-    /// The product that created the delivery.
-    package let product: Product
-    /// Warnings about the event.
-    package let warnings: Warnings
     /// What the hit shares with the other hits of its request.
     package let origin: Origin
-    /// The client's event, byte for byte.
-    package let event: Bytes
 
     /// What all hits of a request share.
     package struct Origin {
@@ -41,15 +35,40 @@ package struct Hit {
     /// The hit id: 16 bytes that are the same each time the same fact is reported.
     package var id: [UInt8] { self.key.hitID(self.kind) }
 
-    /// The same hit with other bytes of its event.
-    package func replacing(event: Bytes) -> Hit {
-        Hit(
-            key: self.key, kind: self.kind, product: self.product, warnings: self.warnings,
-            origin: self.origin, event: event)
-    }
-
     /// The product's own number for the kind of hit; 0 for Firebase.
     package var campaignAction: UInt32 { self.kind.campaignAction(of: self.product) }
+
+    /// The hit of an event.
+    package init(entry: JournalEvent, kind: HitKind, origin: Origin) {
+        self.entry = entry
+        self.kind = kind
+        self.origin = origin
+    }
+}
+
+// MARK: What the event says
+
+extension Hit {
+    /// The key of the hit's event.
+    package var key: HitKey { self.entry.key }
+    /// The product that created the delivery; Firebase for an in-app message.
+    package var product: Product { self.entry.product }
+    /// Warnings about the event.
+    package var warnings: Warnings { self.entry.warnings }
+    /// The client's event, byte for byte.
+    package var event: Bytes { self.entry.bytes }
+    /// deliveryId, or an in-app message's message id.
+    package var deliveryID: Bytes { self.entry.deliveryID }
+    /// broadlogId; empty for an in-app message.
+    package var broadlogID: Bytes { self.entry.broadlogID }
+    /// The app's bundle id or package name; empty if the event has none.
+    package var appID: Bytes { self.entry.appID }
+    /// The recipient's id; empty if the event has none.
+    package var subjectID: Bytes { self.entry.subjectID }
+    /// The platform; nil if neither event nor payload has one.
+    package var platform: Platform? { self.entry.platform }
+    /// When it happened, in microseconds since 1970; nil where the event does not say.
+    package var occurTime: Int64? { self.entry.occurTime }
 }
 
 /// A payload that is not in the journal's form.
@@ -60,31 +79,6 @@ package struct DamagedPayload: Error, CustomStringConvertible {
     package var description: String {
         "the journal's payload cannot be read at byte \(self.offset) of a block: an entry goes "
             + "beyond the end, or says what only a newer build knows"
-    }
-}
-
-/// An event in the journal's form, with the kinds of its hits.
-package struct JournalEvent {
-    /// The key of the event's hits.
-    package let key: HitKey
-    /// The product that created the delivery.
-    package let product: Product
-    /// The kinds of its hits.
-    package let kinds: HitKinds
-    /// Warnings about the event.
-    package let warnings: Warnings
-    /// The client's event, byte for byte.
-    package let bytes: Bytes
-
-    /// Creates an event that is not in the journal's form.
-    package init(
-        key: HitKey, product: Product, kinds: HitKinds, warnings: Warnings, bytes: Bytes
-    ) {
-        self.key = key
-        self.product = product
-        self.kinds = kinds
-        self.warnings = warnings
-        self.bytes = bytes
     }
 }
 
@@ -108,10 +102,7 @@ extension HitBlock {
             kinds &= kinds &- 1
             // PayloadCursor has checked the kinds.
             guard let kind = HitKind(rawValue: number) else { continue }
-            try body(
-                Hit(
-                    key: event.key, kind: kind, product: event.product,
-                    warnings: event.warnings, origin: origin, event: event.bytes))
+            try body(Hit(entry: event, kind: kind, origin: origin))
         }
     }
 

@@ -5,13 +5,13 @@ extension HitBlock {
     ///
     /// - Parameters:
     ///   - wanted: the kinds of an event's hits that are wanted, some of those that it has.
-    ///   - replaced: other bytes for an event; nil for its own.
+    ///   - masked: whether an event is appended without its subject.
     /// - Returns: how many events and hits were appended.
-    /// - Throws: `DamagedPayload`, or errors of `wanted` and `replaced`.
+    /// - Throws: `DamagedPayload`, or `WireError` if a masked event's bytes are not fields.
     package static func append(
         to result: inout [UInt8], from payload: Bytes,
-        wanted: (JournalEvent, Hit.Origin) throws -> HitKinds = { event, _ in event.kinds },
-        replaced: (JournalEvent, Hit.Origin) throws -> [UInt8]? = { _, _ in nil }
+        wanted: (JournalEvent, Hit.Origin) -> HitKinds = { event, _ in event.kinds },
+        masked: (JournalEvent, Hit.Origin) -> Bool = { _, _ in false }
     ) throws -> (events: Int, hits: Int) {
         var (events, hits) = (0, 0)
         var cursor = PayloadCursor(payload)
@@ -23,13 +23,13 @@ extension HitBlock {
             var count = 0
             for _ in 0..<block.entryCount {
                 let event = try entries.entry()
-                let kinds = try wanted(event, block.origin).intersection(event.kinds)
+                let kinds = wanted(event, block.origin).intersection(event.kinds)
                 if kinds.isEmpty { continue }
-                let other = try replaced(event, block.origin)
-                result.appendEntry(
-                    key: event.key, product: event.product, kinds: kinds,
-                    warnings: event.warnings, event: other == nil ? event.bytes : .none,
-                    more: other ?? [])
+                if masked(event, block.origin) {
+                    try event.withoutSubject { result.appendEntry($0, kinds: kinds) }
+                } else {
+                    result.appendEntry(event, kinds: kinds)
+                }
                 count += 1
                 hits += kinds.rawValue.nonzeroBitCount
             }

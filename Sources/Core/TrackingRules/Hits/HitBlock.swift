@@ -5,18 +5,25 @@
 //
 //   header  entries' bytes (4) · entries (4) · receive time in µs (8) · lengths of tenant (1),
 //           traceparent (1) and tracestate (2) · the three strings
-//   entry   key (15) · product (1) · hit kinds (2) · warnings (2) · event's length (4) · event
+//   entry   key (15) · product and platform (1) · hit kinds (2) · warnings (2) · event's length (4)
+//           · index (32) · event
+//
+// `EventIndex` is the index. An offset in it counts from the start of the event, 20 bits of it, and
+// a length has 12: an event is shorter than 1 MiB, and a name than 4 KiB. Nothing in an entry is
+// believed when it is read: what leaves its bounds is a `DamagedPayload`.
 package import W3CTrace
 package import WireFormat
 
 /// Reads and writes the journal's encoding of hits.
 package enum HitBlock {
     static let headerBytes = 20
-    static let entryBytes = 24
-    static let productOffset = 15
+    /// Bytes of an entry before its event.
+    package static let entryBytes = 24 + EventIndex.byteCount
+    package static let factsOffset = 15
     static let kindsOffset = 16
     static let warningsOffset = 18
     static let lengthOffset = 20
+    package static let indexOffset = 24
 
     /// The bytes of a block's header.
     static func headerBytes(tenant: String, trace: TraceContext?) -> Int {
@@ -84,9 +91,44 @@ package enum HitBlock {
         return hits
     }
 
-    /// The event in the entry that starts at `offset`.
-    static func event(at offset: Int, in entries: Bytes) -> Bytes {
+    /// The event's bytes in the entry that starts at `offset`.
+    static func eventBytes(at offset: Int, in entries: Bytes) -> Bytes {
         Bytes(rebasing: Self.entry(at: offset, in: entries)[Self.entryBytes...])
+    }
+
+    /// The event in the entry that starts at `offset`, which admission has written.
+    static func event(at offset: Int, in entries: Bytes) -> JournalEvent? {
+        var cursor = PayloadCursor(Self.entry(at: offset, in: entries))
+        // Admission writes no entry that cannot be read.
+        return try? cursor.entry()
+    }
+
+    /// Product and platform in a byte, as the ledger has them too.
+    static func facts(_ product: Product, _ platform: Platform?) -> UInt8 {
+        LedgerSubject.facts(platform, product)
+    }
+
+    /// The product and the platform of such a byte; nil if it says what this build does not know.
+    static func facts(of byte: UInt8) -> (product: Product, platform: Platform?)? {
+        guard let product = Product(rawValue: byte >> 2), byte & 3 != 3 else { return nil }
+        return (product, Platform(number: Int32(byte & 3)))
+    }
+
+    /// A payload with a single event, in the journal's form. Replaying a dead letter or a stored row
+    /// needs one.
+    ///
+    /// - Parameters:
+    ///   - receiveTime: microseconds since 1970.
+    ///   - tenant: at most 255 bytes; longer ones are truncated.
+    ///   - trace: the trace context of the request's span; nil if it had none.
+    package static func payload(
+        of event: JournalEvent, receiveTime: Int64, tenant: String, trace: TraceContext?
+    ) -> [UInt8] {
+        var payload = Self.header(
+            entryCount: 1, entriesBytes: Self.entryBytes + event.bytes.count,
+            receiveTime: receiveTime, tenant: tenant, trace: trace)
+        payload.appendEntry(event, kinds: event.kinds)
+        return payload
     }
 }
 
@@ -111,17 +153,28 @@ extension [UInt8] {
         }
     }
 
+    /// Appends an event's entry, with some of its kinds.
+    mutating func appendEntry(_ event: JournalEvent, kinds: HitKinds) {
+        self.appendEntry(
+            key: event.key, facts: HitBlock.facts(event.product, event.platform), kinds: kinds,
+            warnings: event.warnings, index: event.index, event: event.bytes)
+    }
+
     /// Appends an entry. Its hit kinds and warnings may change until the claim is sealed. What the
     /// server itself adds to an event stands behind it, in `more`.
+    @inline(__always)
     mutating func appendEntry(
-        key: HitKey, product: Product, kinds: HitKinds, warnings: Warnings, event: Bytes,
-        more: [UInt8] = []
+        key: HitKey, facts: UInt8, kinds: HitKinds, warnings: Warnings, index: EventIndex,
+        event: Bytes, more: [UInt8] = []
     ) {
+        let stored = index.stored
+        // Every number is aligned, so the tuple has no padding.
         Swift.withUnsafeBytes(
             of: (
-                key.high.bigEndian, (key.low | UInt64(product.rawValue)).bigEndian,
+                key.high.bigEndian, (key.low | UInt64(facts)).bigEndian,
                 kinds.rawValue.littleEndian, warnings.rawValue.littleEndian,
-                UInt32(truncatingIfNeeded: event.count &+ more.count).littleEndian
+                UInt32(truncatingIfNeeded: event.count &+ more.count).littleEndian,
+                stored.0, stored.1, stored.2, stored.3, stored.4, stored.5, stored.6
             )
         ) { self.append(contentsOf: $0) }
         self.append(contentsOf: event)

@@ -16,6 +16,7 @@ struct PayloadCursor {
         try self.bytes(MemoryLayout<Number>.size).number(at: 0)
     }
 
+    @inline(__always)
     mutating func bytes(_ count: Int) throws -> Bytes {
         guard count <= self.payload.count - self.offset else {
             throw DamagedPayload(offset: self.offset)
@@ -51,20 +52,23 @@ struct PayloadCursor {
         return Bytes(rebasing: self.payload[start..<self.offset])
     }
 
+    @inline(__always)
     mutating func entry() throws -> JournalEvent {
         let head = try self.bytes(HitBlock.entryBytes)
         let event = try self.bytes(HitBlock.eventLength(in: head))
         let kinds = HitKinds(rawValue: head.number(at: HitBlock.kindsOffset))
-        guard let product = Product(rawValue: head[HitBlock.productOffset]),
-            kinds.rawValue & ~HitKinds.all.rawValue == 0
+        guard let facts = HitBlock.facts(of: head[HitBlock.factsOffset]),
+            kinds.rawValue & ~HitKinds.all.rawValue == 0,
+            let index = EventIndex(
+                at: HitBlock.indexOffset, in: head, eventBytes: event.count)
         else { throw DamagedPayload(offset: self.offset) }
         return JournalEvent(
             key: HitKey(
                 high: UInt64(bigEndian: head.loadUnaligned(as: UInt64.self)),
                 low: UInt64(bigEndian: head.loadUnaligned(fromByteOffset: 8, as: UInt64.self))),
-            product: product, kinds: kinds,
+            product: facts.product, platform: facts.platform, kinds: kinds,
             warnings: Warnings(rawValue: head.number(at: HitBlock.warningsOffset)),
-            bytes: event)
+            bytes: event, index: index)
     }
 }
 

@@ -35,32 +35,13 @@ package struct LedgerSubject: Hashable, Sendable {
         }
     }
 
-    private static func facts(_ platform: Platform?, _ product: Product) -> UInt8 {
+    /// Platform and product in a byte.
+    static func facts(_ platform: Platform?, _ product: Product) -> UInt8 {
         UInt8(truncatingIfNeeded: platform?.rawValue ?? 0) | product.rawValue << 2
     }
 
     /// The platform and the product of a subject's first byte.
     package static func facts(of byte: UInt8) -> (platform: Platform?, product: Product) {
         (Platform(number: Int32(byte & 3)), Product(rawValue: byte >> 2 & 3) ?? .standard)
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    /// Whether `part` stands at `offset`, which must leave room for it. Compares eight bytes at a
-    /// time: it runs for every event, and `elementsEqual` takes 70 instructions for a byte.
-    fileprivate func holds(_ part: Bytes, at offset: Int) -> Bool {
-        var index = 0
-        while index &+ 8 <= part.count {
-            guard
-                self.loadUnaligned(fromByteOffset: offset &+ index, as: UInt64.self)
-                    == part.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-            else { return false }
-            index &+= 8
-        }
-        while index < part.count {
-            guard self[offset &+ index] == part[index] else { return false }
-            index &+= 1
-        }
-        return true
     }
 }

@@ -150,6 +150,9 @@ package struct Warnings: OptionSet, Sendable, Equatable {
     /// The tracked link in `uri` carries other ids than the payload (D56).
     package static let linkContradictsIDs = Warnings(rawValue: 1 << 9)
 
+    /// Whether there is none; as for `HitKinds`.
+    package var isEmpty: Bool { self.rawValue == 0 }
+
     /// The warnings' names in the order of their numbers, e.g. "flag_assumed_on".
     package var names: [String] { self.numbers.compactMap(Self.name) }
 

@@ -28,14 +28,15 @@ struct DeadLetter: Sendable {
                 low: UInt64(bigEndian: id.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
         }
         return self.record.withUnsafeBytes { bytes in
-            guard let event = Self.event(in: bytes), let view = try? EventView(event) else {
-                return nil
-            }
+            // A letter has no index of its event: it is parsed for one here, and not again.
+            guard let event = Self.event(in: bytes),
+                let entry = try? JournalEvent(
+                    parsing: event, key: key, kinds: HitKinds(kind),
+                    warnings: Warnings(numbers: record.warnings.map(\.rawValue)))
+            else { return nil }
             return HitBlock.payload(
-                key: key, kind: kind, product: view.product,
-                warnings: Warnings(numbers: record.warnings.map(\.rawValue)),
-                receiveTime: record.receiveTime.microseconds, tenant: record.tenant, trace: trace,
-                event: event)
+                of: entry, receiveTime: record.receiveTime.microseconds, tenant: record.tenant,
+                trace: trace)
         }
     }
 

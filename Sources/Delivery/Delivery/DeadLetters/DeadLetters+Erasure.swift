@@ -51,10 +51,10 @@ extension DeadLetter {
     fileprivate func isOf(_ subject: Subject) -> Bool {
         guard let payload = self.payload() else { return true }
         var isOf = false
-        try? payload.withUnsafeBytes { payload in
-            // It was made from an event that parses.
-            try HitBlock.forEachEvent(in: payload) { event, _ in
-                isOf = try subject.isOf(event.bytes)
+        payload.withUnsafeBytes { payload in
+            // It was made here, so it can be read.
+            try? HitBlock.forEachEvent(in: payload) { event, _ in
+                isOf = subject.has(event.subjectID)
             }
         }
         return isOf

@@ -23,19 +23,10 @@ extension DeadLetters.Letter {
     private static let noPosition = -1
 
     /// A readable hit, which can be replayed.
-    ///
-    /// - Throws: `WireError` if the hit's event cannot be parsed.
-    init(_ hit: Hit, in sequence: Int64, position: Int, reason: String) throws {
+    init(_ hit: Hit, in sequence: Int64, position: Int, reason: String) {
         self.init(
             sequence: sequence, position: position, hitID: Data(hit.id), reason: reason,
-            tenant: hit.origin.tenant.text, record: Data(try hit.recordBytes()))
-    }
-
-    /// A hit whose event cannot be parsed.
-    init(eventOf hit: Hit, in sequence: Int64, position: Int, reason: String) {
-        self.init(
-            sequence: sequence, position: position, hitID: Data(hit.id), reason: reason,
-            tenant: hit.origin.tenant.text, record: Data(hit.event))
+            tenant: hit.origin.tenant.text, record: Data(hit.recordBytes()))
     }
 
     /// The remainder of a group whose readable hits became letters of their own.

@@ -73,7 +73,7 @@ package final class DeadLetters: Sendable {
                 HitBlock.salvage(payload) { hit in
                     try hit.withMask(forgotten) { hit in
                         letters.append(
-                            try Letter(
+                            Letter(
                                 hit, in: hits.sequence, position: letters.count,
                                 reason: "its batch: \(reason)"))
                     }
@@ -93,13 +93,8 @@ package final class DeadLetters: Sendable {
             try HitBlock.forEachHit(in: payload) { hit in
                 defer { position += 1 }
                 guard let reason = reasons[group.positions.lowerBound + position] else { return }
-                let letter = try? Letter(
-                    hit, in: group.sequence, position: position, reason: reason)
-                // The hit's event cannot be parsed.
                 letters.append(
-                    letter
-                        ?? Letter(
-                            eventOf: hit, in: group.sequence, position: position, reason: reason))
+                    Letter(hit, in: group.sequence, position: position, reason: reason))
             }
         }
         return letters

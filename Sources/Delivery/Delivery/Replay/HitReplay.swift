@@ -13,7 +13,7 @@ package struct HitReplay: Sendable {
     package struct Counts: Sendable, Equatable, Codable {
         /// Hits that the sink has taken again.
         package var delivered = 0
-        /// Hits that it refused; a replay does not make dead letters of them.
+        /// Hits that it refused, or cannot be given; a replay does not make dead letters of them.
         package var refused = 0
 
         /// Creates counts.
@@ -46,6 +46,7 @@ package struct HitReplay: Sendable {
                         sink: self.sink.name, reason: Task.stopReason, counts: counts)
                 }
                 last = page.last
+                counts.refused += page.unreadable
                 sequence += 1
                 try await self.deliver(page, sequence: sequence, &counts)
             }

@@ -5,21 +5,18 @@ internal import WireFormat
 
 extension Hit {
     /// Encodes the TrackingRecord.
-    ///
-    /// - Throws: `WireError` if the event is malformed, which Admission excludes.
-    package func recordBytes() throws -> [UInt8] {
+    package func recordBytes() -> [UInt8] {
         var writer = RecordWriter()
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(try writer.prepare(self))
+        bytes.reserveCapacity(writer.prepare(self))
         writer.append(self, to: &bytes)
         return bytes
     }
 
     /// The TrackingRecord, decoded.
     ///
-    /// - Throws: `WireError` or `BinaryDecodingError` if the event is malformed, which Admission
-    ///   excludes.
+    /// - Throws: `BinaryDecodingError` if the event is malformed, which Admission excludes.
     package func record() throws -> Sightline_V1_TrackingRecord {
-        try Sightline_V1_TrackingRecord(serializedBytes: try self.recordBytes())
+        try Sightline_V1_TrackingRecord(serializedBytes: self.recordBytes())
     }
 }

@@ -15,11 +15,19 @@ package struct JSONLines: ~Copyable {
     /// The warnings in JSON, by their numbers.
     private let warnings: [[UInt8]]
 
-    /// The part of a line that the hits of one event share.
-    private struct Body {
-        /// Where the event stands: each has a place of its own in the batch.
-        let event: UnsafeRawPointer?
-        let part: Range<Int>
+    /// A part of a line that is written once for the hits that have it in common.
+    private struct Part {
+        /// Where their event or request stands: each has a place of its own in the batch.
+        let place: UnsafeRawPointer?
+        let range: Range<Int>
+    }
+
+    /// The parts of the line before.
+    private struct Parts {
+        /// What the hits of an event share.
+        var event: Part?
+        /// What the hits of a request share, which is in their events' parts.
+        var request: Part?
     }
 
     /// Creates an encoder for the records that Protos declare.
@@ -55,10 +63,10 @@ package struct JSONLines: ~Copyable {
     package mutating func encode(_ hits: HitBatch) throws -> [Int: String] {
         self.writer.text.truncate(to: 0)
         var rejected: [Int: String] = [:]
-        var body: Body?
+        var parts = Parts()
         try hits.forEach { position, hit in
             do {
-                try self.append(hit, &body)
+                try self.append(hit, &parts)
             } catch {
                 rejected[position] = "no JSON form: \(error)"
             }
@@ -66,17 +74,17 @@ package struct JSONLines: ~Copyable {
         return rejected
     }
 
-    private mutating func append(_ hit: Hit, _ body: inout Body?) throws {
+    private mutating func append(_ hit: Hit, _ parts: inout Parts) throws {
         let start = self.writer.text.count
         self.appendHead(hit)
         let bodyStart = self.writer.text.count
-        if let body, body.event == hit.event.baseAddress {
-            self.writer.text.append(again: body.part)
-        } else if self.appendBody(hit) {
-            body = Body(
-                event: hit.event.baseAddress, part: bodyStart..<self.writer.text.count)
+        if let part = parts.event, part.place == hit.event.baseAddress {
+            self.writer.text.append(again: part.range)
+        } else if self.appendBody(hit, &parts) {
+            parts.event = Part(
+                place: hit.event.baseAddress, range: bodyStart..<self.writer.text.count)
         } else {
-            body = nil
+            parts = Parts()
             self.writer.text.truncate(to: start)
             try self.appendRecord(hit)
         }
@@ -107,12 +115,11 @@ package struct JSONLines: ~Copyable {
     /// Appends the rest of a line.
     ///
     /// - Returns: whether that is possible; if not, a part of it may have been appended.
-    private mutating func appendBody(_ hit: Hit) -> Bool {
+    private mutating func appendBody(_ hit: Hit, _ parts: inout Parts) -> Bool {
         do {
-            let delivery = try DeliveryView(hit.event)
-            try self.append(",\"deliveryId\":", delivery.deliveryID)
-            try self.append(",\"broadlogId\":", delivery.broadlogID)
-            guard try self.append(hit.origin) else { return false }
+            try self.append(",\"deliveryId\":", hit.deliveryID)
+            try self.append(",\"broadlogId\":", hit.broadlogID)
+            guard try self.append(hit.origin, &parts) else { return false }
         } catch {
             return false
         }
@@ -124,7 +131,16 @@ package struct JSONLines: ~Copyable {
     }
 
     /// Appends what the hits of a request share; false if the time is outside of Timestamp's range.
-    private mutating func append(_ origin: Hit.Origin) throws(WireError) -> Bool {
+    private mutating func append(
+        _ origin: Hit.Origin, _ parts: inout Parts
+    ) throws(WireError) -> Bool {
+        // The journal has a request's tenant once.
+        let place = UnsafeRawPointer(origin.tenant.baseAddress)
+        if let part = parts.request, part.place == place {
+            self.writer.text.append(again: part.range)
+            return true
+        }
+        let start = self.writer.text.count
         self.writer.text.append(",\"receiveTime\":")
         let isInRange = self.writer.text.append(
             seconds: origin.receiveTime / 1_000_000,
@@ -136,15 +152,18 @@ package struct JSONLines: ~Copyable {
         try self.append(
             origin.traceparent.isEmpty ? "\"tracestate\":" : ",\"tracestate\":", origin.tracestate)
         self.writer.text.append("}")
+        parts.request = Part(place: place, range: start..<self.writer.text.count)
         return true
     }
 
     private mutating func append(_ warnings: Warnings) {
-        for (index, number) in warnings.numbers.enumerated() {
+        if warnings.isEmpty { return }
+        let numbers = warnings.numbers
+        for (index, number) in numbers.enumerated() {
             self.writer.text.append(index == 0 ? ",\"warnings\":[" : ",")
             self.append(self.warnings[Int(number)])
         }
-        if !warnings.numbers.isEmpty { self.writer.text.append("]") }
+        if !numbers.isEmpty { self.writer.text.append("]") }
     }
 
     /// Appends a string field, unless it is empty.

@@ -1,5 +1,5 @@
 package import TrackingRules
-package import WireFormat
+internal import WireFormat
 
 /// Writes hits as TrackingRecords, straight from the events' bytes: unknown fields are kept. By
 /// hand, because sinks do so for each hit, and SwiftProtobuf makes strings of all fields first.
@@ -23,16 +23,13 @@ package struct RecordWriter {
     /// Prepares to append a hit.
     ///
     /// - Returns: the number of bytes of its record.
-    /// - Throws: `WireError` if its event is no protobuf message.
-    package mutating func prepare(_ hit: Hit) throws(WireError) -> Int {
+    package mutating func prepare(_ hit: Hit) -> Int {
         if self.event == nil || self.event != hit.event.baseAddress {
-            self.event = nil
-            let event = try EventView(hit.event)
             self.shared.removeAll(keepingCapacity: true)
-            self.shared.appendText(4, event.deliveryID)
-            self.shared.appendText(5, event.broadlogID)
+            self.shared.appendText(4, hit.deliveryID)
+            self.shared.appendText(5, hit.broadlogID)
             self.shared.append(contentsOf: self.originBytes(hit.origin))
-            self.shared.appendPacked(9, hit.warnings.numbers)
+            if !hit.warnings.isEmpty { self.shared.appendPacked(9, hit.warnings.numbers) }
             self.shared.appendTag(15)
             self.shared.appendVarint(UInt64(hit.event.count))
             self.shared.append(contentsOf: hit.event)

@@ -31,10 +31,11 @@ package enum TrialHit {
         let bytes: [UInt8] = try event.serializedBytes()
         let key = HitKey(high: .random(in: 0 ... .max, using: &generator), low: generator.next())
         let trace = TraceContext.random(using: &generator)
-        let payload = bytes.withUnsafeBytes { bytes in
+        let payload = try bytes.withUnsafeBytes { bytes in
             HitBlock.payload(
-                key: key, kind: .impression, product: .standard, warnings: Warnings(),
-                receiveTime: time, tenant: tenant, trace: trace, event: bytes)
+                of: try JournalEvent(
+                    parsing: bytes, key: key, kinds: HitKinds(.impression), warnings: []),
+                receiveTime: time, tenant: tenant, trace: trace)
         }
         // As a replay of its own: no backend moves a cursor by it, or knows it from another trial.
         let journal = HitBatch.replayJournal(String(key.high, radix: 16))

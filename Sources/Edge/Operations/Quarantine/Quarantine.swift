@@ -56,7 +56,8 @@ package final class Quarantine: Service {
             self.waiting.withLock { waiting in
                 for refusal in request.refusals where refusal.judgement.verdict.isRecoverable {
                     guard let kept = refusal.kept else { continue }
-                    let bytes = QuarantinedEvent.bytes(kept.count, refusal.judgement.violations)
+                    let bytes = QuarantinedEvent.bytes(
+                        kept.bytes.count, refusal.judgement.violations)
                     guard waiting.bytes + bytes <= self.queueBytes else {
                         dropped += 1
                         continue
@@ -67,7 +68,9 @@ package final class Quarantine: Service {
                             tenant: tenant, receiveTime: request.receiveTime,
                             verdict: refusal.judgement.verdict,
                             violations: refusal.judgement.violations,
-                            event: Array(request.keptEvents[kept])))
+                            event: Array(request.keptEvents[kept.bytes]),
+                            appID: kept.names.appID, deliveryID: kept.names.deliveryID,
+                            subjectID: kept.subjectID))
                 }
             }
             self.wake.yield()

@@ -3,6 +3,7 @@ internal import Foundation
 internal import GRDB
 package import SinkKit
 internal import Storage
+internal import TrackingRules
 internal import WireFormat
 
 extension QuarantineFile {
@@ -27,7 +28,8 @@ extension QuarantineFile {
                 """, arguments: [subject.tenant, after, Self.erasurePieceRowCount])
         let ids = try rows.filter { row in
             let event: Data = row[1] ?? Data()
-            return try event.withUnsafeBytes { try subject.isOf($0) }
+            // The file has no index of its events, and a forgetting is rare.
+            return try event.withUnsafeBytes { subject.has(try EventView($0).subjectID) }
         }.map { row -> Int64 in row[0] ?? 0 }
         // Overwritten in their places first: a page may keep a copy of what has moved.
         let overwriting = try database.cachedStatement(
@@ -41,12 +43,8 @@ extension QuarantineFile {
 extension QuarantinedEvent {
     /// Whether its subject was forgotten.
     func isForgotten(by forgotten: ForgottenSubjects) -> Bool {
-        if forgotten.isEmpty { return false }
-        return self.tenant.withBytes { tenant in
-            self.event.withUnsafeBytes { event in
-                // A kept event was parsed at admission.
-                (try? forgotten.contains(subjectOf: event, tenant: tenant)) ?? true
-            }
+        self.tenant.withBytes { tenant in
+            self.subjectID.withBytes { forgotten.contains($0, tenant: tenant) }
         }
     }
 }

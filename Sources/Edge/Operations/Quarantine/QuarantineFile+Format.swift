@@ -55,7 +55,7 @@ extension QuarantineFile {
         let cursor = try GRDB.Row.fetchCursor(
             database,
             sql: """
-                SELECT id, tenant, receive_time, verdict, event FROM events
+                SELECT id, tenant, receive_time, verdict, event, app_id, delivery_id FROM events
                 WHERE id > ? AND id <= ? \(condition.isEmpty ? "" : "AND \(condition)")
                 ORDER BY id LIMIT ?
                 """, arguments: [id, last] + arguments + [RecoveryPiece.maxEventCount])
@@ -70,7 +70,7 @@ extension QuarantineFile {
                     event: QuarantinedEvent(
                         tenant: row[1] ?? "", receiveTime: row[2] ?? 0,
                         verdict: Verdict(name: row[3] ?? "") ?? .rejected, violations: [],
-                        event: [UInt8](event))))
+                        event: [UInt8](event), appID: row[5] ?? "", deliveryID: row[6] ?? "")))
         }
         return rows
     }

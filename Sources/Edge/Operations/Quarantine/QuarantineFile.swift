@@ -5,7 +5,8 @@ package import Logging
 internal import Pacing
 internal import Storage
 internal import Synchronization
-package import TrackingRules
+internal import TrackingJournal
+internal import TrackingRules
 
 /// quarantine.db: the kept events, by tenant, with what each tenant's take.
 package struct QuarantineFile: Sendable {
@@ -18,7 +19,6 @@ package struct QuarantineFile: Sendable {
     private let retention = Retention()
     /// The program that refuses, for the rows.
     let version: String
-    let limits: Limits
     /// Whose events are not kept.
     let forgotten: ForgottenSubjects
 
@@ -40,12 +40,11 @@ package struct QuarantineFile: Sendable {
     ///
     /// - Parameters:
     ///   - version: the program's version.
-    ///   - limits: those of the rules, by which raw payloads are read.
     ///   - forgotten: whose events are not kept.
     /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable.
     package init(
         directory: String, _ configuration: QuarantineConfiguration, version: String,
-        limits: Limits, forgotten: ForgottenSubjects = ForgottenSubjects(), logger: Logger?
+        forgotten: ForgottenSubjects = ForgottenSubjects(), logger: Logger?
     ) throws {
         self.file = try DataFile(
             path: directory + "/" + Self.name, format: Self.format, busyTimeout: .seconds(5),
@@ -53,7 +52,6 @@ package struct QuarantineFile: Sendable {
         self.maxBytes = configuration.maxBytes
         self.retainMicroseconds = Int64(configuration.retainDays) * 86_400_000_000
         self.version = version
-        self.limits = limits
         self.forgotten = forgotten
     }
 
@@ -97,10 +95,9 @@ package struct QuarantineFile: Sendable {
     }
 
     private func insert(_ event: QuarantinedEvent, _ insertion: Statement) throws {
-        let facts = Facts(event.event, limits: self.limits)
         try insertion.execute(arguments: [
             event.tenant, event.receiveTime, "\(event.verdict.name)", event.violations.lines,
-            facts.appID, facts.deliveryID, self.version, event.bytes, Data(event.event),
+            event.appID, event.deliveryID, self.version, event.bytes, Data(event.event),
         ])
     }
 
@@ -133,21 +130,6 @@ package struct QuarantineFile: Sendable {
                 try update.execute(arguments: [
                     "\(row.event.verdict.name)", row.event.violations.lines, self.version, row.id,
                 ])
-            }
-        }
-    }
-
-    /// What is looked for in a kept event.
-    private struct Facts {
-        var appID = ""
-        var deliveryID = ""
-
-        init(_ event: [UInt8], limits: Limits) {
-            event.withUnsafeBytes { bytes in
-                // A kept event was parsed at admission, so parsing it again cannot fail.
-                guard let event = try? EventView(bytes) else { return }
-                self.appID = event.shortAppID
-                self.deliveryID = event.safeDeliveryID(limits)
             }
         }
     }

@@ -12,6 +12,12 @@ package struct QuarantinedEvent: Sendable, Equatable {
     package var violations: [Violation]
     /// The event as it was sent.
     package let event: [UInt8]
+    /// The app, as people look for it.
+    package let appID: String
+    /// The delivery or the in-app message, as people look for it; empty if it may be something else.
+    package let deliveryID: String
+    /// The recipient's id; empty if it has none, and in a row, which does not have it by itself.
+    package let subjectID: String
 
     /// The bytes to count for an event beside its own.
     private static let fixedBytes = 256
@@ -19,13 +25,16 @@ package struct QuarantinedEvent: Sendable, Equatable {
     /// Creates an event.
     package init(
         tenant: String, receiveTime: Int64, verdict: Verdict, violations: [Violation],
-        event: [UInt8]
+        event: [UInt8], appID: String, deliveryID: String, subjectID: String = ""
     ) {
         self.tenant = tenant
         self.receiveTime = receiveTime
         self.verdict = verdict
         self.violations = violations
         self.event = event
+        self.appID = appID
+        self.deliveryID = deliveryID
+        self.subjectID = subjectID
     }
 
     /// The bytes that it takes in memory and, about, in the file.

@@ -52,16 +52,16 @@ package struct TapFilter: Sendable {
                 field, .tooLarge, "\(count) \(unit), the limit is \(limit): send fewer"))
     }
 
-    /// Whether the filter takes an event, as far as can be told without parsing it.
+    /// Whether the filter takes an event, as far as can be told without its names.
     func admits(_ outcome: AdmittedRequest.Outcome) -> Bool {
         outcome.chance <= self.maxChance
             && (self.verdicts.isEmpty || self.verdicts.contains(outcome.verdict.rawValue))
     }
 
-    /// Whether the filter takes an event of this app and delivery.
-    func admits(_ facts: TappedFacts) -> Bool {
-        (self.appID.isEmpty || facts.appID.utf8.elementsEqual(self.appID))
-            && (self.deliveryID.isEmpty || facts.deliveryID == self.deliveryID)
+    /// Whether the filter takes an event of these names; nil where nothing of it is kept.
+    func admits(_ names: EventNames?) -> Bool {
+        (self.appID.isEmpty || names?.appID.utf8.elementsEqual(self.appID) == true)
+            && (self.deliveryID.isEmpty || names?.deliveryID == self.deliveryID)
     }
 }
 

@@ -37,15 +37,15 @@ package final class TapReader: Sendable {
     }
 
     /// Queues the events of a request that the filter takes.
-    func offer(_ request: AdmittedRequest, tenant: String, limits: Limits, second: UInt64) {
+    func offer(_ request: AdmittedRequest, tenant: String, second: UInt64) {
         let isEmpty = self.queue.withLock { queue in
             request.forEachOutcome { outcome in
                 guard self.filter.admits(outcome) else { return }
-                let facts = TappedFacts(outcome.event, limits: limits)
-                guard self.filter.admits(facts) else { return }
+                let names = outcome.names
+                guard self.filter.admits(names) else { return }
                 queue.offer(second: second) {
                     TappedOutcome(
-                        outcome, facts, tenant: tenant, receiveTime: request.receiveTime,
+                        outcome, names, tenant: tenant, receiveTime: request.receiveTime,
                         isUnmasked: self.filter.isUnmasked)
                 }
             }

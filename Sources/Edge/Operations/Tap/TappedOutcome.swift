@@ -21,14 +21,14 @@ struct TappedOutcome: Sendable {
     private static let fixedBytes = 512
 
     init(
-        _ outcome: AdmittedRequest.Outcome, _ facts: TappedFacts, tenant: String,
+        _ outcome: AdmittedRequest.Outcome, _ names: EventNames?, tenant: String,
         receiveTime: Int64, isUnmasked: Bool
     ) {
         self.receiveTime = receiveTime
         self.tenant = tenant
-        self.appID = facts.appID
-        self.deliveryID = facts.deliveryID
-        self.platform = facts.platform
+        self.appID = names?.appID ?? ""
+        self.deliveryID = names?.deliveryID ?? ""
+        self.platform = names?.platform
         self.verdict = outcome.verdict
         self.hits = outcome.hits
         self.warnings = outcome.warnings

@@ -7,7 +7,6 @@ package import TrackingRules
 /// relaxed load; nothing that records events ever waits for a reader.
 package final class VerdictTap: Sendable {
     private let configuration: TapConfiguration
-    private let limits: Limits
     private let readerCount = Atomic(0)
     private let state = Mutex(State())
 
@@ -24,12 +23,7 @@ package final class VerdictTap: Sendable {
     }
 
     /// Creates a tap without readers.
-    ///
-    /// - Parameter limits: those of the server's rules, by which raw payloads are read.
-    package init(_ configuration: TapConfiguration, limits: Limits) {
-        self.configuration = configuration
-        self.limits = limits
-    }
+    package init(_ configuration: TapConfiguration) { self.configuration = configuration }
 
     /// Whether somebody reads. Requests that are admitted meanwhile keep what readers may see.
     package var hasReaders: Bool { self.readerCount.load(ordering: .relaxed) > 0 }
@@ -59,9 +53,7 @@ package final class VerdictTap: Sendable {
         clock_gettime(CLOCK_MONOTONIC, &time)
         for reader in readers where reader.filter.tenant ?? tenant == tenant {
             for request in tapped {
-                reader.offer(
-                    request, tenant: tenant, limits: self.limits,
-                    second: UInt64(clamping: time.tv_sec))
+                reader.offer(request, tenant: tenant, second: UInt64(clamping: time.tv_sec))
             }
         }
     }

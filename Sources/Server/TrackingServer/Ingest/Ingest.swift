@@ -38,7 +38,7 @@ final class Ingest: Sendable {
         self.rejections = rejections
         self.quarantine = quarantine
         self.sideTurns = SideTurns(maxWaiting: maxWaitingCalls)
-        self.tap = tap ?? VerdictTap(TapConfiguration(), limits: admission.rules.limits)
+        self.tap = tap ?? VerdictTap(TapConfiguration())
     }
 
     var limits: Limits { self.admission.rules.limits }

@@ -1,0 +1,109 @@
+package import WireFormat
+
+/// An event in the journal's form: the client's bytes, the kinds of its hits, and what of it is
+/// read behind admission. Its parts are slices of its bytes.
+package struct JournalEvent {
+    /// The key of the event's hits.
+    package let key: HitKey
+    /// The product that created the delivery; Firebase for an in-app message.
+    package let product: Product
+    /// The platform; that of its payload if the event has none (D39).
+    package let platform: Platform?
+    /// The kinds of its hits.
+    package let kinds: HitKinds
+    /// Warnings about the event.
+    package let warnings: Warnings
+    /// The client's event, byte for byte; behind it the ids of a raw payload.
+    package let bytes: Bytes
+    /// Where its parts are: within `bytes`.
+    let index: EventIndex
+
+    init(
+        key: HitKey, product: Product, platform: Platform?, kinds: HitKinds, warnings: Warnings,
+        bytes: Bytes, index: EventIndex
+    ) {
+        self.key = key
+        self.product = product
+        self.platform = platform
+        self.kinds = kinds
+        self.warnings = warnings
+        self.bytes = bytes
+        self.index = index
+    }
+
+    /// An event that is not in the journal's form, such as that of a dead letter or of a stored
+    /// row. This is the one way in beside admission: here it is parsed, and not again after it.
+    ///
+    /// - Throws: `WireError` if the bytes are not a TrackingEvent, or one that no admission has
+    ///   taken because it is too large.
+    package init(
+        parsing bytes: Bytes, key: HitKey, kinds: HitKinds, warnings: Warnings
+    ) throws(WireError) {
+        let event = try EventView(bytes)
+        var slicer = EventSlicer(bytes)
+        let index = EventIndex(event, ids: (event.deliveryID, event.broadlogID), &slicer)
+        guard slicer.fits else { throw .tooLarge }
+        self.init(
+            key: key, product: event.product, platform: event.effectivePlatform, kinds: kinds,
+            warnings: warnings, bytes: bytes, index: index)
+    }
+
+    /// The app's bundle id or package name; empty if the event has none.
+    package var appID: Bytes { self.bytes.part(self.index.app) }
+
+    /// deliveryId, or an in-app message's message id.
+    package var deliveryID: Bytes { self.bytes.part(self.index.delivery) }
+
+    /// broadlogId; empty for an in-app message.
+    package var broadlogID: Bytes { self.bytes.part(self.index.broadlog) }
+
+    /// The recipient's id; empty if the event has none.
+    package var subjectID: Bytes { self.bytes.part(self.index.subject) }
+
+    /// The action button's identifier, or the label of an in-app message's button, cut to 256
+    /// bytes; empty if there was none.
+    package var action: Bytes { self.bytes.part(self.index.action) }
+
+    /// The name of an in-app message's campaign; empty if it has none.
+    package var campaignName: Bytes { self.bytes.part(self.index.campaign) }
+
+    /// When it happened, in microseconds since 1970; nil where the event does not say.
+    package var occurTime: Int64? { self.index.occurTime }
+}
+
+// MARK: Keys
+
+extension JournalEvent {
+    /// The key of the plain notification, where the event is of one of its action buttons (D17).
+    package func notificationKey(tenant: Bytes) -> HitKey {
+        HitKey.push(
+            tenant: tenant, product: self.product, appID: self.appID, deliveryID: self.deliveryID,
+            broadlogID: self.broadlogID, actionIdentifier: .none)
+    }
+
+    /// The key by which an in-app message's recipients are counted.
+    package func recipientKey(tenant: Bytes) -> HitKey {
+        HitKey.recipient(
+            tenant: tenant, appID: self.appID, messageID: self.deliveryID,
+            subjectID: self.subjectID)
+    }
+}
+
+// MARK: Without a subject
+
+extension JournalEvent {
+    /// Calls `body` with the event without its subject. Only a subject that was forgotten is taken
+    /// out, so only such an event's fields are walked again.
+    ///
+    /// - Throws: `WireError` if the bytes are not fields, and errors of `body`.
+    package func withoutSubject<Value>(_ body: (JournalEvent) throws -> Value) throws -> Value {
+        let change = try SubjectChange(of: self.bytes, to: [])
+        return try change.bytes.withUnsafeBytes { bytes in
+            try body(
+                JournalEvent(
+                    key: self.key, product: self.product, platform: self.platform,
+                    kinds: self.kinds, warnings: self.warnings, bytes: bytes,
+                    index: self.index.moved(by: change)))
+        }
+    }
+}
