@@ -29,6 +29,26 @@ extension EventView {
         }
     }
 
+    /// The tracking flag; nil if absent, as it always is of an in-app message.
+    var flag: Bytes? {
+        switch self.interaction {
+        case .push: self.push.fields.flag
+        case .trackAction: self.trackAction.flag
+        case .inApp, .none: nil
+        }
+    }
+
+    /// The action button's identifier, or the label of an in-app message's button, cut to 256 bytes
+    /// as no rule limits a label.
+    @inline(__always)
+    var chosenAction: Bytes {
+        switch self.interaction {
+        case .push: self.push.actionIdentifier
+        case .inApp: self.inApp.actionText.cut(to: Limits.nameBytes)
+        case .trackAction, .none: .none
+        }
+    }
+
     /// The event's platform, or that of its payload if the event has none (D39).
     package var effectivePlatform: Platform? {
         switch self.push.payload {

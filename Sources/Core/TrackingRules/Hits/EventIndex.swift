@@ -51,14 +51,9 @@ package struct EventIndex: Sendable, Equatable {
         self.delivery = slicer.slice(ids.delivery)
         self.broadlog = slicer.slice(ids.broadlog)
         self.subject = slicer.slice(event.subjectID)
-        switch event.interaction {
-        case .push: self.action = slicer.slice(event.push.actionIdentifier)
-        case .inApp:
-            // No rule limits a label.
-            self.action = slicer.slice(event.inApp.actionText.cut(to: Limits.nameBytes))
-            self.campaign = slicer.slice(event.inApp.campaignName)
-        case .trackAction, .none: break
-        }
+        self.action = slicer.slice(event.chosenAction)
+        // Empty unless the event is an in-app message's.
+        self.campaign = slicer.slice(event.inApp.campaignName)
     }
 
     /// Sets where the ids of a raw payload stand behind its event.

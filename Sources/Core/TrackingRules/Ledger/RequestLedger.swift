@@ -87,13 +87,7 @@ extension EventView {
 
     /// The flag's value for people: printable ASCII, at most 16 bytes.
     fileprivate var shownFlag: String {
-        let flag: Bytes? =
-            switch self.interaction {
-            case .push: self.push.fields.flag
-            case .trackAction: self.trackAction.flag
-            case .inApp, .none: nil
-            }
-        let shown = (flag ?? .none).prefix(RequestLedger.flagBytes).map {
+        let shown = (self.flag ?? .none).prefix(RequestLedger.flagBytes).map {
             (0x20...0x7e).contains($0) ? $0 : UInt8(ascii: "?")
         }
         return String(decoding: shown, as: UTF8.self)

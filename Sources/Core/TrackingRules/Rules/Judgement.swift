@@ -18,6 +18,19 @@ package struct Judgement: Sendable, Equatable {
     }
 }
 
+extension Judgement {
+    static func accepted(_ hits: HitKinds, isDismissal: Bool = false) -> Judgement {
+        Judgement(verdict: .accepted, hits: hits, isDismissal: isDismissal)
+    }
+
+    /// The judgement as text for ExplainEvents.
+    var outcome: String {
+        self.verdict == .accepted
+            ? self.hits.kinds.map { "\($0.name)" }.joined(separator: ", then ")
+            : "\(self.verdict)"
+    }
+}
+
 /// Records the steps that led to a verdict, as text for ExplainEvents. `NoSteps` records nothing
 /// and compiles to nothing.
 package protocol Steps {

@@ -65,6 +65,35 @@ package struct RuleSet: Sendable {
         return behind < -5 * 60 * 1_000_000 || behind > 30 * 86_400 * 1_000_000
     }
 
+    // MARK: Form (D39, D41…D43, D50)
+
+    /// Every violation of the form rules: required fields and size limits.
+    private func formViolations(of event: EventView, _ raw: RawPayload?) -> [Violation] {
+        var violations: [Violation] = []
+        if event.bytes.count > self.limits.eventBytes {
+            violations.tooLarge("event", event.bytes.count, limit: self.limits.eventBytes)
+        }
+        violations.limit("event_id", event.eventID, to: Limits.idBytes)
+        violations.limit("app_id", event.appID, to: Limits.nameBytes)
+        violations.limit("subject_id", event.subjectID, to: Limits.nameBytes)
+        if let time = event.occurTime, time.microseconds == nil {
+            violations.append(
+                Violation(
+                    "occur_time", .range,
+                    "\(time.seconds) s and \(time.nanos) ns are outside Timestamp's range: send "
+                        + "seconds from 0001 to 9999 and nanos from 0 to 999999999"))
+        }
+        switch event.interaction {
+        case .none:
+            violations.require(
+                "interaction", "push, track_action or in_app says what happened: set one of them")
+        case .push: self.addPushViolations(of: event, raw, to: &violations)
+        case .trackAction: self.addViolations(of: event.trackAction, to: &violations)
+        case .inApp: self.addViolations(of: event.inApp, in: event, to: &violations)
+        }
+        return violations
+    }
+
     // MARK: Consent (D22, D23, D27, D40)
 
     /// Whether consent is given, so that something of the event may be kept.
@@ -74,7 +103,7 @@ package struct RuleSet: Sendable {
         return self.consentIsGiven(by: event, steps: &steps)
     }
 
-    private func consentIsGiven(by event: EventView, steps: inout some Steps) -> Bool {
+    func consentIsGiven(by event: EventView, steps: inout some Steps) -> Bool {
         switch event.consent {
         case 1:
             steps.note("consent: opted in")
@@ -90,143 +119,4 @@ package struct RuleSet: Sendable {
             return false
         }
     }
-
-    // MARK: The three interactions
-
-    /// What the rules need from an interaction with a Campaign push, of either message type.
-    private struct CampaignFacts {
-        let deliveryID: Bytes
-        let broadlogID: Bytes
-        let place: IDPlace
-        let flag: TrackingFlag
-        let platform: Platform
-        let product: Product
-        /// The kind or action with its number, as text for the steps.
-        let report: (word: StaticString, number: Int32)
-        /// What the interaction gives for the product; used only if no earlier rule refuses.
-        let outcome: Judgement
-    }
-
-    private func judgePush(
-        _ event: EventView, _ raw: RawPayload?, steps: inout some Steps
-    ) -> Judgement {
-        let (place, platform): (IDPlace, Platform)
-        switch event.push.payload {
-        case .apns: (place, platform) = (.apns, .ios)
-        case .fcm(hasData: true): (place, platform) = (.fcm, .android)
-        case .raw:
-            guard let raw, let target = raw.platform else { return .rejected([]) }
-            (place, platform) = (.raw(raw.place), target)
-        case .none, .fcm(hasData: false): return .rejected([])  // Rejected by the form rules.
-        }
-        guard let product = Product(number: event.push.product) else { return .rejected([]) }
-        let facts = CampaignFacts(
-            deliveryID: event.push.fields.deliveryID, broadlogID: event.push.fields.messageID,
-            place: place, flag: TrackingFlag(event.push.fields.flag, platform: platform),
-            platform: platform, product: product, report: ("kind", event.push.kind),
-            outcome: Self.pushHits(kind: event.push.kind, product: product))
-        var judgement = self.judge(facts, of: event, steps: &steps)
-        guard judgement.verdict == .accepted else { return judgement }
-        if facts.flag == .absent, product == .standard { judgement.warnings.insert(.flagAssumedOn) }
-        if platform == .ios, event.push.fields.hasMedia, event.push.fields.mutableContent != 1 {
-            judgement.warnings.insert(.mediaWithoutMutableContent)
-        }
-        if product == .standard, !event.push.fields.uri.isEmpty,
-            TrackedLink(event.push.fields.uri)?.contradicts(
-                deliveryID: facts.deliveryID, messageID: facts.broadlogID) == true
-        {
-            judgement.warnings.insert(.linkContradictsIDs)
-            steps.note("link: uri carries other ids, accepted with a warning (D56)")
-        }
-        return judgement
-    }
-
-    private func judgeTrackAction(_ event: EventView, steps: inout some Steps) -> Judgement {
-        let action = event.trackAction
-        guard let product = Product(number: action.product) else { return .rejected([]) }
-        // A track action has no payload: the event's platform decides, Android by default (D7).
-        let platform = Platform(number: event.platform) ?? .android
-        let facts = CampaignFacts(
-            deliveryID: action.deliveryID, broadlogID: action.broadlogID, place: .trackAction,
-            flag: TrackingFlag(action.flag, platform: platform), platform: platform,
-            product: product, report: ("action", action.action),
-            outcome: Self.actionHits(action: action.action, product: product))
-        return self.judge(facts, of: event, steps: &steps)
-    }
-
-    /// Applies consent, flag, id and product rules in this order.
-    private func judge(
-        _ facts: CampaignFacts, of event: EventView, steps: inout some Steps
-    ) -> Judgement {
-        guard self.consentIsGiven(by: event, steps: &steps) else {
-            return .suppressed(.suppressedConsent)
-        }
-        steps.note("flag: \(facts.flag.explanation)")
-        if let verdict = facts.flag.suppression { return .suppressed(verdict) }
-        let areStandard = Self.areStandardIDs(facts.deliveryID, facts.broadlogID)
-        let violations =
-            areStandard
-            ? [] : Self.idViolations(facts.deliveryID, facts.broadlogID, in: facts.place)
-        guard violations.isEmpty else {
-            steps.note("ids: not usable, so it is rejected (D10, D11)")
-            return .rejected(violations)
-        }
-        steps.note("ids: usable")
-        var judgement = facts.outcome
-        steps.note(
-            "product: \(facts.product), \(facts.report.word) \(facts.report.number): "
-                + judgement.outcome)
-        guard judgement.verdict == .accepted else { return judgement }
-        if facts.product == .standard, !areStandard { judgement.warnings.insert(.idNotHex) }
-        if facts.platform == .ios, judgement.hits.contains(HitKinds(.impression)) {
-            judgement.warnings.insert(.impressionUnreliable)
-        }
-        return judgement
-    }
-
-    private func judgeInApp(_ event: EventView, steps: inout some Steps) -> Judgement {
-        let message = event.inApp
-        guard self.consentIsGiven(by: event, steps: &steps) else {
-            return .suppressed(.suppressedConsent)
-        }
-        if message.dataCollectionEnabled == false {
-            steps.note("consent: data collection is off for this recipient (D27)")
-            return .suppressed(.suppressedConsent)
-        }
-        if message.isTestMessage, !self.policy.recordTestMessages {
-            steps.note("test message, and rules.record_test_messages is off (D28)")
-            return .suppressed(.suppressedTestMessage)
-        }
-        if message.isDisplaySuppressed {
-            steps.note("display was suppressed, so nobody saw it (D26)")
-            return .suppressed(.suppressedDisplay)
-        }
-        let kind: HitKind
-        switch message.event {
-        case .impression: kind = .inAppImpression
-        case .click(hasURL: true): kind = .inAppClick
-        case .click(hasURL: false), .dismissal: kind = .inAppDismissal
-        case .displayError: kind = .inAppDisplayError
-        case .none: return .rejected([])  // Rejected by the form rules.
-        }
-        steps.note("in-app message: counts as \(kind.name)")
-        return Judgement(verdict: .accepted, hits: HitKinds(kind))
-    }
-}
-
-/// The operating system of a device; the numbers are those of the proto enum.
-package enum Platform: Int32, Sendable, CaseIterable {
-    case android = 1
-    case ios = 2
-
-    /// The name in databases and in the configuration.
-    package var name: String {
-        switch self {
-        case .android: "android"
-        case .ios: "ios"
-        }
-    }
-
-    /// The platform with `number`; nil if it is unspecified or unknown (D39).
-    package init?(number: Int32) { self.init(rawValue: number) }
 }

@@ -1,0 +1,48 @@
+// What both interactions with a Campaign push share: consent, flag, ids and product, in this order.
+internal import WireFormat
+
+extension RuleSet {
+    /// What the rules need from an interaction with a Campaign push, of either message type.
+    struct CampaignFacts {
+        let deliveryID: Bytes
+        let broadlogID: Bytes
+        let place: IDPlace
+        let flag: TrackingFlag
+        let platform: Platform
+        let product: Product
+        /// The kind or action with its number, as text for the steps.
+        let report: (word: StaticString, number: Int32)
+        /// What the interaction gives for the product; used only if no earlier rule refuses.
+        let outcome: Judgement
+    }
+
+    /// Applies consent, flag, id and product rules in this order.
+    func judge(
+        _ facts: CampaignFacts, of event: EventView, steps: inout some Steps
+    ) -> Judgement {
+        guard self.consentIsGiven(by: event, steps: &steps) else {
+            return .suppressed(.suppressedConsent)
+        }
+        steps.note("flag: \(facts.flag.explanation)")
+        if let verdict = facts.flag.suppression { return .suppressed(verdict) }
+        let areStandard = Self.areStandardIDs(facts.deliveryID, facts.broadlogID)
+        let violations =
+            areStandard
+            ? [] : Self.idViolations(facts.deliveryID, facts.broadlogID, in: facts.place)
+        guard violations.isEmpty else {
+            steps.note("ids: not usable, so it is rejected (D10, D11)")
+            return .rejected(violations)
+        }
+        steps.note("ids: usable")
+        var judgement = facts.outcome
+        steps.note(
+            "product: \(facts.product), \(facts.report.word) \(facts.report.number): "
+                + judgement.outcome)
+        guard judgement.verdict == .accepted else { return judgement }
+        if facts.product == .standard, !areStandard { judgement.warnings.insert(.idNotHex) }
+        if facts.platform == .ios, judgement.hits.contains(HitKinds(.impression)) {
+            judgement.warnings.insert(.impressionUnreliable)
+        }
+        return judgement
+    }
+}

@@ -1,0 +1,53 @@
+// An in-app interaction: what it has to hold, and the hit that it gives.
+internal import WireFormat
+
+extension RuleSet {
+    func addViolations(
+        of message: InAppView, in event: EventView, to violations: inout [Violation]
+    ) {
+        if message.event == .none {
+            violations.require(
+                "in_app.event", "impression, click, dismissal or display_error: set one of them")
+        }
+        if message.messageID.isEmpty {
+            violations.require("in_app.message_id", "the campaign's message id: send it")
+        }
+        if event.eventID.isEmpty, event.occurTime?.isZero ?? true {
+            violations.require(
+                "occur_time", "in-app facts are told apart by event_id or occur_time: send either")
+        }
+        violations.limit("in_app.message_id", message.messageID, to: Limits.nameBytes)
+        violations.limit("in_app.campaign_name", message.campaignName, to: Limits.nameBytes)
+        violations.limit("in_app.trigger_event", message.triggerEvent, to: Limits.nameBytes)
+        violations.limit("in_app.app_data", message.appData, of: event.bytes)
+    }
+
+    func judgeInApp(_ event: EventView, steps: inout some Steps) -> Judgement {
+        let message = event.inApp
+        guard self.consentIsGiven(by: event, steps: &steps) else {
+            return .suppressed(.suppressedConsent)
+        }
+        if message.dataCollectionEnabled == false {
+            steps.note("consent: data collection is off for this recipient (D27)")
+            return .suppressed(.suppressedConsent)
+        }
+        if message.isTestMessage, !self.policy.recordTestMessages {
+            steps.note("test message, and rules.record_test_messages is off (D28)")
+            return .suppressed(.suppressedTestMessage)
+        }
+        if message.isDisplaySuppressed {
+            steps.note("display was suppressed, so nobody saw it (D26)")
+            return .suppressed(.suppressedDisplay)
+        }
+        let kind: HitKind
+        switch message.event {
+        case .impression: kind = .inAppImpression
+        case .click(hasURL: true): kind = .inAppClick
+        case .click(hasURL: false), .dismissal: kind = .inAppDismissal
+        case .displayError: kind = .inAppDisplayError
+        case .none: return .rejected([])  // Rejected by the form rules.
+        }
+        steps.note("in-app message: counts as \(kind.name)")
+        return Judgement(verdict: .accepted, hits: HitKinds(kind))
+    }
+}
