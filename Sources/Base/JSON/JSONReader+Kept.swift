@@ -50,13 +50,36 @@ package struct JSONShape: Sendable {
     }
 }
 
-extension JSONReader {
+// Each kind of bytes has a way in of its own, which is not generic: the reader is then compiled for
+// it here, and not looked up byte by byte from another module.
+
+extension JSONReader<Slice<UnsafeRawBufferPointer>> {
     /// Reads a whole document and keeps what has the shape. Of a member that occurs more than once
-    /// the first value is kept, and its path is a contradiction where another one differs.
+    /// the first value is kept, and its path is a contradiction where another one differs. A byte
+    /// order mark before it is passed over.
     ///
     /// - Throws: the first fault, with its place. Strings that are not kept may be no UTF-8.
     package static func kept(
-        of bytes: Bytes, _ shape: JSONShape, _ rules: JSONRules
+        of document: UnsafeRawBufferPointer, _ shape: JSONShape, _ rules: JSONRules
+    ) throws(JSONFault) -> (value: JSONValue, contradictions: [String]) {
+        try Self.kept(in: JSONValue.withoutMark(document), shape, rules)
+    }
+}
+
+extension JSONReader<ArraySlice<UInt8>> {
+    /// The same for an array.
+    ///
+    /// - Throws: the first fault, with its place.
+    package static func kept(
+        of document: [UInt8], _ shape: JSONShape, _ rules: JSONRules
+    ) throws(JSONFault) -> (value: JSONValue, contradictions: [String]) {
+        try Self.kept(in: JSONValue.withoutMark(document), shape, rules)
+    }
+}
+
+extension JSONReader {
+    private static func kept(
+        in bytes: Bytes, _ shape: JSONShape, _ rules: JSONRules
     ) throws(JSONFault) -> (value: JSONValue, contradictions: [String]) {
         var reader = JSONReader(bytes, rules)
         let value = try reader.keep(shape, depth: 0)

@@ -28,7 +28,7 @@ extension JSONValue {
     }
 
     /// The bytes without a byte order mark before them.
-    package static func withoutMark<Text: RandomAccessCollection<UInt8>>(
+    static func withoutMark<Text: RandomAccessCollection<UInt8>>(
         _ bytes: Text
     ) -> Text.SubSequence {
         bytes.starts(with: [0xef, 0xbb, 0xbf]) ? bytes.dropFirst(3) : bytes[...]

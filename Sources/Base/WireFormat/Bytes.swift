@@ -1,12 +1,13 @@
 /// Borrowed bytes of a request in the transport's buffer. Valid only inside the closure that
 /// receives them.
-package typealias Bytes = UnsafeRawBufferPointer
+@usableFromInline package typealias Bytes = UnsafeRawBufferPointer
 
 extension UnsafeRawBufferPointer {
     /// An empty buffer.
-    package static var none: Bytes { Bytes(start: nil, count: 0) }
+    @inlinable package static var none: Bytes { Bytes(start: nil, count: 0) }
 
     /// Whether the bytes equal those of `literal`.
+    @inlinable
     package func equals(_ literal: StaticString) -> Bool {
         guard self.count == literal.utf8CodeUnitCount else { return false }
         return self.elementsEqual(Bytes(start: literal.utf8Start, count: self.count))
@@ -14,15 +15,18 @@ extension UnsafeRawBufferPointer {
 
     /// Whether the bytes equal others. For what runs for every event: `elementsEqual` takes 70
     /// instructions for a byte.
+    @inlinable
     package func equals(_ other: Bytes) -> Bool {
         self.count == other.count && self.holds(other, at: 0)
     }
 
     /// Whether the bytes equal those of an array.
+    @inlinable
     package func equals(_ other: [UInt8]) -> Bool { other.withUnsafeBytes { self.equals($0) } }
 
     /// Whether `part` stands at `offset`, which must leave room for it. Compares eight bytes at a
     /// time.
+    @inlinable
     package func holds(_ part: Bytes, at offset: Int) -> Bool {
         var index = 0
         while index &+ 8 <= part.count {
@@ -49,6 +53,7 @@ extension UnsafeRawBufferPointer {
     }
 
     /// Whether the bytes are valid UTF-8, as every proto3 string has to be.
+    @inlinable
     package var isValidUTF8: Bool {
         var bits: UInt64 = 0
         if self.count >= 8 {
@@ -65,7 +70,8 @@ extension UnsafeRawBufferPointer {
         return bits & 0x8080_8080_8080_8080 == 0 || self.isValidBeyondASCII
     }
 
-    private var isValidBeyondASCII: Bool {
+    @usableFromInline
+    var isValidBeyondASCII: Bool {
         do {
             _ = try UTF8Span(validating: self.assumingMemoryBound(to: UInt8.self).span)
             return true
@@ -75,6 +81,7 @@ extension UnsafeRawBufferPointer {
     }
 
     /// The longest prefix of at most `count` bytes that does not split a character.
+    @inlinable
     package func cut(to count: Int) -> Bytes {
         guard self.count > count else { return self }
         var end = count

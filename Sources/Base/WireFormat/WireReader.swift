@@ -4,7 +4,7 @@
 // come again for ever.
 
 /// Why bytes are not a protobuf message, or not one that is taken. All cases are handled alike; the reason serves diagnosis.
-package enum WireError: Error, Equatable {
+@usableFromInline package enum WireError: Error, Equatable {
     /// The bytes end inside a field.
     case truncated
     /// A tag, length or group is not valid protobuf.
@@ -18,19 +18,21 @@ package enum WireError: Error, Equatable {
     case tooLarge
 }
 
-/// A cursor over the bytes of one message.
-package struct WireReader {
+/// A cursor over the bytes of one message. What is read for every field of every event is inlinable:
+/// a call of another module costs admission a sixth.
+@usableFromInline package struct WireReader {
     /// The levels of messages and groups that may be nested in a request. Most parsers take 100,
     /// which count the request itself, and a sink's message has the event two levels deeper.
-    package static let maxDepth = 95
+    @inlinable package static var maxDepth: Int { 95 }
 
-    private let bytes: Bytes
+    @usableFromInline let bytes: Bytes
     /// How many bytes were read.
-    package private(set) var offset = 0
+    @usableFromInline package var offset = 0
     /// How many more levels may be nested.
-    private(set) var remainingDepth: Int
+    @usableFromInline let remainingDepth: Int
 
     /// Creates a reader of `bytes`, in which `remainingDepth` levels may be nested.
+    @inlinable
     package init(_ bytes: Bytes, remainingDepth: Int = WireReader.maxDepth) {
         self.bytes = bytes
         self.remainingDepth = remainingDepth
@@ -38,7 +40,7 @@ package struct WireReader {
 
     /// The next field's tag (field number times 8, plus the wire type); nil at the end. A tag takes
     /// at most five bytes.
-    @inline(__always)
+    @inlinable @inline(__always)
     package mutating func nextTag() throws(WireError) -> UInt32? {
         guard self.offset < self.bytes.count else { return nil }
         let first = self.bytes[self.offset]
@@ -50,7 +52,8 @@ package struct WireReader {
         return try self.nextLongTag()
     }
 
-    private mutating func nextLongTag() throws(WireError) -> UInt32? {
+    @usableFromInline
+    mutating func nextLongTag() throws(WireError) -> UInt32? {
         let start = self.offset
         let tag = try self.varint()
         let length = self.offset &- start
@@ -69,7 +72,7 @@ package struct WireReader {
     }
 
     /// Reads a varint of one to ten bytes and at most 64 bits: Go's parser refuses more.
-    @inline(__always)
+    @inlinable @inline(__always)
     package mutating func varint() throws(WireError) -> UInt64 {
         if self.offset < self.bytes.count {
             let first = self.bytes[self.offset]
@@ -81,7 +84,8 @@ package struct WireReader {
         return try self.longVarint()
     }
 
-    private mutating func longVarint() throws(WireError) -> UInt64 {
+    @usableFromInline
+    mutating func longVarint() throws(WireError) -> UInt64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0
         while true {
@@ -97,12 +101,13 @@ package struct WireReader {
     }
 
     /// Reads the value of an enum or int32 field.
+    @inlinable @inline(__always)
     package mutating func int32() throws(WireError) -> Int32 {
         Int32(truncatingIfNeeded: try self.varint())
     }
 
     /// Reads the value of a length-delimited field, in place.
-    @inline(__always)
+    @inlinable @inline(__always)
     package mutating func slice() throws(WireError) -> Bytes {
         let length = try self.varint()
         guard length <= UInt64(self.bytes.count &- self.offset) else { throw .truncated }
@@ -112,7 +117,7 @@ package struct WireReader {
     }
 
     /// Reads the value of a string field, in place, and checks that it is UTF-8.
-    @inline(__always)
+    @inlinable @inline(__always)
     package mutating func string() throws(WireError) -> Bytes {
         let slice = try self.slice()
         guard slice.isValidUTF8 else { throw .invalidUTF8 }
@@ -120,7 +125,7 @@ package struct WireReader {
     }
 
     /// Creates a reader for the value of a message field, one level deeper.
-    @inline(__always)
+    @inlinable @inline(__always)
     package mutating func message() throws(WireError) -> WireReader {
         let slice = try self.slice()
         guard self.remainingDepth > 0 else { throw .tooDeep }
@@ -128,6 +133,7 @@ package struct WireReader {
     }
 
     /// Creates a reader for a map entry, which does not count as a level.
+    @inlinable
     package mutating func mapEntry() throws(WireError) -> WireReader {
         WireReader(try self.slice(), remainingDepth: self.remainingDepth)
     }

@@ -20,9 +20,7 @@ package struct PayloadDocument: Sendable {
     package init(_ bytes: [UInt8]) throws(JSONFault) {
         self.value = try JSONValue(payload: bytes)
         self.byteCount = bytes.count
-        self.contradictions = try JSONReader.kept(
-            of: JSONValue.withoutMark(bytes), Self.shape, .payload
-        ).contradictions
+        self.contradictions = try JSONReader.kept(of: bytes, Self.shape, .payload).contradictions
     }
 
     /// Reads the parts of a payload that the rules read, and checks all of it.
@@ -33,7 +31,7 @@ package struct PayloadDocument: Sendable {
             throw JSONFault(offset: nil, reason: "JSON has strings in UTF-8")
         }
         let kept = try JSONReader.kept(
-            of: JSONValue.withoutMark(bytes), Self.shape,
+            of: bytes, Self.shape,
             JSONRules(maxDepth: maxDepth, maxNumberBytes: 1024, takesRepeatedNames: true))
         self.value = kept.value
         self.byteCount = bytes.count
