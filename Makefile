@@ -10,6 +10,7 @@
 
 SIGHTLINE := .build/debug/sightline
 GENERATED := Sources/Base/SightlineProtos/Generated
+FIELD_TAGS := Sources/Core/TrackingRules/Generated/FieldTag.swift
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -38,6 +39,7 @@ release: bootstrap-build ## Build the release program
 
 generate: bootstrap ## Generate the code from Protos
 	Scripts/generate $(GENERATED)
+	.venv/bin/python Scripts/field-tags > $(FIELD_TAGS)
 
 check: check-deploy ## All checks
 check: check-generated check-protos check-format check-scripts check-rules check-docs check-api \
@@ -45,6 +47,7 @@ check: check-generated check-protos check-format check-scripts check-rules check
 
 check-generated: bootstrap ## Prove that the generated code is current
 	Scripts/check-generated $(GENERATED)
+	.venv/bin/python Scripts/field-tags | diff $(FIELD_TAGS) - # another: run make generate
 
 check-protos: bootstrap ## Lint the protos and compare them with the newest landed main
 	Scripts/check-protos

@@ -8,7 +8,6 @@ internal import TrackingRules
 internal import W3CTrace
 internal import WireFormat
 
-
 struct EventIndexTests {
     /// What an event says, copied out of its bytes.
     private struct Facts: Equatable {
@@ -146,7 +145,9 @@ struct EventIndexTests {
             $0.traceContext.tracestate = "a=b"
         }
         // The subject comes first, so that all else moves.
-        let bytes = [UInt8](field: 5, [UInt8]("somebody else".utf8)) + (try event.bytes())
+        var bytes: [UInt8] = []
+        bytes.appendField(FieldTag.TrackingEvent.subjectID, [UInt8]("somebody else".utf8))
+        bytes += try event.bytes()
         let message = WireWriter.message { $0.field(2, bytes) }
         for hash in [nil, KeyedHash(key: [1])] {
             let admission = Admission(subjects: hash)

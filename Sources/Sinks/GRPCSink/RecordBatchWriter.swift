@@ -56,8 +56,7 @@ struct RecordBatchWriter {
         if self.records.count + self.parts.count + size + Self.overhead > self.maxBytes {
             self.finish()
         }
-        self.records.appendTag(1)
-        self.records.appendVarint(UInt64(size))
+        self.records.appendHead(FieldTag.RecordBatch.records, count: size)
         self.writer.append(hit, to: &self.records)
         self.note(position)
         return nil
@@ -77,10 +76,10 @@ struct RecordBatchWriter {
     private mutating func closePart() {
         guard let part else { return }
         var bytes: [UInt8] = []
-        bytes.appendNumber(1, UInt64(part.sequence))
-        bytes.appendNumber(2, UInt64(part.first))
-        bytes.appendNumber(3, UInt64(part.count))
-        self.parts.appendMessage(2, bytes)
+        bytes.appendNumber(FieldTag.GroupPart.sequence, UInt64(part.sequence))
+        bytes.appendNumber(FieldTag.GroupPart.firstIndex, UInt64(part.first))
+        bytes.appendNumber(FieldTag.GroupPart.count, UInt64(part.count))
+        self.parts.appendField(FieldTag.RecordBatch.groups, bytes)
         self.part = nil
     }
 
@@ -89,16 +88,15 @@ struct RecordBatchWriter {
         self.closePart()
         guard let end else { return }
         var position: [UInt8] = []
-        position.appendNumber(1, UInt64(end.sequence))
-        position.appendNumber(2, UInt64(end.index))
-        position.append(3 << 3 | 5)
+        position.appendNumber(FieldTag.Position.sequence, UInt64(end.sequence))
+        position.appendNumber(FieldTag.Position.index, UInt64(end.index))
+        position.appendVarint(UInt64(FieldTag.Position.check))
         withUnsafeBytes(of: end.check.littleEndian) { position.append(contentsOf: $0) }
-        self.parts.appendMessage(3, position)
+        self.parts.appendField(FieldTag.RecordBatch.end, position)
         let count = self.records.count + self.parts.count
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count + 6)
-        bytes.appendTag(2)
-        bytes.appendVarint(UInt64(count))
+        bytes.appendHead(FieldTag.DeliverRequest.batch, count: count)
         bytes += self.records
         bytes += self.parts
         self.ready.append(RecordBatchMessage(bytes: bytes, hits: self.hits, end: end))
@@ -115,13 +113,5 @@ struct RecordBatchWriter {
     mutating func takeReady() -> [RecordBatchMessage] {
         defer { self.ready.removeAll() }
         return self.ready
-    }
-}
-
-extension [UInt8] {
-    fileprivate mutating func appendMessage(_ field: UInt8, _ message: [UInt8]) {
-        self.appendTag(field)
-        self.appendVarint(UInt64(message.count))
-        self += message
     }
 }

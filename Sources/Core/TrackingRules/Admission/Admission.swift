@@ -1,8 +1,15 @@
 internal import W3CTrace
 package import WireFormat
 
-/// Admits requests in one pass: parses them in place, judges each event, and encodes the accepted
-/// ones in the journal's form.
+/// Decides what a request's events count for, in one pass over its bytes: it parses each event in
+/// place, has `RuleSet` judge it, and encodes the accepted ones for the journal, each with an index
+/// of its parts, so that nobody parses the event again.
+///
+/// `read` splits a message into its events, and `admit` makes an `AdmittedRequest` of them, which
+/// the journal deduplicates, stores and hands back for the answer. `steps` explains one event.
+///
+/// It never waits, never throws and keeps nothing between requests: a value, called by any thread.
+/// It does not deduplicate, as that takes the journal's order.
 package struct Admission: Sendable {
     /// The rules, with their limits.
     package let rules: RuleSet

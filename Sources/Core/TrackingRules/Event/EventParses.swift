@@ -1,28 +1,28 @@
 #if DEBUG
 package import WireFormat
 
-    internal import Synchronization
+internal import Synchronization
 
-    /// Tells a test of each parse of an event: none may be parsed twice on its way. Builds for
-    /// release have nothing of it.
-    package enum EventParses {
-        private static let observers = Mutex<[Int: @Sendable (Bytes) -> Void]>([:])
-        private static let lastObserver = Atomic(0)
+/// Tells a test of each parse of an event: none may be parsed twice on its way. Builds for
+/// release have nothing of it.
+package enum EventParses {
+    private static let observers = Mutex<[Int: @Sendable (Bytes) -> Void]>([:])
+    private static let lastObserver = Atomic(0)
 
-        /// Calls `observe` with the bytes of each event that is parsed meanwhile, by any thread and
-        /// for any test: who counts has to tell its own events from others.
-        package static func observing<Value>(
-            with observe: @escaping @Sendable (Bytes) -> Void, _ body: () async throws -> Value
-        ) async rethrows -> Value {
-            let id = self.lastObserver.add(1, ordering: .relaxed).newValue
-            self.observers.withLock { $0[id] = observe }
-            defer { self.observers.withLock { $0[id] = nil } }
-            return try await body()
-        }
-
-        static func note(_ event: Bytes) {
-            guard self.lastObserver.load(ordering: .relaxed) > 0 else { return }
-            for observe in self.observers.withLock({ Array($0.values) }) { observe(event) }
-        }
+    /// Calls `observe` with the bytes of each event that is parsed meanwhile, by any thread and
+    /// for any test: who counts has to tell its own events from others.
+    package static func observing<Value>(
+        with observe: @escaping @Sendable (Bytes) -> Void, _ body: () async throws -> Value
+    ) async rethrows -> Value {
+        let id = self.lastObserver.add(1, ordering: .relaxed).newValue
+        self.observers.withLock { $0[id] = observe }
+        defer { self.observers.withLock { $0[id] = nil } }
+        return try await body()
     }
+
+    static func note(_ event: Bytes) {
+        guard self.lastObserver.load(ordering: .relaxed) > 0 else { return }
+        for observe in self.observers.withLock({ Array($0.values) }) { observe(event) }
+    }
+}
 #endif

@@ -6,11 +6,12 @@ extension EventView {
     /// Reads the ids that admission has written behind an event with a raw payload. A client's own
     /// are before them, or in an event that is not admitted yet, whose ids are read from its JSON.
     mutating func mergeRawIDs(_ reader: consuming WireReader) throws(WireError) {
+        typealias Field = FieldTag.PayloadIds
         var ids: (delivery: Bytes?, message: Bytes?) = (nil, nil)
         while let tag = try reader.nextTag() {
             switch tag {
-            case 1 << 3 | 2: ids.delivery = try reader.string()
-            case 2 << 3 | 2: ids.message = try reader.string()
+            case Field.deliveryID: ids.delivery = try reader.string()
+            case Field.messageID: ids.message = try reader.string()
             default: try reader.skip(tag)
             }
         }
@@ -49,9 +50,10 @@ struct RawIDs {
     /// The ids of an event whose payload was read.
     init(_ event: EventView) {
         var (ids, field) = ([UInt8](), [UInt8]())
-        let delivery = ids.appendField(1, event.deliveryID)
-        let broadlog = ids.appendField(2, event.broadlogID)
-        let start = ids.withUnsafeBytes { field.appendField(13, $0) }.lowerBound
+        let delivery = ids.place(FieldTag.PayloadIds.deliveryID, event.deliveryID)
+        let broadlog = ids.place(FieldTag.PayloadIds.messageID, event.broadlogID)
+        let start = ids.withUnsafeBytes { field.place(FieldTag.TrackingEvent.rawIDs, $0) }
+            .lowerBound
         self.field = field
         self.delivery = start + delivery.lowerBound..<start + delivery.upperBound
         self.broadlog = start + broadlog.lowerBound..<start + broadlog.upperBound
@@ -72,18 +74,11 @@ struct RawIDs {
 }
 
 extension [UInt8] {
-    /// Appends a length-delimited field of less than 16 KiB, whose number is below 16.
+    /// Appends a length-delimited field.
     ///
     /// - Returns: where its value is.
-    fileprivate mutating func appendField(_ number: UInt8, _ value: Bytes) -> Range<Int> {
-        self.append(number << 3 | 2)
-        if value.count >= 0x80 {
-            self.append(UInt8(truncatingIfNeeded: value.count) | 0x80)
-            self.append(UInt8(truncatingIfNeeded: value.count >> 7))
-        } else {
-            self.append(UInt8(truncatingIfNeeded: value.count))
-        }
-        self.append(contentsOf: value)
+    fileprivate mutating func place(_ tag: UInt32, _ value: Bytes) -> Range<Int> {
+        self.appendField(tag, value)
         return self.count - value.count..<self.count
     }
 }

@@ -67,41 +67,43 @@ package struct EventView {
     package init(
         _ bytes: Bytes, remainingDepth: Int = WireReader.maxDepth
     ) throws(WireError) {
+        typealias Field = FieldTag.TrackingEvent
         #if DEBUG
-            EventParses.note(bytes)
+        EventParses.note(bytes)
         #endif
         self.bytes = bytes
         var reader = WireReader(bytes, remainingDepth: remainingDepth)
         while let tag = try reader.nextTag() {
             switch tag {
-            case 1 << 3 | 2: self.eventID = try reader.string()
-            case 2 << 3 | 2: try self.mergeOccurTime(try reader.message())
-            case 3 << 3 | 2: self.appID = try reader.string()
-            case 4 << 3 | 0: self.platform = try reader.int32()
-            case 5 << 3 | 2: self.subjectID = try reader.string()
-            case 6 << 3 | 0: self.consent = try reader.int32()
-            case 7 << 3 | 2: try self.mergeTraceContext(try reader.message())
-            case 10 << 3 | 2:
+            case Field.eventID: self.eventID = try reader.string()
+            case Field.occurTime: try self.mergeOccurTime(try reader.message())
+            case Field.appID: self.appID = try reader.string()
+            case Field.platform: self.platform = try reader.int32()
+            case Field.subjectID: self.subjectID = try reader.string()
+            case Field.consent: self.consent = try reader.int32()
+            case Field.traceContext: try self.mergeTraceContext(try reader.message())
+            case Field.push:
                 self.begin(.push)
                 try self.push.merge(try reader.message())
-            case 11 << 3 | 2:
+            case Field.trackAction:
                 self.begin(.trackAction)
                 try self.trackAction.merge(try reader.message())
-            case 12 << 3 | 2:
+            case Field.inApp:
                 self.begin(.inApp)
                 try self.inApp.merge(try reader.message())
-            case 13 << 3 | 2: try self.mergeRawIDs(try reader.message())
+            case Field.rawIDs: try self.mergeRawIDs(try reader.message())
             default: try reader.skip(tag)
             }
         }
     }
 
     private mutating func mergeOccurTime(_ reader: consuming WireReader) throws(WireError) {
+        typealias Field = FieldTag.Timestamp
         var time = self.occurTime ?? OccurTime()
         while let tag = try reader.nextTag() {
             switch tag {
-            case 1 << 3 | 0: time.seconds = Int64(bitPattern: try reader.varint())
-            case 2 << 3 | 0: time.nanos = try reader.int32()
+            case Field.seconds: time.seconds = Int64(bitPattern: try reader.varint())
+            case Field.nanos: time.nanos = try reader.int32()
             default: try reader.skip(tag)
             }
         }
@@ -109,10 +111,11 @@ package struct EventView {
     }
 
     private mutating func mergeTraceContext(_ reader: consuming WireReader) throws(WireError) {
+        typealias Field = FieldTag.TraceContext
         while let tag = try reader.nextTag() {
             switch tag {
-            case 1 << 3 | 2: self.traceparent = try reader.string()
-            case 2 << 3 | 2: self.tracestate = try reader.string()
+            case Field.traceparent: self.traceparent = try reader.string()
+            case Field.tracestate: self.tracestate = try reader.string()
             default: try reader.skip(tag)
             }
         }

@@ -18,42 +18,51 @@ package struct InAppDetailView {
     ///
     /// - Throws: `WireError` if the bytes are not a protobuf message.
     package init(_ event: Bytes) throws(WireError) {
+        typealias Field = FieldTag.TrackingEvent
         var reader = WireReader(event)
         while let tag = try reader.nextTag() {
             switch tag {
-            case 12 << 3 | 2: try self.readInApp(try reader.message())
+            case Field.inApp: try self.readInApp(try reader.message())
             default: try reader.skip(tag)
             }
         }
     }
 
     private mutating func readInApp(_ reader: consuming WireReader) throws(WireError) {
+        typealias Field = FieldTag.InAppInteraction
         while let tag = try reader.nextTag() {
             switch tag {
-            case 5 << 3 | 2: self.triggerEvent = try reader.slice()
-            case 11 << 3 | 2: try self.readClick(try reader.message())
-            case 12 << 3 | 2: self.dismissType = try Self.number(try reader.message())
-            case 13 << 3 | 2: self.errorReason = try Self.number(try reader.message())
+            case Field.triggerEvent: self.triggerEvent = try reader.slice()
+            case Field.click: try self.readClick(try reader.message())
+            case Field.dismissal:
+                self.dismissType = try Self.number(
+                    FieldTag.InAppDismissal.type, of: try reader.message())
+            case Field.displayError:
+                self.errorReason = try Self.number(
+                    FieldTag.InAppDisplayError.reason, of: try reader.message())
             default: try reader.skip(tag)
             }
         }
     }
 
     private mutating func readClick(_ reader: consuming WireReader) throws(WireError) {
+        typealias Field = FieldTag.InAppClick
         while let tag = try reader.nextTag() {
             switch tag {
-            case 1 << 3 | 2: self.actionText = try reader.slice()
-            case 2 << 3 | 2: self.actionURL = try reader.slice()
+            case Field.actionText: self.actionText = try reader.slice()
+            case Field.actionURL: self.actionURL = try reader.slice()
             default: try reader.skip(tag)
             }
         }
     }
 
-    /// The number in the message's first field.
-    private static func number(_ reader: consuming WireReader) throws(WireError) -> UInt64 {
+    /// The number in a field of a message; 0 without it.
+    private static func number(
+        _ field: UInt32, of reader: consuming WireReader
+    ) throws(WireError) -> UInt64 {
         var number: UInt64 = 0
         while let tag = try reader.nextTag() {
-            if tag == 1 << 3 | 0 { number = try reader.varint() } else { try reader.skip(tag) }
+            if tag == field { number = try reader.varint() } else { try reader.skip(tag) }
         }
         return number
     }

@@ -32,19 +32,20 @@ package struct InAppView {
     }
 
     mutating func merge(_ reader: consuming WireReader) throws(WireError) {
+        typealias Field = FieldTag.InAppInteraction
         while let tag = try reader.nextTag() {
             switch tag {
-            case 1 << 3 | 2: self.messageID = try reader.string()
-            case 2 << 3 | 2: self.campaignName = try reader.string()
-            case 3 << 3 | 0: self.isTestMessage = try reader.varint() != 0
-            case 4 << 3 | 2: try self.appData.add(try reader.mapEntry())
-            case 5 << 3 | 2: self.triggerEvent = try reader.string()
-            case 6 << 3 | 0: self.isDisplaySuppressed = try reader.varint() != 0
-            case 7 << 3 | 0: self.dataCollectionEnabled = try reader.varint() != 0
-            case 10 << 3 | 2: try self.check(try reader.message(), as: .impression)
-            case 11 << 3 | 2: try self.mergeClick(try reader.message())
-            case 12 << 3 | 2: try self.check(try reader.message(), as: .dismissal)
-            case 13 << 3 | 2: try self.check(try reader.message(), as: .displayError)
+            case Field.messageID: self.messageID = try reader.string()
+            case Field.campaignName: self.campaignName = try reader.string()
+            case Field.testMessage: self.isTestMessage = try reader.varint() != 0
+            case Field.appData: try self.appData.add(try reader.mapEntry())
+            case Field.triggerEvent: self.triggerEvent = try reader.string()
+            case Field.displaySuppressed: self.isDisplaySuppressed = try reader.varint() != 0
+            case Field.dataCollectionEnabled: self.dataCollectionEnabled = try reader.varint() != 0
+            case Field.impression: try self.check(try reader.message(), as: .impression)
+            case Field.click: try self.mergeClick(try reader.message())
+            case Field.dismissal: try self.check(try reader.message(), as: .dismissal)
+            case Field.displayError: try self.check(try reader.message(), as: .displayError)
             default: try reader.skip(tag)
             }
         }
@@ -59,11 +60,12 @@ package struct InAppView {
     }
 
     private mutating func mergeClick(_ reader: consuming WireReader) throws(WireError) {
+        typealias Field = FieldTag.InAppClick
         var hasURL = self.event == .click(hasURL: true)
         while let tag = try reader.nextTag() {
             switch tag {
-            case 1 << 3 | 2: self.actionText = try reader.string()
-            case 2 << 3 | 2: hasURL = !(try reader.string()).isEmpty
+            case Field.actionText: self.actionText = try reader.string()
+            case Field.actionURL: hasURL = !(try reader.string()).isEmpty
             default: try reader.skip(tag)
             }
         }

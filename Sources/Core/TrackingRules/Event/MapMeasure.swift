@@ -47,8 +47,8 @@ struct MapEntry {
     init(_ reader: consuming WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 1 << 3 | 2: self.key = try reader.string()
-            case 2 << 3 | 2: self.value = try reader.string()
+            case FieldTag.MapEntry.key: self.key = try reader.string()
+            case FieldTag.MapEntry.value: self.value = try reader.string()
             default: if tag >> 3 > 2 { try reader.skip(tag) }
             }
         }
@@ -57,21 +57,22 @@ struct MapEntry {
     /// A map of an event: each value's length by key. Merges oneof members
     /// the way the views do: the same member again is merged, a different one starts over.
     static func all(of event: Bytes, _ map: EventMap) throws(WireError) -> [[UInt8]: Int] {
+        typealias Field = FieldTag.TrackingEvent
         var fields: [[UInt8]: Int] = [:]
         var interaction: UInt32 = 0
         var payload: UInt32 = 0
         var reader = WireReader(event)
         while let tag = try reader.nextTag() {
-            guard [10 << 3 | 2, 11 << 3 | 2, 12 << 3 | 2].contains(tag) else {
+            guard [Field.push, Field.trackAction, Field.inApp].contains(tag) else {
                 try reader.skip(tag)
                 continue
             }
             if tag != interaction { (fields, payload) = ([:], 0) }
             interaction = tag
             let body = try reader.message()
-            if tag == 10 << 3 | 2 { try Self.addPush(body, map, &fields, &payload) }
-            if tag == 12 << 3 | 2, map == .customFields {
-                try Self.addEntries(body, field: 4, &fields)
+            if tag == Field.push { try Self.addPush(body, map, &fields, &payload) }
+            if tag == Field.inApp, map == .customFields {
+                try Self.addEntries(of: FieldTag.InAppInteraction.appData, body, &fields)
             }
         }
         return fields
@@ -81,42 +82,48 @@ struct MapEntry {
         _ reader: consuming WireReader, _ map: EventMap, _ fields: inout [[UInt8]: Int],
         _ payload: inout UInt32
     ) throws(WireError) {
+        typealias Field = FieldTag.PushInteraction
         while let tag = try reader.nextTag() {
-            guard [1 << 3 | 2, 2 << 3 | 2, 7 << 3 | 2].contains(tag) else {
+            guard [Field.apns, Field.fcm, Field.raw].contains(tag) else {
                 try reader.skip(tag)
                 continue
             }
             if tag != payload { fields = [:] }
             payload = tag
             let body = try reader.message()
-            switch (tag >> 3, map) {
-            case (1, .customFields): try Self.addEntries(body, field: 7, &fields)
-            case (1, .otherFields): try Self.addEntries(body, of: 1, field: 7, &fields)
-            case (2, .customFields): try Self.addEntries(body, of: 4, field: 11, &fields)
+            switch (tag, map) {
+            case (Field.apns, .customFields):
+                try Self.addEntries(of: FieldTag.ApnsPayload.customFields, body, &fields)
+            case (Field.apns, .otherFields):
+                try Self.addEntries(
+                    of: FieldTag.Aps.otherFields, in: FieldTag.ApnsPayload.aps, body, &fields)
+            case (Field.fcm, .customFields):
+                try Self.addEntries(
+                    of: FieldTag.FcmData.customFields, in: FieldTag.FcmPayload.data, body, &fields)
             default: break
             }
         }
     }
 
-    /// Adds the entries of a map of the message that is another one's field `message`.
+    /// Adds the entries of a map of the message in the field `message`.
     private static func addEntries(
-        _ reader: consuming WireReader, of message: UInt32, field: UInt32,
+        of map: UInt32, in message: UInt32, _ reader: consuming WireReader,
         _ fields: inout [[UInt8]: Int]
     ) throws(WireError) {
         while let tag = try reader.nextTag() {
-            guard tag == message << 3 | 2 else {
+            guard tag == message else {
                 try reader.skip(tag)
                 continue
             }
-            try Self.addEntries(try reader.message(), field: field, &fields)
+            try Self.addEntries(of: map, try reader.message(), &fields)
         }
     }
 
     private static func addEntries(
-        _ reader: consuming WireReader, field: UInt32, _ fields: inout [[UInt8]: Int]
+        of map: UInt32, _ reader: consuming WireReader, _ fields: inout [[UInt8]: Int]
     ) throws(WireError) {
         while let tag = try reader.nextTag() {
-            guard tag == field << 3 | 2 else {
+            guard tag == map else {
                 try reader.skip(tag)
                 continue
             }

@@ -48,42 +48,45 @@ package struct PushView {
     }
 
     mutating func merge(_ reader: consuming WireReader) throws(WireError) {
+        typealias Field = FieldTag.PushInteraction
         while let tag = try reader.nextTag() {
             switch tag {
-            case 1 << 3 | 2: try self.mergeApns(try reader.message())
-            case 2 << 3 | 2: try self.mergeFcm(try reader.message())
-            case 3 << 3 | 0: self.kind = try reader.int32()
-            case 4 << 3 | 2: self.actionIdentifier = try reader.string()
-            case 5 << 3 | 0: self.appState = try reader.int32()
-            case 6 << 3 | 0: self.product = try reader.int32()
-            case 7 << 3 | 2: try self.mergeRaw(try reader.message())
+            case Field.apns: try self.mergeApns(try reader.message())
+            case Field.fcm: try self.mergeFcm(try reader.message())
+            case Field.kind: self.kind = try reader.int32()
+            case Field.actionIdentifier: self.actionIdentifier = try reader.string()
+            case Field.appState: self.appState = try reader.int32()
+            case Field.product: self.product = try reader.int32()
+            case Field.raw: try self.mergeRaw(try reader.message())
             default: try reader.skip(tag)
             }
         }
     }
 
     private mutating func mergeApns(_ reader: consuming WireReader) throws(WireError) {
+        typealias Field = FieldTag.ApnsPayload
         self.begin(.apns)
         while let tag = try reader.nextTag() {
             switch tag {
-            case 1 << 3 | 2: try self.fields.mergeAps(try reader.message())
-            case 2 << 3 | 2: self.fields.deliveryID = try reader.string()
-            case 3 << 3 | 2: self.fields.messageID = try reader.string()
-            case 4 << 3 | 2: self.fields.flag = try reader.string()
-            case 5 << 3 | 2: self.fields.hasMedia = !(try reader.string()).isEmpty
-            case 6 << 3 | 2: self.fields.uri = try reader.string()
-            case 7 << 3 | 2: try self.fields.customFields.add(try reader.mapEntry())
+            case Field.aps: try self.fields.mergeAps(try reader.message())
+            case Field.deliveryID: self.fields.deliveryID = try reader.string()
+            case Field.messageID: self.fields.messageID = try reader.string()
+            case Field.acsDeliveryTracking: self.fields.flag = try reader.string()
+            case Field.mediaAttachmentURL: self.fields.hasMedia = !(try reader.string()).isEmpty
+            case Field.uri: self.fields.uri = try reader.string()
+            case Field.customFields: try self.fields.customFields.add(try reader.mapEntry())
             default: try reader.skip(tag)
             }
         }
     }
 
     private mutating func mergeFcm(_ reader: consuming WireReader) throws(WireError) {
+        typealias Field = FieldTag.FcmPayload
         self.begin(.fcm(hasData: self.payload == .fcm(hasData: true)))
         while let tag = try reader.nextTag() {
             switch tag {
-            case 1 << 3 | 2, 2 << 3 | 2, 3 << 3 | 2: _ = try reader.string()
-            case 4 << 3 | 2:
+            case Field.collapseKey, Field.priority, Field.to: _ = try reader.string()
+            case Field.data:
                 self.payload = .fcm(hasData: true)
                 try self.fields.mergeFcmData(try reader.message())
             default: try reader.skip(tag)
@@ -92,10 +95,11 @@ package struct PushView {
     }
 
     private mutating func mergeRaw(_ reader: consuming WireReader) throws(WireError) {
+        typealias Field = FieldTag.RawPayload
         self.begin(.raw)
         while let tag = try reader.nextTag() {
             switch tag {
-            case 1 << 3 | 2: self.json = try reader.slice()
+            case Field.json: self.json = try reader.slice()
             default: try reader.skip(tag)
             }
         }
@@ -113,12 +117,13 @@ package struct PushView {
 
 extension PushView.PayloadView {
     fileprivate mutating func mergeAps(_ reader: consuming WireReader) throws(WireError) {
+        typealias Field = FieldTag.Aps
         while let tag = try reader.nextTag() {
             switch tag {
-            case 1 << 3 | 2: try Self.checkAlert(try reader.message())
-            case 3 << 3 | 2, 4 << 3 | 2: _ = try reader.string()
-            case 6 << 3 | 0: self.mutableContent = try reader.int32()
-            case 7 << 3 | 2: try self.otherFields.add(try reader.mapEntry())
+            case Field.alert: try Self.checkAlert(try reader.message())
+            case Field.sound, Field.category: _ = try reader.string()
+            case Field.mutableContent: self.mutableContent = try reader.int32()
+            case Field.otherFields: try self.otherFields.add(try reader.mapEntry())
             default: try reader.skip(tag)
             }
         }
@@ -126,24 +131,26 @@ extension PushView.PayloadView {
 
     /// No rule reads the alert, but a decoder would refuse strings that are not UTF-8.
     private static func checkAlert(_ reader: consuming WireReader) throws(WireError) {
+        typealias Field = FieldTag.Alert
         while let tag = try reader.nextTag() {
             switch tag {
-            case 1 << 3 | 2, 2 << 3 | 2: _ = try reader.string()
+            case Field.title, Field.body: _ = try reader.string()
             default: try reader.skip(tag)
             }
         }
     }
 
     fileprivate mutating func mergeFcmData(_ reader: consuming WireReader) throws(WireError) {
+        typealias Field = FieldTag.FcmData
         while let tag = try reader.nextTag() {
             switch tag {
-            case 1 << 3 | 2: self.deliveryID = try reader.string()
-            case 2 << 3 | 2: self.messageID = try reader.string()
-            case 3 << 3 | 2: self.flag = try reader.string()
-            case 4 << 3 | 2, 5 << 3 | 2, 6 << 3 | 2, 7 << 3 | 2: _ = try reader.string()
-            case 8 << 3 | 2: self.uri = try reader.string()
-            case 9 << 3 | 2: self.hasMedia = !(try reader.string()).isEmpty
-            case 11 << 3 | 2: try self.customFields.add(try reader.mapEntry())
+            case Field.deliveryID: self.deliveryID = try reader.string()
+            case Field.messageID: self.messageID = try reader.string()
+            case Field.acsDeliveryTracking: self.flag = try reader.string()
+            case Field.title, Field.body, Field.category, Field.sound: _ = try reader.string()
+            case Field.uri: self.uri = try reader.string()
+            case Field.mediaAttachmentURL: self.hasMedia = !(try reader.string()).isEmpty
+            case Field.customFields: try self.customFields.add(try reader.mapEntry())
             default: try reader.skip(tag)
             }
         }

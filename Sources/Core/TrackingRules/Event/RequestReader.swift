@@ -5,10 +5,12 @@ package struct RequestShape: Sendable {
     let eventsTag: UInt32
     let hasSequence: Bool
 
-    /// StreamEventsRequest: sequence = 1, events = 2, options = 3.
-    package static let stream = RequestShape(eventsTag: 2 << 3 | 2, hasSequence: true)
-    /// RecordEventsRequest and ExplainEventsRequest: events = 1.
-    package static let unary = RequestShape(eventsTag: 1 << 3 | 2, hasSequence: false)
+    /// StreamEventsRequest: it also has a sequence and options.
+    package static let stream = RequestShape(
+        eventsTag: FieldTag.StreamEventsRequest.events, hasSequence: true)
+    /// RecordEventsRequest and ExplainEventsRequest, which are alike.
+    package static let unary = RequestShape(
+        eventsTag: FieldTag.RecordEventsRequest.events, hasSequence: false)
 }
 
 /// A request split into its events, in place.
@@ -36,6 +38,7 @@ package struct RequestReader {
     private mutating func read(
         _ request: Bytes, shape: RequestShape, maxEvents: Int
     ) throws(WireError) {
+        typealias Field = FieldTag.StreamEventsRequest
         // Events rarely take less than 128 bytes, so the array seldom grows.
         self.events.reserveCapacity(min(request.count / 128 + 1, maxEvents))
         var reader = WireReader(request)
@@ -45,17 +48,19 @@ package struct RequestReader {
                 let event = try reader.slice()
                 self.eventCount &+= 1
                 if self.eventCount <= maxEvents { self.events.append(event) }
-            case 1 << 3 | 0 where shape.hasSequence: self.sequence = try reader.varint()
-            case 3 << 3 | 2 where shape.hasSequence: try self.readOptions(try reader.message())
+            case Field.sequence where shape.hasSequence: self.sequence = try reader.varint()
+            case Field.options where shape.hasSequence:
+                try self.readOptions(try reader.message())
             default: try reader.skip(tag)
             }
         }
     }
 
     private mutating func readOptions(_ reader: consuming WireReader) throws(WireError) {
+        typealias Field = FieldTag.StreamOptions
         while let tag = try reader.nextTag() {
             switch tag {
-            case 1 << 3 | 0: self.reportsAccepted = try reader.varint() != 0
+            case Field.reportAccepted: self.reportsAccepted = try reader.varint() != 0
             default: try reader.skip(tag)
             }
         }

@@ -10,8 +10,6 @@ struct SubjectChange {
     /// Where the new subject stands.
     private(set) var subject = EventSlice.none
 
-    private static let tag: UInt32 = 5 << 3 | 2
-
     /// Walks over the fields of an event, without looking into them.
     ///
     /// - Parameter subject: at most `Limits.nameBytes`; empty leaves the event without one.
@@ -22,7 +20,7 @@ struct SubjectChange {
         var start = 0
         while let tag = try reader.nextTag() {
             try reader.skip(tag)
-            if tag == Self.tag {
+            if tag == FieldTag.TrackingEvent.subjectID {
                 self.removed.append(start..<reader.offset)
             } else {
                 self.bytes.append(contentsOf: event[start..<reader.offset])
@@ -30,7 +28,7 @@ struct SubjectChange {
             start = reader.offset
         }
         if subject.isEmpty { return }
-        self.bytes += [UInt8](field: 5, subject)
+        self.bytes.appendField(FieldTag.TrackingEvent.subjectID, subject)
         let offset = self.bytes.count - subject.count
         guard let slice = EventSlice(offset: offset, length: subject.count) else {
             throw .tooLarge

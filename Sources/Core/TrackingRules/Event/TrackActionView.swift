@@ -14,13 +14,14 @@ package struct TrackActionView {
     package var product: Int32 = 0
 
     mutating func merge(_ reader: consuming WireReader) throws(WireError) {
+        typealias Field = FieldTag.TrackAction
         while let tag = try reader.nextTag() {
             switch tag {
-            case 1 << 3 | 2: self.broadlogID = try reader.string()
-            case 2 << 3 | 2: self.deliveryID = try reader.string()
-            case 3 << 3 | 0: self.action = try reader.int32()
-            case 4 << 3 | 2: self.flag = try reader.string()
-            case 5 << 3 | 0: self.product = try reader.int32()
+            case Field.broadlogID: self.broadlogID = try reader.string()
+            case Field.deliveryID: self.deliveryID = try reader.string()
+            case Field.action: self.action = try reader.int32()
+            case Field.acsDeliveryTracking: self.flag = try reader.string()
+            case Field.product: self.product = try reader.int32()
             default: try reader.skip(tag)
             }
         }

@@ -42,7 +42,7 @@ struct DeadLetter: Sendable {
 
     /// The event's original bytes: decoding and encoding might change them.
     private static func event(in record: Bytes) -> Bytes? {
-        let eventTag: UInt32 = 15 << 3 | 2
+        let eventTag = FieldTag.TrackingRecord.event
         var reader = WireReader(record)
         do {
             while let tag = try reader.nextTag() {

@@ -1,3 +1,4 @@
+internal import TrackingRules
 package import WireFormat
 
 /// Writes protobuf messages as proto3 JSON straight from the wire, without decoding them.
@@ -154,8 +155,8 @@ package struct ProtoJSONWriter: ~Copyable {
         var nanos: Int32 = 0
         while let tag = try reader.nextTag() {
             switch tag {
-            case 1 << 3 | 0: seconds = Int64(bitPattern: try reader.varint())
-            case 2 << 3 | 0: nanos = try reader.int32()
+            case FieldTag.Timestamp.seconds: seconds = Int64(bitPattern: try reader.varint())
+            case FieldTag.Timestamp.nanos: nanos = try reader.int32()
             default: throw Unwritten.unusual
             }
         }
@@ -175,8 +176,8 @@ package struct ProtoJSONWriter: ~Copyable {
                 guard field >> 3 > last else { throw Unwritten.unusual }
                 last = field >> 3
                 switch field {
-                case 1 << 3 | 2: entry.key = try fields.slice()
-                case 2 << 3 | 2: entry.value = try fields.slice()
+                case FieldTag.MapEntry.key: entry.key = try fields.slice()
+                case FieldTag.MapEntry.value: entry.value = try fields.slice()
                 default: throw Unwritten.unusual
                 }
             }

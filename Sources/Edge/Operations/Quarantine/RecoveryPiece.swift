@@ -73,10 +73,11 @@ package struct RecoveryPiece: Sendable {
 
     /// The events as a RecordEventsRequest.
     private func request(app: String?) -> [UInt8] {
-        let field = app.map { [UInt8](field: 3, Array($0.utf8)) } ?? []
+        var appID: [UInt8] = []
+        if let app { appID.appendField(FieldTag.TrackingEvent.appID, Array(app.utf8)) }
         return self.rows.reduce(into: []) { request, row in
             // Of a field that occurs twice the last one counts.
-            request += [UInt8](field: 1, row.event.event + field)
+            request.appendField(FieldTag.RecordEventsRequest.events, row.event.event + appID)
         }
     }
 }
