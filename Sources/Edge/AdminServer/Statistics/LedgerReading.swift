@@ -20,21 +20,21 @@ struct LedgerReading {
     /// Seconds until it may be read for `quality`.
     private var qualityPause = 0
 
-    /// What is to be read.
+    /// The part to read.
     enum Part { case deliveries, deliveriesAndQuality }
 
-    /// The rows of the ledger that pay for a second without a reading.
+    /// Rows of the ledger per second of pause after a reading.
     private static let rowsPerSecond = 10_000
     private static let minQualityPause = 10
 
-    /// What whoever asks now has to read before calling `end`; nil: nothing, and no `end`.
+    /// What the caller has to read before it calls `end`; nil: nothing, and it must not call `end`.
     mutating func begin() -> Part? {
         guard !self.isUnderWay, self.pause == 0 else { return nil }
         self.isUnderWay = true
         return self.qualityPause == 0 ? .deliveriesAndQuality : .deliveries
     }
 
-    /// Takes what was read of a ledger with so many rows.
+    /// Stores a reading of a ledger with this number of rows.
     ///
     /// - Parameter quality: nil if it was not read.
     mutating func end(
@@ -48,7 +48,7 @@ struct LedgerReading {
         self.qualityPause = max(Self.minQualityPause, self.pause)
     }
 
-    /// Counts a second that has passed.
+    /// Counts down by a second.
     mutating func passSecond() {
         self.pause = max(0, self.pause - 1)
         self.qualityPause = max(0, self.qualityPause - 1)
@@ -73,7 +73,7 @@ extension Statistics.Deliveries {
 extension [Statistics.Trouble] {
     private static let maxCount = 10
 
-    /// What is wrong with deliveries. Sentences may show what a client sent, so it has none.
+    /// The findings on deliveries, without their sentences: those may quote what a client sent.
     init(_ ledger: Ledger) {
         self = ledger.troubles(limit: Self.maxCount).map(Statistics.Trouble.init)
     }
