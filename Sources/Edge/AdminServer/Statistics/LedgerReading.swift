@@ -1,18 +1,19 @@
 internal import DeliveryDiagnosis
 internal import TrackingJournal
 
-/// What the document shows of the ledger, and when the ledger may be read again.
+/// The parts of `/stats.json` that come from the ledger, and the pause until the ledger may be read
+/// again.
 ///
-/// A reading holds the journal's queue for a reference alone, but the next commit copies the table
-/// because of it. With 100,000 rows, measured on a busy machine, that takes 1 to 8 ms if the commit
-/// changes counts, and mostly 4 to 18 ms if it adds a row. So the ledger is read only when somebody
-/// asks, and then not for another second for each 10,000 rows: a full table every 10 s. To add up
-/// the funnels of 100,000 rows took at most 0.12 s, off the journal's queue, and to look for what
-/// is wrong with deliveries 0.25 to 0.64 s, so that happens no more often than every 10 s.
+/// A reading blocks the journal's queue only while it takes a reference, but the next commit then
+/// copies the table. With 100,000 rows, measured on a busy machine, the copy takes 1 to 8 ms if the
+/// commit changes counts, and mostly 4 to 18 ms if it adds a row. So the ledger is read only on
+/// request, and then not again for a second per 10,000 rows: a full table every 10 s. Adding up the
+/// funnels of 100,000 rows took at most 0.12 s, off the journal's queue. Diagnosing the deliveries
+/// took 0.25 to 0.64 s, so that happens at most every 10 s.
 struct LedgerReading {
-    /// The funnels of the busiest deliveries, as they were read last.
+    /// The funnels of the busiest deliveries, as last read.
     private(set) var deliveries = Statistics.Deliveries()
-    /// What is wrong with deliveries, as it was read last.
+    /// The findings on deliveries, as last read.
     private(set) var quality: [Statistics.Trouble] = []
     private var isUnderWay = false
     /// Seconds until the ledger may be read again.
