@@ -77,7 +77,7 @@ package struct EventFiles: AsyncSequence, Sendable {
     }
 }
 
-/// A file descriptor, closed when the last reference goes.
+/// A file descriptor, closed when its last reference is released.
 private final class OpenFile: Sendable {
     private static let pieceByteCount = 64 * 1024
     /// How often to poll a pipe or terminal without data. A blocking read would hold a thread of
