@@ -1,7 +1,7 @@
 extension [UInt8] {
     /// A length-delimited field of a protobuf message.
     ///
-    /// - Parameter number: the field's; below 16, so that its tag is one byte.
+    /// - Parameter number: the field's number; below 16, so that its tag is one byte.
     package init(field number: UInt8, _ value: [UInt8]) {
         self = [number << 3 | 2]
         var length = value.count
