@@ -21,10 +21,12 @@ package enum HitBlock {
     static let headerBytes = 20
     /// The bytes of an entry before its event.
     package static let entryBytes = 24 + EventIndex.byteCount
+    /// The offset of product and platform in an entry, in bytes.
     package static let factsOffset = 15
     static let kindsOffset = 16
     static let warningsOffset = 18
     static let lengthOffset = 20
+    /// The offset of the index in an entry, in bytes.
     package static let indexOffset = 24
 
     /// The bytes of a block's header.
