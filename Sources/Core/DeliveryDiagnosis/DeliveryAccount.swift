@@ -2,8 +2,8 @@ package import TrackingJournal
 internal import TrackingRules
 
 /// Everything that the ledger has about one delivery of a tenant: its rows, and the findings drawn
-/// from them. Both `sightline why` and the server build it with `init(of:tenant:in:)`; the server
-/// reads a `Source` first, because the journal waits for that read.
+/// from them. `sightline why` builds it from a ledger. A running server builds it from a `Source`,
+/// because the journal waits while the rows are read.
 ///
 /// It never changes the ledger, never shows one tenant another's rows, and holds no id of a person.
 package struct DeliveryAccount: Sendable {

@@ -6,9 +6,9 @@ internal import Logging
 internal import NIOCore
 internal import ServiceLifecycle
 
-/// Serves the commands of an operator on a Unix socket in the data directory, which only the
-/// server's user may open. The socket alone controls sinks and shows verdicts, so that no network
-/// can.
+/// Serves an operator's commands on a Unix socket in the data directory, which only the server's
+/// user may open: they control sinks, recover events, and show the verdicts of all tenants. No
+/// setting opens the socket to the network.
 struct AdminSocket: Service {
     let directory: String
     let configuration: AdminConfiguration

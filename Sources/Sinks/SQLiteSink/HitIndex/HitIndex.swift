@@ -16,7 +16,7 @@ final class HitIndex {
     struct Limits {
         /// How long entries are found, in days; at least 1.
         var uniqueDays = 30
-        /// The memory of all filters, in bytes. A run without a filter costs each look-up a page
+        /// The memory of all filters, in bytes. A run without a filter costs each lookup a page
         /// read.
         var filterBytes = 256 << 20
         /// The maximum number of entries in the MemTable, 33 bytes each, and of keys in a batch.
@@ -33,7 +33,7 @@ final class HitIndex {
     let secret: IndexSecret
     var memTable: MemTable
     let batch = KeyBatch()
-    /// The runs that look-ups read.
+    /// The runs that lookups read.
     var runs: [SortedRun] = []
     /// The merges in progress, the smallest first.
     var merges: [RunMerge] = []

@@ -179,7 +179,7 @@ final class RunMerge {
         }
     }
 
-    /// Sets for which keys look-ups read the output, and for which the inputs.
+    /// Sets for which keys lookups read the output, and for which the inputs.
     private func limitAnswers() {
         guard let frontier = self.writer.frontier else {
             // The output has no entries yet: an empty range.

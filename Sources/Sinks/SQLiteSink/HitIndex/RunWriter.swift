@@ -1,7 +1,7 @@
 internal import WireFormat
 
 /// Writes a run in the order of its keys: the pages, each row of the filter once it is complete,
-/// and at the end the fences (the first `high` of each page). Besides the filter that look-ups use,
+/// and at the end the fences (the first `high` of each page). Besides the filter that lookups use,
 /// it needs the memory of two rows.
 ///
 /// After a restart it rebuilds the same filter and fences from the written pages.

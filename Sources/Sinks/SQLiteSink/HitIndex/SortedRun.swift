@@ -29,7 +29,7 @@ final class SortedRun {
     var fences: [UInt64] = []
     /// The number of the first page that exists. A merge has deleted those before it.
     var firstPage = 0
-    /// The Bloom filter; nil where it does not fit into memory. Look-ups then always read a page.
+    /// The Bloom filter; nil where it does not fit into memory. Lookups then always read a page.
     var filter: PageMapping?
     /// Lookups read this run for keys whose `high` is in `lower...upper`. During a merge, other
     /// keys are in its output or still in its inputs.
