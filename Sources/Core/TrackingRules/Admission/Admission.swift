@@ -1,9 +1,9 @@
 internal import W3CTrace
 package import WireFormat
 
-/// Turns the bytes of a request into verdicts and hits: the one place where events are parsed and
-/// judged. A stream calls `read` to split a request and `admit` to judge it, on any thread; the
-/// result goes to the journal, which finds duplicates and makes it durable.
+/// Turns the bytes of a request into verdicts and hits: the one place where clients' events are
+/// parsed and judged. A stream calls `read` to split a request and `admit` to judge it, on any
+/// thread; the result goes to the journal, which finds duplicates and makes it durable.
 ///
 /// It copies an accepted event once, with an index of its parts, so that nothing behind it parses
 /// the event again. It does no I/O, takes no lock, never throws, and knows nothing of earlier
