@@ -41,10 +41,10 @@ package struct RetentionClock: Sendable {
     /// The time by which to delete.
     ///
     /// - Parameters:
-    /// - now: the wall clock's time.
-    /// - stored: the newest trustworthy time of stored data, as found by `lastDay`; nil if nothing
-    ///   is stored. Used at the first call only: the clock may be wrong already when the server
-    ///   starts.
+    ///   - now: the wall clock's time.
+    ///   - stored: the newest trustworthy time of stored data, as found by `lastDay`; nil if
+    ///     nothing is stored. Used at the first call only: the clock may be wrong already when the
+    ///     server starts.
     ///   - uptime: tests substitute it.
     /// - Returns: `now`, or an earlier time.
     package mutating func time(

@@ -19,7 +19,7 @@ package struct DeliveryDiagnosis: Sendable {
     /// - Parameters:
     ///   - delivery: its id, for the sentences.
     ///   - rows: the delivery's rows.
-    /// - unnamed: rows of the same tenant whose events have no delivery.
+    ///   - unnamed: rows of the same tenant whose events have no delivery.
     package init(of delivery: String, rows: [LedgerRow], unnamed: [LedgerRow]) {
         var findings: [DeliveryFinding] = []
         for counts in DeliveryCounts.byPlatform(rows) {

@@ -29,7 +29,7 @@ extension Ledger {
     /// The findings of every delivery, those with the most events first. Reads the whole table.
     ///
     /// - Parameters:
-    /// - tenant: the tenant of the deliveries; nil for all.
+    ///   - tenant: the tenant of the deliveries; nil for all.
     ///   - delivery: the only delivery to look at; nil for all.
     ///   - limit: the maximum number of lines.
     package func troubles(

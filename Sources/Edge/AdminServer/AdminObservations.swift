@@ -24,15 +24,15 @@ package struct AdminObservations {
     /// The admin server's services, in the order of their start.
     ///
     /// - Parameters:
-    /// - build: the program's version and how it was built.
+    ///   - build: the program's version and how it was built.
     ///   - directory: the data directory, for the admin socket.
     ///   - registry: the server's metrics.
-    /// - sinks: carries out what the socket asks of the sinks.
+    ///   - sinks: carries out what the socket asks of the sinks.
     ///   - tap: the verdicts that the socket shows.
-    /// - recovery: judges kept events again for the socket.
-    /// - subjects: forgets subjects for the socket.
-    /// - ledger: returns the ledger's present state.
-    /// - obstacles: returns the reasons why the server is not ready, for people; empty if it is.
+    ///   - recovery: judges kept events again for the socket.
+    ///   - subjects: forgets subjects for the socket.
+    ///   - ledger: returns the ledger's present state.
+    ///   - obstacles: returns the reasons why the server is not ready, for people; empty if it is.
     ///   - onListening: called with the page's URL once the port is bound.
     package func services(
         build: Build, directory: String, registry: MetricsRegistry, sinks: any SinkOperator,

@@ -26,11 +26,11 @@ package struct EdgePipeline: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: streams, metadata, unread answers and compression.
-    /// - connections: the limits on connections.
+    ///   - connections: the limits on connections.
     ///   - connectionEnds: counts the connections that the server ends.
-    /// - openConnections: tracks every connection.
-    /// - messageLimits: the limits on messages, and the counter of the bytes that wait.
-    /// - termination: words the trailers of a call that ends here.
+    ///   - openConnections: tracks every connection.
+    ///   - messageLimits: the limits on messages, and the counter of the bytes that wait.
+    ///   - termination: words the trailers of a call that ends here.
     package init(
         _ configuration: EdgeConfiguration, connections: ConnectionConfiguration,
         connectionEnds: ConnectionEnds, openConnections: OpenConnections,

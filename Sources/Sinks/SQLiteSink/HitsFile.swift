@@ -42,7 +42,7 @@ final class HitsFile: Sendable {
 
     /// - Parameters:
     ///   - today: the day, since 1970.
-    /// - retention: decides up to which day hits may be deleted.
+    ///   - retention: decides up to which day hits may be deleted.
     /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable.
     init(
         path: String, _ configuration: SQLiteConfiguration, busyTimeout: Duration,

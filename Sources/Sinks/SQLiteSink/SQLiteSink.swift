@@ -25,9 +25,9 @@ package final class SQLiteSink: Sink {
     ///
     /// - Parameters:
     ///   - busyTimeout: how long each call waits for another program's lock.
-    /// - logger: warns if the file cannot be opened yet, and reports deleted hits.
+    ///   - logger: warns if the file cannot be opened yet, and reports deleted hits.
     ///   - today: the day, since 1970 in UTC; tests substitute it.
-    /// - retention: decides up to which day hits may be deleted.
+    ///   - retention: decides up to which day hits may be deleted.
     /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable.
     package init(
         path: String, _ configuration: SQLiteConfiguration = SQLiteConfiguration(),

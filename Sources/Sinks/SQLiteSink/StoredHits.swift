@@ -40,7 +40,7 @@ package struct StoredHits: Sendable {
     ///
     /// - Parameters:
     ///   - since: microseconds since 1970.
-    /// - last: the last id of the previous page; 0 for the first.
+    ///   - last: the last id of the previous page; 0 for the first.
     /// - Returns: nil if there are no more.
     /// - Throws: GRDB's error, also for a malformed row.
     package func page(since: Int64, after last: Int64) async throws -> HitPage? {

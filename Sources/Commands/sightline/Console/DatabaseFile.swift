@@ -9,7 +9,7 @@ enum DatabaseFile {
     /// Opens `file` in the server's data directory.
     ///
     /// - Parameters:
-    /// - formatVersion: the format that the file must have.
+    ///   - formatVersion: the format that the file must have.
     /// - Throws: `DatabaseFileError` if it is missing, unreadable or empty, `FileFormatError` if it
     ///   has another format.
     static func open(

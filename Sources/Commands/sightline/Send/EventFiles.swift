@@ -65,6 +65,7 @@ package struct EventFiles: AsyncSequence, Sendable {
             }
             guard let bytes = try await open.read() else {
                 if let last = self.reader.finish() {
+                    // The next call finds the file's end again, and then closes the file.
                     self.lines = [last]
                     return true
                 }

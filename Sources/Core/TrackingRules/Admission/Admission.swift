@@ -32,7 +32,7 @@ package struct Admission: Sendable {
     ///   - tenant: who sent it.
     ///   - receiveTime: the server's clock, in microseconds since 1970.
     ///   - keeps: which of the refused events to keep.
-    /// - likely: the subject that its first event probably has, to save an allocation.
+    ///   - likely: the subject that its first event probably has, to save an allocation.
     package func admit(
         _ request: RequestReader, bytes: Int, tenant: String, receiveTime: Int64,
         keeps: KeptRefusals = .none, likely: LedgerSubject? = nil

@@ -38,8 +38,8 @@ package struct EventIndex: Sendable, Equatable {
     /// The index of an event that was parsed.
     ///
     /// - Parameters:
-    /// - ids: the two ids if they are parts of the event; absent if `setRawIDs` follows.
-    /// - slicer: makes slices of the event's bytes; it records if a part does not fit.
+    ///   - ids: the two ids if they are parts of the event; absent if `setRawIDs` follows.
+    ///   - slicer: makes slices of the event's bytes; it records if a part does not fit.
     @inline(__always)
     init(
         _ event: EventView, ids: (delivery: Bytes, broadlog: Bytes), _ slicer: inout EventSlicer

@@ -34,7 +34,7 @@ struct StatisticsService: Service {
     /// Creates a service without readings.
     ///
     /// - Parameters:
-    /// - ledger: returns the ledger's present state.
+    ///   - ledger: returns the ledger's present state.
     ///   - clock: used to wait between readings; tests substitute it.
     init(
         version: String, historySeconds: Int, registry: MetricsRegistry,

@@ -19,7 +19,7 @@ package struct MessageLimits: Sendable {
     /// Creates the limits.
     ///
     /// - Parameters:
-    /// - configuration: the limits on messages to other methods, and on a message's time.
+    ///   - configuration: the limits on messages to other methods, and on a message's time.
     ///   - streamPath: the method whose messages are read one by one, `/package.Service/Method`.
     ///   - methodBytes: the maximum bytes of a message by path, at most `maxBytes`.
     ///   - buffered: counts the bytes that wait for their reader.

@@ -43,10 +43,10 @@ package final class SubjectEraser: SubjectForgetting {
     /// Creates an eraser.
     ///
     /// - Parameters:
-    /// - keys: the keys that hash subjects, or hashed them earlier.
-    /// - logger: records each forgetting by tenant, and the result of each place; never the
-    ///   subject.
-    /// - places: where hits may be now.
+    ///   - keys: the keys that hash subjects, or hashed them earlier.
+    ///   - logger: records each forgetting by tenant, and the result of each place; never the
+    ///     subject.
+    ///   - places: where hits may be now.
     package init(
         _ file: ForgottenFile, keys: SubjectKeys, logger: Logger,
         places: @escaping @Sendable () -> [Place]

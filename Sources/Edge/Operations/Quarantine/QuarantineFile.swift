@@ -40,7 +40,7 @@ package struct QuarantineFile: Sendable {
     ///
     /// - Parameters:
     ///   - version: the program's version.
-    /// - forgotten: the subjects whose events are not kept.
+    ///   - forgotten: the subjects whose events are not kept.
     /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable.
     package init(
         directory: String, _ configuration: QuarantineConfiguration, version: String,

@@ -12,8 +12,8 @@ package final class Recovery: EventRecovery {
     /// Creates a recovery.
     ///
     /// - Parameters:
-    /// - file: the kept events; nil if the quarantine is off.
-    /// - record: judges and records a piece, and returns once it is settled.
+    ///   - file: the kept events; nil if the quarantine is off.
+    ///   - record: judges and records a piece, and returns once it is settled.
     package init(
         of file: QuarantineFile?,
         record:

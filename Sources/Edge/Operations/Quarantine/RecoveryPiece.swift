@@ -21,9 +21,9 @@ package struct RecoveryPiece: Sendable {
     /// events came in other requests.
     ///
     /// - Parameters:
-    /// - app: replaces the events' own app; nil keeps it.
+    ///   - app: replaces the events' own app; nil keeps it.
     ///   - receiveTime: microseconds since 1970.
-    /// - keeps: which of the events that are refused again to keep.
+    ///   - keeps: which of the events that are refused again to keep.
     package func admitted(
         by rules: RuleSet, app: String?, receiveTime: Int64, keeps: KeptRefusals = .none
     ) -> AdmittedRequest {

@@ -76,8 +76,8 @@ final class HitIndex {
     ///
     /// - Parameters:
     ///   - keys: at most `memTableEntries`; may repeat.
-    /// - day: today, in days since 1970. If it is up to `uniqueDays` before the newest batch's day,
-    ///   that day is used instead.
+    ///   - day: today, in days since 1970. If it is up to `uniqueDays` before the newest batch's
+    ///     day, that day is used instead.
     /// - Throws: `HitIndexError`, or SQLite's error; the transaction has to be rolled back.
     func begin(_ keys: [IndexKey], day: Int, in database: Database) throws {
         guard keys.count <= self.limits.memTableEntries else {
