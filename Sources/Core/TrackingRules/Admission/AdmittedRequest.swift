@@ -17,7 +17,7 @@ package final class AdmittedRequest: @unchecked Sendable {
     package let eventCount: Int
     /// The events that the rules suppressed or rejected, in order.
     package let refusals: [Refusal]
-    /// The accepted events, in order, until the journal settles them.
+    /// The claims of the accepted events, in order.
     @exclusivity(unchecked) package var claims: [Claim]
     /// The accepted events as entries in the journal's encoding.
     @exclusivity(unchecked) package var entries: [UInt8]
