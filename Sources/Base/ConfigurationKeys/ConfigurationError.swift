@@ -6,7 +6,7 @@ package struct ConfigurationError: Error, CustomStringConvertible {
     /// Creates an error from `problems`.
     package init(_ problems: [String]) { self.problems = problems }
 
-    /// The problems, each on a line of its own.
+    /// The problems, one per line.
     package var description: String {
         self.problems.map { "configuration: \($0)" }.joined(separator: "\n")
     }

@@ -1,5 +1,5 @@
-// How the rows of a list are written: a name, the property that holds the value, its range, its
-// meaning. The default is what that property has in a new configuration.
+// Creates the rows of a list of keys: a name, the property that holds the value, its range, its
+// meaning. The default is that property's value in a new configuration.
 
 extension ConfigurationKey {
     /// A whole number in a range.
@@ -15,7 +15,7 @@ extension ConfigurationKey {
         }
     }
 
-    /// A time, in the unit that the name ends in: seconds, or milliseconds.
+    /// A time, in the unit at the end of the name: seconds, or milliseconds.
     package static func duration(
         _ name: String, _ property: any Property<Duration>, _ range: ClosedRange<Int>,
         _ meaning: String, isReloadable: Bool = false
@@ -41,7 +41,7 @@ extension ConfigurationKey {
         }
     }
 
-    /// Text in one line.
+    /// A single line of text.
     package static func text(
         _ name: String, _ property: any Property<String>, _ meaning: String, unit: String? = nil,
         isReloadable: Bool = false

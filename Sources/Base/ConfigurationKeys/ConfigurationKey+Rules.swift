@@ -1,18 +1,18 @@
-// What a key asks of its value, and how the key and its values are written.
+// The rule for a key's value, and the spelling of keys and values.
 
 extension ConfigurationKey {
-    /// What stands before the first dot of its name; the whole name where it has none.
+    /// The part of its name before the first dot; the whole name if there is none.
     package var section: String {
         String(decoding: self.name.utf8.prefix { $0 != UInt8(ascii: ".") }, as: UTF8.self)
     }
 
-    /// The variable that sets it in the environment.
+    /// The environment variable that sets it.
     package var environmentVariable: String {
         let underscored = self.name.utf8.map { $0 == UInt8(ascii: ".") ? UInt8(ascii: "_") : $0 }
         return "SIGHTLINE_" + String(decoding: underscored, as: UTF8.self).uppercased()
     }
 
-    /// The default, as text; empty where there is none.
+    /// The default as text; empty if there is none.
     package var standardText: String {
         switch self.standard {
         case .text(let value), .choice(let value, _): value
@@ -21,7 +21,7 @@ extension ConfigurationKey {
         }
     }
 
-    /// What a value has to be, after the words "has to be".
+    /// The rule for a value, as it follows the words "has to be".
     package var rule: String {
         switch self.standard {
         case .text(let standard):
@@ -33,7 +33,7 @@ extension ConfigurationKey {
         }
     }
 
-    /// Whether a text is a value of this key by its type and range.
+    /// Whether a text is a value of this key, by its type and range.
     package func takes(_ text: String) -> Bool {
         switch self.standard {
         case .text(let standard):

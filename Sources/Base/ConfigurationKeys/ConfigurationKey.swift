@@ -1,29 +1,31 @@
-// A key of the configuration: how it is written, what it takes, and where its value goes.
+// A key of the configuration: its name, its valid values, and the property that holds its value.
 
-/// A key whose value is held by a `Root`: the server's configuration, or a part of it.
+/// A key whose value is in a `Root`: the server's configuration, or a part of it.
 package struct ConfigurationKey<Root: KeyedConfiguration>: Sendable {
-    /// Dotted, as in YAML; in the environment `SIGHTLINE_` and upper case with underscores.
+    /// The name with dots, as in YAML. In the environment it is in upper case with underscores,
+    /// after `SIGHTLINE_`.
     package let name: String
-    /// The value where nobody sets it.
+    /// The default.
     package let standard: StandardValue
-    /// What it is, for the documentation.
+    /// The key's meaning, for the documentation.
     package let meaning: String
-    /// What a value counts or names, as in `bytes` or `file`; empty where the choices say it all.
+    /// The unit or kind of the value, such as `bytes` or `file`; empty if the choices explain it.
     package let unit: String
-    /// Whether the value itself is a secret: it is shown nowhere. A path of a secret file is none.
+    /// Whether the value itself is a secret, which is never shown. The path of a secret file is not
+    /// one.
     package let isSecret: Bool
-    /// Whether SIGHUP makes a running server take a new value.
+    /// Whether a running server applies a new value at SIGHUP.
     package let isReloadable: Bool
 
-    /// Puts a text that the key takes into a configuration. It does nothing for a key whose value
-    /// depends on others, or can be wrong in more ways than a key tells: the server's configuration
-    /// reads those.
+    /// Puts a valid text into a configuration. It does nothing for a key whose value depends on
+    /// other keys, or that needs more checks than a type and a range: the server's configuration
+    /// reads those itself.
     package let set: @Sendable (String, inout Root) -> Void
 
-    /// A property of the configuration, at whatever depth.
+    /// A property of the configuration, nested to any depth.
     package typealias Property<Value> = WritableKeyPath<Root, Value> & Sendable
 
-    /// A key; without a unit it has the one that its name ends in.
+    /// Creates a key. Without a unit it gets the one at the end of its name.
     package init(
         _ name: String, _ standard: StandardValue, _ meaning: String, unit: String? = nil,
         isSecret: Bool = false, isReloadable: Bool = false,

@@ -1,4 +1,4 @@
-// What has keys: a list of them stands beside the properties that hold their values.
+// A type with keys: their list is beside the properties that hold their values.
 
 /// The server's configuration, or a part of it.
 package protocol KeyedConfiguration: Sendable {
@@ -13,7 +13,7 @@ extension KeyedConfiguration {
     /// A key of this configuration.
     package typealias Key = ConfigurationKey<Self>
 
-    /// The keys of a part, as keys of the configuration that holds the part in a property.
+    /// The keys of a part, as keys of the configuration that has the part as a property.
     package static func keys<Part: KeyedConfiguration>(of part: any Key.Property<Part>) -> [Key] {
         Part.keys.map { key in
             Key(

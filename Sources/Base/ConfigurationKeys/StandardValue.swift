@@ -1,4 +1,4 @@
-// What a key has where nobody sets it.
+// The default of a key.
 
 /// A default with its type and, for a number, its range.
 package enum StandardValue: Sendable {
@@ -7,7 +7,8 @@ package enum StandardValue: Sendable {
     case number(Int, ClosedRange<Int>)
     case flag(Bool)
 
-    /// The unit of a key that does not say it: numbers and files have it at the end of their name.
+    /// The unit of a key without an explicit one: numbers and files have it at the end of their
+    /// name.
     func unit(ofKey name: String) -> String {
         let word = name.split { "._".contains($0) }.last.map(String.init) ?? ""
         switch self {

@@ -1,28 +1,29 @@
-// A document of which little is kept: all of it is checked, and only what somebody reads is made a
-// value. It costs a few nanoseconds a byte, whatever the rest of the document holds.
+// Reads a document of which little is needed: it checks all of it, and makes values only of the
+// parts that are needed. It costs a few nanoseconds a byte, whatever the rest of the document
+// contains.
 internal import WireFormat
 
-/// What is kept of a document.
+/// The parts of a document to keep.
 package struct JSONShape: Sendable {
     /// A member of an object that is kept.
     struct Member: Sendable {
-        /// The whole path, as in `data._dId`.
+        /// The whole path, such as `data._dId`.
         let path: String
         let name: String
         let shape: JSONShape
     }
 
-    /// The members that are kept of an object. Where there are none, a string, number or word is
-    /// kept, and an object or array as an empty one.
+    /// The members of an object to keep. Without any, a string, number or word is kept as it is,
+    /// and an object or array as an empty one.
     let members: [Member]
 
-    /// Whether two values of it contradict each other.
+    /// Whether two different values of it are a contradiction.
     let isCompared: Bool
 
     /// A value without members.
     package static let value = JSONShape([:])
 
-    /// A value of which it is enough to know that it is there.
+    /// A value of which only the presence matters.
     package static let presence = JSONShape(members: [], isCompared: false)
 
     /// An object with these members.
@@ -126,7 +127,7 @@ extension JSONReader {
         return shape.members.first { $0.name.utf8.elementsEqual(text.utf8) }
     }
 
-    /// Checks the next value and keeps nothing.
+    /// Checks the next value without keeping it.
     private mutating func pass(depth: Int) throws(JSONFault) {
         switch self.start() {
         case UInt8(ascii: "{"):

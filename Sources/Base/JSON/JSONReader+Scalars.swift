@@ -14,11 +14,11 @@ extension JSONReader {
         guard let number = Double(text), number.isFinite else {
             throw self.refusal("a number within the range of a 64-bit float")
         }
-        // 1.0 and 1e2 are as whole as 1 and 100.
+        // 1.0 and 1e2 are integers as well.
         return Int64(exactly: number).map { .integer($0) } ?? .number(number)
     }
 
-    /// A number's text, and whether it is a whole number's.
+    /// A number's text, and whether it has neither a fraction nor an exponent.
     mutating func digitsOfNumber() throws(JSONFault) -> (Bytes.SubSequence, isWhole: Bool) {
         let start = self.position
         _ = self.take("-")
@@ -46,7 +46,7 @@ extension JSONReader {
 
     // MARK: Strings
 
-    /// Reads a string and leaves its escapes as they are.
+    /// Reads a string without resolving its escapes.
     mutating func string() throws(JSONFault) -> JSONText<Bytes> {
         self.skip()
         let start = self.position
@@ -68,7 +68,7 @@ extension JSONReader {
         throw self.fault("a string's end")
     }
 
-    /// What a string says.
+    /// The string with its escapes resolved.
     func text(of string: JSONText<Bytes>) throws(JSONFault) -> String {
         let text =
             string.isEscaped
@@ -117,7 +117,7 @@ extension JSONReader {
         return text.utf8
     }
 
-    /// One scalar, of one escape or of a surrogate pair.
+    /// Reads one scalar: an escape, or a surrogate pair of two.
     private mutating func escapedScalar() throws(JSONFault) -> Unicode.Scalar {
         let first = try self.hexadecimal()
         if let scalar = Unicode.Scalar(first) { return scalar }

@@ -1,6 +1,6 @@
-// JSON (RFC 8259) from bytes to a value, for all that strangers send: one pass that only moves
-// forward, bounded in depth. Foundation's decoder tells kinds apart by refusals instead, each of
-// which costs microseconds: 64 KiB of small values took it more than a second.
+// JSON (RFC 8259) from bytes to a value, for untrusted input: one forward pass, bounded in depth.
+// Foundation's decoder finds a value's kind by failing attempts instead, each of which costs
+// microseconds: for 64 KiB of small values it took more than a second.
 internal import WireFormat
 
 /// Reads one JSON document.
@@ -8,7 +8,7 @@ package struct JSONReader<Bytes: RandomAccessCollection<UInt8>> {
     let bytes: Bytes
     let rules: JSONRules
     var position: Bytes.Index
-    /// Paths of kept members that occur again with another value; see `keep`.
+    /// Paths of kept members that occur again with a different value; see `keep`.
     var contradictions: [String] = []
 
     init(_ bytes: Bytes, _ rules: JSONRules, at position: Bytes.Index? = nil) {
@@ -17,9 +17,9 @@ package struct JSONReader<Bytes: RandomAccessCollection<UInt8>> {
         self.position = position ?? bytes.startIndex
     }
 
-    /// The document's value. Numbers that are whole and fit `Int64` are integers.
+    /// The document's value. Whole numbers that fit `Int64` are integers.
     ///
-    /// - Throws: the first fault, with its place.
+    /// - Throws: the first fault, with its offset.
     static func value(of bytes: Bytes, _ rules: JSONRules) throws(JSONFault) -> JSONValue {
         var reader = JSONReader(bytes, rules)
         let value = try reader.value(depth: 0)
@@ -27,7 +27,7 @@ package struct JSONReader<Bytes: RandomAccessCollection<UInt8>> {
         return value
     }
 
-    /// Checks that nothing follows the value that has been read.
+    /// Checks that nothing follows the value.
     mutating func finish() throws(JSONFault) {
         self.skipSpace()
         guard self.position == self.bytes.endIndex else { throw self.fault("the end") }
@@ -45,7 +45,7 @@ package struct JSONReader<Bytes: RandomAccessCollection<UInt8>> {
         JSONFault(offset: self.offset, reason: self.refusal(expected).reason)
     }
 
-    /// A fault of what is JSON by its grammar.
+    /// A fault in a document that is grammatically valid JSON.
     func refusal(_ expected: String) -> JSONFault {
         let place = self.position < self.bytes.endIndex ? "at byte \(self.offset)" : "at the end"
         return JSONFault(offset: nil, reason: "\(place) JSON has \(expected)")
@@ -71,7 +71,7 @@ package struct JSONReader<Bytes: RandomAccessCollection<UInt8>> {
         return self.next
     }
 
-    /// The next value, `depth` levels within others.
+    /// The next value, nested in `depth` others.
     mutating func value(depth: Int) throws(JSONFault) -> JSONValue {
         switch self.start() {
         case UInt8(ascii: "{"): return try self.object(depth: depth + 1)
@@ -102,8 +102,8 @@ package struct JSONReader<Bytes: RandomAccessCollection<UInt8>> {
         try self.eachMember(depth: depth) { reader, name throws(JSONFault) in
             let name = try reader.text(of: name)
             let value = try reader.value(depth: depth)
-            // Equal strings are equal here whatever their escapes, and canonically equivalent
-            // ones too.
+            // Equal strings are equal here even if their escapes differ, and so are canonically
+            // equivalent ones.
             if members[name] == nil {
                 members[name] = value
             } else if !reader.rules.takesRepeatedNames {
@@ -121,7 +121,7 @@ package struct JSONReader<Bytes: RandomAccessCollection<UInt8>> {
         return .array(elements)
     }
 
-    /// Reads an object. `body` gets each member's name, and has to read its value.
+    /// Reads an object. `body` gets each member's name, and must read its value.
     mutating func eachMember(
         depth: Int, _ body: (inout JSONReader, JSONText<Bytes>) throws(JSONFault) -> Void
     ) throws(JSONFault) {
@@ -140,7 +140,7 @@ package struct JSONReader<Bytes: RandomAccessCollection<UInt8>> {
         guard self.take("}") else { throw self.fault("a comma or the object's end") }
     }
 
-    /// Reads an array. `body` has to read each element.
+    /// Reads an array. `body` must read each element.
     mutating func eachElement(
         depth: Int, _ body: (inout JSONReader) throws(JSONFault) -> Void
     ) throws(JSONFault) {

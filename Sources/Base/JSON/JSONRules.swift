@@ -1,13 +1,13 @@
-// What a reader of JSON takes, and what it says where it takes nothing.
+// What a reader of JSON accepts, and the faults that it reports.
 internal import WireFormat
 
 /// The bounds of one kind of document.
 package struct JSONRules: Sendable {
-    /// Objects and arrays that may lie within one another.
+    /// The maximum depth of nested objects and arrays.
     let maxDepth: Int
-    /// Characters of a number.
+    /// The maximum characters of a number.
     let maxNumberBytes: Int
-    /// Whether a name may stand twice in an object; the first one holds then.
+    /// Whether a name may occur twice in an object; the first one then counts.
     let takesRepeatedNames: Bool
 
     /// Creates the bounds of a kind of document.
@@ -17,33 +17,33 @@ package struct JSONRules: Sendable {
         self.takesRepeatedNames = takesRepeatedNames
     }
 
-    /// A push's payload, as the push services take it.
+    /// A push's payload, as the push services accept it.
     package static let payload = JSONRules(
         maxDepth: JSONValue.maximumDepth, maxNumberBytes: 1024, takesRepeatedNames: true)
 
-    /// An event in proto3 JSON, where SwiftProtobuf has refused it: the deepest that it reads.
+    /// An event in proto3 JSON that SwiftProtobuf has refused: the same depth as it reads.
     static let event = JSONRules(
         maxDepth: 100, maxNumberBytes: .max, takesRepeatedNames: true)
 
-    /// The parts of a token. A name that stands twice is refused, for two readers may take it two
-    /// ways (RFC 7515 section 4, RFC 7519 section 4); those of the well-known issuers nest up to
+    /// The parts of a token. A repeated name is refused, because two readers may choose different
+    /// values (RFC 7515 section 4, RFC 7519 section 4). Tokens of well-known issuers nest up to
     /// four levels.
     static let token = JSONRules(maxDepth: 8, maxNumberBytes: 32, takesRepeatedNames: false)
 }
 
-/// Why bytes are no JSON that is taken.
+/// Why bytes are not JSON, or not accepted.
 package struct JSONFault: Error, Equatable {
-    /// The first byte, from 0, that no JSON text has there, or that begins a level too many; nil
-    /// where the grammar holds and the value cannot be taken.
+    /// The first byte, from 0, that is no valid JSON or begins a level too many; nil if the
+    /// document is valid but its value cannot be accepted.
     package let offset: Int?
-    /// The place and the rule that is broken there.
+    /// The position, and the rule that is broken there.
     package let reason: String
-    /// Whether it is JSON that nests deeper than the reader goes.
+    /// Whether the JSON nests deeper than the reader's limit.
     package var isTooDeep = false
 
     /// Creates a fault.
     ///
-    /// - Parameter offset: nil where the grammar holds and the value cannot be taken.
+    /// - Parameter offset: nil if the document is valid but its value cannot be accepted.
     package init(offset: Int?, reason: String, isTooDeep: Bool = false) {
         self.offset = offset
         self.reason = reason
@@ -51,9 +51,9 @@ package struct JSONFault: Error, Equatable {
     }
 }
 
-/// A string as it stands between its quotes.
+/// A string's bytes between its quotes.
 struct JSONText<Bytes: RandomAccessCollection<UInt8>> {
     let bytes: Bytes.SubSequence
-    /// Whether it holds escapes, so that it says something else than its bytes.
+    /// Whether it contains escapes, so that its text differs from its bytes.
     let isEscaped: Bool
 }

@@ -1,12 +1,13 @@
-// The way back from a JSONValue to text: whole for custom fields, shortened for messages.
+// A JSONValue as text: whole for custom fields, shortened for messages.
 
 extension JSONValue {
-    /// How many characters of a value a message shows, the ellipsis included.
+    /// The maximum characters of a value in a message, including the ellipsis.
     package static let maximumExcerptLength = 64
 
-    /// Compact JSON: no spaces, keys in the order of their UTF-8 bytes, so equal values give equal
-    /// text. Control characters are escaped, C1 too, so that text is safe on a terminal. A number
-    /// that is no JSON (infinity), and all beyond `maximumDepth`, is written as null.
+    /// Compact JSON: no spaces, keys in the order of their UTF-8 bytes, so that equal values give
+    /// equal text. Control characters are escaped, including C1, so that the text is safe on a
+    /// terminal. A number that JSON cannot represent (infinity), and everything beyond
+    /// `maximumDepth`, is written as null.
     package var text: String {
         var writer = JSONWriter(maxScalars: .max)
         writer.write(self)
@@ -20,21 +21,21 @@ extension JSONValue {
         return Self.shortened(writer.text)
     }
 
-    /// The value as messages name it, its kind and its text: "an integer: 5".
+    /// The value for messages, its kind and its text: "an integer: 5".
     package var described: String {
         guard self != .null else { return self.kindName }
         return "\(self.kindName): \(self.excerpt)"
     }
 
-    /// Any text, cut to `maximumExcerptLength` Unicode scalars. Scalars and not characters: one
-    /// character may hold any number of combining marks.
+    /// Any text, cut to `maximumExcerptLength` Unicode scalars. Not characters, since a single one
+    /// may have any number of combining marks.
     package static func shortened(_ text: String) -> String {
         let scalars = text.unicodeScalars
         guard scalars.dropFirst(self.maximumExcerptLength).first != nil else { return text }
         return String(String.UnicodeScalarView(scalars.prefix(self.maximumExcerptLength - 1))) + "…"
     }
 
-    /// A key as messages show it: escaped as in JSON, without quotes, and shortened.
+    /// A key for messages: escaped as in JSON, without quotes, and shortened.
     package static func keyName(_ key: String) -> String {
         var writer = JSONWriter(maxScalars: Self.maximumExcerptLength + 1)
         writer.write(escaping: key)
@@ -43,7 +44,7 @@ extension JSONValue {
 }
 
 extension Dictionary where Key == String {
-    /// The members in the order of their keys' UTF-8 bytes: the same in every run of the program.
+    /// The members in the order of their keys' UTF-8 bytes, which is the same in every run.
     package var inKeyOrder: [(key: String, value: Value)] {
         self.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
     }

@@ -1,8 +1,8 @@
-// A JSON document as a value: what payloads are judged by, and tokens are read by.
+// A JSON document as a value: used to judge payloads and to read tokens.
 
-/// A JSON value. A boolean, an integer and any other number stay apart, for clients tell them
-/// apart too. A number outside `Int64` becomes a `number`, with the precision of a `Double`; one
-/// outside `Double` is refused, and so is what nests deeper than `maximumDepth`.
+/// A JSON value. Booleans, integers and other numbers are distinct, since clients distinguish them
+/// too. A number outside `Int64` becomes a `number`, with the precision of a `Double`; one outside
+/// `Double` is refused, and so is nesting deeper than `maximumDepth`.
 package enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
@@ -12,17 +12,17 @@ package enum JSONValue: Sendable, Equatable {
     case array([JSONValue])
     case object([String: JSONValue])
 
-    /// How many levels a value may nest. A push needs five levels; each one costs stack.
+    /// The maximum nesting of a value. A push needs five levels; each level costs stack.
     package static let maximumDepth = 32
 
-    /// How many bytes of a payload's JSON are read; a push has at most 4096.
+    /// The maximum bytes of a payload's JSON; a push has at most 4096.
     package static let maximumByteCount = 64 * 1024
 }
 
 extension JSONValue {
-    /// Reads a payload's text. A byte order mark before it is passed over (RFC 8259, 8.1).
+    /// Parses a payload's text. A byte order mark before it is ignored (RFC 8259, 8.1).
     ///
-    /// - Throws: the first fault, with its place.
+    /// - Throws: the first fault, with its offset.
     package init(payload bytes: [UInt8]) throws(JSONFault) {
         self = try JSONReader.value(of: Self.withoutMark(bytes), .payload)
     }
@@ -34,52 +34,52 @@ extension JSONValue {
         bytes.starts(with: [0xef, 0xbb, 0xbf]) ? bytes.dropFirst(3) : bytes[...]
     }
 
-    /// Reads an event's text.
+    /// Parses an event's text.
     ///
-    /// - Throws: the first fault, with its place.
+    /// - Throws: the first fault, with its offset.
     package init(event bytes: [UInt8]) throws(JSONFault) {
         self = try JSONReader.value(of: bytes, .event)
     }
 
-    /// Reads a part of a token, in which no name may stand twice.
+    /// Parses a part of a token, in which no name may occur twice.
     ///
-    /// - Throws: the first fault, with its place.
+    /// - Throws: the first fault, with its offset.
     package init(token bytes: [UInt8]) throws(JSONFault) {
         self = try JSONReader.value(of: bytes, .token)
     }
 }
 
 extension JSONValue {
-    /// The string, where the value is one.
+    /// The string; nil for other values.
     package var stringValue: String? {
         guard case .string(let text) = self else { return nil }
         return text
     }
 
-    /// The integer, where the value is one.
+    /// The integer; nil for other values.
     package var integerValue: Int64? {
         guard case .integer(let integer) = self else { return nil }
         return integer
     }
 
-    /// The integer, where the value is one and has at most 32 bits.
+    /// The integer, if it fits into 32 bits; nil for other values.
     package var int32Value: Int32? { self.integerValue.flatMap { Int32(exactly: $0) } }
 
-    /// A badge's number, where the value is an integer, or decimal digits in a string: the vendor's
-    /// samples have both.
+    /// A badge's number: an integer, or a string of decimal digits, since the vendor's samples have
+    /// both.
     package var badge: Int32? {
         guard let digits = self.stringValue else { return self.int32Value }
         let isDecimal = digits.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")) ~= $0 }
         return isDecimal ? Int32(digits) : nil
     }
 
-    /// The members, where the value is an object.
+    /// The members of an object; nil for other values.
     package var objectValue: [String: JSONValue]? {
         guard case .object(let members) = self else { return nil }
         return members
     }
 
-    /// What kind of value it is, with its article: "a string". For messages to people.
+    /// The value's kind with its article, such as "a string", for messages to people.
     package var kindName: String {
         switch self {
         case .null: "null"

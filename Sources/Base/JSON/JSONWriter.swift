@@ -1,13 +1,14 @@
-// JSON's text of a value, or its beginning: an excerpt costs what it shows, however large the
-// value.
+// JSON's text of a value, or the beginning of it: an excerpt costs only what it shows, however
+// large the value is.
 
-/// Writes compact JSON, and stops where there is enough of it.
+/// Writes compact JSON, up to a limit.
 struct JSONWriter {
     private(set) var text = ""
-    /// Scalars that may still be written.
+    /// The scalars that may still be written.
     private var room: Int
 
-    /// A writer of at most this many Unicode scalars, more by the last one's escape.
+    /// Creates a writer of at most this many Unicode scalars; the escape of the last one may exceed
+    /// it.
     init(maxScalars: Int) { self.room = maxScalars }
 
     mutating func write(_ value: JSONValue) { self.write(value, depth: 0) }

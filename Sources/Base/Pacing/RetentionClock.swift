@@ -1,17 +1,17 @@
 /// The time by which stored data is too old to be kept.
 ///
-/// It is the wall clock's, unless that has jumped ahead: then it is the time before the jump, until
-/// the new time has lasted for an hour. A clock that is wrong for some minutes, as before it is set
-/// over the network, would otherwise delete what was to be kept for months.
+/// It is the wall clock, unless that has jumped ahead: then it stays at the time before the jump,
+/// until the new time has lasted for an hour. A clock that is wrong for some minutes, as before it
+/// is set over the network, would otherwise delete data that has to be kept for months.
 package struct RetentionClock: Sendable {
-    /// What times are counted in, since 1970.
+    /// The unit of times, counted since 1970.
     package enum Unit: Int64, Sendable {
         /// Days.
         case days = 1
         /// Microseconds.
         case microseconds = 86_400_000_000
 
-        /// What the clock may advance between two calls without being doubted: 2 days.
+        /// The most that the clock may advance between two calls without being doubted: 2 days.
         var maxStep: Int64 { 2 * self.rawValue }
     }
 
@@ -30,21 +30,21 @@ package struct RetentionClock: Sendable {
         self.settling = settling
     }
 
-    /// Whether it has trusted no time yet, so that its next one depends on what is stored.
+    /// Whether it has trusted no time yet, so that its first answer depends on the stored data.
     package var isNew: Bool { self.trusted == nil }
 
     private static let start = ContinuousClock.now
 
-    /// The time since the process first asked, by a clock that nobody sets.
+    /// The time since the process first asked, by a clock that cannot be set.
     package static var uptime: Duration { Self.start.duration(to: .now) }
 
-    /// The time to delete by.
+    /// The time by which to delete.
     ///
     /// - Parameters:
-    ///   - now: the wall clock's.
-    ///   - stored: the newest time of stored data that can be trusted, as `lastDay` finds it; nil
-    ///     if nothing is stored. Used at the first call alone: the clock may be wrong already when
-    ///     the server starts.
+    ///   - now: the wall clock's time.
+    ///   - stored: the newest trustworthy time of stored data, as found by `lastDay`; nil if
+    ///     nothing is stored. Used at the first call only: the clock may be wrong already when the
+    ///     server starts.
     ///   - uptime: tests substitute it.
     /// - Returns: `now`, or an earlier time.
     package mutating func time(
@@ -74,7 +74,7 @@ package struct RetentionClock: Sendable {
 }
 
 extension Int64 {
-    /// How much later it is than an earlier time.
+    /// The distance from an earlier time.
     fileprivate func distance(from earlier: Int64) -> Int64 {
         let (distance, isTooLarge) = self.subtractingReportingOverflow(earlier)
         return isTooLarge ? .max : distance

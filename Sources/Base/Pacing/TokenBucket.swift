@@ -6,7 +6,7 @@ package struct TokenBucket: Sendable {
     /// The tokens of a full bucket: the maximum burst.
     private(set) var capacity: Int
 
-    /// Negative while charged tokens have yet to be refilled.
+    /// Negative until charged tokens are refilled.
     private var level: Int
     /// Billionths of a token refilled beyond `level`.
     private var fraction: UInt64 = 0
@@ -49,8 +49,8 @@ package struct TokenBucket: Sendable {
         self.fraction = 0
     }
 
-    /// Nanoseconds until `amount` can be taken; 0 if it can be now. More than the capacity can be
-    /// taken from a full bucket, as otherwise it never could.
+    /// Nanoseconds until `amount` can be taken; 0 if it can be taken now. A full bucket allows more
+    /// than its capacity, which could otherwise never be taken.
     package mutating func wait(for amount: Int, now: UInt64) -> UInt64 {
         guard self.rate > 0 else { return 0 }
         self.refill(now: now)

@@ -1,7 +1,7 @@
 // The time of day.
 internal import Foundation
 
-/// The system's clock: records carry its time, and credentials expire by it.
+/// The system's wall clock: records carry its time, and credentials expire by it.
 package enum WallClock {
     /// Microseconds since 1970.
     @Sendable package static func microseconds() -> Int64 {

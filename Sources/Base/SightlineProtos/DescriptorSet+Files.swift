@@ -1,10 +1,11 @@
-// What Protos declare, as messages: for server reflection, and for what is derived from them.
+// The declarations of Protos as messages: for server reflection and for code that derives from
+// them.
 
 internal import Foundation
 package import SwiftProtobuf
 
 extension DescriptorSet {
-    /// The descriptors of all files of Protos, and of all that they import.
+    /// The descriptors of all files in Protos and of their imports.
     ///
     /// - Throws: `BinaryDecodingError` if the committed descriptor set is damaged.
     package static func files() throws -> [Google_Protobuf_FileDescriptorProto] {

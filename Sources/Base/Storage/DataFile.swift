@@ -5,18 +5,20 @@ internal import Glibc
 package import Logging
 internal import Synchronization
 
-/// A database that the server writes in its data directory, such as hits.db. Readable by its owner
-/// only, and in a format that this build knows. If another program has locked it, calls throw until
-/// it can be opened.
+/// A database that the server writes in its data directory, such as hits.db. A sink or a store
+/// opens it with a `Format` and a queue, and calls `read` and `write`, which run on that queue.
+///
+/// Only its owner may read the file. A file of another format is never changed. While another
+/// program has locked it, calls throw until it can be opened.
 package final class DataFile: Sendable {
     /// Describes the format of a database.
     package struct Format: Sendable {
-        /// Its number, and how the file says that it has it.
+        /// Its number, and the mark in the file that identifies it.
         package let identity: DatabaseFormat
         /// Pragmas set on every connection.
         package let settings: String
-        /// Views for people, by name: a file's view of another text is replaced by this one. They
-        /// have no part in the format, for no build reads them.
+        /// Views for people, by name. A view with other text in the file is replaced by this one.
+        /// Views are not a part of the format, because no build reads them.
         package let views: [String: String]
         /// Creates the tables in a new file, within a transaction.
         package let create: @Sendable (Database) throws -> Void
@@ -82,12 +84,12 @@ package final class DataFile: Sendable {
         try await self.use { try $0.read(body) }
     }
 
-    /// Looks through a table in pieces, each in a transaction, and then empties the log.
+    /// Searches a table in pieces, each in a transaction, and then empties the log.
     ///
-    /// - Parameter erase: erases from the rows behind an id; returns how many, and the id of the
-    ///   last row that it looked at, nil if there was none.
-    /// - Returns: how many were erased.
-    /// - Throws: SQLite's error, or that of `erase`; what is done stays done.
+    /// - Parameter erase: erases rows after an id. Returns how many it erased, and the id of the
+    ///   last row that it searched, or nil if there was none.
+    /// - Returns: the number of erased rows.
+    /// - Throws: SQLite's error, or that of `erase`; pieces erased before it stay erased.
     package func eraseInPieces(
         _ erase: @escaping @Sendable (Database, Int64) throws -> (erased: Int, last: Int64?)
     ) async throws -> Int {
@@ -102,8 +104,8 @@ package final class DataFile: Sendable {
         return erased
     }
 
-    /// Moves what stands in the write-ahead log into the file and cuts the log off, so that neither
-    /// has bytes that were overwritten.
+    /// Moves the contents of the write-ahead log into the file and truncates the log, so that
+    /// neither contains bytes that were overwritten.
     ///
     /// - Throws: SQLite's error; `SQLITE_BUSY` while another program reads the file.
     package func emptyLog() async throws {
@@ -145,9 +147,9 @@ package final class DataFile: Sendable {
         configuration.label = "sightline.\(URL(filePath: path).lastPathComponent)"
         configuration.busyMode = .timeout(busyTimeout / .seconds(1))
         configuration.prepareDatabase { database in
-            // Checked first, so that nothing in another build's file changes.
+            // Checked first, so that a file of another build is not changed.
             _ = try format.identity.isWritten(in: database, at: path)
-            // SQLite silently opens a file that it may not write for reading only.
+            // SQLite silently opens a file read-only if it may not write it.
             guard sqlite3_db_readonly(database.sqliteConnection, "main") == 0 else {
                 throw DatabaseError(resultCode: .SQLITE_READONLY, message: "not writable: \(path)")
             }
@@ -155,7 +157,7 @@ package final class DataFile: Sendable {
         }
         let database = try DatabaseQueue(path: path, configuration: configuration)
         try database.writeWithoutTransaction { database in
-            // GRDB sets a level of its own for WAL. A delivered hit must be on disk.
+            // GRDB sets another level for WAL. A delivered hit must be on disk.
             try database.execute(sql: "PRAGMA synchronous = FULL")
             try database.rewriteLog()
             try Self.prepare(database, at: path, in: format)
@@ -163,11 +165,11 @@ package final class DataFile: Sendable {
         return database
     }
 
-    /// Creates the tables of a new file, and replaces views of another text, in one transaction.
+    /// Creates the tables of a new file, and replaces outdated views, in one transaction.
     private static func prepare(
         _ database: Database, at path: String, in format: Format
     ) throws {
-        // Check without a lock first, so that a file that has everything is not written.
+        // Checked without a lock first, so that a complete file is not written.
         func isNew() throws -> Bool { try !format.identity.isWritten(in: database, at: path) }
         func oldViews() throws -> [String: String] {
             let select = "SELECT sql FROM sqlite_master WHERE name = ?"
@@ -189,8 +191,8 @@ package final class DataFile: Sendable {
     }
 
     /// Makes the file readable by its owner only, since it records what people did. SQLite creates
-    /// `-wal` and `-shm` with the mode of the file. Errors are ignored: a file of another owner
-    /// cannot be changed, and SQLite reports whether it is usable.
+    /// `-wal` and `-shm` with the mode of the file. Errors are ignored: the mode of another owner's
+    /// file cannot be changed, and SQLite reports whether the file is usable.
     private static func restrict(_ path: String) {
         let path = URL(filePath: path).resolvingSymlinksInPath().path(percentEncoded: false)
         // An existing file is not opened: closing it would drop SQLite's locks in this process.

@@ -5,8 +5,8 @@ extension Database {
     private static let chunkBytes = 1 << 16
 
     /// Writes a WAL database's log again and syncs it. If an earlier process ended at a failed
-    /// sync, frames may exist in the page cache only, and no later sync writes them. SQLite would
-    /// take them for durable, and a power cut would lose them with all that follows.
+    /// sync, some frames may exist only in the page cache, and no later sync writes them. SQLite
+    /// would take them for durable, and a power cut would lose them and everything after them.
     ///
     /// Takes the write lock, so call it outside of a transaction.
     ///

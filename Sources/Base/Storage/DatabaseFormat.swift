@@ -1,9 +1,9 @@
 package import GRDB
 
-/// The format of a database that this program writes: `application_id` says that the file is
-/// Sightline's, and `user_version` has the number of its format, from 1 on.
+/// The format of a database that this program writes: `application_id` identifies a file of
+/// Sightline, and `user_version` is the number of its format, from 1 on.
 ///
-/// The number alone would not do: before formats were numbered from 1, builds used the numbers 0
+/// The number alone is not enough: before formats were numbered from 1, builds used the numbers 0
 /// to 4 and left `application_id` at 0.
 package struct DatabaseFormat: Sendable {
     /// The number of the format that this build writes.
@@ -43,8 +43,8 @@ package struct DatabaseFormat: Sendable {
         }
     }
 
-    /// Marks the database as written in this format. Part of the transaction that creates the
-    /// tables, so that a crash leaves a new file or a whole one.
+    /// Marks the database as written in this format. Call it in the transaction that creates the
+    /// tables, so that a crash leaves either a new file or a complete one.
     ///
     /// - Throws: SQLite's error.
     package func mark(_ database: Database) throws {

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// Creates directories. `FileSystem.directory` is implemented on it, for real files and the
-/// simulated disk alike.
+/// Creates directories. `FileSystem.directory` is built on it, for real files and for the simulated
+/// disk.
 package protocol DirectoryTree {
     /// Opens a directory; nil if it does not exist.
     ///

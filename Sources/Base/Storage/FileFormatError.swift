@@ -1,23 +1,23 @@
-/// A file has a format that this build neither reads nor writes. Nothing of the file was changed.
+/// A file has a format that this build neither reads nor writes. The file was not changed.
 package struct FileFormatError: Error, Equatable, CustomStringConvertible {
-    /// What was found in place of a format that this build knows.
+    /// What the file has instead of a known format.
     package enum Found: Equatable, Sendable {
-        /// A build wrote it before the numbers of formats began at 1; nil if it has no number.
+        /// A build from before formats were numbered from 1 wrote it; nil if it has no number.
         case former(Int?)
-        /// A newer build wrote it: the number, and the build's name where the file has that.
+        /// A newer build wrote it: the number, and the build's name if the file has it.
         case newer(Int, program: String? = nil)
-        /// Another program wrote it, or its beginning is damaged: what it has, as a predicate.
+        /// Another program wrote it, or its beginning is damaged: the finding, as a predicate.
         case unknown(String)
     }
 
     /// The file's path.
     package let path: String
-    /// What the file is instead.
+    /// What was found instead.
     package let found: Found
     /// The newest format that this build knows.
     package let known: Int
 
-    /// Describes the file at `path`, of which this build knows formats up to `known`.
+    /// Creates the error for the file at `path`; this build knows formats up to `known`.
     package init(path: String, _ found: Found, known: Int) {
         (self.path, self.found, self.known) = (path, found, known)
     }

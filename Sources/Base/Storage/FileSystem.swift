@@ -40,8 +40,8 @@ package protocol Directory: AnyObject {
     func sync() throws(SystemError)
 }
 
-/// An open file, closed when its last reference goes. Each method is one system call and may do
-/// less than asked.
+/// An open file, closed when its last reference is released. Each method is one system call, and
+/// may do less than requested.
 package protocol OpenFile: AnyObject {
     /// Its path, for messages.
     var path: String { get }

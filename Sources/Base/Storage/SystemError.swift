@@ -16,8 +16,8 @@ package struct SystemError: Error, CustomStringConvertible {
         self.path = path
     }
 
-    /// Whether there was no room on the disk, in memory or for another descriptor, which may pass.
-    /// A sync that reports it has failed like any other: its data may be lost.
+    /// Whether there was no room on the disk, in memory or for another descriptor, which may be
+    /// temporary. A failed sync is never treated as a full disk: its data may already be lost.
     package var isNoRoom: Bool {
         Self.noRoom.contains(self.code) && self.call != "fdatasync" && self.call != "fsync"
     }

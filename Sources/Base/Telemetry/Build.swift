@@ -1,4 +1,4 @@
-/// What a program was built from. What is not known is "unknown", nil or empty.
+/// What a program was built from. Unknown values are "unknown", nil or empty.
 package struct Build: Sendable, Encodable, Equatable {
     /// The release, such as 0.1.0.
     package let version: String
@@ -11,7 +11,7 @@ package struct Build: Sendable, Encodable, Equatable {
     /// The traits that were on, sorted.
     package let traits: [String]
 
-    /// Describes a build; with a version alone all else is unknown.
+    /// Describes a build; everything but the version is unknown by default.
     package init(
         version: String, commit: String = "unknown", modified: Bool? = nil,
         swift: String = "unknown", traits: [String] = []

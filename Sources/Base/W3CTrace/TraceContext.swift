@@ -148,14 +148,15 @@ package struct TraceContext: Sendable, Equatable {
         return high << 32 | low
     }
 
-    /// Parses eight hex digits, the first of which is the highest byte of `word`. All at once: one
-    /// after the other they take longer than anything else in an event.
+    /// Parses eight hex digits, the first of which is the highest byte of `word`, all at once:
+    /// digit by digit this would be the slowest part of reading an event.
     private static func eightDigits(_ word: UInt64) -> UInt64? {
         let ones: UInt64 = 0x0101_0101_0101_0101
         // Digits are 0x30 to 0x39, letters 0x61 to 0x66: bit 6 tells them apart.
         let letters = word >> 6 & ones
         let values = (word & (ones &* 0xf)) &+ letters &* 9
-        // Nothing else in the upper halves; a letter's value is 10 to 15, and a digit's at most 9.
+        // The upper halves contain nothing else; a letter's value is 10 to 15, and a digit's at
+        // most 9.
         guard word >> 4 & (ones &* 0xf) == ones &* 3 &+ letters &* 3, values & (ones &* 0xf0) == 0,
             (values &+ ones &* 6) >> 4 & ones == letters
         else { return nil }

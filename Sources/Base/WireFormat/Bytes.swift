@@ -13,8 +13,8 @@ extension UnsafeRawBufferPointer {
         return self.elementsEqual(Bytes(start: literal.utf8Start, count: self.count))
     }
 
-    /// Whether the bytes equal others. For what runs for every event: `elementsEqual` takes 70
-    /// instructions for a byte.
+    /// Whether the bytes equal others. Used for every event; `elementsEqual` takes 70 instructions
+    /// per byte.
     @inlinable
     package func equals(_ other: Bytes) -> Bool {
         self.count == other.count && self.holds(other, at: 0)
@@ -24,8 +24,8 @@ extension UnsafeRawBufferPointer {
     @inlinable
     package func equals(_ other: [UInt8]) -> Bool { other.withUnsafeBytes { self.equals($0) } }
 
-    /// Whether `part` stands at `offset`, which must leave room for it. Compares eight bytes at a
-    /// time.
+    /// Whether the bytes at `offset` equal `part`; there must be room for it. Compares eight bytes
+    /// at a time.
     @inlinable
     package func holds(_ part: Bytes, at offset: Int) -> Bool {
         var index = 0
@@ -52,12 +52,12 @@ extension UnsafeRawBufferPointer {
         }
     }
 
-    /// Whether the bytes are valid UTF-8, as every proto3 string has to be.
+    /// Whether the bytes are valid UTF-8, as every proto3 string must be.
     @inlinable
     package var isValidUTF8: Bool {
         var bits: UInt64 = 0
         if self.count >= 8 {
-            // Test whole words; the last word overlaps the one before it.
+            // Tests whole words; the last word overlaps the previous one.
             var offset = 0
             while offset < self.count &- 8 {
                 bits |= self.loadUnaligned(fromByteOffset: offset, as: UInt64.self)

@@ -1,9 +1,10 @@
 // Reads the protobuf wire format in place. SwiftProtobuf's decoder is the reference:
-// EventViewPropertyTests checks that both accept or both refuse the same bytes, but for what other
-// parsers refuse. A sink hands an event on as it came, and one that its receiver cannot read would
-// come again for ever.
+// EventViewPropertyTests checks that both accept or both refuse the same bytes, except that this
+// reader also refuses what other parsers refuse. A sink forwards an event byte for byte, and one
+// that its receiver cannot parse would be delivered again without end.
 
-/// Why bytes are not a protobuf message, or not one that is taken. All cases are handled alike; the reason serves diagnosis.
+/// Why bytes are not a protobuf message, or not an accepted one. All cases are handled alike; the
+/// reason is for diagnosis.
 @usableFromInline package enum WireError: Error, Equatable {
     /// The bytes end inside a field.
     case truncated
@@ -13,20 +14,24 @@
     case invalidUTF8
     /// Messages or groups are nested deeper than 96 levels, counting the outermost message.
     case tooDeep
-    /// The event, or a name in it, is larger than the journal's form can tell. No admission takes
-    /// such an event.
+    /// The event, or a name in it, is too large for its index. Admission never accepts such an
+    /// event.
     case tooLarge
 }
 
-/// A cursor over the bytes of one message. What is read for every field of every event is inlinable:
-/// a call of another module costs admission a sixth.
+/// A cursor over the bytes of one message. The reader of a message calls `nextTag` in a loop, and
+/// then one method for the field's value, or `skip`.
+///
+/// It copies no field, never reads beyond the bytes and never traps on any input.
+/// Nested groups take no stack. What every field takes is inlinable: calls into this module cost
+/// admission a sixth.
 @usableFromInline package struct WireReader {
     /// The levels of messages and groups that may be nested in a request. Most parsers take 100,
     /// which count the request itself, and a sink's message has the event two levels deeper.
     @inlinable package static var maxDepth: Int { 95 }
 
     @usableFromInline let bytes: Bytes
-    /// How many bytes were read.
+    /// The number of bytes read.
     @usableFromInline package var offset = 0
     /// How many more levels may be nested.
     @usableFromInline let remainingDepth: Int
@@ -71,7 +76,7 @@
         return tag
     }
 
-    /// Reads a varint of one to ten bytes and at most 64 bits: Go's parser refuses more.
+    /// Reads a varint of one to ten bytes and at most 64 bits, as Go's parser requires.
     @inlinable @inline(__always)
     package mutating func varint() throws(WireError) -> UInt64 {
         if self.offset < self.bytes.count {
@@ -91,7 +96,7 @@
         while true {
             guard self.offset < self.bytes.count else { throw .truncated }
             let byte = self.bytes[self.offset]
-            // The tenth byte has the 64th bit alone, and ends it.
+            // The tenth byte holds only the 64th bit, and is the last.
             guard shift < 63 || byte <= 1 else { throw .malformed }
             self.offset &+= 1
             value |= UInt64(byte & 0x7f) &<< shift
@@ -180,9 +185,9 @@ package enum WireType {
     /// A varint: numbers, enums and Booleans.
     package static let varint: UInt32 = 0
     static let fixed64: UInt32 = 1
-    /// Bytes behind their length: strings, messages and packed numbers.
+    /// Bytes after their length: strings, messages and packed numbers.
     package static let lengthDelimited: UInt32 = 2
-    /// The begin of a group, which proto3 knows no more.
+    /// The start of a group, which proto3 no longer uses.
     package static let startGroup: UInt32 = 3
     static let endGroup: UInt32 = 4
     static let fixed32: UInt32 = 5

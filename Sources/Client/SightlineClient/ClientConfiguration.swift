@@ -2,34 +2,35 @@
 public struct ClientConfiguration: Sendable {
     /// The server.
     public var address: ServerAddress
-    /// The limits of requests. The server's tighten them.
+    /// The limits of requests. The server may tighten them.
     public var limits = RequestLimits()
     /// How long an event may wait for others to fill a request. Default 5 ms.
     public var linger: Duration = .milliseconds(5)
     /// The maximum events that the client holds, at least 1. Default 10,000. Beyond them `send`
     /// waits and `trySend` fails. Events whose results were not read count too.
     public var maxPendingEvents = 10_000
-    /// The maximum bytes of these events, at least 1. Default 8 MiB. A larger event is taken where
-    /// no other one is held.
+    /// The maximum bytes of these events, at least 1. Default 8 MiB. A larger event is accepted
+    /// only while the client holds no other.
     public var maxPendingBytes = 8 << 20
-    /// Whether `results` has every event's result; whoever sets it has to read them. Default false.
+    /// Whether `results` contains every event's result. If set, the results must be read. Default
+    /// false.
     public var collectsResults = false
-    /// Whether the results of accepted events have their hits and warnings. Default false.
+    /// Whether the results of accepted events contain their hits and warnings. Default false.
     public var reportsAccepted = false
-    /// How long a link may be silent before a PING. Default 20 s.
+    /// How long a connection may be silent before the client sends a PING. Default 20 s.
     public var keepaliveTime: Duration = .seconds(20)
-    /// How long the PING's answer may take until the link counts as dead. Default 10 s.
+    /// How long the PING's answer may take before the connection counts as dead. Default 10 s.
     public var keepaliveTimeout: Duration = .seconds(10)
-    /// How long requests may be under way without an answer until the stream is given up. Default
-    /// 2 minutes.
+    /// How long requests may remain without an answer before the client ends the stream. Default 2
+    /// minutes.
     public var answerTimeout: Duration = .seconds(120)
-    /// The TLS settings of connections. Default none.
+    /// The TLS settings of connections. Default: no TLS.
     public var security = ClientSecurity()
     /// An API key or a token. Default none.
     public var credential: ClientCredential?
     /// Keeps events on disk until they are settled. Default none.
     public var spool: SpoolConfiguration?
-    /// Is called when a stream has ended before all was settled. It must not block.
+    /// Called when a stream has ended before all its events were settled. It must not block.
     public var onInterruption: (@Sendable (Interruption) -> Void)?
 
     /// Why a stream ended, and when the client connects again.
@@ -61,7 +62,7 @@ public struct ClientConfiguration: Sendable {
             let rule = most == Int.max ? "at least 1" : "1 to \(most)"
             throw .badConfiguration(key: key, value: "\(value)", rule: rule)
         }
-        // A day is more than any of them needs, and no sum of it overflows.
+        // A day is more than any of them needs, and sums of days do not overflow.
         let times = [
             ("linger", self.linger, Duration.zero),
             ("keepaliveTime", self.keepaliveTime, .seconds(1)),

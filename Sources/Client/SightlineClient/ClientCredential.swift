@@ -1,8 +1,8 @@
 internal import Foundation
 package import GRPCCore
 
-/// An API key or a token, as text or in a file. A file is read for every stream and call, so that
-/// it may be replaced while the client runs. It is never logged.
+/// An API key or a token, as text or in a file. The file is read for every stream and call, so that
+/// it can be replaced while the client runs. The secret is never logged.
 public struct ClientCredential: Sendable, Equatable, CustomStringConvertible {
     /// The maximum bytes of a key or token.
     public static let maxBytes = 16 << 10
@@ -20,7 +20,7 @@ public struct ClientCredential: Sendable, Equatable, CustomStringConvertible {
     /// Refers to a file; reads nothing yet.
     public init(path: String) { self.source = .file(path: path) }
 
-    /// Where it is, without the secret.
+    /// The credential's source, without the secret.
     public var description: String {
         switch self.source {
         case .text: return "a key or token"
@@ -55,7 +55,7 @@ public struct ClientCredential: Sendable, Equatable, CustomStringConvertible {
         guard let handle = FileHandle(forReadingAtPath: path) else {
             throw .badCredential(path: path, reason: "cannot be read")
         }
-        // A failed close of a file that was only read loses nothing.
+        // The file was only read, so a failed close loses nothing.
         defer { try? handle.close() }
         do {
             // One byte more for a newline, and one to detect a file that is too large.

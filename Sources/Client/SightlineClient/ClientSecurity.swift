@@ -1,7 +1,8 @@
 package import GRPCNIOTransportHTTP2Posix
 
 /// The TLS settings of connections. The server's certificate is always verified, including its name
-/// or address. The files are read for each connection, so that they may be replaced meanwhile.
+/// or address. The files are read for each connection, so that they can be replaced while the
+/// client runs.
 public struct ClientSecurity: Sendable, Equatable {
     /// Whether to use TLS. Default false.
     public var isEncrypted = false

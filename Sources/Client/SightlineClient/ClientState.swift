@@ -1,7 +1,7 @@
 internal import DequeModule
 internal import SightlineProtos
 
-/// What the calls and the tasks of a client share, under its lock.
+/// The state that a client's calls and tasks share, under its lock.
 struct ClientState: Sendable {
     /// A `flush` that waits for the events up to a number.
     final class Flush: Sendable {
@@ -11,9 +11,9 @@ struct ClientState: Sendable {
         init(lastNumber: UInt64) { self.lastNumber = lastNumber }
     }
 
-    /// What became of an event that was given to `take`.
+    /// The result of `take`.
     enum Taking: Sendable {
-        /// It was taken; `wakesWriter` where that gave the writer something to do.
+        /// The event was taken; `wakesWriter` if the writer now has something to do.
         case taken(Ticket, wakesWriter: Bool)
         /// There is no room: try again when the promise is fulfilled.
         case full(Promise<Void>)
@@ -22,17 +22,17 @@ struct ClientState: Sendable {
     var outbox: Outbox
     var spool: SpoolLog?
     private(set) var statistics = ClientStatistics()
-    /// Settled events whose results were not taken yet, and their bytes in requests.
+    /// Settled events whose results were not read yet, and their bytes in requests.
     private var unread: Deque<Outbox.Settled> = []
     private var unreadByteCount = 0
-    /// Those who wait for a result.
+    /// The callers that wait for a result.
     private var readers: [Promise<Void>] = []
     private(set) var flushes: [(flush: Flush, leftCount: Int)] = []
     private(set) var isClosing = false
-    /// Whether no stream is opened any more.
+    /// Whether no further stream is opened.
     private(set) var isOver = false
     var isRunning = false
-    /// What ended the client.
+    /// The reason why the client has ended.
     private(set) var end = SightlineClientError.closed
     private var rooms: [Promise<Void>] = []
     private var takenCount: UInt64 = 0
@@ -47,7 +47,7 @@ struct ClientState: Sendable {
         self.collectsResults = configuration.collectsResults
     }
 
-    /// What it holds and has done.
+    /// The client's present statistics.
     var currentStatistics: ClientStatistics {
         var statistics = self.statistics
         statistics.pendingCount = self.outbox.count
@@ -58,9 +58,9 @@ struct ClientState: Sendable {
         return statistics
     }
 
-    /// Takes an encoded event, into the spool first.
+    /// Takes an encoded event, and writes it to the spool first.
     ///
-    /// - Throws: `SightlineClientError` after the end, `SpoolError`.
+    /// - Throws: `SightlineClientError` after the end; `SpoolError`.
     mutating func take(_ bytes: [UInt8], now: () -> Duration) throws -> Taking {
         if self.isClosing || self.isOver { throw self.end }
         guard self.hasRoom(for: bytes.count) else {
@@ -73,7 +73,7 @@ struct ClientState: Sendable {
         return .taken(ticket, wakesWriter: wakesWriter)
     }
 
-    /// Takes what an earlier owner of the spool left.
+    /// Takes the events that an earlier owner of the spool left.
     mutating func take(_ left: [SpoolLog.Left]) {
         for event in left {
             _ = self.add(event.bytes, segment: event.segment, now: { .zero })
@@ -96,12 +96,12 @@ struct ClientState: Sendable {
             && self.spool?.hasRoom(for: byteCount) != false
     }
 
-    /// Forgets one who does not wait for room any more.
+    /// Removes a caller that no longer waits for room.
     mutating func leave(_ room: Promise<Void>) {
         self.rooms.removeAll { $0 === room }
     }
 
-    /// Counts an event that was not taken.
+    /// Counts an event that `trySend` refused.
     mutating func refuse(_ room: Promise<Void>) {
         self.leave(room)
         self.statistics.refusedCount += 1
@@ -113,8 +113,8 @@ struct ClientState: Sendable {
         self.statistics.streamCount += 1
     }
 
-    /// Processes an answer. Nothing is settled after the end: who closed without waiting was told
-    /// what is left.
+    /// Processes an answer. Settles nothing after the end: a caller that closed without waiting
+    /// already has the list of unsettled events.
     mutating func receive(
         _ answer: Sightline_V1_StreamEventsResponse, now: Duration
     ) -> (settled: [Outbox.Settled], promises: [Promise<Void>]) {
@@ -133,17 +133,17 @@ struct ClientState: Sendable {
         return (settled, promises)
     }
 
-    /// What the next result is.
+    /// The next result, if there is one.
     enum Reading: Sendable {
-        /// This one; those who wait for room may try again.
+        /// A result; callers that wait for room may try again.
         case result(Outbox.Settled, rooms: [Promise<Void>])
         /// None yet: try again when the promise is fulfilled.
         case none(Promise<Void>)
-        /// None any more.
+        /// None, and there will be none.
         case over
     }
 
-    /// Takes the oldest result that was not read.
+    /// Removes the oldest unread result.
     mutating func takeResult() -> Reading {
         if let settled = self.unread.popFirst() {
             self.unreadByteCount -= settled.ticket.requestByteCount
@@ -155,10 +155,10 @@ struct ClientState: Sendable {
         return .none(next)
     }
 
-    /// Forgets one who does not wait for a result any more.
+    /// Removes a caller that no longer waits for a result.
     mutating func leave(reading next: Promise<Void>) { self.readers.removeAll { $0 === next } }
 
-    /// Begins a flush of all that was taken.
+    /// Begins a flush of all events taken so far.
     mutating func beginFlush() -> (flush: Flush, count: Int) {
         let flush = Flush(lastNumber: self.takenCount)
         self.outbox.hurry()
@@ -176,14 +176,14 @@ struct ClientState: Sendable {
         return self.flushes.remove(at: place).leftCount
     }
 
-    /// Takes no event any more; returns those who wait for room.
+    /// Stops taking events; returns the callers that wait for room.
     mutating func beginClosing() -> [Promise<Void>] {
         self.isClosing = true
         self.outbox.finish()
         return self.takeRooms()
     }
 
-    /// Ends the client for good. What has no verdict stays in the outbox.
+    /// Ends the client permanently. Events without a verdict stay in the outbox.
     mutating func finish(_ end: SightlineClientError) -> (left: [Ticket], promises: [Promise<Void>])
     {
         if self.isOver { return ([], []) }
@@ -216,7 +216,7 @@ struct ClientState: Sendable {
         if acceptedCount > 0 { self.statistics.verdicts[.accepted, default: 0] += acceptedCount }
     }
 
-    /// Releases settled events of the spool, those of one segment together.
+    /// Releases settled events from the spool, grouped by segment.
     private mutating func release(_ settled: [Outbox.Settled]) {
         guard self.spool != nil else { return }
         var start = 0

@@ -1,23 +1,23 @@
 public import SightlineProtos
 
-/// What a client holds now, and has done since it was made.
+/// What a client holds at present, and its counts since it was created.
 public struct ClientStatistics: Sendable, Equatable {
-    /// The events without a final verdict.
+    /// The number of events without a final verdict.
     public internal(set) var pendingCount = 0
     /// Their bytes in requests.
     public internal(set) var pendingByteCount = 0
-    /// Events by their final verdict.
+    /// The number of events by final verdict.
     public internal(set) var verdicts: [Sightline_V1_Verdict: Int] = [:]
-    /// The streams that were opened.
+    /// The number of streams opened.
     public internal(set) var streamCount = 0
-    /// The requests that were written on more than one stream.
+    /// The number of requests that were written on more than one stream.
     public internal(set) var resentRequestCount = 0
-    /// The times that the server put an event off by RETRY_LATER.
+    /// How often the server answered an event with RETRY_LATER.
     public internal(set) var retriedEventCount = 0
-    /// The events that `trySend` did not take.
+    /// The number of events that `trySend` refused.
     public internal(set) var refusedCount = 0
 
-    /// The bytes of a torn end, never synced, that were cut from the spool as it was opened.
+    /// The bytes of a torn, never synced end that were cut from the spool when it was opened.
     public internal(set) var cutByteCount = 0
 
     /// The number of events with a final verdict.

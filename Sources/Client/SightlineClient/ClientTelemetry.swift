@@ -7,7 +7,7 @@ internal import Synchronization
 internal import Tracing
 
 /// Metrics by swift-metrics and spans by swift-distributed-tracing. Without a backend they cost
-/// next to nothing.
+/// almost nothing.
 final class ClientTelemetry: Sendable {
     private struct State: Sendable {
         var spans: [UInt64: any Span] = [:]
@@ -23,7 +23,7 @@ final class ClientTelemetry: Sendable {
     private let pendingBytes: Gauge
     private let state = Mutex(State())
 
-    /// Creates it with a tracer; nil for that of the process, which may be set later.
+    /// Creates it with a tracer; nil uses the process's tracer, which may be set later.
     init(address: ServerAddress, tracer: (any Tracer)?, metrics: any MetricsFactory) {
         self.address = address
         self.tracer = tracer
@@ -36,7 +36,7 @@ final class ClientTelemetry: Sendable {
             label: "sightline_client_pending_bytes", dimensions: self.dimensions, factory: metrics)
     }
 
-    /// The encoded field of an event that carries the current span on; nil without one.
+    /// The event field, encoded, that carries the current span's context; nil without a span.
     func traceField() -> [UInt8]? {
         guard let context = ServiceContext.current, !context.isEmpty else { return nil }
         var carrier: [String: String] = [:]
@@ -47,7 +47,7 @@ final class ClientTelemetry: Sendable {
             $0.traceContext.traceparent = traceparent
             $0.traceContext.tracestate = carrier["tracestate"] ?? ""
         }
-        // It has two strings, and no required field.
+        // Cannot fail: the message has two strings and no required field.
         return try? event.serializedBytes()
     }
 
@@ -59,7 +59,7 @@ final class ClientTelemetry: Sendable {
 
     // MARK: Spans
 
-    /// Starts the span of a request that is written.
+    /// Begins the span of a request that is being written.
     func begin(_ request: OutboxRequest) {
         let tracer = self.tracer ?? InstrumentationSystem.tracer
         guard !(tracer is NoOpTracer) else { return }
@@ -74,7 +74,7 @@ final class ClientTelemetry: Sendable {
         self.state.withLock { $0.spans[request.sequence] = span }
     }
 
-    /// Ends the spans of a stream that has ended: their requests had no answer.
+    /// Ends the spans of a stream that has ended: their requests got no answer.
     func endSpans() {
         let spans = self.state.withLock { state in
             defer { state.spans = [:] }
@@ -86,7 +86,7 @@ final class ClientTelemetry: Sendable {
         }
     }
 
-    /// Ends the spans of settled requests, and tells what has changed.
+    /// Ends the spans of settled requests, and reports the changes to the metrics.
     func record(_ statistics: ClientStatistics, settledBefore sequence: UInt64) {
         let settled = self.state.withLock { state -> [any Span] in
             self.tell(statistics, &state)
@@ -133,7 +133,7 @@ final class ClientTelemetry: Sendable {
 }
 
 extension Sightline_V1_Verdict {
-    /// The value of the label: a name in snake case, or `unknown` of a newer server's.
+    /// The label's value: a name in snake case, or `unknown` for a verdict of a newer server.
     fileprivate var label: String {
         switch self {
         case .accepted: "accepted"

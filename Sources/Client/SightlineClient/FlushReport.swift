@@ -1,8 +1,8 @@
-/// What became of the events that were sent before a `flush` or `close`.
+/// The outcome of a `flush` or `close` for the events that were sent before it.
 public struct FlushReport: Sendable, Equatable {
-    /// The number that have had no verdict before and have theirs now.
+    /// The number of events that got their verdict during the call.
     public let acknowledgedCount: Int
-    /// The number without a verdict.
+    /// The number of events without a verdict.
     public let pendingCount: Int
 
     /// Creates a report.

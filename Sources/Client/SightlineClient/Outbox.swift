@@ -2,24 +2,25 @@ internal import DequeModule
 package import SightlineProtos
 internal import SwiftProtobuf
 
-/// The events of a client that have no final verdict: what waits, what is sent, and what is to be
-/// sent again. A pure state machine, without clock, task or connection: it tells the client what to
-/// do. Times count from any moment that the caller keeps.
+/// The events of a client that have no final verdict: waiting, sent, or to be sent again. It
+/// decides which request the client writes next, and when a stream has to end. A pure state
+/// machine: it has no clock, task or connection. The caller passes times as durations since any
+/// fixed moment.
 package struct Outbox: Sendable {
-    /// What a stream's writer does next.
+    /// The next action of a stream's writer.
     package enum Step: Sendable {
         /// Write this request.
         case write(OutboxRequest)
         /// Half-close the stream.
         case halfClose
-        /// Wait for an answer or an event, or until the given time.
+        /// Wait for an answer or an event, but at most until the given time.
         case wait(until: Duration?)
     }
 
-    /// An event with its final verdict; nil means accepted, without more.
+    /// An event with its final verdict. Nil: accepted, with nothing else reported.
     package typealias Settled = (ticket: Ticket, result: Sightline_V1_EventResult?)
 
-    /// The bounds of what a server asks for by RETRY_LATER.
+    /// The limits on the delay that a server asks for by RETRY_LATER.
     package static let retryDelays: ClosedRange<Duration> = .milliseconds(100)...(.seconds(30))
     /// How long a half-closed stream may take to end, beyond the server's grace.
     package static let endTime: Duration = .seconds(5)
@@ -30,11 +31,11 @@ package struct Outbox: Sendable {
     package private(set) var byteCount = 0
     /// The number of requests written on more than one stream.
     package private(set) var resentRequestCount = 0
-    /// The number of times that the server put an event off by RETRY_LATER.
+    /// How often the server answered an event with RETRY_LATER.
     package private(set) var retriedEventCount = 0
-    /// When the stream is given up unless it makes progress; nil for never.
+    /// When the stream is ended unless it makes progress; nil for never.
     package private(set) var deadline: Duration?
-    /// Whether no event comes any more, and each has its final verdict.
+    /// Whether no further event will be added, and each has its final verdict.
     package var isDone: Bool { self.isFinishing && self.count == 0 }
     /// All requests before this sequence are settled.
     package var oldestSequence: UInt64 { self.pending.first?.sequence ?? self.nextSequence }
@@ -48,7 +49,7 @@ package struct Outbox: Sendable {
 
     private var waiting: Deque<Ticket> = []
     private var waitingByteCount = 0
-    /// So many of the waiting, from the front, do not linger.
+    /// The number of waiting events, from the front, that do not linger.
     private var hurriedCount = 0
     private var due: Duration = .zero
     private var retryTime: Duration?
@@ -56,16 +57,17 @@ package struct Outbox: Sendable {
     private var nextSequence: UInt64 = 1
     private var isFinishing = false
 
-    // The stream: how many of `pending`, from the front, were written on it, and what it has heard.
+    // The stream: how many of `pending`, from the front, were written on it, and what it has
+    // received.
     private var writtenCount = 0
     private var hasWritten = false
     private var hasAnswer = false
     private var isClosing = false
     private var isHalfClosed = false
 
-    /// Creates an empty outbox. The `limits` apply until the server's tighten them; an event waits
-    /// up to `linger` for others; a stream is given up when requests are under way for
-    /// `answerTimeout` without an answer.
+    /// Creates an empty outbox. The `limits` apply until the server tightens them; an event waits
+    /// up to `linger` for others; a stream is ended when its requests get no answer for
+    /// `answerTimeout`.
     package init(
         limits: RequestLimits, linger: Duration, answerTimeout: Duration,
         jitter: @escaping @Sendable () -> Double
@@ -80,7 +82,7 @@ package struct Outbox: Sendable {
     /// The events without a final verdict, in the order in which they will be sent.
     package var unsettled: [Ticket] { self.pending.flatMap(\.tickets) + self.waiting }
 
-    /// Takes an event; returns whether that gave the writer something to do.
+    /// Adds an event; returns whether the writer now has something to do.
     package mutating func add(_ ticket: Ticket, now: @autoclosure () -> Duration) -> Bool {
         let isFirst = self.waiting.isEmpty
         if isFirst { self.due = now() + self.linger }
@@ -91,10 +93,11 @@ package struct Outbox: Sendable {
         return isFirst || self.isFull
     }
 
-    /// Sends what waits now without lingering.
+    /// Sends all waiting events without lingering.
     package mutating func hurry() { self.hurriedCount = self.waiting.count }
 
-    /// Says that no event comes any more: the stream is half-closed once every one is settled.
+    /// Declares that no further event will be added: the stream is half-closed when all are
+    /// settled.
     package mutating func finish() {
         self.isFinishing = true
         self.hurry()
@@ -118,7 +121,7 @@ package struct Outbox: Sendable {
     /// The next action of the stream's writer.
     package mutating func nextStep(now: Duration) -> Step {
         if self.isClosing || self.isDone { return self.halfClose(now: now) }
-        // A single request until the first answer tells the server's limits.
+        // A single request until the first answer contains the server's limits.
         let window = self.hasAnswer ? self.limits.maxUnacknowledgedRequests : 1
         guard self.writtenCount < window else { return .wait(until: nil) }
         if self.writtenCount == self.pending.count {
@@ -135,7 +138,7 @@ package struct Outbox: Sendable {
         return .halfClose
     }
 
-    /// Adds a request of what waits; or returns that the writer has to wait first.
+    /// Adds a request of waiting events; or returns what the writer has to wait for.
     private mutating func makeRequest(now: Duration) -> Step? {
         if self.waiting.isEmpty { return .wait(until: nil) }
         if let retryTime, retryTime > now { return .wait(until: retryTime) }
@@ -153,7 +156,7 @@ package struct Outbox: Sendable {
                 >= self.limits.maxRequestBytes
     }
 
-    /// Removes the events that fit a request; at least one.
+    /// Removes the events that fit into a request; at least one.
     private mutating func takeBatch() -> [Ticket] {
         var room = self.limits.maxRequestBytes - RequestLimits.requestOverheadByteCount
         var batch: [Ticket] = []
@@ -181,7 +184,7 @@ package struct Outbox: Sendable {
 }
 
 extension Outbox {
-    /// Processes an answer; returns the events that have their final verdict by it.
+    /// Processes an answer; returns the events that it settles.
     package mutating func receive(
         _ answer: Sightline_V1_StreamEventsResponse, now: Duration
     ) -> [Settled] {
@@ -204,8 +207,8 @@ extension Outbox {
         return settled
     }
 
-    /// Keeps a result until the watermark passes its request. Sequences under way have no gaps:
-    /// requests are added at one end and settled at the other.
+    /// Keeps a result until the watermark passes its request. The sequences of pending requests
+    /// have no gaps: requests are added at one end and settled at the other.
     private mutating func keep(_ result: Sightline_V1_EventResult) {
         guard let first = self.pending.first?.sequence, result.sequence >= first,
             result.sequence - first < UInt64(self.writtenCount)
@@ -214,8 +217,8 @@ extension Outbox {
         self.pending[place].keep(result)
     }
 
-    /// Removes requests up to the watermark, if they were written on this stream: a server cannot
-    /// have settled a request that it was not sent.
+    /// Removes requests up to the watermark, but only those written on this stream: a server cannot
+    /// have settled a request that it did not receive.
     private mutating func settle(
         through watermark: UInt64
     ) -> (settled: [Settled], again: [Ticket]) {
@@ -243,15 +246,15 @@ extension Outbox {
         return (settled, again)
     }
 
-    /// Puts events before all that wait.
+    /// Puts events before all waiting ones.
     private mutating func putBack(_ tickets: [Ticket]) {
         self.waiting.prepend(contentsOf: tickets)
         self.waitingByteCount += tickets.reduce(0) { $0 + $1.requestByteCount }
         self.hurriedCount += tickets.count
     }
 
-    /// Lets no new request go before the server wants it; up to half as long again, so that senders
-    /// do not come back together.
+    /// Delays new requests as the server asked, and by up to half as long again, so that senders do
+    /// not return all at once.
     private mutating func delay(_ asked: Duration, now: Duration) {
         let bounded = min(max(asked, Self.retryDelays.lowerBound), Self.retryDelays.upperBound)
         let time = now + bounded * (1 + self.jitter() / 2)

@@ -1,6 +1,6 @@
 internal import SightlineProtos
 
-/// Events that travel together under one sequence, however often they are sent.
+/// Events that are sent together under one sequence, however often they are sent.
 package struct OutboxRequest: Sendable {
     /// Rises with each request of a client.
     package let sequence: UInt64
@@ -19,12 +19,13 @@ package struct OutboxRequest: Sendable {
         self.tickets = tickets
     }
 
-    /// The most bytes that it takes when it is encoded.
+    /// An upper bound of its encoded size in bytes.
     package var byteCount: Int {
         self.tickets.reduce(RequestLimits.requestOverheadByteCount) { $0 + $1.requestByteCount }
     }
 
-    /// Keeps a result until the request is settled; nothing of events that it does not have.
+    /// Keeps a result until the request is settled; ignores results of events that it does not
+    /// contain.
     mutating func keep(_ result: Sightline_V1_EventResult) {
         if result.hasIndex {
             guard Int(result.index) < self.tickets.count else { return }
@@ -34,18 +35,18 @@ package struct OutboxRequest: Sendable {
         }
     }
 
-    /// Discards the results, because a resent request is judged again.
+    /// Drops the results, because a resent request is judged again.
     mutating func forgetResults() {
         self.results = [:]
         self.wholeResult = nil
     }
 
-    /// The result of an event; nil if the watermark alone says that it was accepted.
+    /// The result of an event; nil if only the watermark acknowledges it, which means accepted.
     func result(at index: Int) -> Sightline_V1_EventResult? {
         self.results[UInt32(clamping: index)] ?? self.wholeResult
     }
 
-    /// Whether it was built before the server's limits were known: its events fit smaller requests.
+    /// Whether it is too large for the server's limits: it was built before they were known.
     func exceeds(_ limits: RequestLimits) -> Bool {
         self.tickets.count > 1
             && (self.tickets.count > limits.maxEvents || self.byteCount > limits.maxRequestBytes)

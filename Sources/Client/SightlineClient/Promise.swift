@@ -13,7 +13,7 @@ package final class Promise<Value: Sendable>: Sendable {
     /// Creates a promise without its value.
     package init() {}
 
-    /// Sets the value, and resumes those who wait. Later values are ignored.
+    /// Sets the value, and resumes all waiting tasks. Later values are ignored.
     package func fulfil(_ value: Value) {
         let waiting = self.state.withLock { state in
             guard state.value == nil else { return [] as [CheckedContinuation<Value, any Error>] }

@@ -1,7 +1,7 @@
 package import GRPCCore
 
-/// The bytes of requests, put together from encoded events: a repeated field is its parts, one
-/// behind the other.
+/// Encodes requests from encoded events. No event is encoded again: a repeated field is the
+/// concatenation of its elements.
 package enum RequestBytes {
     private static let sequenceTag: UInt8 = 1 << 3
     private static let eventTag: UInt8 = 2 << 3 | 2
@@ -25,7 +25,7 @@ package enum RequestBytes {
         }
     }
 
-    /// The bytes of a number in base 128.
+    /// The length of a number as a varint.
     static func varintByteCount(_ value: Int) -> Int {
         // 7 bits a byte, and one byte for 0.
         (Int.bitWidth - (value | 1).leadingZeroBitCount + 6) / 7

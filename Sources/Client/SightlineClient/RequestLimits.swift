@@ -4,13 +4,13 @@ package import SightlineProtos
 public struct RequestLimits: Sendable, Equatable {
     /// The bytes of a request apart from its events: sequence (11) and options (4).
     package static let requestOverheadByteCount = 16
-    /// The most bytes of a request that the service takes, whatever its limits are.
+    /// The largest request that the service takes under any configuration, in bytes.
     package static let largestRequestByteCount = 512 * 1024
 
     /// The maximum events in a request, at least 1. Default 100.
     public var maxEvents: Int
-    /// The maximum bytes of an encoded request, 1 to 512 KiB. Default 64 KiB. A larger event
-    /// travels alone.
+    /// The maximum bytes of an encoded request, 1 to 512 KiB. Default 64 KiB. A larger event is
+    /// sent in a request of its own.
     public var maxRequestBytes: Int
     /// The maximum unacknowledged requests, at least 1. Default 16.
     public var maxUnacknowledgedRequests: Int

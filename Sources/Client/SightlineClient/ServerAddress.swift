@@ -31,7 +31,7 @@ public struct ServerAddress: Sendable, Equatable, CustomStringConvertible {
         self.host.contains(":") ? "[\(self.host)]:\(self.port)" : "\(self.host):\(self.port)"
     }
 
-    /// What the transport connects to; a host name is resolved by each connection.
+    /// The target for the transport; each connection resolves a host name again.
     package var target: any ResolvableTarget {
         if self.host.contains(":") { return .ipv6(address: self.host, port: self.port) }
         let isIPv4 = self.host.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ".") }

@@ -1,10 +1,11 @@
 internal import Synchronization
 
 extension SightlineClient {
-    /// Sends what waits without lingering, and waits for the verdicts on all that was sent before.
+    /// Sends waiting events without lingering, and waits for the verdicts on all events sent
+    /// before.
     ///
-    /// - Throws: `SightlineClientError.timedOut` with the report, or why the client has ended;
-    ///   `CancellationError`.
+    /// - Throws: `SightlineClientError.timedOut` with the report, or the error that ended the
+    ///   client; `CancellationError`.
     public func flush(timeout: Duration = .seconds(60)) async throws -> FlushReport {
         let (flush, count) = self.state.withLock { $0.beginFlush() }
         self.work.raise()
@@ -23,17 +24,17 @@ extension SightlineClient {
         throw end ?? .timedOut(report)
     }
 
-    /// Takes no event any more: `run` returns once all have their verdicts. For a graceful
-    /// shutdown, where nobody can wait; `close` waits.
+    /// Stops taking events: `run` returns once all have their verdicts. For a graceful shutdown in
+    /// which nothing can wait; `close` waits.
     public func beginClosing() {
         let rooms = self.state.withLock { $0.beginClosing() }
         for room in rooms { room.fulfil(()) }
         self.work.raise()
     }
 
-    /// Takes no event any more, waits for the verdicts on all, half-closes the stream, and reads
-    /// its end. What has no verdict after `timeout` stays in `unacknowledged`, and in the spool. It
-    /// may be repeated. `run` has to be running.
+    /// Stops taking events, waits for the verdicts on all, half-closes the stream, and reads its
+    /// end. Events without a verdict after `timeout` stay in `unacknowledged`, and in the spool. It
+    /// may be called again. `run` has to be running.
     ///
     /// - Throws: `SightlineClientError.timedOut` with the report, or `refused`; `SpoolError` if the
     ///   spool could not be synced.
@@ -42,12 +43,12 @@ extension SightlineClient {
         let count = self.state.withLock { $0.outbox.count }
         self.beginClosing()
         if self.state.withLock({ $0.isRunning || $0.outbox.count > 0 }) {
-            // Whoever is cancelled does not wait: what is left is told below.
+            // If this task is cancelled it does not wait; the report below has the rest.
             try? await self.ended.wait(for: timeout)
         }
         self.finish(.closed)
         if self.state.withLock({ $0.isRunning }) {
-            // The stream is cancelled, which takes no answer of anybody.
+            // The stream was cancelled, which loses no answer: no caller waits for one any more.
             try? await self.ended.wait(for: Outbox.endTime)
         }
         try await self.closeSpool()
@@ -57,7 +58,7 @@ extension SightlineClient {
         throw end == .closed ? .timedOut(report) : end
     }
 
-    /// Ends the client for good, and tells all that wait.
+    /// Ends the client permanently, and resumes all waiting tasks.
     func finish(_ end: SightlineClientError) {
         let (left, promises) = self.state.withLock { $0.finish(end) }
         for ticket in left { ticket.finish(.failed(end)) }

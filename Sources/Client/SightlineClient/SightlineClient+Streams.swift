@@ -8,18 +8,18 @@ extension SightlineClient {
     private typealias Method = Sightline_V1_TrackingService.Method.StreamEvents
     private typealias Response = StreamingClientResponse<Sightline_V1_StreamEventsResponse>
 
-    /// How often a stream is looked at whether it is late.
+    /// The interval at which a stream is checked for progress.
     private static let watchInterval: Duration = .seconds(1)
     private static let firstBackoff: Duration = .milliseconds(100)
     private static let longestBackoff: Duration = .seconds(30)
-    /// What a server may ask for at most: its quotas have waits of more than a minute.
+    /// The longest delay that a server may ask for: its quotas cause waits of more than a minute.
     private static let longestAskedDelay: Duration = .seconds(3600)
 
     /// Opens streams, one after another while there are events, until the client is closed and all
-    /// is settled. Cancel it to stop at once: what has no verdict stays in `unacknowledged`, and in
-    /// the spool.
+    /// events are settled. Cancel it to stop at once: events without a verdict stay in
+    /// `unacknowledged`, and in the spool.
     ///
-    /// - Throws: `SightlineClientError.refused` where the server refuses this client for good.
+    /// - Throws: `SightlineClientError.refused` if the server permanently refuses this client.
     public func run() async throws {
         let isFirst = self.state.withLock { state in
             defer { state.isRunning = true }
@@ -54,12 +54,13 @@ extension SightlineClient {
                 try await self.over.wait(for: delay)
             }
         } catch {
-            // Only a cancelled wait throws.
+            // The wait throws only if cancelled.
         }
         return nil
     }
 
-    /// What the server asks for, and then up to twice as long with each try that settles nothing.
+    /// The delay that the server asks for, plus a random one whose limit doubles with each try that
+    /// settles nothing.
     package static func backoff(tryCount: Int, asked: Duration, jitter: Double) -> Duration {
         let longest =
             tryCount < 10
@@ -67,7 +68,8 @@ extension SightlineClient {
         return min(max(asked, .zero), Self.longestAskedDelay) + longest * jitter
     }
 
-    /// Whether there is something to send; waits until then, or until the end.
+    /// Waits until there is something to send, or until the end; returns whether there is
+    /// something.
     private func waitForEvents() async throws -> Bool {
         while true {
             let (count, isEnding) = self.state.withLock { state in
@@ -79,8 +81,8 @@ extension SightlineClient {
         }
     }
 
-    /// Runs one stream on a connection of its own, so that only our backoff applies; returns why it
-    /// ended.
+    /// Runs one stream on its own connection, so that no other backoff than ours applies; returns
+    /// why it ended.
     private func stream() async throws -> StreamFailure {
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -160,8 +162,8 @@ extension SightlineClient {
         }
     }
 
-    /// Returns once the stream makes no progress. A deadline that is set meanwhile is seen within a
-    /// second.
+    /// Returns when the stream makes no progress. A deadline that is set meanwhile is noticed
+    /// within a second.
     private func watch() async throws {
         while true {
             try await Task.sleep(for: Self.watchInterval)

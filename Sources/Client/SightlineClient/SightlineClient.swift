@@ -4,16 +4,19 @@ internal import SwiftProtobuf
 internal import Synchronization
 package import Tracing
 
-/// Sends tracking events, and keeps each until the server has acknowledged it: through restarts,
-/// drains and cut links, and with a spool through the end of the process.
+/// Sends tracking events, and keeps each until the server has acknowledged it: across server
+/// restarts, drains and broken connections, and with a spool across the end of the process.
 ///
-/// Run `run()` in a task; from any others call `send`, and `close` at the end.
+/// Call `run()` in one task, `send` from any others, and `close` at the end. An event is sent again
+/// until it has a verdict. The server counts a repeated event once, so sending it again is safe.
+/// The client never drops an event that it has taken: while it is full, `send` waits and `trySend`
+/// fails.
 public final class SightlineClient: Sendable {
     let configuration: ClientConfiguration
     let state: Mutex<ClientState>
     /// Wakes the stream's writer.
     let work = Signal()
-    /// Fulfilled when no stream is to be opened any more.
+    /// Fulfilled when no further stream will be opened.
     let over = Promise<Void>()
     /// Fulfilled when `run` has returned.
     let ended = Promise<Void>()
@@ -21,21 +24,21 @@ public final class SightlineClient: Sendable {
     let telemetry: ClientTelemetry
     private let start = ContinuousClock.now
 
-    /// Makes a client. It connects with its first event, once `run` is called, and as often as it
-    /// must. With a spool it takes what an earlier owner of the directory left.
+    /// Creates a client. It connects when it has its first event and `run` is called, and again
+    /// whenever it has to. With a spool it takes over the events that an earlier owner of the
+    /// directory left.
     ///
     /// - Throws: `SightlineClientError`, `SpoolError`.
     public convenience init(_ configuration: ClientConfiguration) throws {
         try self.init(configuration, tracer: nil, metrics: nil)
     }
 
-    /// Makes a client with a tracer and a factory of metrics of its own; nil for those of the
-    /// process.
+    /// Creates a client with its own tracer and metrics factory; nil uses the process's.
     package init(
         _ configuration: ClientConfiguration, tracer: (any Tracer)?, metrics: (any MetricsFactory)?
     ) throws {
         try configuration.validate()
-        // So that wrong files are told of here and not by the first stream.
+        // Reports unusable files now, rather than in the first stream.
         _ = try configuration.security.transport(to: configuration.address)
         _ = try configuration.credential?.metadata
         self.configuration = configuration
@@ -56,19 +59,20 @@ public final class SightlineClient: Sendable {
         self.state = Mutex(state)
     }
 
-    /// Makes a client with the defaults, of a server at HOST:PORT.
+    /// Creates a client with the defaults for a server at HOST:PORT.
     ///
     /// - Throws: `SightlineClientError.badAddress`.
     public convenience init(target: String) throws {
         try self.init(ClientConfiguration(address: try ServerAddress(target)))
     }
 
-    /// Takes an event; waits while the client is full, and with a spool until the event is written.
+    /// Takes an event. Waits while the client is full, and with a spool until the event is written.
     /// An event without a trace context gets that of the current span.
     ///
     /// - Returns: the promise of its verdict.
     /// - Throws: `SightlineClientError` (`tooLarge`, `closed`, `refused`), `SpoolError`,
-    ///   `CancellationError`; then nothing was taken, but perhaps where a sync was waited for.
+    ///   `CancellationError`; then the event was not taken, unless the error came while waiting for
+    ///   a sync.
     @discardableResult
     public nonisolated(nonsending) func send(
         _ event: Sightline_V1_TrackingEvent
@@ -90,10 +94,11 @@ public final class SightlineClient: Sendable {
         }
     }
 
-    /// Takes an event if there is room: for those who rather drop it than wait.
+    /// Takes an event if there is room: for callers that would rather drop it than wait.
     ///
     /// - Returns: the promise of its verdict.
-    /// - Throws: `SightlineClientError` (`full`, `tooLarge`, `closed`, `refused`), and as `send`.
+    /// - Throws: `SightlineClientError` (`full`, `tooLarge`, `closed`, `refused`), and the errors
+    ///   of `send`.
     @discardableResult
     public nonisolated(nonsending) func trySend(
         _ event: Sightline_V1_TrackingEvent
@@ -108,26 +113,26 @@ public final class SightlineClient: Sendable {
         }
     }
 
-    /// What the client holds, and has done.
+    /// What the client holds at present, and its counts.
     public var statistics: ClientStatistics { self.state.withLock { $0.currentStatistics } }
 
-    /// The results of all events, with `collectsResults`; else the sequence is empty until the
-    /// client's end.
+    /// The results of all events, if `collectsResults` is set; otherwise the sequence ends, empty,
+    /// with the client.
     public var results: ClientResults { ClientResults(client: self) }
 
-    /// The events without a final verdict, in the order in which they will be sent; also after the
-    /// client's end.
+    /// The events without a final verdict, in the order in which they will be sent; available after
+    /// the client's end as well.
     public func unacknowledged() -> [Sightline_V1_TrackingEvent] {
         let tickets = self.state.withLock { $0.outbox.unsettled }
-        // They were encoded by SwiftProtobuf, or are what a spool's checksum covers.
+        // Cannot fail: SwiftProtobuf encoded them, or the spool's checksum covers them.
         return tickets.compactMap { try? Sightline_V1_TrackingEvent(serializedBytes: $0.bytes) }
     }
 
-    /// The time since the client was made.
+    /// The time since the client was created.
     func now() -> Duration { ContinuousClock.now - self.start }
 
-    /// The oldest result that was not read; waits for one. Nil after the client's end, and where
-    /// the task is cancelled.
+    /// The oldest unread result; waits for one. Nil after the client's end, or if the task is
+    /// cancelled.
     func nextResult() async -> Outbox.Settled? {
         while true {
             switch self.state.withLock({ $0.takeResult() }) {

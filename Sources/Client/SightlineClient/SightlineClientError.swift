@@ -1,4 +1,5 @@
-/// Why a client cannot be made or used, or has ended; a problem with an event is its verdict.
+/// Why a client cannot be created or used, or has ended. A problem with an event is its verdict
+/// instead.
 public enum SightlineClientError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The address is not HOST:PORT.
     case badAddress(String)
@@ -8,17 +9,19 @@ public enum SightlineClientError: Error, Sendable, Equatable, CustomStringConver
     case badSecurity(reason: String)
     /// The file of an API key or token is unusable.
     case badCredential(path: String, reason: String)
-    /// The client holds as many events as it may: nothing was taken.
+    /// The client holds the maximum number of events or bytes: the event was not taken.
     case full
-    /// The event exceeds the largest request: nothing was taken.
+    /// The event exceeds the largest request: it was not taken.
     case tooLarge(byteCount: Int)
-    /// `run` was called before.
+    /// `run` was called a second time.
     case ran
-    /// The client was closed, or its `run` was cancelled. `unacknowledged` has what has no verdict.
+    /// The client was closed, or its `run` was cancelled. `unacknowledged` has the events without a
+    /// verdict.
     case closed
-    /// The time has passed before every event had its verdict.
+    /// The time was over before every event had its verdict.
     case timedOut(FlushReport)
-    /// The server permanently refuses this client. `unacknowledged` has what has no verdict.
+    /// The server permanently refuses this client. `unacknowledged` has the events without a
+    /// verdict.
     case refused(target: String, code: String, reason: String)
 
     /// What, where, the value seen, and the fix.

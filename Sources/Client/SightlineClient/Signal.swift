@@ -9,7 +9,7 @@ package final class Signal: Sendable {
 
     private let state = Mutex(State())
 
-    /// Creates a signal that nobody has raised.
+    /// Creates a signal that is not raised.
     package init() {}
 
     /// Wakes the waiting task, or the next one to wait.
@@ -39,7 +39,7 @@ package final class Signal: Sendable {
         try await self.nextPromise()?.wait(for: timeout)
     }
 
-    /// What the next signal fulfils; nil if there was one.
+    /// The promise that the next signal fulfils; nil if one was raised already.
     private func nextPromise() -> Promise<Void>? {
         self.state.withLock { state in
             if state.isRaised {

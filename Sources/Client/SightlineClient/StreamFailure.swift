@@ -6,19 +6,20 @@ package struct StreamFailure: Sendable {
     /// Whether a retry may succeed.
     package let isRetryable: Bool
     /// Whether the server itself gave a reason. A status without one comes from a library or a
-    /// proxy, and may pass whatever it says: an ingress without a backend is UNIMPLEMENTED.
+    /// proxy, and may be temporary whatever its code: an ingress without a backend answers
+    /// UNIMPLEMENTED.
     let isOfServer: Bool
     /// The server's retry delay; nil if it gave none.
     let retryDelay: Duration?
     /// The status code's name, e.g. `UNAVAILABLE`.
     package let code: String
-    /// The reason as text, with the server's details. It may have any character.
+    /// The reason as text, with the server's details. It may contain any character.
     package let reason: String
 
     /// The domain of the server's reasons in ErrorInfo.
     private static let domain = "sightline.v1"
 
-    /// Classifies `error`. What is no `RPCError` may be retried.
+    /// Classifies `error`. An error that is not an `RPCError` may be retried.
     package init(_ error: any Error) {
         guard let error = error as? RPCError else {
             self.isRetryable = true

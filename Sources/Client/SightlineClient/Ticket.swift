@@ -2,13 +2,13 @@ public import SightlineProtos
 internal import SwiftProtobuf
 internal import Synchronization
 
-/// An event that a client has taken, and the promise of its verdict.
+/// An event that a client has taken, with the promise of its verdict.
 public final class Ticket: Sendable {
     /// How an event ends.
     package enum End: Sendable {
-        /// It has its verdict; nil means accepted, without more.
+        /// It has its verdict. Nil: accepted, with nothing else reported.
         case settled(Sightline_V1_EventResult?)
-        /// The client ended before.
+        /// The client ended first.
         case failed(SightlineClientError)
     }
 
@@ -17,13 +17,14 @@ public final class Ticket: Sendable {
         var promise: Promise<Void>?
     }
 
-    /// The place of the event among those that the client took, from 1; `SettledEvent` has it too.
+    /// The event's number in the order in which the client took events, from 1; `SettledEvent` has
+    /// it too.
     public let number: UInt64
     /// The encoded event.
     package let bytes: [UInt8]
     /// The bytes that it adds to a request: the event, its tag and its length.
     package let requestByteCount: Int
-    /// Where the spool has it; 0 without one.
+    /// The spool's segment that contains it; 0 without a spool.
     package let segment: UInt64
     private let state = Mutex(State())
 
@@ -35,10 +36,10 @@ public final class Ticket: Sendable {
         self.segment = segment
     }
 
-    /// Waits for the event's verdict, and gives it with what belongs to it: hits (with
-    /// `reportsAccepted`), warnings, violations.
+    /// Waits for the event's verdict, with its hits (if `reportsAccepted` is set), warnings and
+    /// violations.
     ///
-    /// - Throws: `SightlineClientError` if the client ended before, `CancellationError`.
+    /// - Throws: `SightlineClientError` if the client ended first, `CancellationError`.
     public var result: Sightline_V1_EventResult {
         get async throws {
             while true {
@@ -51,26 +52,26 @@ public final class Ticket: Sendable {
         }
     }
 
-    /// Waits for the verdict alone. All but `rejected` are success; `duplicate` is what an event
-    /// gets that was recorded, and sent again because its acknowledgement was lost.
+    /// Waits for the verdict alone. Every verdict but `rejected` is success. An event is a
+    /// `duplicate` if it was recorded, and sent again because its acknowledgement was lost.
     ///
     /// - Throws: as `result`.
     public var verdict: Sightline_V1_Verdict {
         get async throws { try await self.result.verdict }
     }
 
-    /// A result with the event's id, which that of a whole request is without; nil means accepted,
-    /// without more.
+    /// A result with the event's id, which a whole request's result lacks. Nil: accepted, with
+    /// nothing else reported.
     package func named(_ result: Sightline_V1_EventResult?) -> Sightline_V1_EventResult {
         var named = result ?? .with { $0.verdict = .accepted }
         guard named.eventID.isEmpty else { return named }
-        // They were encoded by SwiftProtobuf, or are what a spool's checksum covers.
+        // Cannot fail: SwiftProtobuf encoded it, or the spool's checksum covers it.
         let event = try? Sightline_V1_TrackingEvent(serializedBytes: self.bytes)
         named.eventID = event?.eventID ?? ""
         return named
     }
 
-    /// Tells those who wait. Later ends are ignored.
+    /// Resumes the tasks that wait for the verdict. Later ends are ignored.
     package func finish(_ end: End) {
         let promise = self.state.withLock { state -> Promise<Void>? in
             guard state.end == nil else { return nil }

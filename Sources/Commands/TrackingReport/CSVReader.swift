@@ -1,11 +1,11 @@
 /// Reads CSV (RFC 4180) row by row. Blank lines are skipped.
 ///
-/// SwiftCSV 0.10 does not do: it takes a quote that is never closed as closed at the end, refuses a
-/// quote within a cell (`5" screen`), joins a cell that begins with a combining mark to the one
-/// before it, and tells no lines. It takes 1.5 times as long, and 2.5 times the memory.
+/// Not SwiftCSV 0.10, which accepts a quote that is never closed, refuses a quote within a cell
+/// (`5" screen`), joins a cell that begins with a combining mark to the previous one, and reports
+/// no line numbers. It also takes 1.5 times as long, and 2.5 times the memory.
 struct CSVReader {
     struct Row {
-        /// Where it begins, from 1.
+        /// The line of its first character, from 1.
         let line: Int
         let cells: [String]
     }
@@ -13,7 +13,7 @@ struct CSVReader {
     private var rest: Substring.UnicodeScalarView
     private var line = 1
 
-    /// A byte order mark at the beginning is left out.
+    /// Reads a text; skips a byte order mark at its beginning.
     init(_ text: String) {
         self.rest = Substring(text).unicodeScalars
         if self.rest.first == "\u{FEFF}" { self.rest.removeFirst() }
@@ -21,7 +21,8 @@ struct CSVReader {
 
     /// The next row; nil at the end.
     ///
-    /// - Throws: `DeliveryNamesError` for a quote that is never closed, or text behind one.
+    /// - Throws: `DeliveryNamesError` for a quote that is never closed, or text after a closing
+    ///   quote.
     mutating func next() throws(DeliveryNamesError) -> Row? {
         while let first = self.rest.first {
             if self.takeLineEnd(first) { continue }
@@ -73,7 +74,7 @@ struct CSVReader {
         return cell
     }
 
-    /// Takes CRLF, LF or CR.
+    /// Reads CRLF, LF or CR.
     private mutating func takeLineEnd(_ first: Unicode.Scalar) -> Bool {
         guard first == "\r" || first == "\n" else { return false }
         self.rest.removeFirst()

@@ -10,9 +10,9 @@ package struct DeliveryFunnel: Sendable, Equatable {
     package var product: Product
     /// deliveryId.
     package var deliveryID: String
-    /// Its name, if the report was given names.
+    /// Its name, if the report has names.
     package var name: String?
-    /// The recipients that it was delivered to, if the report was told.
+    /// The number of recipients that it was delivered to, if known.
     package var delivered: Int?
     /// Counts of Android and of events without a platform; the ratios use these (D20).
     package var others = FunnelCounts()
@@ -35,8 +35,8 @@ package struct DeliveryFunnel: Sendable, Equatable {
         self.product == .standard ? self.others.openRatio : nil
     }
 
-    /// Notifications with a hit of any kind, per recipient that it was delivered to; nil if that is
-    /// not known.
+    /// Notifications with a hit of any kind, per recipient that the delivery reached; nil if that
+    /// number is unknown.
     package var reachRatio: Double? {
         self.delivered.flatMap {
             FunnelCounts.ratio(self.others.notifications + self.ios.notifications, of: $0)

@@ -1,18 +1,18 @@
 package import Foundation
 
-/// What Campaign knows of its deliveries and hits do not tell: their names, and to how many
-/// recipients each was delivered. Read from CSV with the columns id, name and delivered; the
-/// heading says their order, and only id is required.
+/// What Campaign knows about its deliveries, and hits do not contain: their names, and to how many
+/// recipients each was delivered. Read from CSV with the columns id, name and delivered, in the
+/// order of its heading; only id is required.
 package struct DeliveryNames: Sendable {
-    /// What is told of one delivery.
+    /// The entry of one delivery.
     package struct Entry: Sendable, Equatable {
         /// The delivery's name; nil if the file has none.
         package var name: String?
-        /// Recipients that it was delivered to; nil if the file does not say.
+        /// The number of recipients; nil if the file has none.
         package var delivered: Int?
     }
 
-    /// The maximum bytes of a file, for whoever reads it.
+    /// The maximum bytes of a file. The caller enforces it.
     package static let maxBytes = 16 << 20
     /// The maximum rows of a file.
     package static let maxRows = 200_000
@@ -47,7 +47,7 @@ package struct DeliveryNames: Sendable {
         self.entries = entries
     }
 
-    /// What is told of a delivery.
+    /// The entry of a delivery.
     package subscript(id: String) -> Entry? { self.entries[id] }
 }
 
@@ -64,7 +64,7 @@ package struct DeliveryNamesError: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// Where the columns stand.
+/// The positions of the columns.
 private struct Columns {
     private let id: Int
     private let name: Int?

@@ -1,6 +1,6 @@
 /// What recipients did with an in-app message, and how: a row of the report's details.
 package struct InAppDetail: Sendable, Equatable, Encodable {
-    /// What happened, and how; rows with the same are one.
+    /// What happened, and how; equal uses share a row.
     package struct Use: Sendable, Hashable, Encodable {
         /// `impression`, `click`, `dismissal` or `display_error`.
         package var what: String
@@ -8,12 +8,12 @@ package struct InAppDetail: Sendable, Equatable, Encodable {
         package var action = ""
         /// The link of the chosen action, which tells a card's buttons apart; empty if it has none.
         package var link = ""
-        /// How it was closed: `auto`, `click` or `swipe`; empty if that is not told.
+        /// How it was closed: `auto`, `click` or `swipe`; empty if unknown.
         package var dismissal = ""
-        /// Why it was not shown: `image_fetch`, `image_display` or `image_format`; empty if that is
-        /// not told.
+        /// Why it was not shown: `image_fetch`, `image_display` or `image_format`; empty if
+        /// unknown.
         package var error = ""
-        /// The analytics event that triggered the message; empty if that is not told.
+        /// The analytics event that triggered the message; empty if unknown.
         package var trigger = ""
     }
 
@@ -21,7 +21,7 @@ package struct InAppDetail: Sendable, Equatable, Encodable {
     package var tenant: String
     /// The message's id.
     package var messageID: String
-    /// What happened, and how; nil for the uses beyond the limit, together.
+    /// What happened, and how; nil for the sum of all uses beyond the limit.
     package var use: Use?
     /// The hits.
     package var hits: Int

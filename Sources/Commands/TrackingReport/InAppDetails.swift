@@ -3,14 +3,14 @@ package import GRDB
 internal import TrackingRules
 internal import WireFormat
 
-/// In-app messages by action, link, dismissal, error and trigger. Read from the hits themselves, so
-/// its time grows with them, and hits that were deleted are not in it.
+/// In-app messages by action, link, dismissal, error and trigger. It reads the hits themselves, so
+/// its time grows with their number, and it does not include deleted ones.
 package struct InAppDetails: Sendable, Equatable {
-    /// The maximum number of different uses: a client may send any label and link. Further ones
-    /// are one row for each message.
+    /// The maximum number of different uses, since a client may send any label and link. Further
+    /// ones are summed in one row per message.
     package static let maxUses = 10_000
 
-    /// By message; of one, the most frequent first.
+    /// The rows by message; those of one message by frequency, highest first.
     package let rows: [InAppDetail]
 
     private struct Key: Hashable {
@@ -19,7 +19,7 @@ package struct InAppDetails: Sendable, Equatable {
         let use: InAppDetail.Use?
     }
 
-    /// Reads the hits of in-app messages that a query selects.
+    /// Reads the hits of in-app messages that match a query.
     ///
     /// - Throws: SQLite's error if hits.db cannot be read.
     package init(_ query: ReportQuery, in database: Database, maxUses: Int = Self.maxUses) throws {
@@ -56,7 +56,7 @@ package struct InAppDetails: Sendable, Equatable {
 
     private static func use(_ row: Row) throws -> InAppDetail.Use {
         var use = InAppDetail.Use(what: Self.what(HitKind(rawValue: row["kind"])))
-        // The sink has stored what admission parsed.
+        // The sink stores only events that admission has parsed.
         try row.withUnsafeData(named: "event") { data in
             data?.withUnsafeBytes { bytes in
                 guard let view = try? InAppDetailView(bytes) else { return }
@@ -81,7 +81,7 @@ package struct InAppDetails: Sendable, Equatable {
         }
     }
 
-    /// A newer client's number is told as it is.
+    /// A number of a newer client is shown as a number.
     private static func name(_ names: [String], _ number: UInt64) -> String {
         number < names.count ? names[Int(number)] : "\(number)"
     }
@@ -99,7 +99,7 @@ package struct InAppDetails: Sendable, Equatable {
 }
 
 extension InAppDetail {
-    /// Orders rows with as many hits.
+    /// The order of rows with equal counts.
     fileprivate var order: String {
         guard let use else { return "~" }
         return [use.what, use.action, use.link, use.dismissal, use.error, use.trigger]

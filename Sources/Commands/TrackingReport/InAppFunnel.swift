@@ -8,7 +8,7 @@ package struct InAppFunnel: Sendable, Equatable {
     package var messageID: String
     /// The campaign's name according to the newest hit; nil if it has none.
     package var campaign: String?
-    /// The number of distinct recipients that hits name.
+    /// The number of distinct recipients in its hits.
     package var recipients = 0
     /// Impressions.
     package var impressions = 0

@@ -1,4 +1,4 @@
-/// The plot of hits over time, in the units of its picture, and the table of its figures.
+/// The plot of hits over time, in the coordinates of its picture, and the table of its figures.
 struct PagePlot {
     /// The hits of one step.
     struct Column {
@@ -63,7 +63,7 @@ struct PagePlot {
 }
 
 extension Timeline {
-    /// When a step begins, with seconds where steps are shorter than a minute.
+    /// A step's start, with seconds if steps are shorter than a minute.
     fileprivate func label(_ time: Int64) -> String {
         ReportTime.plain(time, hasSeconds: self.stepSeconds < 60)
     }

@@ -1,5 +1,5 @@
 /// A section of the page: charts of the largest deliveries or messages, and a table of all. The
-/// template reads its properties by their names.
+/// template refers to its properties by name.
 struct PageSection {
     /// A chart of one delivery or message.
     struct Card {
@@ -19,7 +19,7 @@ struct PageSection {
         var ratio: String?
     }
 
-    /// A row of the table: its cells by how they are aligned, in this order.
+    /// A row of the table: its cells, grouped by alignment, in this order.
     struct Row {
         var key: String
         var texts: [String] = []
@@ -31,7 +31,7 @@ struct PageSection {
     private static let maxDrawn = 12
 
     var cards: [Card]
-    /// How many rows there are of how many; nil if these are all.
+    /// The number of shown rows and of all rows; nil if all are shown.
     var leftOut: [String: String]?
     var rows: [Row]
 
@@ -51,7 +51,7 @@ struct PageSection {
 }
 
 extension PageSection.Step {
-    /// A step whose bar is full where `count` is `whole`.
+    /// A step whose bar is full if `count` equals `whole`.
     init(_ name: String, _ count: Int, of whole: Int, _ ratio: Double? = nil, kind: String) {
         let share = Double(count) / Double(max(whole, 1))
         self.init(
@@ -130,10 +130,10 @@ extension PageSection.Row {
     }
 }
 
-/// A count; a dash where there is none.
+/// A count; a dash for nil.
 private func cell(_ count: Int?) -> String { count.map(ReportNumber.grouped) ?? "–" }
 
-/// A ratio in percent; a dash where there is none.
+/// A ratio in percent; a dash for nil.
 private func cell(_ ratio: Double?) -> String { ratio.map(ReportNumber.percent) ?? "–" }
 
 /// The tenant and the app.

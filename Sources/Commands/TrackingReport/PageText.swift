@@ -1,7 +1,7 @@
 internal import Mustache
 
-/// Escapes what the page shows, between tags or in a quoted attribute. The library's own way goes
-/// by characters: it would let a quote pass that a combining mark follows.
+/// Escapes text for the page, between tags or in a quoted attribute. The library's own escaping
+/// works on characters, and would miss a quote that a combining mark follows.
 struct PageText: MustacheContentType {
     func escapeText(_ text: String) -> String {
         var escaped = String.UnicodeScalarView()

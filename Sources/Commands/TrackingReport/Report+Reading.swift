@@ -6,8 +6,8 @@ extension Report {
     /// The memory for SQLite's page cache and sorting, in KiB.
     private static let cacheKibibytes = 32_768
 
-    /// Counts the hits that `query` selects, of all hours that its times touch, in one snapshot of
-    /// the database.
+    /// Counts the hits that `query` selects, in one snapshot of the database. Counts are by the
+    /// hour, so all hours that the query's times touch are included.
     ///
     /// - Throws: SQLite's error if hits.db cannot be read.
     package init(_ query: ReportQuery, in database: Database) throws {
@@ -24,7 +24,7 @@ extension Report {
         self.inAppMessages = Section(messages) { InAppFunnel($0) }
     }
 
-    /// Names are looked up last, for the rows that are shown.
+    /// Names are looked up last, only for the rows that are shown.
     private static let deliverySelection = """
         WITH groups AS (
             SELECT tenant, iif(:byApp, app, 0) AS app, delivery, product, kind,
@@ -67,8 +67,9 @@ extension Report {
             .joined(separator: ",\n")
     }
 
-    /// The campaign stands behind the row's id, as digits of one length: the maximum is the newest.
-    /// A join would look through all messages for each, as SQLite makes no index for it.
+    /// The campaign's number is appended to the id of its newest hit, as digits of fixed length:
+    /// the maximum belongs to the newest. A join would search all messages for each row, since
+    /// SQLite makes no index for it.
     private static let inAppSelection = """
         WITH messages AS (
             SELECT tenant, iif(:byApp, app, 0) AS app, delivery, sum(notifications) AS recipients,

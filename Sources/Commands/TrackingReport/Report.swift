@@ -19,19 +19,19 @@ package struct Report: Sendable, Equatable {
     package let query: ReportQuery
     /// The funnels of Campaign deliveries.
     package var deliveries = Section<DeliveryFunnel>()
-    /// The in-app messages by how they were used, if that was asked for.
+    /// How the in-app messages were used, if requested.
     package var inAppDetails: InAppDetails?
-    /// Whether names were added; the forms have columns for them then.
+    /// Whether names were added. Every format then has columns for them.
     package private(set) var hasNames = false
     /// The funnels of Firebase in-app messages.
     package var inAppMessages = Section<InAppFunnel>()
-    /// What is wrong with deliveries, by the ledger; nil where there is no ledger to read.
+    /// The findings on deliveries, from the ledger; nil without a ledger.
     package var quality: [DeliveryTrouble]?
 
     /// The maximum number of lines of data quality.
     package static let maxTroubles = 100
 
-    /// Adds what is known of the deliveries by their ids.
+    /// Adds the names and recipients of the deliveries by their ids.
     package func named(by names: DeliveryNames?) -> Report {
         guard let names else { return self }
         var report = self

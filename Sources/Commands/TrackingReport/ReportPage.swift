@@ -27,7 +27,7 @@ package struct ReportPage: Sendable {
         return try MustacheTemplate(string: source).render(self.contents)
     }
 
-    /// What the template shows, by its names.
+    /// The template's values by name.
     private var contents: [String: Any] {
         var contents: [String: Any] = [
             "scope": self.scope, "made": ReportTime.utc(self.generated), "tiles": self.tiles,

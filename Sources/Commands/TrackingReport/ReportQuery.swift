@@ -15,7 +15,7 @@ package struct ReportQuery: Sendable, Equatable {
     package var since: Int64?
     /// Only hits received before this time, in microseconds since 1970; nil for all.
     package var until: Int64?
-    /// Whether what `sightline bench` has sent counts too; it does if `app` names it.
+    /// Whether hits of `sightline bench` count too; they do if `app` names its app.
     package var includesBench = false
     /// Whether to split rows by app.
     package var isByApp = false
@@ -25,11 +25,11 @@ package struct ReportQuery: Sendable, Equatable {
     /// Creates a query for all hits.
     package init() {}
 
-    /// Microseconds.
+    /// Microseconds in an hour.
     static let hour: Int64 = 3_600_000_000
 
-    /// The same query for whole hours, since hits are counted by the hour: all hours that `since`
-    /// and `until` touch.
+    /// The same query for whole hours, since hits are counted by the hour: it includes all hours
+    /// that `since` and `until` touch.
     var inWholeHours: ReportQuery {
         var query = self
         query.since = self.since.map { $0.floor(to: Self.hour) }

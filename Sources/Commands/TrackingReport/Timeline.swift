@@ -35,7 +35,7 @@ package struct Timeline: Sendable, Equatable {
         180 * Self.minute, 360 * Self.minute, Self.day, 7 * Self.day, 28 * Self.day,
     ]
 
-    /// Up to so many hits are read one by one, for steps of less than an hour.
+    /// The maximum number of hits read one by one, for steps of less than an hour.
     private static let maxReadHits = 100_000
 
     /// Counts the hits that `query` selects; nil if there are none. In a large database the

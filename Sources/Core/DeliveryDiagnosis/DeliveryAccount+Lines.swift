@@ -1,10 +1,10 @@
-// The account as JSON: what the admin socket answers, and what `why --json` prints.
+// A delivery's account as JSON: the admin socket's answer and the output of `why --json`.
 package import TrackingJournal
 internal import TrackingRules
 
 /// A delivery's account for programs.
 package struct DeliveryAccountLine: Codable, Sendable {
-    /// The tenant; empty if a server was asked, which tells a tenant of itself alone.
+    /// The tenant; empty in a server's answer, which shows a tenant only its own deliveries.
     package let tenant: String
     /// The delivery's id.
     package let delivery: String
@@ -36,19 +36,19 @@ package struct DeliveryAccountLine: Codable, Sendable {
     package struct Row: Codable, Sendable {
         /// The app.
         package let app: String
-        /// The delivery; empty where it is not told.
+        /// The delivery; empty if its events named none.
         package let delivery: String
-        /// The platform's name; empty where there is none.
+        /// The platform's name; empty if the events named none.
         package let platform: String
         /// The product's name.
         package let product: String
-        /// Seconds since 1970; absent in `other`.
+        /// Seconds since 1970; absent in an `other` row.
         package let hour: Int64?
         /// The verdict, or `warning` or `closed_impression`.
         package let verdict: String
         /// The hits, the flag's value, the field and rule, or the warning's name.
         package let detail: String
-        /// Whether it is `other`.
+        /// Whether it is an `other` row.
         package let isOther: Bool
         /// The number of events.
         package let events: UInt64
@@ -110,7 +110,7 @@ extension DeliveryAccountLine.Row {
 }
 
 extension LedgerRow {
-    /// The outcome in words: the verdict, and what there is to say of it.
+    /// The outcome in words: the verdict and its details.
     fileprivate var told: (verdict: String, detail: String) {
         func names(_ kinds: HitKinds) -> String {
             kinds.kinds.map { "\($0.name)" }.joined(separator: ",")

@@ -1,7 +1,11 @@
 package import TrackingJournal
 internal import TrackingRules
 
-/// What the ledger has of a tenant's delivery: its rows, and what they tell.
+/// Everything that the ledger has about one delivery of a tenant: its rows, and the findings drawn
+/// from them. `sightline why` builds it from a ledger. A running server builds it from a `Source`,
+/// because the journal waits while the rows are read.
+///
+/// It never changes the ledger, never shows one tenant another's rows, and holds no id of a person.
 package struct DeliveryAccount: Sendable {
     /// The tenant.
     package let tenant: String
@@ -9,18 +13,20 @@ package struct DeliveryAccount: Sendable {
     package let delivery: String
     /// Its rows, newest first.
     package let rows: [LedgerRow]
-    /// The rows without a delivery that concern it: of its apps, or of all where it has no row; and
-    /// the tenant's `other`.
+    /// The rows without a delivery that may concern it: those of its apps, or all if it has no row
+    /// itself; and the tenant's `other` rows.
     package let unnamed: [LedgerRow]
     /// Whether there were more rows than `maxRows`.
     package let isTruncated: Bool
     /// What is wrong, the most events first.
     package let findings: [DeliveryFinding]
 
-    /// The rows of a delivery, and the rows without one, that are looked at.
+    /// The maximum number of rows that are read: of the delivery, and again of events without a
+    /// delivery.
     package static let maxRows = 5000
 
-    /// What an account is made of, as it is in a ledger: quickly read, for the journal waits.
+    /// The rows from which an account is made. Reading them is fast, which matters because the
+    /// journal waits meanwhile.
     package struct Source: Sendable {
         fileprivate let tenant: String
         fileprivate let delivery: String
@@ -58,8 +64,8 @@ package struct DeliveryAccount: Sendable {
 }
 
 extension Ledger {
-    /// The accounts of a delivery: of one tenant, or of each that has rows of it. If none has, of
-    /// each that has any. Reads the whole table.
+    /// The accounts of a delivery: of one tenant, or of each tenant that has rows of it. If none
+    /// has rows of it, of each tenant that has rows at all. Reads the whole table.
     package func accounts(of delivery: String, tenant: String?) -> [DeliveryAccount] {
         if let tenant { return [DeliveryAccount(of: delivery, tenant: tenant, in: self)] }
         let rows = self.all

@@ -1,9 +1,9 @@
-// Findings that many events show. Each property is a row: condition, threshold, sentence; nil where
-// the delivery does not have the pattern.
+// Findings that need many events. Each property is one pattern: its condition, threshold and
+// sentence, or nil if the delivery does not show it.
 internal import TrackingRules
 
 extension DeliveryCounts {
-    /// What the counts show.
+    /// The patterns that the counts show.
     var patterns: [DeliveryFinding] {
         [
             self.flagOff, self.testMessages, self.displaySuppressed, self.neverOpened,
@@ -15,7 +15,7 @@ extension DeliveryCounts {
 
     private static let few = DeliveryDiagnosis.fewReports
 
-    /// Whether `part` is at least so many percent of `whole`.
+    /// Whether `part` is at least `percent` percent of `whole`.
     private static func isShare(_ part: UInt64, of whole: UInt64, percent: UInt64) -> Bool {
         part > 0 && part / percent * 100 + part % percent * 100 / percent >= whole
     }
@@ -26,7 +26,7 @@ extension DeliveryCounts {
 
     // MARK: Suppressed
 
-    /// One event: the flag is the same for all of a delivery.
+    /// Threshold: one event, since the flag is the same for all of a delivery.
     private var flagOff: DeliveryFinding? {
         let count = self.refused(.suppressedFlagOff)
         guard count > 0 else { return nil }
@@ -36,7 +36,7 @@ extension DeliveryCounts {
                 + "delivery's settings, and the app is right")
     }
 
-    /// Half of the events.
+    /// Threshold: half of the events.
     private var testMessages: DeliveryFinding? {
         let count = self.refused(.suppressedTestMessage)
         guard Self.isShare(count, of: self.events, percent: 50) else { return nil }
@@ -45,7 +45,7 @@ extension DeliveryCounts {
             "test messages, which count only with rules.record_test_messages")
     }
 
-    /// Half of the events.
+    /// Threshold: half of the events.
     private var displaySuppressed: DeliveryFinding? {
         let count = self.refused(.suppressedDisplay)
         guard Self.isShare(count, of: self.events, percent: 50) else { return nil }
@@ -54,9 +54,9 @@ extension DeliveryCounts {
             "the app suppressed the display, so nobody saw the message (messageDisplaySuppressed)")
     }
 
-    // MARK: What is reported
+    // MARK: Reported interactions
 
-    /// 20 clicks, and no open. Classic has no opens (D12).
+    /// Threshold: 20 clicks and no open. Classic has no opens (D12).
     private var neverOpened: DeliveryFinding? {
         let clicks = self.reports(.click)
         guard self.product == .standard, clicks >= Self.few, self.reports(.open) == 0 else {
@@ -71,7 +71,7 @@ extension DeliveryCounts {
             figures: self.figures(["clicks": clicks, "impressions": impressions, "opens": 0]))
     }
 
-    /// 20 opens, and no click.
+    /// Threshold: 20 opens and no click.
     private var opensWithoutClicks: DeliveryFinding? {
         let opens = self.reports(.open)
         guard opens >= Self.few, self.reports(.click) == 0 else { return nil }
@@ -82,8 +82,8 @@ extension DeliveryCounts {
             figures: self.figures(["opens": opens, "clicks": 0]))
     }
 
-    /// A tenth of 20 or more opens have no click before them, while others have; or follow a
-    /// dismissal.
+    /// Threshold: at least 20 opens, of which a tenth have no click before them while others have
+    /// one, or follow a dismissal.
     private var dismissalsAsOpens: DeliveryFinding? {
         let (opens, clicks) = (self.hits(.open), self.hits(.click))
         let alone = self.warned(.openWithoutClick)
@@ -103,7 +103,8 @@ extension DeliveryCounts {
             figures: self.figures(["opens_in_doubt": count, "opens": opens]))
     }
 
-    /// Half as many repeats of clicks and opens as there are clicks and opens, and at least 20.
+    /// Threshold: repeats of clicks and opens are half as many as the clicks and opens, and at
+    /// least 20.
     private var repeatedReports: DeliveryFinding? {
         let repeats = self.repeats(.click) + self.repeats(.open)
         let known = self.hits(.click) + self.hits(.open)
@@ -122,7 +123,7 @@ extension DeliveryCounts {
             figures: self.figures(["repeats": repeats, "known": known]))
     }
 
-    /// One impression: iOS does not run a closed app for it (D16).
+    /// Threshold: one impression, since iOS does not run a closed app for it (D16).
     private var impressionsWhileClosed: DeliveryFinding? {
         let count = self.closedImpressions
         guard count > 0 else { return nil }
@@ -135,7 +136,7 @@ extension DeliveryCounts {
             figures: self.figures(["closed_impressions": count, "impressions": all]))
     }
 
-    /// One event (D56).
+    /// Threshold: one event (D56).
     private var linkContradictsIDs: DeliveryFinding? {
         let count = self.warned(.linkContradictsIDs)
         guard count > 0 else { return nil }
@@ -145,7 +146,7 @@ extension DeliveryCounts {
                 + "two notifications")
     }
 
-    /// 20 clicks on Android, and no impression.
+    /// Threshold: 20 clicks on Android and no impression.
     private var clicksWithoutImpressions: DeliveryFinding? {
         let clicks = self.reports(.click)
         guard self.platform == .android, clicks >= Self.few, self.reports(.impression) == 0 else {
@@ -160,7 +161,7 @@ extension DeliveryCounts {
 
     // MARK: Warnings
 
-    /// One event (D49).
+    /// Threshold: one event (D49).
     private var idsNotHex: DeliveryFinding? {
         let count = self.warned(.idNotHex)
         guard count > 0 else { return nil }
@@ -170,7 +171,7 @@ extension DeliveryCounts {
                 + "that the ids are the payload's own")
     }
 
-    /// One event.
+    /// Threshold: one event.
     private var mediaNotShown: DeliveryFinding? {
         let count = self.warned(.mediaWithoutMutableContent)
         guard count > 0 else { return nil }
@@ -180,7 +181,7 @@ extension DeliveryCounts {
                 + "mutable content on in the delivery")
     }
 
-    /// A tenth of the accepted events.
+    /// Threshold: a tenth of the accepted events.
     private var clockSkew: DeliveryFinding? {
         let count = self.warned(.clockSkew)
         guard Self.isShare(count, of: self.accepted, percent: 10) else { return nil }

@@ -1,9 +1,9 @@
-// Findings on events that did not count: flag and rejections. One event is enough for each.
+// Findings on events that did not count: their flags and rejections. One event is enough for each.
 internal import TrackingJournal
 internal import TrackingRules
 
 extension DeliveryCounts {
-    /// Where the events happened, as in "on Android".
+    /// Where the events happened, such as "on Android".
     var place: String {
         switch self.platform {
         case .android: "on Android"
@@ -12,12 +12,12 @@ extension DeliveryCounts {
         }
     }
 
-    /// "362 of 4,100 on Android".
+    /// A share in words, such as "362 of 4,100 on Android".
     func share(_ count: UInt64) -> String {
         "\(count.grouped) of \(self.events.grouped) \(self.place)"
     }
 
-    /// A finding on a number of all events.
+    /// A finding on some of the events.
     func finding(
         _ code: DeliveryFinding.Code, _ count: UInt64, _ rest: String
     ) -> DeliveryFinding {
@@ -71,8 +71,8 @@ extension DeliveryCounts {
         }
     }
 
-    /// The rule of a row's detail, such as "push.apns.message_id required", with the mistakes that
-    /// are known to break it (D13).
+    /// The rule in a row's detail, such as "push.apns.message_id required", with the mistakes that
+    /// often break it (D13).
     static func explained(_ rule: String) -> String {
         let words = rule.split(separator: " ", maxSplits: 1)
         let (field, code) = (words.first ?? "", words.dropFirst().first ?? "")

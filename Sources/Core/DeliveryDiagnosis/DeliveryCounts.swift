@@ -3,11 +3,11 @@ package import TrackingRules
 
 /// The counts of a delivery on one platform, as the diagnosis reads them.
 package struct DeliveryCounts: Sendable {
-    /// The platform; nil for events that name none.
+    /// The platform; nil for events without one.
     package let platform: Platform?
     /// The product that made the delivery.
     package let product: Product
-    /// Events of every verdict.
+    /// Events with any verdict.
     private(set) var events: UInt64 = 0
     /// Accepted events.
     private(set) var accepted: UInt64 = 0
@@ -17,7 +17,7 @@ package struct DeliveryCounts: Sendable {
     private var refusals: [Verdict: UInt64] = [:]
     /// Impressions of a closed app on iOS.
     private(set) var closedImpressions: UInt64 = 0
-    /// Events by the value of their unknown flag.
+    /// Events with an unknown flag, by the flag's value.
     private(set) var flags: [String: UInt64] = [:]
     /// Rejected events by field and rule.
     private(set) var rejections: [String: UInt64] = [:]
@@ -27,7 +27,7 @@ package struct DeliveryCounts: Sendable {
         self.product = product
     }
 
-    /// Rows by platform and product: those of Android first.
+    /// The counts by platform and product, Android first.
     static func byPlatform(_ rows: [LedgerRow]) -> [DeliveryCounts] {
         var counts: [UInt8: DeliveryCounts] = [:]
         for row in rows {
@@ -63,10 +63,10 @@ package struct DeliveryCounts: Sendable {
     /// Hits of a kind.
     func hits(_ kind: HitKind) -> UInt64 { self.hits[kind] ?? 0 }
 
-    /// Reports of a kind of hit, those of known hits included.
+    /// Reports of a kind of hit, including those of known hits.
     func reports(_ kind: HitKind) -> UInt64 { self.hits(kind) + self.repeats(kind) }
 
-    /// Reports of known hits of a kind.
+    /// Reports of known hits of a kind: duplicates.
     func repeats(_ kind: HitKind) -> UInt64 { self.repeats[kind] ?? 0 }
 
     /// Accepted events with a warning.
@@ -74,6 +74,6 @@ package struct DeliveryCounts: Sendable {
         warning.numbers.first.flatMap { self.warnings[$0] } ?? 0
     }
 
-    /// Events with a verdict of the rules.
+    /// Events that the rules refused with a verdict.
     func refused(_ verdict: Verdict) -> UInt64 { self.refusals[verdict] ?? 0 }
 }

@@ -1,13 +1,17 @@
-// Why a delivery has the figures that it has: counts in, findings out.
+// Explains a delivery's figures: counts in, findings out.
 package import TrackingJournal
 internal import TrackingRules
 
-/// What the ledger tells of a delivery: a pure function of its rows.
+/// Explains the figures of a delivery from the ledger's rows. `DeliveryAccount` creates one for
+/// each delivery that somebody asks about, and reads its findings.
+///
+/// It is a pure function of its rows: it reads no file and no clock, and the same rows always give
+/// the same findings. Each finding is a row of docs/why.md.
 package struct DeliveryDiagnosis: Sendable {
     /// What is wrong, the most events first; empty if nothing is.
     package let findings: [DeliveryFinding]
 
-    /// Reports below which a pattern of many events proves nothing.
+    /// The fewest reports that prove a pattern of many events.
     package static let fewReports: UInt64 = 20
 
     /// Diagnoses a delivery.
@@ -15,7 +19,7 @@ package struct DeliveryDiagnosis: Sendable {
     /// - Parameters:
     ///   - delivery: its id, for the sentences.
     ///   - rows: the delivery's rows.
-    ///   - unnamed: rows of the same tenant whose events name no delivery.
+    ///   - unnamed: rows of the same tenant whose events have no delivery.
     package init(of delivery: String, rows: [LedgerRow], unnamed: [LedgerRow]) {
         var findings: [DeliveryFinding] = []
         for counts in DeliveryCounts.byPlatform(rows) {
@@ -34,8 +38,8 @@ package struct DeliveryDiagnosis: Sendable {
         self.findings = findings
     }
 
-    /// The rows without a delivery that may be a delivery's: those of its apps, or of all where it
-    /// has none.
+    /// The rows without a delivery that may belong to this one: those of its apps, or all if it has
+    /// no row itself.
     package static func concerned(
         _ unnamed: [LedgerRow], by rows: [LedgerRow]
     ) -> [LedgerRow] {
@@ -98,7 +102,8 @@ package struct DeliveryDiagnosis: Sendable {
 }
 
 extension DeliveryFinding {
-    /// Findings are told by it, the highest first; an incomplete ledger is no mistake of the app.
+    /// The order of the findings, highest first. An incomplete ledger comes last: it is no mistake
+    /// of the app.
     fileprivate var weight: UInt64 {
         self.code == .incomplete ? 0 : self.figures.first?.value ?? 0
     }

@@ -1,10 +1,10 @@
-/// Something that is wrong with a delivery, told in a sentence with figures.
+/// A mistake in a delivery, as a sentence with figures.
 package struct DeliveryFinding: Sendable, Equatable {
     /// What is wrong.
     package let code: Code
     /// The sentence, for people.
     package let sentence: String
-    /// The sentence's figures, in its order; the first one says how many events are concerned.
+    /// The sentence's figures in its order; the first is the number of events concerned.
     package let figures: [Figure]
 
     /// A figure of a sentence.
@@ -40,7 +40,7 @@ package struct DeliveryFinding: Sendable, Equatable {
 }
 
 extension UInt64 {
-    /// The number with its thousands apart, as in 4,100.
+    /// The number with separated thousands, such as 4,100.
     var grouped: String {
         let digits = Array(String(self))
         return digits.enumerated().reduce(into: "") { text, digit in

@@ -1,12 +1,12 @@
 internal import TrackingJournal
 
-/// A delivery that something is wrong with, and what: a line of a report's data quality.
+/// A finding with its delivery: a line in the data quality section of a report.
 package struct DeliveryTrouble: Codable, Sendable, Equatable {
     /// The tenant.
     package let tenant: String
     /// The delivery's id.
     package let delivery: String
-    /// What is wrong: a finding's code.
+    /// The finding's code.
     package let code: String
     /// The finding's sentence.
     package let sentence: String
@@ -26,10 +26,10 @@ package struct DeliveryTrouble: Codable, Sendable, Equatable {
 }
 
 extension Ledger {
-    /// What is wrong with each delivery, the most events first. Reads the whole table.
+    /// The findings of every delivery, those with the most events first. Reads the whole table.
     ///
     /// - Parameters:
-    ///   - tenant: that of the deliveries; nil for all.
+    ///   - tenant: the tenant of the deliveries; nil for all.
     ///   - delivery: the only delivery to look at; nil for all.
     ///   - limit: the maximum number of lines.
     package func troubles(

@@ -1,7 +1,7 @@
 package import TrackingJournal
 
 extension Journal {
-    /// What the ledger has of a tenant's delivery. Its rows are read between two commits.
+    /// The account of a tenant's delivery. Its rows are read between two commits.
     package func account(of delivery: String, tenant: String) async -> DeliveryAccount {
         DeliveryAccount(
             await self.withLedger {

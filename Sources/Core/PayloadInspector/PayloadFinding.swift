@@ -1,12 +1,12 @@
-// What the inspector tells of a payload; the service and the command only translate it.
+// The inspector's results; the service and the command only translate them.
 
-/// Something worth knowing of a payload.
+/// A likely problem in a payload.
 package struct PayloadFinding: Sendable, Equatable {
-    /// How bad a finding is. The order is from the worst to the mildest.
+    /// How bad a finding is, from the worst to the mildest.
     package enum Severity: Sendable, CaseIterable {
-        /// Tracking fails, or the push does not arrive.
+        /// Tracking fails, or the push is not delivered.
         case error
-        /// Tracking works, and something else may not.
+        /// Tracking works, but something else may not.
         case warning
         /// Good to know.
         case note
@@ -14,8 +14,8 @@ package struct PayloadFinding: Sendable, Equatable {
 
     /// How bad it is.
     package let severity: Severity
-    /// Path of the key, e.g. "aps.mutable-content"; empty where the whole payload is meant. Escaped
-    /// and bounded, for the sender has chosen it.
+    /// The key's path, such as "aps.mutable-content"; empty for a finding on the whole payload. The
+    /// sender chose it, so it is escaped and shortened.
     package let key: String
     /// What is wrong, the value seen (shortened), the rule, and the fix.
     package let description: String
@@ -28,8 +28,8 @@ package struct PayloadFinding: Sendable, Equatable {
     }
 }
 
-/// Findings of one check in their order, as far as an inspection can keep them: what is beyond is
-/// not even worded, for one payload may hold thousands of keys.
+/// The findings of one check, in order, up to the number that an inspection keeps. Further ones are
+/// not even worded: a payload may hold thousands of keys.
 struct PayloadFindings {
     private(set) var list: [PayloadFinding] = []
 
@@ -43,15 +43,15 @@ struct PayloadFindings {
     }
 }
 
-/// All that an inspection of one payload gives.
+/// The result of inspecting one payload.
 package struct PayloadInspection: Sendable, Equatable {
-    /// How many findings are kept at most: the worst ones.
+    /// The maximum number of findings; the worst are kept.
     package static let maximumFindingCount = 64
 
-    /// Whether an interaction with this payload would be tracked: exactly where no finding is an
-    /// error (D55).
+    /// Whether an interaction with this payload would be tracked: true if and only if no finding is
+    /// an error (D55).
     package let tracked: Bool
-    /// The findings, the worst first; among equals, those on ids before those on looks.
+    /// The findings, the worst first; among equals, those on ids before those on the notification.
     package let findings: [PayloadFinding]
 
     init(_ findings: [PayloadFinding]) {

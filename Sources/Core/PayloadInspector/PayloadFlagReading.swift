@@ -1,9 +1,9 @@
-// The tracking flag as the vendor's client reads it, which differs between the platforms.
+// The tracking flag as the vendor's client reads it; the platforms differ.
 internal import JSON
 internal import TrackingRules
 internal import WireFormat
 
-/// The tracking flag, as it was found in its place.
+/// The tracking flag as it is in the scope.
 struct PayloadFlagReading {
     private static let key = PayloadSubject.flagKey
 
@@ -16,7 +16,7 @@ struct PayloadFlagReading {
             subject.flag?.withBytes { TrackingFlag($0, platform: subject.platform) } ?? .absent
     }
 
-    /// What is worth knowing of it, nothing for a plain `on`.
+    /// The finding on the flag; nil for a plain `on`.
     func finding(in subject: PayloadSubject) -> PayloadFinding? {
         let seen = self.value?.described ?? "absent"
         let (severity, text): (PayloadFinding.Severity, String)

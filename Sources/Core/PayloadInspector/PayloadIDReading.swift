@@ -1,9 +1,9 @@
-// The two ids as the vendor's client reads them, and what is wrong with them.
+// The two ids as the vendor's client reads them, and their mistakes.
 internal import JSON
 internal import TrackingRules
 internal import WireFormat
 
-/// One id, as it was found in its place.
+/// One id as it is in the scope.
 struct PayloadIDReading {
     /// Which id.
     let id: PayloadID
@@ -14,7 +14,7 @@ struct PayloadIDReading {
         self.value = subject.scope[id.rawValue]
     }
 
-    /// What is wrong with it, nothing for a sound one.
+    /// The finding on the id; nil for a valid one.
     func finding(in subject: PayloadSubject) -> PayloadFinding? {
         let key = self.id.rawValue
         func error(_ text: String) -> PayloadFinding {

@@ -1,13 +1,13 @@
-// Keys that are nearly right: clients compare keys letter for letter, so nearly is not at all.
+// Misspelt keys. Clients compare keys letter for letter, so a misspelt key is a missing key.
 internal import JSON
 internal import TrackingRules
 
 extension PayloadInspector {
-    /// Longer keys are nobody's typo of a known one, in bytes.
+    /// The longest key, in bytes, that is compared: a longer one is no typo of a known key.
     private static let maximumComparedKeyLength = 64
 
-    /// Known keys, with the number of typos in which a key may differ and still be meant. Short
-    /// ones allow none, for `mid` and `did` are themselves one letter apart.
+    /// Known keys, each with the number of typos that still suggest it. Short ones allow none,
+    /// since `mid` and `did` are themselves one letter apart.
     private static let knownKeys = [
         (PayloadID.delivery.rawValue, 0), (PayloadID.message.rawValue, 0),
         (PayloadSubject.flagKey, 2), ("media-attachment-url", 2), ("content-available", 2),
@@ -51,7 +51,7 @@ extension PayloadInspector {
                 + "unless it is a custom field of yours.")
     }
 
-    /// Where a known key belongs.
+    /// The object to which a known key belongs.
     private func home(
         of key: String, in subject: PayloadSubject
     ) -> (name: String, members: [String: JSONValue]) {
@@ -76,7 +76,7 @@ extension PayloadInspector {
         }?.key
     }
 
-    /// The letters and digits of a key, in lower case: what is left of it when style is taken off.
+    /// The letters and digits of a key in lower case, without the separators of its style.
     static func letters(of key: String) -> [UInt8] {
         key.utf8.compactMap { byte in
             switch byte {
@@ -87,7 +87,7 @@ extension PayloadInspector {
         }
     }
 
-    /// In how many insertions, deletions and replacements two keys differ (Levenshtein).
+    /// The number of insertions, deletions and replacements between two keys (Levenshtein).
     private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var previous = Array(0...right.count)
         for (row, byte) in left.enumerated() {

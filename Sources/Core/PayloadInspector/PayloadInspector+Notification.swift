@@ -1,10 +1,10 @@
-// The notification itself: tracking works with these mistakes, and what the person sees does not,
+// The notification itself. With these mistakes tracking works, but the person sees something else,
 // or an interaction that the sender counts on is never reported.
 internal import JSON
 internal import TrackingRules
 
 extension PayloadInspector {
-    /// Findings on what the push services and the system make of the payload (D13, D16, D31-D33).
+    /// Findings on how the push services and the system treat the payload (D13, D16, D31-D33).
     func notificationFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
         switch subject.platform {
         case .android: self.androidFindings(subject)
@@ -24,12 +24,12 @@ extension PayloadInspector {
                     "`badge` is \(badge.described). It is an integer or a string "
                         + "of decimal digits, at most \(Int32.max); write it as \"1\"."))
         }
-        // In the map that code on Android gets, all keys are the sender's own.
+        // In the map that code on Android gets, all keys are the sender's.
         if subject.place != .topLevel { findings += self.messageFindings(subject) }
         return findings
     }
 
-    /// Findings on what FCM itself reads of a message.
+    /// Findings on the keys that FCM itself reads.
     private func messageFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
         var findings = self.textFindings(
             subject.root, keys: ["collapseKey", "priority", "to"], path: "")
@@ -42,7 +42,7 @@ extension PayloadInspector {
                     .warning, "priority",
                     "`priority` is \(seen). FCM knows \"high\" and \"normal\"; write one of them."))
         }
-        // The value is a device's token: it stays out of the text.
+        // The value is a device's token, so the text does not show it.
         for path in [["to"], ["message", "token"]] where subject.has(path) {
             let key = path.joined(separator: ".")
             findings.append(
@@ -54,7 +54,7 @@ extension PayloadInspector {
         return findings + self.shownBySystemFindings(subject)
     }
 
-    /// A message with a `notification`, which the system shows without the app.
+    /// Findings on a message with `notification`, which the system shows without running the app.
     private func shownBySystemFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
         let paths = [
             ["notification"], ["message", "notification"], ["message", "android", "notification"],
@@ -70,7 +70,7 @@ extension PayloadInspector {
         }
     }
 
-    /// The keys of `data` whose values have to be strings, and have no check of their own.
+    /// The keys of `data` whose values must be strings and have no other check.
     private func dataKeys(_ subject: PayloadSubject) -> [String] {
         let others = PayloadID.allCases.map(\.rawValue) + [PayloadSubject.flagKey, "badge"]
         return subject.scopeMembers.map(\.key).filter { !others.contains($0) }

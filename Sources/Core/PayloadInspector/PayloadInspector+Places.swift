@@ -1,14 +1,14 @@
-// Right keys in wrong places: the client does not look there, so they might as well be missing.
+// Correct keys in wrong places. The client does not look there, so they count as missing.
 internal import JSON
 internal import TrackingRules
 
 extension PayloadInspector {
-    /// A key that belongs into another object than the one in which people put it.
+    /// A key that people put into the wrong object.
     private struct Misplacement {
         let keys: [String]
-        /// Path of the object where they were put, empty for the top level.
+        /// Path of the wrong object, empty for the top level.
         let found: [String]
-        /// Path of the object where they belong.
+        /// Path of the right object.
         let right: [String]
     }
 
@@ -42,7 +42,7 @@ extension PayloadInspector {
         }
     }
 
-    /// Ids, flag and content keys that stand where no client looks for them (D1, D13, D31, D32).
+    /// Ids, flag and content keys in places where no client looks (D1, D13, D31, D32).
     func misplacedFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
         self.misplacedTrackingFindings(subject) + self.misplacedContentFindings(subject)
             + self.foreignFindings(subject)
@@ -87,7 +87,7 @@ extension PayloadInspector {
         return findings
     }
 
-    /// Keys of iOS in a payload of Android (D34).
+    /// iOS's keys in a payload for Android (D34).
     private func foreignFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
         guard subject.platform == .android else { return [] }
         return ["content-available", "mutable-content"].compactMap { key in

@@ -1,9 +1,9 @@
-// The names of trackAction's variables, in a payload: people mix up the two.
+// The names of trackAction's variables in a payload: people confuse the two interfaces.
 internal import JSON
 internal import TrackingRules
 
 extension PayloadInspector {
-    /// The variables of trackAction, by their letters, and the payload's id that each one holds.
+    /// The variables of trackAction, by their letters, with the payload's id that each one holds.
     private static let variables: [(name: String, letters: [UInt8], id: PayloadID)] = [
         ("broadlogId", letters(of: "broadlogId"), .message),
         ("broadlogId", letters(of: "messageId"), .message),
@@ -27,7 +27,7 @@ extension PayloadInspector {
         }
     }
 
-    /// The variable that a key is, in any style.
+    /// The variable that a key names, in any style.
     private static func variable(near key: String) -> (name: String, id: PayloadID)? {
         let letters = Self.letters(of: key)
         return Self.variables.first { $0.letters == letters }.map { ($0.name, $0.id) }
@@ -49,12 +49,12 @@ extension PayloadInspector {
                     + "`\(variable.id.rawValue)`, \(subject.place.name); "
                     + (isMissing ? "rename it." : "this one is a custom field."))
         }
-        // Any other action in a payload is a custom field like all else.
+        // Any other action in a payload is an ordinary custom field.
         guard let action, self.actionNumber(action) == 1 else { return findings.list }
         return findings.list + [self.actionFinding(action, path: path + "action")]
     }
 
-    /// JSON that is no payload, but what an app hands to trackAction.
+    /// Explains JSON that is not a payload but the input of trackAction.
     private func explainedTrackAction(
         _ subject: PayloadSubject, variables: [(key: String, value: JSONValue)]
     ) -> [PayloadFinding] {
@@ -65,7 +65,7 @@ extension PayloadInspector {
                     + "holds `_mId` and `_dId`, and the app sends them as `broadlogId` and "
                     + "`deliveryId` with an `action`. Inspect the payload that the device got.")
         ]
-        // What is beyond is not even worded: an inspection keeps no more.
+        // Bounded: an inspection keeps no more findings, so further ones are not worded.
         findings += variables.lazy.flatMap { key, value in
             Self.variable(near: key).map {
                 self.variableFindings(key, value: value, name: $0.name)

@@ -1,17 +1,18 @@
-// Says what in a payload would spoil its tracking. It stands beside the path of an event: nothing
-// here judges an event, and a payload may be inspected before it was ever sent.
+// Finds the mistakes in a payload that break its tracking. It is not on the path of an event:
+// nothing here judges an event, and a payload can be inspected before it is ever sent.
 internal import JSON
 package import TrackingRules
 
-/// Names the mistakes in a payload, and says whether it would be tracked. It holds no state, does
-/// no I/O and throws nothing; its time grows with the payload's size and no faster.
+/// Names the mistakes in a payload, and decides whether an interaction with it would be tracked.
+/// InspectPayload and `sightline inspect` call `inspect`. It holds no state, does no I/O, throws
+/// nothing, and takes time linear in the payload's size.
 package struct PayloadInspector: Sendable {
-    /// An inspector.
+    /// Creates an inspector.
     package init() {}
 
-    /// Inspects one payload: on Android a message that FCM takes, whose `data` alone the app sees,
-    /// or that data as the app's code gets it; on iOS the JSON that APNs takes. Of either, also an
-    /// FCM v1 message.
+    /// Inspects one payload. For Android: a message as FCM takes it, of which the app sees only
+    /// `data`, or that `data` as the app's code gets it. For iOS: the JSON that APNs takes. For
+    /// either: an FCM v1 message.
     package func inspect(_ payload: PayloadDocument, platform: Platform) -> PayloadInspection {
         guard let root = payload.value.objectValue else {
             let finding = PayloadFinding(
@@ -45,7 +46,7 @@ package struct PayloadInspector: Sendable {
         ]
     }
 
-    /// Keys with two values, of which no client is known to take the right one.
+    /// Findings on keys with two values: no client is known to take the right one.
     private func conflictFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
         subject.conflicts.map { path in
             PayloadFinding(
@@ -55,7 +56,7 @@ package struct PayloadInspector: Sendable {
         }
     }
 
-    /// What the payload as a whole looks like: the right kind for its platform, or another's.
+    /// Findings on the payload's form: whether it is one of its platform, or another's.
     private func formFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
         var findings: [PayloadFinding] = []
         switch (subject.platform, subject.place) {
@@ -75,7 +76,7 @@ package struct PayloadInspector: Sendable {
         return findings
     }
 
-    /// An FCM v1 message, with its data or without.
+    /// Findings on an FCM v1 message, with data or without.
     private func wrapperFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
         guard subject.hasScope else {
             return [

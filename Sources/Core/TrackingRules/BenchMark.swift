@@ -1,7 +1,8 @@
-/// How the events of `sightline bench` can be told from those of people.
+/// The app and delivery that mark the events of `sightline bench`, so that no report counts them as
+/// people's.
 package enum BenchMark {
-    /// Their app: reports leave it out.
+    /// The benchmark's app id. Reports leave it out.
     package static let appID = "sightline.bench"
-    /// Their delivery.
+    /// The benchmark's delivery id.
     package static let deliveryID = "be9c40"
 }

@@ -2,12 +2,12 @@ internal import Hummingbird
 internal import HummingbirdCore
 internal import NIOCore
 
-/// The HTTP/1.1 server of both doors, with its limits.
+/// The HTTP/1.1 server that both the page and the admin socket use, with its limits.
 enum AdminHTTP {
     private static let maxHeaderFields = 100
 
-    /// - Parameter answerTimeout: how long a connection may take to complete an answer; nil: any
-    ///   time, for a door that only the server's own user can use.
+    /// - Parameter answerTimeout: how long a connection may take to complete an answer; nil for no
+    ///   limit, as for the socket, which only the server's own user can open.
     static func server(
         _ configuration: AdminConfiguration, answerTimeout: Duration?
     ) -> HTTPServerBuilder {

@@ -5,14 +5,14 @@ package import ServiceLifecycle
 package import Telemetry
 package import TrackingJournal
 
-/// What the admin server shows that neither a metric nor the ledger tells, and the services that
-/// show it.
+/// The rejections that the admin server shows, and the services that show them beside the metrics
+/// and the ledger.
 package struct AdminObservations {
     /// The last rejections.
     package let rejections: RejectionLog
     private let configuration: AdminConfiguration
 
-    /// Creates empty ones.
+    /// Creates observations without rejections.
     package init(_ configuration: AdminConfiguration) {
         self.configuration = configuration
         self.rejections = RejectionLog(maxRows: configuration.maxRejections)
@@ -21,18 +21,18 @@ package struct AdminObservations {
     /// Whether it listens on an address, besides the socket in the data directory.
     package var hasPage: Bool { self.configuration.address != nil }
 
-    /// The services that present them, in the order of their start.
+    /// The admin server's services, in the order of their start.
     ///
     /// - Parameters:
-    ///   - build: the program's.
+    ///   - build: the program's version and how it was built.
     ///   - directory: the data directory, for the admin socket.
     ///   - registry: the server's metrics.
-    ///   - sinks: what the socket does with the sinks.
+    ///   - sinks: carries out what the socket asks of the sinks.
     ///   - tap: the verdicts that the socket shows.
-    ///   - recovery: what the socket recovers.
-    ///   - subjects: whom the socket forgets.
-    ///   - ledger: the ledger as it is now.
-    ///   - obstacles: the reasons why the server is not ready, for people; empty if it is.
+    ///   - recovery: judges kept events again for the socket.
+    ///   - subjects: forgets subjects for the socket.
+    ///   - ledger: returns the ledger's present state.
+    ///   - obstacles: returns the reasons why the server is not ready, for people; empty if it is.
     ///   - onListening: called with the page's URL once the port is bound.
     package func services(
         build: Build, directory: String, registry: MetricsRegistry, sinks: any SinkOperator,

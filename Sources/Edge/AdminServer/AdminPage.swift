@@ -25,7 +25,8 @@ struct AdminPage: Sendable {
             """
     }
 
-    // The lines that load the parts when page.html is opened as a file; they are replaced.
+    // The lines that load the parts when page.html is opened as a file. They are replaced by the
+    // parts.
     private static let styleLink = #"<link rel="stylesheet" href="page.css">"#
     private static let plotsLink = #"<script src="plots.js"></script>"#
     private static let scriptLink = #"<script src="page.js"></script>"#

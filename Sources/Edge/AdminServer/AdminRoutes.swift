@@ -3,7 +3,7 @@ internal import Hummingbird
 internal import NIOCore
 internal import Telemetry
 
-/// The admin server's six paths, all of them read-only, and what its socket has beside them.
+/// The six read-only paths of the admin server's page, and the additional ones of its socket.
 struct AdminRoutes: Sendable {
     let build: Build
     let registry: MetricsRegistry
@@ -30,7 +30,7 @@ struct AdminRoutes: Sendable {
         return router
     }
 
-    /// The router of the socket. No browser can ask it, so it needs no gate.
+    /// The socket's router. No browser can reach it, so it needs no gate.
     func router(
         with sinks: SinkRoutes, _ ledger: LedgerRoutes, _ tap: TapRoutes,
         _ quarantine: QuarantineRoutes, _ privacy: PrivacyRoutes
@@ -49,7 +49,7 @@ struct AdminRoutes: Sendable {
         router.get("/") { _, _ in
             AdminAnswer.bytes(.ok, "text/html; charset=utf-8", self.page.bytes)
         }
-        // A process that can answer is alive.
+        // Always ok: a process that can answer is alive.
         router.get("/healthz") { _, _ in AdminAnswer.text(.ok, "alive\n") }
         router.get("/readyz") { _, _ in
             let obstacles = self.obstacles()

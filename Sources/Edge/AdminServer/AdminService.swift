@@ -19,7 +19,7 @@ struct AdminService: Service {
     /// - Throws: `ListenError` if the port cannot be bound.
     func run() async throws {
         var libraryLogger = self.logger
-        // The library logs every start and every client that disconnects.
+        // The library logs every start and every disconnect at lower levels.
         libraryLogger.logLevel = .warning
         let server = Application(
             router: self.routes.router,

@@ -6,9 +6,9 @@ internal import Logging
 internal import NIOCore
 internal import ServiceLifecycle
 
-/// The admin server's other door: a Unix socket in the data directory that only the server's user
-/// may open. Sinks are steered and verdicts are shown through it, and nothing opens it to the
-/// network.
+/// Serves an operator's commands on a Unix socket in the data directory, which only the server's
+/// user may open: they control sinks, recover events, and show the verdicts of all tenants. No
+/// setting opens the socket to the network.
 struct AdminSocket: Service {
     let directory: String
     let configuration: AdminConfiguration
@@ -20,14 +20,14 @@ struct AdminSocket: Service {
     let privacy: PrivacyRoutes
     let logger: Logger
 
-    /// The bytes of a path that a Unix socket can have (unix(7), without the last 0).
+    /// The maximum bytes of a Unix socket's path (unix(7), without the final 0).
     private static let maxPathBytes = 107
 
     /// The socket of a data directory.
     static func path(in directory: String) -> String { directory + "/admin.sock" }
 
-    /// Serves until shutdown. A directory in which no socket can be made has none, which is logged:
-    /// events do not depend on it.
+    /// Serves until shutdown. If the directory cannot hold a socket, it logs that and serves
+    /// nothing: recording events does not depend on it.
     func run() async throws {
         do {
             try await self.serve()
@@ -63,10 +63,11 @@ struct AdminSocket: Service {
         try await server.run()
     }
 
-    /// A directory that nobody else may enter: a socket has its mode only after it is bound.
+    /// Creates a directory that nobody else may enter. The socket is bound there, since it gets its
+    /// mode only afterwards.
     private func makeBirthplace() throws(AdminSocketError) -> String {
         let birthplace = self.directory + "/.admin"
-        // What a process left that was killed in between.
+        // Removes the socket of a process that was killed before it published it.
         unlink(birthplace + "/s")
         rmdir(birthplace)
         guard mkdir(birthplace, 0o700) == 0 else {
@@ -75,7 +76,7 @@ struct AdminSocket: Service {
         return birthplace
     }
 
-    /// Replaces the socket of an earlier process, if there is one.
+    /// Renames the socket to its path, over that of an earlier process.
     private func publish(_ birthplace: String, as path: String) {
         let socket = birthplace + "/s"
         if chmod(socket, 0o600) != 0 || rename(socket, path) != 0 {
@@ -92,7 +93,7 @@ extension AdminSocket: CustomStringConvertible {
     var description: String { "AdminSocket" }
 }
 
-/// Why there is no admin socket.
+/// Why the admin socket could not be made.
 private struct AdminSocketError: Error, CustomStringConvertible {
     let reason: String
     var description: String { self.reason }

@@ -1,8 +1,8 @@
 internal import NIOCore
 internal import NIOHTTPTypes
 
-/// Closes a connection that completes no answer within the timeout, which restarts with each
-/// answer. That covers idle clients, slow requests and unread answers.
+/// Closes a connection that completes no answer within the timeout. The timeout restarts with each
+/// answer, so it covers idle clients, slow requests and unread answers.
 final class AnswerDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart

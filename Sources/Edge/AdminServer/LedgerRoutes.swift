@@ -2,8 +2,8 @@ internal import DeliveryDiagnosis
 internal import Hummingbird
 internal import TrackingJournal
 
-/// What the admin socket tells of the ledger. The page has no such path: a sentence may show the
-/// value of a flag as a client sent it.
+/// The ledger's paths on the admin socket. The page does not have them, because a finding may quote
+/// a flag's value as a client sent it.
 struct LedgerRoutes: Sendable {
     let ledger: @Sendable () async -> Ledger
 

@@ -3,7 +3,7 @@ internal import Hummingbird
 internal import HummingbirdCore
 internal import Operations
 
-/// `POST /privacy/forget` of the admin socket: a tenant's subject is forgotten.
+/// `POST /privacy/forget` on the admin socket: forgets a tenant's subject.
 struct PrivacyRoutes: Sendable {
     let subjects: any SubjectForgetting
 

@@ -4,7 +4,7 @@ internal import HummingbirdCore
 internal import Operations
 internal import TrackingRules
 
-/// `POST /quarantine/recover` of the admin socket: kept events are judged again.
+/// `POST /quarantine/recover` on the admin socket: judges kept events again.
 struct QuarantineRoutes: Sendable {
     let recovery: any EventRecovery
 

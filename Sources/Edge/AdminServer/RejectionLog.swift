@@ -1,16 +1,16 @@
 internal import Synchronization
 package import TrackingRules
 
-/// Counts recent rejections by field and rule, without any value; the least recent ones are
-/// evicted.
+/// Counts recent rejections by field and rule, without any value. Beyond the limit, the least
+/// recent row is evicted.
 package final class RejectionLog: Sendable {
     /// Rejections with the same field and rule.
     struct Row: Equatable {
-        /// The field's path, from the rules' own names: nothing that a client sent.
+        /// The field's path from the rules; it contains nothing that a client sent.
         let field: String
         /// The rule.
         let code: Violation.Code
-        /// Rejected events since the row exists; a request refused as a whole counts as one.
+        /// Rejected events since the row was added; a request refused as a whole counts as one.
         var count: Int
         /// When the first and the last one arrived, in microseconds since 1970.
         let firstTime: Int64

@@ -1,18 +1,18 @@
 package import Delivery
 
-/// What an operator may do with the sinks of a running server.
+/// An operator's commands for the sinks of a running server.
 package protocol SinkOperator: Sendable {
     /// The sinks, in the order of the configuration.
     var states: [SinkState] { get }
-    /// The names of sinks that the journal knows from earlier, and that are configured no more.
+    /// The names of sinks that the journal remembers but that are no longer configured.
     var formerSinks: [String] { get }
 
-    /// Forgets where a former sink was: one of its name begins anew.
+    /// Deletes a former sink's cursor: a new sink of its name starts afresh.
     ///
     /// - Throws: `SinkOperationError`.
     func forget(_ name: String) async throws
 
-    /// Delivers the dead letters that one sink has refused to a sink, which may be the same.
+    /// Delivers the dead letters of one sink to a sink, which may be the same.
     ///
     /// - Parameter limit: the maximum number of letters, oldest first.
     /// - Throws: `SinkOperationError`, `ReplayInterruption`, or SQLite's error.
@@ -20,14 +20,14 @@ package protocol SinkOperator: Sendable {
         to sink: String, refusedBy refuser: String, limit: Int
     ) async throws -> Replay.Counts
 
-    /// Delivers to a sink again what is kept since a time.
+    /// Delivers the hits that are kept since a time to a sink again.
     ///
     /// - Parameter since: microseconds since 1970.
     /// - Throws: `SinkOperationError`, `HitReplayInterruption`, or SQLite's error.
     func replayHits(to sink: String, since: Int64) async throws -> HitReplay.Counts
 }
 
-/// An operation that cannot begin.
+/// Why an operation cannot begin.
 package enum SinkOperationError: Error, CustomStringConvertible {
     /// There is no sink with that name.
     case unknownSink(String, known: [String])

@@ -2,18 +2,17 @@ internal import Delivery
 internal import HTTPTypes
 internal import Hummingbird
 
-/// What the admin socket has beside the paths of the page: sinks are paused, resumed, forgotten and
-/// replayed to.
+/// The sinks' paths on the admin socket: pause, resume, forget and replay.
 struct SinkRoutes: Sendable {
     let sinks: any SinkOperator
 
-    /// The answer of a pause.
+    /// The answer to a pause.
     private struct Pause: Encodable {
         let name: String
         let isPaused: Bool
     }
 
-    /// The answer of a forgotten sink.
+    /// The answer to forgetting a sink.
     private struct Forgotten: Encodable {
         let name: String
     }
@@ -45,7 +44,7 @@ struct SinkRoutes: Sendable {
         return try AdminAnswer.json(.ok, Pause(name: state.name, isPaused: isPaused))
     }
 
-    /// With `since` what is kept since then; without it dead letters.
+    /// Replays the hits kept since `since`, or dead letters without it.
     private func replay(
         _ request: Request, _ context: BasicRequestContext
     ) async throws -> Response {

@@ -7,13 +7,13 @@ internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingRules
 
-/// `GET /tap` of the admin socket: verdicts of all tenants as they are given, a TapResponse in JSON
-/// per line.
+/// `GET /tap` on the admin socket: the verdicts of all tenants as they are given, one TapResponse
+/// in JSON per line.
 struct TapRoutes: Sendable {
     let tap: VerdictTap
 
-    /// How often an empty response is sent where nothing else is: only a failed write tells that
-    /// nobody reads any more.
+    /// The interval of empty responses while there is nothing else to send: only a failed write
+    /// shows that the reader has gone.
     private static let heartbeat = Duration.seconds(5)
 
     func add(to router: Router<BasicRequestContext>) {
@@ -41,7 +41,7 @@ struct TapRoutes: Sendable {
         request.appID = query["app_id"].map(String.init) ?? ""
         request.deliveryID = query["delivery_id"].map(String.init) ?? ""
         request.verdicts = try (query["verdicts"] ?? "").split(separator: ",").map(Self.verdict)
-        // What is no number is refused as NaN is.
+        // Text that is not a number becomes NaN, which is refused.
         request.samplingRatio = query["sampling_ratio"].map { Double($0) ?? .nan } ?? 1
         request.unmasked = query["unmasked"] == "true"
         let filter = try TapFilter(request, tenant: query["tenant"].map(String.init))

@@ -25,7 +25,7 @@ package struct AuthConfiguration: KeyedConfiguration {
     package var jwtAlgorithms = Self.standardAlgorithms
     /// The tolerated difference between the issuer's clock and the server's.
     package var jwtLeeway = Duration.seconds(30)
-    /// The scope that keys and tokens need for all but the tap; empty for none.
+    /// The scope that keys and tokens need for everything but the tap; empty for none.
     package var requiredScope = ""
     /// The maximum bytes of a token.
     package var tokenBytes = 16 << 10
@@ -43,8 +43,8 @@ package struct AuthConfiguration: KeyedConfiguration {
     /// Creates settings that require no credentials.
     package init() {}
 
-    /// The keys `auth.*`. `auth.mode` needs a restart: what is open must not close, nor the other
-    /// way round, by a signal alone.
+    /// The keys `auth.*`. `auth.mode` needs a restart: a signal alone must neither open a server
+    /// nor close one.
     package static let keys: [Key] = [
         .init(
             "auth.mode", .choice("none", of: Self.modeChoices),
@@ -95,7 +95,7 @@ package struct AuthConfiguration: KeyedConfiguration {
         }
     }
 
-    /// What is wrong with the keys taken together, before any file is read.
+    /// The problems of the keys in combination, found before any file is read.
     ///
     /// - Parameter checksClientCertificates: whether `tls.mode` is mtls.
     package func problems(checksClientCertificates: Bool) -> [String] {

@@ -4,7 +4,11 @@ package import Logging
 internal import Synchronization
 package import X509
 
-/// Verifies the credentials of RPCs by rules that a reload replaces atomically.
+/// Verifies the credentials of RPCs. The server creates one from `auth.*`, asks it for the
+/// principal of each RPC before a message is read, and replaces its rules atomically on a reload.
+///
+/// It never reveals to a client why credentials were refused, never logs any part of them, and
+/// never fetches a key from the network.
 package final class Authenticator: Sendable {
     private let modes: Set<AuthConfiguration.Mode>
     private let rules: Mutex<CredentialRules>
@@ -39,9 +43,9 @@ package final class Authenticator: Sendable {
 
     /// The principal of an RPC.
     ///
-    /// - Parameter needsScope: whether `auth.required_scope` applies. It does not to a method with
-    ///   a scope of its own.
-    /// - Throws: the reason of a refusal, for logs only: clients learn less, and neither reveals
+    /// - Parameter needsScope: whether `auth.required_scope` applies: not to a method that has its
+    ///   own scope.
+    /// - Throws: the reason of a refusal, for logs only. Clients learn less, and neither reveals
     ///   any part of the credentials.
     package func principal(
         _ metadata: Metadata, certificate: Certificate?, needsScope: Bool

@@ -1,4 +1,4 @@
-// The wall clock that credentials expire by. Tests bring their own.
+// The wall clock by which credentials expire.
 internal import Pacing
 
 /// The wall clock by which credentials expire. Tests substitute it.

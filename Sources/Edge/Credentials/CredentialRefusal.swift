@@ -1,5 +1,5 @@
 /// Why credentials were refused. The text is for logs and contains nothing that the client sent;
-/// clients are told even less.
+/// the client's answer says even less.
 package enum CredentialRefusal: String, Error, Sendable {
     case missing = "no credentials"
     case ambiguous = "more than one credential"

@@ -1,8 +1,8 @@
 internal import ConfigurationKeys
 internal import X509
 
-/// The rules that credentials are verified by, as read from the files. A value that a reload
-/// replaces as a whole, so that each RPC sees a consistent state.
+/// The rules that verify credentials, as read from the files. A reload replaces the value as a
+/// whole, so that each RPC sees a consistent state.
 struct CredentialRules: Sendable {
     private let keys: KeyTable?
     private let tokens: TokenVerifier?

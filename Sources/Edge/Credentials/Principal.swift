@@ -2,7 +2,7 @@
 package struct Principal: Sendable, Equatable {
     /// The kind of credential that proved it.
     package enum Proof: Sendable, Equatable {
-        /// The server asks for no credentials.
+        /// The server requires no credentials.
         case none
         /// An API key, by its id.
         case key(id: String)
@@ -21,7 +21,7 @@ package struct Principal: Sendable, Equatable {
     /// The scopes that the credential grants; nil if a token's claim of them cannot be read.
     package let scopes: Set<String>?
 
-    /// The principal of every call to a server without credentials.
+    /// The principal of every call to a server that requires no credentials.
     package static let anybody = Principal(tenant: .standard, proof: .none, expiry: nil)
 
     /// Creates a principal.
@@ -35,7 +35,7 @@ package struct Principal: Sendable, Equatable {
     /// Whether the credential grants a scope.
     package func has(_ scope: Scope) -> Bool { self.scopes?.contains(scope.rawValue) ?? false }
 
-    /// Refuses a key or a token without a scope. A certificate grants none, and needs none.
+    /// Refuses a key or a token without a scope. Certificates have no scopes and pass.
     ///
     /// - Throws: `CredentialRefusal.scope`, or `.claims` if the token's scopes cannot be read.
     func check(_ requiredScope: String) throws(CredentialRefusal) {

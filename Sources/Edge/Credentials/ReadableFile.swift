@@ -11,7 +11,7 @@ package enum ReadableFile {
                 description: "\(path) cannot be read: see that it is there and that the server "
                     + "may read it")
         }
-        // A failed close of a file that was only read loses nothing.
+        // The file was only read, so a failed close loses nothing.
         defer { try? handle.close() }
         let data: Data
         do {

@@ -2,8 +2,8 @@
 package enum Scope: String, Sendable, CaseIterable {
     /// See the verdicts on its tenant's events as they are given.
     case tap
-    /// See personal data in them.
+    /// See personal data in those events.
     case unmask
-    /// Have its tenant's recipients forgotten.
+    /// Forget its tenant's recipients.
     case erase
 }

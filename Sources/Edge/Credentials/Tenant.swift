@@ -1,8 +1,8 @@
 /// A tenant's name, stamped on every record and used for quotas.
 package struct Tenant: Sendable, Hashable, CustomStringConvertible {
-    /// The maximum bytes of a name. The journal's form allows 255.
+    /// The maximum bytes of a name; the journal's encoding allows 255.
     package static let maxBytes = 64
-    /// The tenant of a server that asks for no credentials.
+    /// The tenant of a server that requires no credentials.
     package static let standard = Tenant(known: "default")
 
     /// 1 to 64 bytes of a-z, 0-9, `.`, `_` and `-`.

@@ -7,7 +7,7 @@ package struct EdgeConfiguration: KeyedConfiguration {
     package var streamsPerConnection = 100
     /// The maximum bytes of names and values in a call's metadata.
     package var metadataBytes = 8 << 10
-    /// The maximum bytes of a message to a method without a limit of its own.
+    /// The maximum bytes of a message to a method that sets no limit itself.
     package var smallMessageBytes = 16 << 10
     /// How long a message may take from its first to its last byte.
     package var messageTimeout = Duration.seconds(30)
@@ -15,7 +15,7 @@ package struct EdgeConfiguration: KeyedConfiguration {
     package var bytesWaiting = 64 << 20
     /// How long a client may leave answers unread.
     package var answerTimeout = Duration.seconds(30)
-    /// Whether requests may be compressed and answers are compressed on request.
+    /// Whether requests may be compressed, and answers are compressed if the client asks.
     package var isCompressionEnabled = true
     /// The maximum streams with compressed answers.
     package var maxCompressedStreams = 200

@@ -1,13 +1,17 @@
-// What stands in front of the gRPC library, from the socket inwards, in one place: the handlers of
-// a connection and those of a stream. The transport has no way to add handlers but its callbacks
-// for debugging; they are used here alone.
+// All handlers in front of the gRPC library, in order from the socket: those of a connection and
+// those of a stream. The transport offers no way to add handlers except its debugging callbacks;
+// only this file uses them.
 internal import GRPCCore
 package import GRPCNIOTransportHTTP2Posix
 internal import Glibc
 internal import NIOCore
 internal import NIOSSL
 
-/// The handlers of every connection and stream of one server, and what they share.
+/// Puts the edge in front of the gRPC library: the handlers of every connection and stream of one
+/// server, with the counters that they share. The server creates one and calls `install` before it
+/// listens.
+///
+/// Its handlers run on NIO's event loops. They never block, read no file and validate no event.
 package struct EdgePipeline: Sendable {
     private let configuration: EdgeConfiguration
     private let connections: ConnectionConfiguration
@@ -18,15 +22,15 @@ package struct EdgePipeline: Sendable {
     private let compressors: CompressorBudget?
     private let termination: CallTermination
 
-    /// A pipeline with counts of its own.
+    /// Creates a pipeline with new counters.
     ///
     /// - Parameters:
     ///   - configuration: streams, metadata, unread answers and compression.
-    ///   - connections: how many there may be, and what each may do.
+    ///   - connections: the limits on connections.
     ///   - connectionEnds: counts the connections that the server ends.
-    ///   - openConnections: is told of every connection.
-    ///   - messageLimits: how large messages may be, how long they may take, and where they wait.
-    ///   - termination: what a client reads when its call ends here.
+    ///   - openConnections: tracks every connection.
+    ///   - messageLimits: the limits on messages, and the counter of the bytes that wait.
+    ///   - termination: words the trailers of a call that ends here.
     package init(
         _ configuration: EdgeConfiguration, connections: ConnectionConfiguration,
         connectionEnds: ConnectionEnds, openConnections: OpenConnections,
@@ -46,25 +50,25 @@ package struct EdgePipeline: Sendable {
         self.termination = termination
     }
 
-    /// Sets the transport's options, and has it put the handlers in.
+    /// Sets the transport's options, and makes it add the handlers.
     package func install(in config: inout HTTP2ServerTransport.Posix.Config) {
-        // Never left unset: the transport would end a connection at its 101st stream.
+        // Must be set: with nil, the transport would end a connection at its 101st stream.
         config.http2.maxConcurrentStreams = self.configuration.streamsPerConnection
         config.http2.targetWindowSize = 1 << 20
         config.http2.maxFrameSize = 1 << 16
         config.rpc.maxRequestPayloadSize = MessageLimits.maxBytes
-        // An answer tells all that is settled already, so it waits for no other stream's: only for
-        // what the event loop has at hand. Any delay takes a timer, which costs two system calls
-        // and a wake-up for each flush.
+        // An answer already covers all that is settled, so it does not wait for other streams'
+        // answers, only for what the event loop is handling now. Any delay needs a timer, which
+        // costs two system calls and a wake-up per flush.
         config.connection.flushCoalescing = .init(maxFlushDelay: .zero, maxBytes: 64 << 10)
-        // The transport's own idle time leaks a handler with every connection, as its timer is
-        // never let go: ConnectionGuard has one.
+        // The transport's idle timeout leaks a handler per connection, because it never releases
+        // its timer. ConnectionGuard has an idle timeout instead.
         config.connection.keepalive = .init(
             time: self.connections.keepaliveInterval, timeout: self.connections.keepaliveTimeout,
-            // The guard has taken the clients' PINGs out: this policy sees none.
+            // The guard has removed the clients' PINGs, so this policy never sees one.
             clientBehavior: .init(
                 minPingIntervalWithoutCalls: .seconds(1), allowWithoutCalls: true))
-        // Without `.none` the library would refuse clients that say "identity".
+        // Without `.none` the library would refuse clients that send "identity".
         config.compression.enabledAlgorithms =
             self.compressors == nil ? .none : [.none, .gzip, .deflate]
         config.channelDebuggingCallbacks.onBindTCPListener = { listener in
@@ -80,7 +84,7 @@ package struct EdgePipeline: Sendable {
 
     // MARK: Connections
 
-    /// Takes a connection in, with the transport's handlers in it already, or has it closed.
+    /// Adds the guard to a connection that has the transport's handlers, or refuses the connection.
     private func accept(_ connection: any Channel) throws {
         self.openConnections.add(connection)
         let address = self.countedAddress(of: connection)
@@ -90,7 +94,7 @@ package struct EdgePipeline: Sendable {
             return try pipeline.addHandler(RefusingHandler(), position: .first)
         }
         connection.closeFuture.whenComplete { _ in self.table.release(address) }
-        // No socket option where it is no TCP socket, or already gone: nothing is lost by that.
+        // Fails if the socket is not TCP or is already closed; neither matters.
         try? connection.syncOptions?.setOption(
             ChannelOptions.Types.SocketOption(
                 level: .tcp, name: .init(rawValue: TCP_USER_TIMEOUT)),
@@ -98,7 +102,7 @@ package struct EdgePipeline: Sendable {
         try self.addHandlers(toConnection: connection)
     }
 
-    /// The handlers of a connection: TLS where there is any, the guard, and then the transport's
+    /// Adds the handlers of a connection: TLS if configured, the guard, and then the transport's
     /// own, HTTP/2 first.
     private func addHandlers(toConnection connection: any Channel) throws {
         let pipeline = connection.pipeline.syncOperations
@@ -113,7 +117,7 @@ package struct EdgePipeline: Sendable {
         try pipeline.addHandlers(handlers, position: tls.map { .after($0) } ?? .first)
     }
 
-    /// What a connection is counted by; nil where it counts in all alone.
+    /// The address under which a connection is counted; nil if only the total counts it.
     private func countedAddress(of connection: any Channel) -> PeerAddress? {
         guard let address = connection.remoteAddress,
             !self.connections.trustedProxies.contains(where: { $0.contains(address) })
@@ -121,7 +125,7 @@ package struct EdgePipeline: Sendable {
         return PeerAddress(address)
     }
 
-    /// The age at which a connection ends: drawn for each.
+    /// The maximum age of a connection, drawn at random for each.
     private func drawnAge() -> TimeAmount {
         let age = TimeAmount(self.connections.maxAge).nanoseconds
         let spread = age / 100 * Int64(self.connections.ageJitterPercent)
@@ -130,8 +134,8 @@ package struct EdgePipeline: Sendable {
 
     // MARK: Streams
 
-    /// The handlers of a stream: its edge, the watch over unread answers, and then the transport's
-    /// own, gRPC's framing first.
+    /// Adds the handlers of a stream: its edge, the check for unread answers, and then the
+    /// transport's own, gRPC's framing first.
     private func addHandlers(to stream: any Channel) throws {
         let handlers: [any ChannelHandler] = [
             StreamEdge(
@@ -141,7 +145,7 @@ package struct EdgePipeline: Sendable {
             UnreadAnswersHandler(timeout: TimeAmount(self.configuration.answerTimeout)),
         ]
         try stream.pipeline.syncOperations.addHandlers(handlers, position: .first)
-        // No guard where the connection has gone meanwhile: then nothing is to be counted.
+        // No guard if the connection has closed meanwhile: then there is nothing to count.
         let connection = stream.parent?.pipeline.syncOperations
         try? connection?.handler(type: ConnectionGuard.self).streamOpened(stream)
     }

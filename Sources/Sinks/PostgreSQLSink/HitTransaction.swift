@@ -10,7 +10,7 @@ struct HitTransaction {
         case direct
         /// Copied into the session's stage, and inserted from there unless they are there already.
         case staged
-        /// The same in halves, until those are found that the server refuses.
+        /// Staged, and bisects the batch to find the rows that the server rejects.
         case careful
     }
 
@@ -101,7 +101,7 @@ struct HitTransaction {
                 + "SELECT \(columns) FROM \(PostgreSQLSchema.stage) ON CONFLICT DO NOTHING")
     }
 
-    /// Writes rows by halves: about three times the work for one bad row among many.
+    /// Writes rows by bisection: about three times the work for one rejected row among many.
     private mutating func search(_ range: Range<Int>) throws(PostgreSQLError) {
         if range.isEmpty { return }
         do throws(PostgreSQLError) {

@@ -4,10 +4,10 @@ internal import TrackingRules
 /// Counts of hits by hour, delivery or in-app message, platform and kind, in the same transactions
 /// as the hits themselves. Reports read these: thousands of rows instead of millions.
 struct HitCounts {
-    /// `first_hits` counts hits that were the first of their kind for their notification (two
-    /// buttons of one are two clicks, D17). `notifications` counts those that were its first of any
-    /// kind; for in-app messages, the recipient's first of the message. `campaign` is the name that
-    /// its newest hit with one has of its campaign, and `newest` the id of the newest hit.
+    /// `first_hits` counts hits that were the first of their kind for their notification (its
+    /// buttons count separately, D17). `notifications` counts hits that were its first of any kind;
+    /// for in-app messages, the recipient's first of the message. `campaign` is the campaign name
+    /// in the newest hit that has one, and `newest` is the id of the newest hit.
     static let schema = """
         CREATE TABLE counts (
             hour INTEGER NOT NULL, tenant INTEGER NOT NULL, app INTEGER NOT NULL,
@@ -18,7 +18,7 @@ struct HitCounts {
             PRIMARY KEY (hour, tenant, app, delivery, product, platform, kind)) WITHOUT ROWID;
         """
 
-    /// What a row counts.
+    /// The columns by which hits are counted.
     struct Group: Hashable {
         /// Hours since 1970, by the time of receipt.
         let hour: Int64
@@ -92,7 +92,7 @@ struct HitCounts {
         if self.counts.count >= Self.maxGroups { try self.write() }
     }
 
-    /// Adds what was counted to the table.
+    /// Adds the counts in memory to the table.
     ///
     /// - Throws: SQLite's error.
     mutating func finish() throws {

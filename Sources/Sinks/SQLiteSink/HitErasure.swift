@@ -2,28 +2,28 @@ internal import Foundation
 internal import GRDB
 internal import SinkKit
 
-/// Erases a subject's rows from hits.db, in pieces between which batches are written.
+/// Erases a subject's rows from hits.db, in pieces; batches are written in between.
 ///
-/// First all are overwritten where they stand: nothing of the same size moves, so no page keeps a
-/// copy. Only then are they deleted, which moves others. After a crash in between, the overwritten
-/// ones are told by their hit id, and the next erasure deletes them.
+/// First all rows are overwritten in place: their size stays the same, so SQLite moves nothing and
+/// no page keeps a copy. Only then are they deleted, which moves other rows. After a crash in
+/// between, the overwritten rows are recognized by their hit id, and the next erasure deletes them.
 struct HitErasure {
     let subject: Subject
 
-    /// The rows that are looked at in one transaction: batches wait for some 20 ms.
+    /// The rows searched in one transaction: batches wait for some 20 ms.
     private static let pieceRowCount: Int64 = 50_000
-    /// The rows that are deleted in one transaction.
+    /// The maximum number of rows deleted in one transaction.
     static let deletedRowCount = 500
-    /// The hit id of a row that is overwritten.
+    /// The hit id of an overwritten row.
     static let overwrittenID = Data(repeating: 0, count: 16)
 
-    /// A table, and the rows in it that are overwritten.
+    /// A table, and its overwritten rows.
     struct Overwritten {
         let table: String
         var ids: [Int64] = []
     }
 
-    /// The tables of rows as they are now.
+    /// The names of the present tables of rows.
     ///
     /// - Throws: SQLite's error.
     static func tables(in database: Database) throws -> [String] {
@@ -33,8 +33,8 @@ struct HitErasure {
 
     /// Overwrites the rows of the next piece of a table.
     ///
-    /// - Returns: their ids, and the id after which the next piece begins; nil at the end, and for
-    ///   a table that was dropped meanwhile.
+    /// - Returns: their ids, and the id after which the next piece begins; nil at the end, or if
+    ///   the table was dropped meanwhile.
     /// - Throws: SQLite's error.
     func overwrite(
         _ table: String, after: Int64, in database: Database
@@ -47,7 +47,8 @@ struct HitErasure {
                         SELECT rowid FROM \(table) WHERE rowid > ? ORDER BY rowid LIMIT ?)
                     """, arguments: [after, Self.pieceRowCount])
         else { return ([], nil) }
-        // As blobs: GRDB binds a text up to its first zero byte, and the rows have whole ids.
+        // As blobs: GRDB binds a text only up to its first zero byte, and the rows have complete
+        // ids.
         let marks = self.subject.ids.map { _ in "CAST(? AS TEXT)" }.joined(separator: ", ")
         let ids = try Int64.fetchAll(
             database,
@@ -73,20 +74,21 @@ struct HitErasure {
         return (ids, last)
     }
 
-    /// As many zeros as a text has bytes, so that the row keeps its size.
+    /// As many zeros as the text has bytes, so that the row keeps its size.
     private static func zeros(_ column: String) -> String {
         let bytes = "length(CAST(\(column) AS BLOB))"
         return "substr(hex(zeroblob(\(bytes))), 1, \(bytes))"
     }
 
-    /// Deletes overwritten rows of a table, the newest first: a row that has the trace of others
-    /// then goes after those of them that go too, and has it to pass on to the rest alone.
+    /// Deletes overwritten rows of a table, the newest first. A row whose trace others share is
+    /// then deleted after those of them that are deleted too, and passes its trace only to the
+    /// remaining ones.
     ///
     /// - Throws: SQLite's error.
     static func delete(
         _ ids: ArraySlice<Int64>, from table: String, in database: Database
     ) throws {
-        // Dropped meanwhile, with all its rows.
+        // The table may have been dropped meanwhile, with all its rows.
         guard try database.tableExists(table) else { return }
         let deletion = try database.cachedStatement(sql: "DELETE FROM \(table) WHERE rowid = ?")
         for id in ids.reversed() {
@@ -95,7 +97,7 @@ struct HitErasure {
         }
     }
 
-    /// Gives the trace that a row holds for others of its request to the first of them.
+    /// Moves a trace that other rows of the request share from this row to the first of them.
     private static func passOnTrace(of id: Int64, _ table: String, _ database: Database) throws {
         // The rows of a request follow each other in a partition, and the first has the trace.
         let sharing = try Int64.fetchAll(
@@ -126,7 +128,7 @@ extension HitsFile {
     /// Erases a subject.
     ///
     /// - Returns: how many hits were erased.
-    /// - Throws: SQLite's error; what is done stays done.
+    /// - Throws: SQLite's error; pieces erased before it stay erased.
     func erase(_ subject: Subject) async throws -> Int {
         let erasure = HitErasure(subject: subject)
         var all: [HitErasure.Overwritten] = []

@@ -4,7 +4,7 @@ internal import WireFormat
 
 /// Inserts hits into a partition of hits.db.
 struct HitInsertStatement {
-    /// The numbers that stand for a hit's repeated texts.
+    /// The numbers of a hit's repeated texts in `names`.
     struct Names {
         let delivery: Int64
         /// Nil if the hit has no app.

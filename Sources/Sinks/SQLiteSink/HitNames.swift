@@ -5,7 +5,7 @@ internal import WireFormat
 /// The numbers of the texts that repeat in hits: tenants, apps, deliveries, sets of warnings. A row
 /// holds a number of 1 to 3 bytes instead of a text.
 struct HitNames {
-    /// The maximum number of texts in memory; more are looked up in the database.
+    /// The maximum number of texts in memory; others are looked up in the database.
     static let maxCached = 65_536
 
     static let schema = """
@@ -14,11 +14,12 @@ struct HitNames {
 
     private let selection: Statement
     private let insertion: Statement
-    /// By a hash that is seeded for each process. The text is compared too.
+    /// The key is a hash with a seed per process. The text is compared too.
     private var cache: [Int: (text: [UInt8], number: Int64)] = [:]
 
     init(in database: Database) throws {
-        // As blobs: GRDB binds a text up to its first zero byte, and two ids may differ behind it.
+        // As blobs: GRDB binds a text only up to its first zero byte, and two ids may differ behind
+        // it.
         self.selection = try database.makeStatement(
             sql: "SELECT id FROM names WHERE text = CAST(? AS TEXT)")
         self.insertion = try database.makeStatement(
@@ -49,12 +50,12 @@ struct HitNames {
     }
 }
 
-/// Remembers the number of the text before, as consecutive hits often share it.
+/// Caches the number of the previous text, since consecutive hits often share it.
 struct LastName {
     private var text = Bytes(start: nil, count: 0)
     private var number: Int64 = 0
 
-    /// The number of `text`, which stays valid until `forget`.
+    /// The number of `text`, whose bytes must stay valid until `forget`.
     mutating func number(of text: Bytes, in names: inout HitNames) throws -> Int64 {
         if self.number > 0, self.text.equals(text) { return self.number }
         self.number = try names.number(of: text)
@@ -62,6 +63,6 @@ struct LastName {
         return self.number
     }
 
-    /// Forgets the text, before its bytes go.
+    /// Drops the text. Call it before its bytes become invalid.
     mutating func forget() { self = LastName() }
 }

@@ -1,15 +1,15 @@
 internal import GRDB
 
-/// The tables that hits.db's rows are in: one for each day of receipt, or several for a busy day.
-/// Old hits are deleted by dropping such a table. Its pages are used again, so no VACUUM is needed.
-/// There are never too many tables for a view.
+/// The tables with hits.db's rows: one for each day of receipt, or several for a busy day. Old hits
+/// are deleted by dropping a table, whose pages SQLite reuses, so no VACUUM is needed. The number
+/// of tables is limited, because a view has to join them.
 struct HitPartitions {
     /// A table of rows, `hits_<id>`.
     struct Partition {
         let id: Int64
-        /// Days since 1970, in UTC; the newest if there are several.
+        /// Days since 1970, in UTC; the newest day if it has several.
         var day: Int64
-        /// The rows of the partition.
+        /// The number of rows.
         var hits: Int
     }
 
@@ -18,9 +18,10 @@ struct HitPartitions {
             id INTEGER PRIMARY KEY, day INTEGER NOT NULL, hits INTEGER NOT NULL);
         """
 
-    /// The columns of a partition. Repeated texts are numbers of `names`. `traceparent` has its 25
-    /// bytes without separators in the first row of a request; in others how many ids ago that was.
-    /// `event` has the event's bytes in the first of its rows, in others how many ids ago that was.
+    /// The columns of a partition. Repeated texts are numbers in `names`. The first row of a
+    /// request has its `traceparent`, in 25 bytes without separators; the other rows have the
+    /// distance in ids to that row. Likewise the first row of an event has the bytes of `event`,
+    /// and the others the distance.
     static let columns = """
         id INTEGER PRIMARY KEY, hit_id BLOB NOT NULL, kind INTEGER NOT NULL,
         product INTEGER NOT NULL, delivery INTEGER NOT NULL, broadlog_id TEXT NOT NULL,
@@ -29,20 +30,20 @@ struct HitPartitions {
         warnings INTEGER, event BLOB NOT NULL
         """
 
-    /// A partition with more rows is followed by another one for the same day: deliveries wait
+    /// The number of rows after which another partition is begun for the same day: deliveries wait
     /// while a partition is dropped, 0.1 s for this many.
     static let defaultMaxHits = 1_000_000
-    /// With this many partitions, the newest takes the rows of further days too, however many they
-    /// are. A view joins at most 500 tables (SQLITE_MAX_COMPOUND_SELECT).
+    /// The maximum number of partitions. Then the newest takes the rows of further days too,
+    /// without a limit. A view joins at most 500 tables (SQLITE_MAX_COMPOUND_SELECT).
     static let defaultMaxPartitions = 400
 
-    /// All partitions, in the order in which they began.
+    /// All partitions, oldest first.
     private(set) var all: [Partition] = []
-    /// The id of the next row: ids rise from partition to partition.
+    /// The id of the next row. Ids rise across partitions.
     private(set) var nextHit: Int64 = 1
     private let maxHits: Int
     private let maxPartitions: Int
-    /// The partition that took the last row, and its statement.
+    /// The partition of the last row, and its insert statement.
     private var current: (index: Int, insertion: HitInsertStatement)?
     /// Whether the current partition has rows that its row of `partitions` does not count yet.
     private var isUncounted = false
@@ -56,7 +57,7 @@ struct HitPartitions {
         let rows = try Row.fetchAll(
             database, sql: "SELECT id, day, hits FROM partitions ORDER BY id")
         self.all = rows.map { Partition(id: $0["id"], day: $0["day"], hits: $0["hits"]) }
-        // The newest rows may have been erased, and their ids are not used again.
+        // `counts` too: the newest rows may have been erased, and their ids are never reused.
         var newest = ["SELECT max(newest) FROM counts"]
         newest += self.all.map { "SELECT max(id) FROM hits_\($0.id)" }
         for selection in newest {
@@ -65,7 +66,7 @@ struct HitPartitions {
         }
     }
 
-    /// Reserves a row for a hit that was received on `day`. Begins a partition if none has room.
+    /// Reserves a row for a hit received on `day`. Begins a partition if no present one has room.
     ///
     /// - Throws: SQLite's error.
     mutating func newRow(on day: Int64, in database: Database) throws -> NewRow {
@@ -76,13 +77,13 @@ struct HitPartitions {
         return NewRow(partition: self.all[index].id, insertion: insertion, id: self.nextHit)
     }
 
-    /// A row that is to be inserted.
+    /// A row to insert.
     struct NewRow {
         let partition: Int64
         let insertion: HitInsertStatement
         let id: Int64
 
-        /// How many ids before `later` it is; nil in another partition.
+        /// The distance in ids to `later`; nil if it is in another partition.
         func distance(to later: NewRow) -> Int64? {
             later.partition == self.partition ? later.id - self.id : nil
         }
@@ -106,7 +107,7 @@ struct HitPartitions {
         return partition.day == day && partition.hits < self.maxHits
     }
 
-    /// Begins a partition, or a further day in the newest; returns its index.
+    /// Begins a partition, or adds a day to the newest one; returns its index.
     private mutating func begin(_ day: Int64, in database: Database) throws -> Int {
         if self.all.count >= self.maxPartitions {
             self.all[self.all.count - 1].day = day
@@ -123,7 +124,7 @@ struct HitPartitions {
         return self.all.count - 1
     }
 
-    /// Writes down how many rows the current partition has, and its day.
+    /// Stores the current partition's number of rows and its day.
     ///
     /// - Throws: SQLite's error.
     mutating func finish(in database: Database) throws {
@@ -134,7 +135,7 @@ struct HitPartitions {
         self.isUncounted = false
     }
 
-    /// Takes rows that were deleted from a partition's table out of its number.
+    /// Subtracts deleted rows from a partition's number of rows.
     ///
     /// - Throws: SQLite's error.
     mutating func uncount(_ rows: Int, of table: String, in database: Database) throws {
@@ -152,12 +153,12 @@ struct HitPartitions {
 
     /// Drops the oldest partition.
     ///
-    /// - Returns: the partition; nil if there is one only.
+    /// - Returns: the partition; nil if there is only one.
     /// - Throws: SQLite's error.
     mutating func dropOldest(in database: Database) throws -> Partition? {
         guard let oldest else { return nil }
         try self.finish(in: database)
-        // Indices move, and a statement must not be used after its table.
+        // Indices change, and a statement must not be used after its table is dropped.
         self.current = nil
         self.all.removeAll { $0.id == oldest.id }
         try HitViews.refresh(in: database, partitions: self.all)

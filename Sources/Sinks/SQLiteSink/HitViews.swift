@@ -1,10 +1,10 @@
 internal import GRDB
 internal import TrackingRules
 
-/// The views of hits.db: `stored_hits` has the rows of all partitions, and `hits` has them with
-/// their texts.
+/// The views of hits.db: `stored_hits` joins the rows of all partitions, and `hits` replaces their
+/// numbers by texts.
 enum HitViews {
-    /// Makes the views say what is there now; does nothing if they do.
+    /// Updates the views to the present partitions; does nothing if they are up to date.
     ///
     /// - Throws: SQLite's error.
     static func refresh(in database: Database, partitions: [HitPartitions.Partition]) throws {
@@ -28,7 +28,7 @@ enum HitViews {
                 FROM \(table) AS hit
                 """
         }
-        // Without partitions there is a row of nothing that is left out: a view needs columns.
+        // A view needs columns, so without partitions it selects an empty row and leaves it out.
         let none = """
             SELECT NULL AS id, NULL AS hit_id, NULL AS kind, NULL AS product, NULL AS delivery,
                 NULL AS broadlog_id, NULL AS app, NULL AS platform, NULL AS subject_id,
@@ -39,8 +39,8 @@ enum HitViews {
             + (arms.isEmpty ? none : arms.joined(separator: " UNION ALL "))
     }
 
-    /// A column that rows may share. In those that refer to a row before, `reference` is an
-    /// integer: how many ids ago that was.
+    /// A column whose value rows may share. A row that shares an earlier row's value has the
+    /// integer `reference`: the distance in ids to that row.
     private static func shared(_ column: String, by reference: String, in table: String) -> String {
         """
         CASE typeof(\(reference)) WHEN 'integer' THEN
@@ -60,7 +60,7 @@ enum HitViews {
         "WHEN \($0.rawValue) THEN '\($0.name)'"
     }.joined(separator: " ")
 
-    /// The products' own numbers, by product and kind.
+    /// The products' own numbers of actions, by product and kind.
     private static let actions = [Product.standard, .classic].flatMap { product in
         HitKind.allCases.map { (product, $0, $0.campaignAction(of: product)) }
     }.filter { $0.2 > 0 }.map { product, kind, action in

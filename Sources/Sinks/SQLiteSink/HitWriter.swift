@@ -4,12 +4,9 @@ internal import SinkKit
 internal import TrackingRules
 internal import WireFormat
 
-/// Writes batches into hits.db: rows, counts, and the facts that were counted, all within the
-/// caller's transaction. It holds numbers and filters of the database in memory, so after a failed
-/// transaction another one has to be made.
-///
-/// No method calls another with a property of its own that is being changed, so that Swift need not
-/// check each access: that takes a twentieth of what a hit costs.
+/// Writes batches into hits.db: rows, counts and the index of counted keys, all within the caller's
+/// transaction. It caches numbers and filters of the database in memory. After a failed transaction
+/// they may be wrong, so a new writer has to be created.
 final class HitWriter {
     private let index: HitIndex
     @exclusivity(unchecked) private var partitions: HitPartitions
@@ -18,19 +15,20 @@ final class HitWriter {
     @exclusivity(unchecked) private var lastTenant = LastName()
     @exclusivity(unchecked) private var lastApp = LastName()
     @exclusivity(unchecked) private var lastDelivery = LastName()
-    /// The request before, and its first row.
+    /// The previous request, and its first row.
     @exclusivity(unchecked)
     private var lastRequest: (trace: Bytes, first: HitPartitions.NewRow)?
     @exclusivity(unchecked) private var pending: [PendingEvent] = []
     @exclusivity(unchecked) private var keys: [IndexKey] = []
-    /// Days since 1970, by the clock and not by what hits say of their receipt: a dead letter may
-    /// be replayed after months.
+    /// Days since 1970, by the server's clock. The hits' time of receipt is not used: a dead letter
+    /// may be replayed after months.
     private var today = 0
-    /// The day that old rows are dropped by: an earlier one while the clock is in doubt. The index
-    /// goes by the clock itself, since it expires entries by the days on which they were added.
+    /// The day by which old rows are dropped: an earlier one while the clock is in doubt. The index
+    /// uses the clock itself, since it expires entries by the days on which they were added.
     private var retentionDay: Int64 = 0
 
-    /// The events that are looked up together: the processor waits for their memory at once.
+    /// The number of events looked up together, so that the processor loads their memory in
+    /// parallel.
     private static let chunkEvents = 1024
 
     /// - Throws: SQLite's error.
@@ -42,14 +40,15 @@ final class HitWriter {
         try HitViews.refresh(in: database, partitions: self.partitions.all)
     }
 
-    /// Sets the day of what follows.
+    /// Sets the day for the following calls.
     func setToday(_ day: Int, by retention: inout RetentionClock) {
         let stored = RetentionClock.lastDay(of: self.partitions.all.lazy.map(\.day))
         self.today = day
         self.retentionDay = retention.time(Int64(day), stored: stored)
     }
 
-    /// Writes the hits of a batch, except those that were counted before.
+    /// Writes the hits of a batch, except those whose keys are in the index: they were counted
+    /// before.
     ///
     /// - Throws: `DamagedPayload`, or SQLite's error.
     func write(_ hits: HitBatch, in database: Database) throws {
@@ -63,14 +62,14 @@ final class HitWriter {
         try self.finish(in: database)
     }
 
-    /// Takes rows that were deleted from a table out of what its partition has.
+    /// Subtracts rows that were deleted from a table from its partition's number of rows.
     ///
     /// - Throws: SQLite's error.
     func uncount(_ rows: Int, of table: String, in database: Database) throws {
         try self.partitions.uncount(rows, of: table, in: database)
     }
 
-    /// The oldest partition if it is to be dropped: it is too old, or the file is too large.
+    /// The oldest partition if it has to be dropped: it is too old, or the file is too large.
     ///
     /// - Throws: SQLite's error.
     func duePartition(
@@ -85,7 +84,7 @@ final class HitWriter {
         return try HitsSize.bytes(of: database) > configuration.maxBytes ? oldest : nil
     }
 
-    /// Drops the oldest partition if that is due.
+    /// Drops the oldest partition if it has to be dropped.
     ///
     /// - Returns: the partition, if it was dropped.
     /// - Throws: SQLite's error.
@@ -110,7 +109,7 @@ final class HitWriter {
         self.pending.append(pending)
     }
 
-    /// The number of a key among those that are looked up next.
+    /// The index of a key among those of the next lookup.
     private func add(key: HitKey) -> Int {
         self.keys.append(self.index.key(key))
         return self.keys.count - 1
@@ -162,7 +161,8 @@ final class HitWriter {
         }
     }
 
-    /// The kinds of hits that the event's notification had before, with any of its buttons.
+    /// The kinds of hits that the event's notification had before, with any of its buttons or
+    /// without.
     private func earlierKinds(
         _ pending: PendingEvent, _ known: HitMarks, _ new: HitKinds
     ) -> HitKinds {
@@ -171,7 +171,7 @@ final class HitWriter {
         return HitMarks(rawValue: self.index.add(marks.rawValue, at: notification)).kinds
     }
 
-    /// Whether an in-app message's recipient has had no hit before; nil for other events.
+    /// Whether an in-app message's recipient had no hit before; nil for other events.
     private func isNewRecipient(_ pending: PendingEvent) -> Bool? {
         guard pending.event.product == .firebase else { return nil }
         guard let recipient = pending.recipient else { return false }
@@ -192,14 +192,14 @@ final class HitWriter {
                 })
     }
 
-    /// The number of the name that an in-app message has of its campaign; nil if it has none.
+    /// The number of an in-app message's campaign name; nil if it has none.
     private func campaign(of pending: PendingEvent) throws -> Int64? {
         let name = pending.event.campaignName
         return name.isEmpty ? nil : try self.names.number(of: name)
     }
 
-    /// What a row says of its request's trace: all if it is the request's first row in its
-    /// partition.
+    /// The trace columns of a row: the trace itself if it is the request's first row in its
+    /// partition, otherwise the distance to that row.
     private func trace(
         of origin: Hit.Origin, in row: HitPartitions.NewRow
     ) -> SharedColumn<PackedTrace> {
@@ -221,7 +221,7 @@ final class HitWriter {
 }
 
 extension HitWriter {
-    /// Forgets what lies in the memory of a batch that goes.
+    /// Drops cached texts that point into the memory of a finished batch.
     private func forgetTexts() {
         self.lastTenant.forget()
         self.lastApp.forget()

@@ -8,7 +8,7 @@ internal import Synchronization
 internal import TrackingRules
 internal import WireFormat
 
-/// hits.db as the sink changes it: each call is one transaction.
+/// hits.db for the sink: each call that changes it is one transaction.
 final class HitsFile: Sendable {
     private let file: DataFile
     private let configuration: SQLiteConfiguration
@@ -16,10 +16,10 @@ final class HitsFile: Sendable {
     private let today: @Sendable () -> Int
     private let state: State
 
-    /// What is held in memory of the file. `@unchecked Sendable`: used on the file's queue only.
+    /// The state in memory. `@unchecked Sendable`: used only on the file's queue.
     private final class State: @unchecked Sendable {
-        /// Nil while a transaction is open, and after one that failed: what it holds in memory may
-        /// not be what the database says then.
+        /// Nil while a transaction is open, and after one that failed: its caches may then differ
+        /// from the database.
         private var writer: HitWriter?
         private var borrowed: HitWriter?
         var readAhead = PartitionReadAhead()
@@ -42,7 +42,7 @@ final class HitsFile: Sendable {
 
     /// - Parameters:
     ///   - today: the day, since 1970.
-    ///   - retention: says whether hits may be deleted by that day.
+    ///   - retention: decides up to which day hits may be deleted.
     /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable.
     init(
         path: String, _ configuration: SQLiteConfiguration, busyTimeout: Duration,
@@ -76,15 +76,16 @@ final class HitsFile: Sendable {
         try await self.file.read(body)
     }
 
-    /// Cuts the write-ahead log off.
+    /// Truncates the write-ahead log.
     func emptyLog() async throws { try await self.file.emptyLog() }
 
     // MARK: Batches
 
-    /// Inserts a batch. What comes again has no second row, as its facts are counted already; the
-    /// cursor does not tell, as a journal that has lost its newest record uses its sequence again.
+    /// Inserts a batch. A hit that is delivered again gets no second row, because its key is in the
+    /// index. The cursor cannot decide that: a journal that has lost its newest record uses its
+    /// sequence again.
     ///
-    /// - Returns: the partition that is to be dropped, if there is one.
+    /// - Returns: the partition that has to be dropped, if any.
     /// - Throws: `DamagedPayload`, or SQLite's error.
     func write(_ hits: HitBatch) async throws -> HitPartitions.Partition? {
         let configuration = self.configuration
@@ -102,8 +103,8 @@ final class HitsFile: Sendable {
 
     // MARK: Retention
 
-    /// Reads some of a partition that is to be dropped, and drops it once all is read. A failure is
-    /// logged, and the next batch tries again.
+    /// Reads some of a partition that has to be dropped, and drops it once all is read. A failure
+    /// is logged, and the next batch tries again.
     func drop(_ partition: HitPartitions.Partition) async {
         let (state, configuration) = (self.state, self.configuration)
         do {
@@ -130,7 +131,7 @@ final class HitsFile: Sendable {
 }
 
 extension HitPartitions.Partition {
-    /// The day, as in 2026-11-23.
+    /// The day, such as 2026-11-23.
     fileprivate var dayText: String {
         Date(timeIntervalSince1970: Double(self.day) * 86_400)
             .formatted(.iso8601.year().month().day())

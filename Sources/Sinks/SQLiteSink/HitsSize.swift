@@ -2,7 +2,8 @@ internal import GRDB
 
 /// The size of hits.db.
 enum HitsSize {
-    /// The bytes of its pages that hold something; those of dropped hits are used again.
+    /// The bytes of the pages in use. The pages of dropped hits are not in use until SQLite reuses
+    /// them.
     ///
     /// - Throws: SQLite's error.
     static func bytes(of database: Database) throws -> Int {

@@ -3,7 +3,7 @@ internal import WireFormat
 
 /// A traceparent of version 00 in 25 bytes instead of 55: trace id, span id, flags.
 struct PackedTrace {
-    /// What SQLite makes of a packed traceparent: its text. One that was not packed is left as it
+    /// The SQL that turns a packed traceparent into its text; one that was not packed stays as it
     /// is.
     static let unpacking = """
         CASE typeof(traceparent) WHEN 'blob' THEN '00-' || lower(hex(substr(traceparent, 1, 16)))
@@ -11,7 +11,7 @@ struct PackedTrace {
             || '-' || lower(hex(substr(traceparent, 25))) ELSE traceparent END
         """
 
-    /// Nil if the text is not what unpacking would give.
+    /// Nil if unpacking would not give the same text.
     private let context: TraceContext?
 
     /// Packs the text of a traceparent.

@@ -1,14 +1,14 @@
 package import ConfigurationKeys
 
-/// What the sqlite sink keeps, and for how long.
+/// The settings `sqlite.*`: how long hits are kept, and the limits of file and memory.
 package struct SQLiteConfiguration: KeyedConfiguration {
-    /// The days within which a fact that comes again counts once.
+    /// The days within which a repeated hit counts once.
     package var uniqueDays = 30
     /// The days after which hits are deleted; 0 keeps them for ever.
     package var retainDays = 90
-    /// The size of hits.db from which on the oldest hits are deleted; 0 for no limit.
+    /// The size of hits.db above which the oldest hits are deleted; 0 for no limit.
     package var maxBytes = 64 << 30
-    /// The maximum memory for the filters of facts that were counted.
+    /// The maximum memory for the index's Bloom filters.
     package var filterBytes = 256 << 20
 
     /// Creates the default settings.

@@ -6,8 +6,8 @@ extension SQLiteSink {
     package static let formatVersion = 1
 
     /// Rows are only appended, so the log may be long: a page is then written once for many rows.
-    /// Debian's SQLite would overwrite each page that becomes free with zeros, and so write a
-    /// partition once more as it is dropped.
+    /// `FAST`, because Debian's SQLite by default overwrites each freed page with zeros, and so
+    /// would write a whole partition again when it is dropped.
     static let format = DataFile.Format(
         version: formatVersion,
         settings: """
@@ -28,9 +28,8 @@ extension SQLiteSink {
         try HitViews.refresh(in: database, partitions: [])
     }
 
-    /// From the counts. The ratios are those of `sightline report`: of notifications, per
-    /// notification with an impression, and without iOS, which does not report every impression
-    /// (D20).
+    /// Computed from the counts. The ratios are those of `sightline report`: of notifications, per
+    /// notification with an impression, without iOS, which does not report every impression (D20).
     private static let funnel = """
         CREATE VIEW funnel AS
             WITH steps AS (

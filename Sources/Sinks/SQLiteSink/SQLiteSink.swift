@@ -6,12 +6,15 @@ internal import Storage
 package import TrackingRules
 
 /// The default sink: one row per hit in `hits.db`, which can be queried while the server runs. The
-/// last group's sequence is stored in the same transaction as its rows, so the effect of a repeated
-/// delivery is exactly once.
+/// forwarder calls `deliver` with batches in the journal's order; `erase` deletes a subject's rows.
+///
+/// A batch's rows, its counts and the index of its keys are written in one transaction. The index
+/// recognizes a hit that is delivered again, so a repeated delivery adds no row within
+/// `sqlite.unique_days`. The sink never reads a hit back to decide that, and never blocks readers.
 package final class SQLiteSink: Sink {
     /// The sink's name, "sqlite".
     package let name = "sqlite"
-    /// As OpenTelemetry names it.
+    /// The database's name in OpenTelemetry's conventions.
     package var database: String? { "sqlite" }
     /// A transaction costs the same for one row as for many.
     package let maxBatch = BatchLimit.standard
@@ -22,9 +25,9 @@ package final class SQLiteSink: Sink {
     ///
     /// - Parameters:
     ///   - busyTimeout: how long each call waits for another program's lock.
-    ///   - logger: warns if the file cannot be opened yet, and tells of hits that are deleted.
+    ///   - logger: warns if the file cannot be opened yet, and reports deleted hits.
     ///   - today: the day, since 1970 in UTC; tests substitute it.
-    ///   - retention: says whether hits may be deleted by that day.
+    ///   - retention: decides up to which day hits may be deleted.
     /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable.
     package init(
         path: String, _ configuration: SQLiteConfiguration = SQLiteConfiguration(),
@@ -37,8 +40,8 @@ package final class SQLiteSink: Sink {
             retention: retention)
     }
 
-    /// Inserts the batch in one transaction, except for groups that were inserted before. Then
-    /// deletes hits that are too old or too many.
+    /// Inserts the batch in one transaction, except for hits that were counted before. Then deletes
+    /// hits that are too old or too many.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
         do {
             if let partition = try await self.hits.write(hits) { await self.hits.drop(partition) }
@@ -48,7 +51,7 @@ package final class SQLiteSink: Sink {
         }
     }
 
-    /// Deletes the subject's rows; the counts stay.
+    /// Deletes the subject's rows. Their counts stay: they name no subject.
     package func erase(_ subject: Subject) async -> Erasure {
         do {
             return .erased(try await self.hits.erase(subject))

@@ -2,8 +2,8 @@ internal import GRDB
 internal import GRDBSQLite
 internal import WireFormat
 
-/// A statement of a connection's cache, through SQLite's own interface: nothing is allocated for a
-/// row, and texts and blobs are not copied.
+/// A cached statement, used through SQLite's own interface: it allocates nothing per row and copies
+/// no text or blob.
 struct SQLiteStatement {
     private let database: Database
     /// Keeps `pointer` valid.
@@ -27,7 +27,7 @@ struct SQLiteStatement {
         try self.run()
     }
 
-    /// Executes the statement with the values that are bound.
+    /// Executes the statement with the bound values.
     ///
     /// - Throws: SQLite's error.
     func run() throws {
@@ -35,7 +35,7 @@ struct SQLiteStatement {
         while try self.step() {}
     }
 
-    /// Goes to the next row; false at the end.
+    /// Advances to the next row; false at the end.
     ///
     /// - Throws: SQLite's error.
     func step() throws -> Bool {
@@ -62,7 +62,7 @@ struct SQLiteStatement {
 
     func bindNull(at index: CInt) { sqlite3_bind_null(self.pointer, index) }
 
-    /// Binds bytes in place: they have to stay until the statement is reset.
+    /// Binds bytes without copying: they must stay valid until the statement is reset.
     func bind(blob: Bytes, at index: CInt) {
         guard let base = blob.baseAddress, !blob.isEmpty else {
             sqlite3_bind_zeroblob(self.pointer, index, 0)
@@ -71,7 +71,7 @@ struct SQLiteStatement {
         sqlite3_bind_blob64(self.pointer, index, base, UInt64(blob.count), nil)
     }
 
-    /// Binds a text in place: it has to stay until the statement is reset.
+    /// Binds a text without copying: it must stay valid until the statement is reset.
     func bind(text: Bytes, at index: CInt) {
         // SQLite treats a null pointer as NULL, so an empty text needs an address.
         guard let base = text.baseAddress, !text.isEmpty else {
@@ -98,7 +98,7 @@ struct SQLiteStatement {
         sqlite3_column_type(self.pointer, column) == SQLITE_NULL
     }
 
-    /// A column's bytes in place, until the next step or reset.
+    /// A column's bytes without copying, valid until the next step or reset.
     func bytes(_ column: CInt) -> Bytes {
         let base = sqlite3_column_blob(self.pointer, column)
         return Bytes(start: base, count: Int(sqlite3_column_bytes(self.pointer, column)))

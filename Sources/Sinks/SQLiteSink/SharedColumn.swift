@@ -1,8 +1,8 @@
-/// A value that consecutive rows of a partition have in common: the first row has it, and the
-/// others refer to that one.
+/// A value that consecutive rows of a partition share: the first row stores it, and the others
+/// refer to that row.
 enum SharedColumn<Value> {
     /// The value itself.
     case own(Value)
-    /// That of a row before in the same partition, so many ids ago.
+    /// A reference to an earlier row of the same partition: the distance in ids.
     case before(Int64)
 }

@@ -5,16 +5,17 @@ internal import WireFormat
 
 /// A row of hits.db with the columns of the view `hits`.
 enum StoredHit {
-    /// Calls `body` with a row's id, and its hit as the journal had it; not with one that an
+    /// Calls `body` with a row's id and with its hit in the journal's encoding. Skips a row that an
     /// erasure has overwritten and is about to delete.
     ///
-    /// - Throws: GRDB's error if no build has written the row, `WireError` if its event is none, and
-    ///   errors of `body`.
+    /// - Throws: GRDB's error if the row is malformed, `WireError` if its event is, and errors of
+    ///   `body`.
     static func read(
         _ row: Row, _ body: (Int64, JournalEvent, Hit.Origin) throws -> Void
     ) throws {
         let hitID = try row.decode(Data.self, forColumn: "hit_id")
-        // Before its event is looked at, which the row of another hit may have had.
+        // Checked before the event is read, since the row that has the event's bytes may be
+        // overwritten too.
         if hitID == HitErasure.overwrittenID { return }
         let rowID = try row.decode(Int64.self, forColumn: "rowid")
         let event = try row.decode(Data.self, forColumn: "event")
@@ -35,7 +36,7 @@ enum StoredHit {
             try row.decode(String?.self, forColumn: $0) ?? ""
         }
         try event.withUnsafeBytes { event in
-            // A row has no index of its event: it is parsed for one here, and not again.
+            // A row has no index of its event, so the event is parsed here, once.
             let entry = try JournalEvent(
                 parsing: event, key: key, kinds: HitKinds(kind), warnings: Warnings(names: warnings)
             )

@@ -5,19 +5,19 @@ internal import TrackingRules
 internal import W3CTrace
 internal import WireFormat
 
-/// The hits of a hits.db that a server has open, for a replay to another sink.
+/// Reads the hits of a hits.db that a server has open, to replay them to another sink.
 package struct StoredHits: Sendable {
     private let database: DatabaseQueue
-    /// The newest row when it was opened.
+    /// The newest row when the file was opened.
     private let end: Int64
-    /// The journal's newest group then: the hits of later ones are in the journal.
+    /// The journal's newest group at that time: hits of later groups are in the journal.
     package let newestGroup: Int64
 
-    /// A page: some milliseconds of reading, beside which batches come in, and at most its bytes
-    /// and one event more in memory.
+    /// The size of a page: some milliseconds of reading, so that batches are hardly delayed, and in
+    /// memory at most these bytes and one event.
     private static let (pageRows, pageBytes) = (1000, 4 << 20)
 
-    /// Opens the file beside its sink, to read only.
+    /// Opens the file read-only, while its sink has it open.
     ///
     /// - Parameter journal: the journal's name.
     /// - Throws: SQLite's error.
@@ -36,17 +36,17 @@ package struct StoredHits: Sendable {
         self.database = database
     }
 
-    /// The next hits that were received since a time, in the order of their rows.
+    /// The next hits received since a time, in the order of their rows.
     ///
     /// - Parameters:
     ///   - since: microseconds since 1970.
-    ///   - last: where the page before ended; 0 for the first.
+    ///   - last: the last id of the previous page; 0 for the first.
     /// - Returns: nil if there are no more.
-    /// - Throws: GRDB's error, also for a row that no build has written.
+    /// - Throws: GRDB's error, also for a malformed row.
     package func page(since: Int64, after last: Int64) async throws -> HitPage? {
         try await self.database.read { database in
             var (last, payload, unreadable) = (last, [UInt8](), 0)
-            // Rows that an erasure has overwritten may be as many as a page has, or more.
+            // An erasure may have overwritten all rows of a page, so it reads on.
             while payload.isEmpty, unreadable == 0 {
                 let start = last
                 let rows = try Row.fetchCursor(
@@ -70,7 +70,7 @@ package struct StoredHits: Sendable {
     }
 
     private static func payload(_ event: JournalEvent, _ origin: Hit.Origin) -> [UInt8] {
-        // Where its trace was changed by hand, it has none.
+        // A trace that was changed by hand is left out.
         HitBlock.payload(
             of: event, receiveTime: origin.receiveTime, tenant: origin.tenant.text,
             trace: TraceContext(

@@ -97,7 +97,7 @@ struct JSONLine {
         return self.bytes.count <= self.maxBytes
     }
 
-    /// What JSON writes without quotes: numbers, true and false.
+    /// The JSON literal of a number, true or false; nil for values that need quotes.
     private static func literal(of value: any CustomStringConvertible) -> String? {
         switch value {
         case let flag as Bool: flag.description

@@ -23,7 +23,7 @@ package struct LineLogHandler: LogHandler {
     private let now: @Sendable () -> Int64
     private let output: @Sendable ([UInt8]) -> Void
 
-    /// Creates a handler for the logger `label` of a service, whose name JSON records have.
+    /// Creates a handler for the logger `label` of a service, whose name is in JSON records.
     package init(
         label: String, service: String = "", form: Form, output: LogOutput = .standardError
     ) {

@@ -10,7 +10,7 @@ struct LogRecord: Sendable {
     var time: Int64
     var level: Logger.Level
     var logger: String
-    /// The service's name in OpenTelemetry's words; empty for none.
+    /// The service's name (`service.name` in OpenTelemetry); empty for none.
     var service: String
     var message: String
     /// The active trace's id in hexadecimal; nil if there is none.

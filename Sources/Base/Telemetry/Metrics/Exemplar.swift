@@ -1,6 +1,6 @@
 package import W3CTrace
 
-/// A measured value with the span that it was measured in.
+/// A measured value with the span in which it was measured.
 package struct Exemplar: Sendable, Equatable {
     /// The value, in the histogram's unit.
     package let value: Double
@@ -11,7 +11,7 @@ package struct Exemplar: Sendable, Equatable {
     /// When it was measured, in microseconds since 1970.
     package let time: Int64
 
-    /// A value of a span.
+    /// Creates an exemplar for a value measured in a span.
     package init(value: Double, of span: TraceContext, time: Int64) {
         let fields = span.traceparent.split(separator: "-")
         self.value = value
@@ -21,7 +21,7 @@ package struct Exemplar: Sendable, Equatable {
     }
 }
 
-/// Takes exemplars of a histogram, whose values are recorded elsewhere.
+/// Adds exemplars to a histogram whose values are recorded elsewhere.
 package struct ExemplarRecorder: Sendable {
     private let series: HistogramSeries
 

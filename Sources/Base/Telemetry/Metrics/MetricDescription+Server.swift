@@ -18,7 +18,7 @@ extension MetricDescription {
         "sightline_reload_timestamp_seconds",
         "When a configuration was last put in force, since 1970")
 
-    // MARK: What comes in
+    // MARK: Input
 
     /// `sightline_requests_total`.
     package static let requests = MetricDescription.counter(
@@ -61,7 +61,7 @@ extension MetricDescription {
     package static let memoryInFlightLimit = MetricDescription.gauge(
         "sightline_memory_in_flight_limit_bytes", "Bytes in flight at which reading stops")
 
-    // MARK: How long it takes
+    // MARK: Durations
 
     /// `sightline_admission_duration_seconds`.
     package static let admissionDuration = MetricDescription.histogram(

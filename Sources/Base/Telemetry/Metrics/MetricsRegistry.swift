@@ -139,7 +139,7 @@ package final class MetricsRegistry: MetricsFactory {
         }
     }
 
-    /// Takes exemplars of a histogram's series; `values` are those of its labels, in order.
+    /// Adds exemplars to a histogram's series; `values` are those of its labels, in order.
     package func exemplars(
         _ description: MetricDescription, _ values: String...
     ) -> ExemplarRecorder {
@@ -147,7 +147,7 @@ package final class MetricsRegistry: MetricsFactory {
         return ExemplarRecorder(self.series(description.name, dimensions, of: .histogram))
     }
 
-    /// Removes every series from scrapes whose label has another value than these.
+    /// Removes every series from scrapes whose value of a label is not in `values`.
     package func retain(_ label: String, _ values: Set<String>) {
         self.state.withLock { state in
             for name in self.names {

@@ -5,7 +5,7 @@ package enum OpenMetricsText {
     /// The format's media type, for the Content-Type header.
     package static let contentType = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
-    /// Whether a client takes this format, by the Accept header of its request.
+    /// Whether a client accepts this format, by the Accept header of its request.
     package static func isAccepted(by accept: String) -> Bool {
         accept.split(separator: ",").contains { range in
             let parts = range.split(separator: ";").map { $0.filter { $0 != " " }.lowercased() }
@@ -14,11 +14,11 @@ package enum OpenMetricsText {
         }
     }
 
-    /// Encodes the families, each with HELP and TYPE, and the end.
+    /// Encodes the families, each with HELP and TYPE, and the end marker.
     package static func text(_ families: [MetricFamily]) -> String {
         var text = ""
         for family in families {
-            // The family of a counter is named without the suffix of its samples.
+            // A counter's family is named without the suffix of its samples.
             let isCounter = family.kind == .counter && family.name.hasSuffix("_total")
             let name = isCounter ? String(family.name.dropLast("_total".count)) : family.name
             text += "# HELP \(name) \(PrometheusText.escaped(family.help, quotes: true))\n"

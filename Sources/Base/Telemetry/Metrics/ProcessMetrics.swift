@@ -18,7 +18,7 @@ package struct ProcessMetrics: Sendable {
     private static let startTime = MetricDescription.gauge(
         "process_start_time_seconds", "When the process started, since 1970")
 
-    /// The descriptions, to be declared to the registry that `install` gets.
+    /// The descriptions. Declare them in the registry that is passed to `install`.
     package static let descriptions = [
         Self.cpu, Self.residentMemory, Self.virtualMemory, Self.openFiles, Self.maxFiles,
         Self.startTime,
@@ -59,7 +59,7 @@ package struct ProcessMetrics: Sendable {
     private static func openFileCount() -> Int {
         // Without /proc, the metric is 0.
         let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
-        // One descriptor is that of this listing.
+        // One descriptor belongs to this listing.
         return max(0, (names?.count ?? 1) - 1)
     }
 

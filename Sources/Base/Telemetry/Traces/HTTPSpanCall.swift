@@ -43,7 +43,7 @@ struct HTTPSpanCall: SpanCall {
         } catch let error as SpanCallError {
             throw error
         } catch is BinaryDecodingError {
-            // It has taken them, and only says it in another language.
+            // The receiver has accepted the spans; only its answer is in another encoding.
             return Response()
         } catch let error as HTTPClientError {
             throw SpanCallError(
@@ -85,7 +85,8 @@ extension TracesConfiguration {
                 .map { .certificate($0) }
             tls.privateKey = .privateKey(try NIOSSLPrivateKey(file: self.keyPath, format: .pem))
         }
-        // The client reads the files when it first connects; what is wrong stops the start.
+        // The client would read the files only when it first connects; unusable ones must prevent
+        // the start.
         _ = try NIOSSLContext(configuration: tls)
         var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
         configuration.redirectConfiguration = .disallow

@@ -9,7 +9,7 @@ package struct OTLPEndpoint: Sendable, Equatable {
     package let port: Int?
     /// Whether to use TLS.
     package let isEncrypted: Bool
-    /// What follows the address, with its slash; empty if nothing does.
+    /// The part after the address, with its slash; empty if there is none.
     package let path: String
 
     /// The port of OTLP over gRPC.
@@ -62,10 +62,10 @@ package struct OTLPEndpoint: Sendable, Equatable {
                 || "/-._~%!$&'()*+,;=:@".contains(character))
     }
 
-    /// Whether it is one that OTLP over HTTP alone has: by its port or its path.
+    /// Whether its port or its path shows that it speaks OTLP over HTTP.
     package var isHTTP: Bool { self.port == Self.httpPort || !["", "/"].contains(self.path) }
 
-    /// The URL of calls over HTTP; without a path it is that of spans.
+    /// The URL of calls over HTTP; without a path it gets the one for spans.
     var url: String {
         let host = self.host.contains(":") ? "[\(self.host)]" : self.host
         let port = self.port.map { ":\($0)" } ?? ""
@@ -73,7 +73,7 @@ package struct OTLPEndpoint: Sendable, Equatable {
         return "\(self.isEncrypted ? "https" : "http")://\(host)\(port)\(path)"
     }
 
-    /// What calls over gRPC connect to.
+    /// The target of calls over gRPC.
     var target: any ResolvableTarget {
         let port = self.port ?? Self.grpcPort
         if self.host.contains(":") { return .ipv6(address: self.host, port: port) }

@@ -1,4 +1,4 @@
-/// How spans are sent.
+/// The protocol that sends spans.
 package enum OTLPProtocol: String, Sendable, CaseIterable {
     /// HTTP if the endpoint has a path or the port 4318, else gRPC.
     case auto
@@ -7,7 +7,8 @@ package enum OTLPProtocol: String, Sendable, CaseIterable {
     /// OTLP over HTTP/1.1, in binary protobuf.
     case http = "http/protobuf"
 
-    /// Whether spans can be sent to an endpoint so: calls over gRPC have a path of their own.
+    /// Whether an endpoint can be used with this protocol: one with a path cannot be used over
+    /// gRPC.
     package func takes(_ endpoint: OTLPEndpoint) -> Bool {
         self.resolved(for: endpoint) == .http || ["", "/"].contains(endpoint.path)
     }

@@ -39,7 +39,7 @@ package struct SpanExporter: Service {
         self.log = ExportLog(logger: logger)
     }
 
-    /// How spans go to the receiver.
+    /// The protocol and its client.
     private enum Way {
         case grpc(GRPCSpanCall.Transport)
         case http(OTLPEndpoint, HTTPClient.Configuration)
@@ -55,7 +55,7 @@ package struct SpanExporter: Service {
                 let client = HTTPClient(configuration: configuration)
                 await self.exportUntilStopped(
                     by: HTTPSpanCall(client, to: endpoint, self.configuration))
-                // It fails only if it was shut down before.
+                // It fails only if it was already shut down.
                 try? await client.shutdown()
             }
         } onCancelOrGracefulShutdown: {

@@ -1,6 +1,6 @@
 package import ConfigurationKeys
 
-/// The limits of a span; what exceeds them is omitted, and counted in the span.
+/// The limits of a span. Anything beyond them is omitted, and counted in the span.
 package struct SpanLimits: KeyedConfiguration, Equatable {
     /// The maximum attributes of a span, event or link.
     package var attributes = 128

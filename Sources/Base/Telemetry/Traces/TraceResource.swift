@@ -26,8 +26,8 @@ package struct TraceResource: KeyedConfiguration {
     /// Identifies this run of the process.
     private static let instanceID = UUID().uuidString.lowercased()
 
-    /// All attributes by name. `service.name` is the configured one, whatever the operator's
-    /// attributes say (OpenTelemetry's SDK environment variables).
+    /// All attributes by name. `service.name` is always the configured one, even if the operator's
+    /// attributes contain it (OpenTelemetry's SDK environment variables).
     var attributes: [String: String] {
         var attributes = [
             "service.instance.id": Self.instanceID,

@@ -6,7 +6,7 @@ package struct TracesConfiguration: KeyedConfiguration {
     package var isEnabled = true
     /// The receiver of spans; nil records none.
     package var endpoint: OTLPEndpoint?
-    /// How spans are sent.
+    /// The protocol that sends spans.
     package var protocolName = OTLPProtocol.auto
     /// Metadata of each export call, such as credentials.
     package var headers: [(name: String, value: String)] = []

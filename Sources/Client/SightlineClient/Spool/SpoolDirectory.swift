@@ -7,7 +7,7 @@ package final class SpoolDirectory: SpoolDisk {
     private let path: String
     private let lock: Descriptor
 
-    /// Makes or opens a directory, and locks it until the last reference goes.
+    /// Creates or opens a directory, and locks it until the last reference is released.
     package init(_ path: String) throws(SpoolError) {
         do {
             try FileManager.default.createDirectory(
@@ -35,7 +35,7 @@ package final class SpoolDirectory: SpoolDisk {
             .compactMap { UInt64($0.dropLast(Self.suffix.count), radix: 16) }.sorted()
     }
 
-    /// What a file holds.
+    /// The contents of a file.
     package func contents(of segment: UInt64) throws(SpoolError) -> [UInt8] {
         let path = self.path(of: segment)
         guard let data = FileManager.default.contents(atPath: path) else {
@@ -49,7 +49,7 @@ package final class SpoolDirectory: SpoolDisk {
         try Descriptor(self.path(of: segment), O_WRONLY | O_APPEND)
     }
 
-    /// Makes an empty file, and syncs its name.
+    /// Creates an empty file, and syncs its name.
     package func create(_ segment: UInt64) throws(SpoolError) -> any SpoolFile {
         let file = try Descriptor(
             self.path(of: segment), O_WRONLY | O_APPEND | O_CREAT | O_TRUNC)
@@ -72,11 +72,11 @@ package final class SpoolDirectory: SpoolDisk {
     }
 }
 
-/// A file descriptor, closed when the last reference goes.
+/// A file descriptor, closed when the last reference is released.
 private final class Descriptor: SpoolFile {
     private static let mode: mode_t = 0o600
-    /// F_OFD_SETLK of fcntl(2), which Glibc's module does not have: a lock of the descriptor, as
-    /// one of the process would end with any other descriptor of the file.
+    /// F_OFD_SETLK of fcntl(2), which Glibc's module lacks. It locks the descriptor: a lock of the
+    /// process would end when any other descriptor of the file is closed.
     private static let setRecordLock: Int32 = 37
 
     let path: String
@@ -90,8 +90,8 @@ private final class Descriptor: SpoolFile {
 
     deinit { if self.number >= 0 { close(self.number) } }
 
-    /// Locks the file for this descriptor, also against clients in Java, which has no flock; false
-    /// if another one has it. Where there are no such locks it does nothing.
+    /// Locks the file for this descriptor, and also against clients in Java, which has no flock;
+    /// false if another client has the lock. Does nothing where such locks do not exist.
     func takeRecordLock() -> Bool {
         #if os(Linux)
         var whole = Foundation.flock()
@@ -131,7 +131,7 @@ private final class Descriptor: SpoolFile {
 }
 
 extension SpoolError {
-    /// The last call's failure.
+    /// The error of the last system call.
     fileprivate static func system(_ operation: String, _ file: String) -> SpoolError {
         .failed(operation: operation, file: file, reason: String(cString: strerror(errno)))
     }

@@ -1,16 +1,16 @@
-/// The files of a spool's directory, which are named by numbers. The tests have one that loses what
-/// was not synced.
+/// The files of a spool's directory, which are named by numbers. The tests substitute a disk that
+/// loses what was not synced.
 package protocol SpoolDisk: Sendable {
     /// The numbers of the files, in order.
     func segments() throws(SpoolError) -> [UInt64]
 
-    /// What a file holds.
+    /// The contents of a file.
     func contents(of segment: UInt64) throws(SpoolError) -> [UInt8]
 
     /// Opens a file that exists.
     func open(_ segment: UInt64) throws(SpoolError) -> any SpoolFile
 
-    /// Makes an empty file, and syncs its name. One that exists is emptied.
+    /// Creates an empty file, and syncs its name. An existing one is emptied.
     func create(_ segment: UInt64) throws(SpoolError) -> any SpoolFile
 
     /// Removes a file.
@@ -22,12 +22,12 @@ package protocol SpoolDisk: Sendable {
 
 /// A file of a spool. It is closed with the last reference to it.
 package protocol SpoolFile: Sendable {
-    /// Writes all of it at the end; a part of it may stand there where this throws.
+    /// Appends all bytes; if it throws, the file may contain some of them.
     func append(_ bytes: [UInt8]) throws(SpoolError)
 
-    /// Cuts it to a number of bytes.
+    /// Truncates it to a number of bytes.
     func truncate(to byteCount: Int) throws(SpoolError)
 
-    /// Returns once all that was written is durable.
+    /// Returns once everything written is durable.
     func sync() throws(SpoolError)
 }

@@ -2,7 +2,7 @@
 public enum SpoolError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Another client has the directory open.
     case locked(directory: String)
-    /// A file that was synced has no whole record at this byte.
+    /// A file that was synced has no complete record at this byte.
     case damaged(file: String, byte: Int)
     /// A call of the file system failed.
     case failed(operation: String, file: String, reason: String)

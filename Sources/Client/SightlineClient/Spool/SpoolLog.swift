@@ -1,15 +1,15 @@
-/// The segments of a spool: which file an event goes to, when one is synced, and when one goes. It
-/// has no clock, no task and no lock of its own.
+/// The segments of a spool: it decides which file an event is written to, when a file is synced,
+/// and when one is deleted. It has no clock, task or lock.
 ///
-/// A segment only grows, and is synced before the next one begins. So only the last one can be torn
-/// by a power cut, and an earlier one that is not whole is damaged. A segment goes with its last
-/// event: if a power cut brings it back, its events come back as duplicates.
+/// A segment only grows, and is synced before the next one begins. So a power cut can tear only the
+/// last one, and an earlier one that is incomplete is damaged. A segment is deleted with its last
+/// event; if a power cut brings it back, its events become duplicates.
 package struct SpoolLog: Sendable {
     /// An event that an earlier owner left.
     package struct Left: Sendable, Equatable {
         /// The encoded event.
         package let bytes: [UInt8]
-        /// The segment that it is to be released from.
+        /// The segment to release it from.
         package let segment: UInt64
     }
 
@@ -18,21 +18,21 @@ package struct SpoolLog: Sendable {
         var unsettledCount: Int
     }
 
-    /// The bytes at which the segment that is written to goes with its last event. A smaller one is
-    /// emptied and continued, so that a slow sender does not make a file for each event. It is a
-    /// block of most file systems: of a larger file a power cut may leave the first block as it was
-    /// made empty, and old events behind it, which reads as damaged.
+    /// The size from which on the current segment is deleted with its last event. A smaller one is
+    /// emptied and continued, so that a slow sender does not create a file for each event. It is a
+    /// block of most file systems. In a larger file, a power cut may leave the first block as it
+    /// was after emptying, with old events behind it, which looks like damage.
     package static let idleByteCount = 4096
 
     /// The events appended since it was opened.
     package private(set) var appendedCount: UInt64 = 0
-    /// So many of them, from the first, are durable.
+    /// How many of them, from the first, are durable.
     package private(set) var syncedCount: UInt64 = 0
-    /// Why nothing is appended any more.
+    /// Why nothing can be appended any more; nil if it can.
     package private(set) var failure: SpoolError?
     /// The bytes of all files.
     package private(set) var byteCount = 0
-    /// The bytes of a torn end that was cut from what an earlier owner left.
+    /// The bytes of a torn end that were cut from an earlier owner's files.
     package private(set) var cutByteCount = 0
 
     private let disk: any SpoolDisk
@@ -41,19 +41,19 @@ package struct SpoolLog: Sendable {
     private var segments: [UInt64: Segment] = [:]
     private var unsettledCount = 0
     private var last: UInt64 = 0
-    /// The last segment's; nil until this owner has begun one.
+    /// The last segment's file; nil until this owner has begun one.
     private var file: (any SpoolFile)?
 
     /// Creates a log without its files: call `recover` next.
     package init(disk: any SpoolDisk, maxBytes: Int, segmentBytes: Int) {
         self.disk = disk
         self.maxBytes = maxBytes
-        // So that a few events that are sent again cannot hold all of it.
+        // Limits a segment, so that a few events that are sent again cannot hold all of the space.
         self.segmentBytes = min(segmentBytes, max(1, maxBytes / 4))
     }
 
-    /// What an earlier owner left, in order. To be called once, before anything is appended. What
-    /// was found is synced: a power cut must not take it from a segment that is not the last.
+    /// The events that an earlier owner left, in order. Call it once, before anything is appended.
+    /// It syncs what it found: a power cut must not tear a segment that is no longer the last.
     package mutating func recover() throws(SpoolError) -> [Left] {
         let numbers = try self.disk.segments()
         var all: [(number: UInt64, byteCount: Int, found: SpoolRecords.Found)] = []
@@ -86,13 +86,13 @@ package struct SpoolLog: Sendable {
         return left
     }
 
-    /// Whether an event fits now; one always does where nothing else is kept.
+    /// Whether an event fits at present; one always fits if no other is kept.
     package func hasRoom(for eventByteCount: Int) -> Bool {
         self.unsettledCount == 0 || self.byteCount + self.needed(eventByteCount) <= self.maxBytes
     }
 
-    /// Writes an event; returns the segment that it is to be released from. Keeps nothing of it
-    /// where this throws.
+    /// Writes an event; returns the segment to release it from. If it throws, nothing of the event
+    /// is kept.
     package mutating func append(_ event: [UInt8]) throws(SpoolError) -> UInt64 {
         if let failure { throw failure }
         let file = try self.fileWithRoom(for: event.count)
@@ -111,7 +111,7 @@ package struct SpoolLog: Sendable {
         return self.last
     }
 
-    /// Forgets settled events of a segment. The segment goes with its last one.
+    /// Releases settled events of a segment, and deletes the segment with its last one.
     package mutating func release(_ count: Int, of number: UInt64) {
         self.unsettledCount -= count
         self.segments[number]?.unsettledCount -= count
@@ -125,14 +125,14 @@ package struct SpoolLog: Sendable {
         self.remove(number)
     }
 
-    /// What is to be synced now, and the count to hand to `noteSync` after that; the file is nil
-    /// where all is durable or settled already.
+    /// The file to sync, and the count to pass to `noteSync` afterwards; the file is nil if
+    /// everything is durable or settled already.
     package func nextSync() -> (file: (any SpoolFile)?, count: UInt64) {
         (self.file, self.appendedCount)
     }
 
-    /// Takes the outcome of a sync. A failed one is the end of the spool: nobody knows what is
-    /// durable after it.
+    /// Records the outcome of a sync. A failed one ends the spool: nobody knows what is durable
+    /// after it.
     package mutating func noteSync(through count: UInt64, failure: SpoolError?) {
         if let failure {
             self.failure = self.failure ?? failure
@@ -141,7 +141,7 @@ package struct SpoolLog: Sendable {
         }
     }
 
-    /// Syncs and closes it. What is not settled stays for the next owner.
+    /// Syncs and closes it. Unsettled events stay for the next owner.
     package mutating func close() throws(SpoolError) {
         try self.endSegment()
         if self.segments[self.last]?.unsettledCount == 0 { self.remove(self.last) }
@@ -152,7 +152,7 @@ package struct SpoolLog: Sendable {
         SpoolRecords.magic.count + SpoolRecords.headByteCount + eventByteCount
     }
 
-    /// The file to append to: the last segment's, or that of a new one.
+    /// The file to append to: the last segment's, or a new one's.
     private mutating func fileWithRoom(for eventByteCount: Int) throws(SpoolError) -> any SpoolFile
     {
         if let file, let segment = self.segments[self.last] {
@@ -173,7 +173,7 @@ package struct SpoolLog: Sendable {
         return file
     }
 
-    /// Syncs the segment that was written to: an earlier one may not be torn.
+    /// Syncs the current segment before the next one begins: only the last may be torn.
     private mutating func endSegment() throws(SpoolError) {
         guard let file else { return }
         self.file = nil
@@ -186,7 +186,7 @@ package struct SpoolLog: Sendable {
         self.syncedCount = self.appendedCount
     }
 
-    /// Removes what a failed write has left: a record that is not whole may only be the last.
+    /// Removes the rest of a failed write: only the last record may be incomplete.
     private mutating func cut(_ file: any SpoolFile) {
         do {
             try file.truncate(to: self.segments[self.last]?.byteCount ?? 0)
@@ -195,7 +195,7 @@ package struct SpoolLog: Sendable {
         }
     }
 
-    /// Takes the settled events out of the last segment: after a crash they would be sent again.
+    /// Removes the settled events of the last segment, which would be sent again after a crash.
     private mutating func empty(_ file: any SpoolFile) {
         let rest = SpoolRecords.magic.count
         do {

@@ -1,8 +1,9 @@
-/// The form of a spool's file: a magic and then records, each the length of an event's bytes and
-/// the CRC-32 of length and bytes, both 4 bytes little-endian, and the bytes. The length is summed
-/// too: a tail of zeros, as a power cut may leave it, is no record.
+/// The format of a spool's file: a magic, followed by records. A record is the length of an event's
+/// bytes and the CRC-32 of length and bytes, both 4 bytes little-endian, and then the bytes. The
+/// checksum covers the length, so that a tail of zeros, which a power cut may leave, is not a
+/// record.
 package enum SpoolRecords {
-    /// What a file begins with.
+    /// The first bytes of a file.
     package static let magic = Array("SLSPOOL1".utf8)
     /// The bytes of a record apart from its event.
     package static let headByteCount = 8
@@ -11,7 +12,7 @@ package enum SpoolRecords {
     package struct Found: Sendable, Equatable {
         /// The bytes of each event, in order.
         package var events: [[UInt8]] = []
-        /// The end of the last whole record; 0 without a magic.
+        /// The end of the last complete record; 0 without a magic.
         package var end = 0
     }
 
@@ -24,8 +25,8 @@ package enum SpoolRecords {
         return length + self.bytes(of: checksum.value) + event
     }
 
-    /// Reads a file up to its end, or to its first record that is not whole. Such a one is a torn
-    /// tail where `mayBeTorn` and no whole record follows it: it was never synced.
+    /// Reads a file up to its end, or to its first incomplete record. Such a record is a torn tail,
+    /// never synced, if `mayBeTorn` is set and no complete record follows it.
     ///
     /// - Throws: `Damage`.
     package static func read(_ bytes: [UInt8], mayBeTorn: Bool) throws(Damage) -> Found {
@@ -51,15 +52,15 @@ package enum SpoolRecords {
 
     /// Where a file is damaged.
     package struct Damage: Error, Equatable {
-        /// The start of the record that is not whole.
+        /// The offset of the incomplete record.
         package let byte: Int
 
-        /// Creates it.
+        /// Creates the error.
         package init(byte: Int) { self.byte = byte }
     }
 
-    /// Whether a whole record stands anywhere behind the one that is not: its length may be what is
-    /// wrong with it.
+    /// Whether a complete record follows the incomplete one anywhere: the length may be the damaged
+    /// part.
     private static func isFollowed(_ place: Int, in bytes: [UInt8]) -> Bool {
         (place + 1..<bytes.count).contains { self.event(at: $0, of: bytes) != nil }
     }

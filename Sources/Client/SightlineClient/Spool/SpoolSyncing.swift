@@ -1,8 +1,8 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Who waits for a sync of the spool, and whether one is under way. It runs on a queue of its own,
-/// since it blocks.
+/// Syncs the spool, and keeps the callers that wait for it. It runs on its own queue, since it
+/// blocks.
 final class SpoolSyncing: Sendable {
     /// Appends within this time share a sync, unless a `send` waits for it.
     static let delay: DispatchTimeInterval = .milliseconds(5)
@@ -17,8 +17,8 @@ final class SpoolSyncing: Sendable {
 }
 
 extension SightlineClient {
-    /// Has what was appended synced, and waits for that where sends are to be synced. All that are
-    /// waiting share a sync.
+    /// Schedules a sync of the appended events, and waits for it if sends have to be synced. All
+    /// waiting callers share a sync.
     ///
     /// - Throws: `SpoolError`, `CancellationError`.
     nonisolated(nonsending) func waitForSync() async throws {
@@ -44,7 +44,7 @@ extension SightlineClient {
         }
     }
 
-    /// Syncs the file outside of the client's lock, so that events are taken meanwhile.
+    /// Syncs the file outside of the client's lock, so that events can be taken meanwhile.
     private func sync(_ spool: SpoolConfiguration) {
         let (file, count) = self.state.withLock { $0.spool?.nextSync() ?? (nil, .max) }
         var failure: SpoolError?
@@ -69,7 +69,7 @@ extension SightlineClient {
         if goesOn { self.scheduleSync(spool) }
     }
 
-    /// Syncs and closes the spool, and lets go of its directory.
+    /// Syncs and closes the spool, and releases its directory.
     ///
     /// - Throws: `SpoolError`.
     func closeSpool() async throws {

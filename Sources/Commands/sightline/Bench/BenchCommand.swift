@@ -1,4 +1,4 @@
-// `sightline bench`: how much a server takes, and how soon it acks.
+// `sightline bench`: measures a server's throughput and the latency of its acks.
 internal import AdminServer
 internal import ArgumentParser
 internal import Foundation
@@ -65,13 +65,15 @@ struct BenchCommand: AsyncParsableCommand {
         guard figures.isAllAccepted else { throw ExitCode.failure }
     }
 
-    /// Why a server has, or may have, events of others; nil if it has none. A load without a rate
-    /// takes every core and fills the window, so that facts which come again may count twice.
+    /// Why the server has, or may have, other clients' events; nil if it has none. A load without a
+    /// rate takes every core. It also evicts keys from the window, so that repeated facts may count
+    /// twice.
     private func objection(to target: ServerAddress) async -> String? {
         guard ["localhost", "::1"].contains(target.host) || target.host.hasPrefix("127.") else {
             return "\(target) is another machine's, and may have events of others"
         }
-        // The usual admin server tells of the usual target alone, and may be off.
+        // The default admin address belongs to the default target only, and the admin server may be
+        // off.
         guard target.description == Defaults.target, let admin = try? ServerAddress(Defaults.admin),
             let statistics = try? await StatisticsClient(address: admin).read().statistics
         else { return nil }

@@ -3,25 +3,26 @@ internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingRules
 
-/// Makes a load's requests. Each kind of event is encoded once: to write an event's number into a
+/// Makes a load's requests. Each kind of event is encoded once; writing an event's number into a
 /// copy costs almost nothing.
 ///
-/// The mix `real` is what apps send: each platform sends every kind, a notification is received and
-/// then opened or dismissed, and some events come twice, as after a cut connection.
+/// The mix `real` is like apps' traffic: each platform sends every kind, a notification is received
+/// and then opened or dismissed, and some events are sent twice, as after a broken connection.
 struct BenchEvents: Sendable {
-    /// Replaced by the 16 digits of a number.
+    /// The placeholder for the 16 digits of a number.
     private static let digits = "################"
-    /// Of 80 events of `real`, those that were sent 40 before.
+    /// Of 80 events of `real`, the indices of those that repeat the event 40 before.
     private static let repeated: Set = [46, 47, 66, 67]
 
     private let isReal: Bool
-    /// Encoded events with tag and length, and where the digits of their numbers stand: those of
-    /// the event's own, and those of its notification's.
+    /// Encoded events with tag and length, and the offsets of their numbers' digits: the event's
+    /// own, and that of its notification.
     private let templates: [(bytes: [UInt8], places: [Int])]
-    /// 24 bits tell a run's numbers from those of others, 40 bits count its events.
+    /// The upper 24 bits distinguish this run's numbers from other runs', the lower 40 count its
+    /// events.
     private let firstID: UInt64
 
-    /// Encodes the events of a mix, which happen now.
+    /// Encodes the events of a mix, with the current time.
     init(_ mix: BenchPlan.Mix, run: UInt64 = .random(in: 0..<1 << 24)) throws {
         self.isReal = mix == .real
         self.firstID = run << 40
@@ -38,7 +39,7 @@ struct BenchEvents: Sendable {
         }
     }
 
-    /// How many of the first events were sent before.
+    /// The number of repeats among the first events.
     func repeatedCount(of count: Int) -> Int {
         let repeated = self.isReal ? Self.repeated : []
         return count / 80 * repeated.count + repeated.count { $0 < count % 80 }
@@ -55,7 +56,8 @@ struct BenchEvents: Sendable {
             let start = bytes.count
             bytes += template.bytes
             for (index, place) in template.places.enumerated() {
-                // In pairs: the first event receives a notification, the second is about it.
+                // In pairs: the first event receives a notification, the second opens or dismisses
+                // it.
                 let isSecond = index == 1 && self.isReal
                 Self.write(isSecond ? number & ~1 : number, to: &bytes, at: start + place)
             }

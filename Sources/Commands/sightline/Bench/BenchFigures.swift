@@ -4,14 +4,14 @@ internal import SightlineProtos
 internal import Synchronization
 internal import TrackingReport
 
-/// The figures of a run, as they are printed.
+/// The figures of a run, as printed.
 struct BenchFigures: Encodable {
     private static let percentiles = [
         ("p50", "p50_microseconds", 50.0), ("p99", "p99_microseconds", 99),
         ("p99.9", "p999_microseconds", 99.9), ("max", "max_microseconds", 100),
     ]
 
-    /// Whether every event was accepted, and what was sent before a duplicate.
+    /// Whether every event was accepted; a repeat may be a duplicate.
     let isAllAccepted: Bool
     let seconds: Double
     let events: Int
@@ -23,9 +23,9 @@ struct BenchFigures: Encodable {
     let duplicate: UInt64
     let rejected: UInt64
     let retryLater: UInt64
-    /// Requests that were due in an open loop and not sent.
+    /// Requests that were due in an open loop but not sent.
     let unsentRequests: Int
-    /// The processor time of this process.
+    /// The processor time of this process, which generates the load.
     let generatorMicrosecondsPerEvent: Double
 
     /// The figures of a run that has just ended.

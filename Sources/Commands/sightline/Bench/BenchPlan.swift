@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// What a load is like, as options of the command.
+/// The options that describe a load.
 struct BenchPlan: ParsableArguments {
     /// The kinds of events to send.
     enum Mix: String, CaseIterable, ExpressibleByArgument { case opened, real }
@@ -41,14 +41,14 @@ struct BenchPlan: ParsableArguments {
         }
     }
 
-    /// The requests of the whole run; nil if time alone ends it.
+    /// The number of requests in the run; nil if only time ends it.
     var requestCount: Int? {
         let events = self.events ?? self.rate.map { $0 * (self.seconds ?? 10) }
         return events.map { ($0 + self.batch - 1) / self.batch }
     }
 
-    /// The events of the request with a number, from 0, and when it is due after the start: in a
-    /// closed loop at once. Nil if the run ends before it.
+    /// The events of the request with this number, from 0, and when it is due after the start; in a
+    /// closed loop it is due at once. Nil if the run ends before it.
     func turn(_ number: Int, elapsed: Duration) -> (events: Range<Int>, due: Duration?)? {
         if let count = self.requestCount, number >= count { return nil }
         if self.events == nil, elapsed >= .seconds(self.seconds ?? 10) { return nil }

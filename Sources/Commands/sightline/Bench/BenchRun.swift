@@ -11,24 +11,24 @@ internal import Synchronization
 final class BenchRun: Sendable {
     private typealias Response = Sightline_V1_StreamEventsResponse
 
-    /// What a run has done so far.
+    /// The counts of a run so far.
     struct Totals: Sendable {
         /// When the first stream was open.
         var start: ContinuousClock.Instant?
         var isOver = false
         var sentRequests = 0
         var settledRequests = 0
-        /// Nanoseconds from when a request was sent, or due in an open loop, to its ack.
+        /// Nanoseconds from sending a request, or in an open loop from when it was due, to its ack.
         var latencies = Histogram<UInt64>(numberOfSignificantValueDigits: .three)
         var verdicts = Sightline_V1_Tally()
     }
 
     /// The requests under way on a stream: at most 16.
     private final class Window: Sendable {
-        /// Sequences, and when each was sent or due.
+        /// Their sequences, and when each was sent or due.
         let requests = Mutex<[(sequence: UInt64, start: ContinuousClock.Instant)]>([])
         let (rooms, room) = AsyncStream<Void>.makeStream()
-        /// Whether the server has announced the stream's end.
+        /// Whether the server has announced that it will end the stream.
         let isClosing = Atomic(false)
 
         init() { for _ in 0..<16 { self.room.yield() } }
@@ -59,7 +59,7 @@ final class BenchRun: Sendable {
                     }
                 }
             }
-            // The watch ends by an error alone.
+            // The watch ends only by an error.
             for _ in 0..<self.plan.connections { try await group.next() }
             group.cancelAll()
         }
@@ -82,7 +82,7 @@ final class BenchRun: Sendable {
         }
     }
 
-    /// Sends its share of the run over a stream, and over another if the server closes it.
+    /// Sends this connection's share of the run on a stream, and on another if the server ends it.
     private func send(
         over client: GRPCClient<HTTP2ClientTransport.Posix>, _ credential: ClientCredential?
     ) async throws {
@@ -115,15 +115,16 @@ final class BenchRun: Sendable {
                 window.room.yield()
                 continue
             }
-            // Sequences rise, and may have gaps.
+            // Sequences must rise, but may have gaps.
             let sequence = UInt64(events.upperBound)
             window.requests.withLock { $0.append((sequence, due ?? .now)) }
             try await writer.write(self.events.request(events, sequence: sequence))
         }
     }
 
-    /// Takes the next request; nil at the end of the run. One that is due later is not taken, but a
-    /// time to ask again: a stream that is closed has two seconds to end.
+    /// Takes the next request; nil at the end of the run. If it is due later than in a second, it
+    /// is not taken; the empty result says when to ask again. A stream that the server is closing
+    /// would otherwise wait too long: it has two seconds to end.
     private func takeTurn() -> (events: Range<Int>, due: ContinuousClock.Instant?)? {
         self.totals.withLock { state in
             let start = state.start ?? .now
@@ -139,7 +140,7 @@ final class BenchRun: Sendable {
         }
     }
 
-    /// Takes acks until the stream ends.
+    /// Receives acks until the stream ends.
     private func read(_ response: StreamingClientResponse<Response>, _ window: Window) async throws
     {
         defer { window.room.finish() }
@@ -149,6 +150,8 @@ final class BenchRun: Sendable {
                 defer { requests.removeAll { $0.sequence <= answer.durableSequence } }
                 return requests.prefix { $0.sequence <= answer.durableSequence }
             }
+            // Writing stops; the server still acks the requests under way, and then ends the
+            // stream.
             if answer.hasClosing {
                 window.isClosing.store(true, ordering: .relaxed)
                 window.room.finish()

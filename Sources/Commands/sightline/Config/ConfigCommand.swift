@@ -1,4 +1,4 @@
-// `sightline config print`: what the configuration is, and why.
+// `sightline config print`: prints each key's value, and where it comes from.
 internal import ArgumentParser
 internal import ConfigurationKeys
 internal import ServerConfiguration

@@ -26,7 +26,7 @@ struct ConfigurationFlags: ParsableArguments {
             valueName: "key=value"))
     var set: [String] = []
 
-    /// The configuration's sources; `defaults` apply if no option sets the key.
+    /// The configuration's sources; `defaults` apply to keys that nothing else sets.
     func source(file: String?, defaults: [String: String] = [:]) -> ConfigurationSource {
         let assigned = Set(self.set.map { $0.prefix { $0 != "=" } })
         var flags = defaults.filter { !assigned.contains($0.key[...]) }

@@ -1,10 +1,10 @@
-// `sightline conformance`: whether a client keeps the contract of docs/clients.md.
+// `sightline conformance`: checks whether a client keeps the contract of docs/clients.md.
 internal import ArgumentParser
 internal import ClientConformance
 internal import Foundation
 internal import TrackingReport
 
-/// Tries a client of the tracking service.
+/// Runs a client through the scenarios of docs/clients/conformance.md.
 struct ConformanceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "conformance",
@@ -104,7 +104,7 @@ struct ConformanceCommand: AsyncParsableCommand {
             let findings = outcome.findings.map {
                 Line.Finding(section: $0.section, contract: $0.contract, fault: $0.fault)
             }
-            // Strings alone: they can be encoded.
+            // Cannot fail: it contains only strings.
             try? Console.json(Line(scenario: outcome.scenario.name, findings: findings))
             return
         }

@@ -1,9 +1,9 @@
-// `sightline sinks check`: whether a backend keeps to the protocol of the grpc sink.
+// `sightline sinks check`: checks whether a backend keeps to the protocol of the grpc sink.
 internal import ArgumentParser
 internal import GRPCSink
 internal import SightlineClient
 
-/// Tries a backend of the grpc sink.
+/// Checks a backend of the grpc sink.
 struct SinkCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",

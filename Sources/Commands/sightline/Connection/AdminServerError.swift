@@ -1,6 +1,6 @@
 internal import TrackingReport
 
-/// The admin server did not answer, or not as it should.
+/// The admin server did not answer, or its answer is unusable.
 package struct AdminServerError: Error, CustomStringConvertible {
     private let url: String
     private let reason: String

@@ -4,11 +4,11 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import TrackingReport
 
-/// Asks a running server through the Unix socket in its data directory.
+/// Calls a running server through the Unix socket in its data directory.
 package struct AdminSocketClient {
     private let path: String
 
-    /// Replays take as long as there are hits.
+    /// A replay takes longer the more hits there are.
     private static let timeout = TimeAmount.hours(24)
     /// The longest history takes less than a tenth of this.
     private static let maxBytes = 8 << 20
@@ -34,9 +34,9 @@ package struct AdminSocketClient {
         self = client
     }
 
-    /// Reads, and decodes the answer.
+    /// Sends a GET and decodes the answer.
     ///
-    /// - Parameter query: a parameter without a value is left out.
+    /// - Parameter query: parameters; those without a value are left out.
     /// - Throws: `AdminSocketError`.
     package func get<Answer: Decodable>(
         _ path: String, _ query: [(name: String, value: String?)] = [], as type: Answer.Type
@@ -44,9 +44,9 @@ package struct AdminSocketClient {
         try await self.decode(.GET, Self.uri(path, query), as: type)
     }
 
-    /// Has something done, and decodes the answer.
+    /// Sends a POST and decodes the answer.
     ///
-    /// - Parameter query: a parameter without a value is left out.
+    /// - Parameter query: parameters; those without a value are left out.
     /// - Throws: `AdminSocketError`.
     package func post<Answer: Decodable>(
         _ path: String, _ query: [(name: String, value: String?)] = [], as type: Answer.Type
@@ -65,7 +65,7 @@ package struct AdminSocketClient {
         return parameters.isEmpty ? path : path + "?" + parameters.joined(separator: "&")
     }
 
-    /// Shows an endless answer, line by line.
+    /// Reads an endless answer, and calls `show` with each line.
     ///
     /// - Throws: `AdminSocketError`, or an error of `show`.
     package func lines(
@@ -143,7 +143,8 @@ package struct AdminSocketClient {
         var request = HTTPClientRequest(url: url.absoluteString)
         request.method = method
         var configuration = HTTPClient.Configuration()
-        // A socket that nobody listens on was left by a process that is gone.
+        // Without retries: a process that was killed leaves its socket, and nothing will listen on
+        // it.
         configuration.connectionPool.retryConnectionEstablishment = false
         return try await HTTPClient.withHTTPClient(
             eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration
@@ -154,7 +155,7 @@ package struct AdminSocketClient {
 }
 
 extension ByteBuffer {
-    /// The next line without its end; nil if it is not whole yet.
+    /// The next line without its end; nil if it is incomplete.
     fileprivate mutating func readLine() -> String? {
         guard let end = self.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) else {
             return nil
@@ -165,16 +166,16 @@ extension ByteBuffer {
     }
 }
 
-/// The server did not do what was asked.
+/// The server did not do what the command asked.
 package enum AdminSocketError: Error, CustomStringConvertible {
-    /// Nobody answers.
+    /// Nothing answers on the socket.
     case unreachable(String, String)
-    /// The server answers, and its answer is of no use.
+    /// The server answers, but its answer is unusable.
     case unusable(String, String)
     /// The server's reason.
     case refused(String)
 
-    /// No socket in a data directory.
+    /// The error of a data directory without a socket.
     package static func missing(_ dataDirectory: String) -> Self {
         .unreachable(dataDirectory + "/admin.sock", "there is no such file")
     }

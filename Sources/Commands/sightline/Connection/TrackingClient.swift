@@ -4,7 +4,7 @@ package import SightlineClient
 package import SightlineProtos
 internal import SwiftProtobuf
 
-/// The single calls of the commands.
+/// The commands' unary calls and the tap.
 package struct TrackingClient: Sendable {
     private typealias Service =
         Sightline_V1_TrackingService.Client<HTTP2ClientTransport.Posix>
@@ -14,8 +14,8 @@ package struct TrackingClient: Sendable {
     private let security: ClientSecurity
     private let credential: ClientCredential?
 
-    /// Creates a client of `address`. Each call has a connection of its own with `security`, the
-    /// `credential`, and the `timeout`.
+    /// Creates a client of `address`. Each call opens its own connection with `security`, and sends
+    /// the `credential`; a call may take `timeout`.
     package init(
         address: ServerAddress, timeout: Duration, security: ClientSecurity = ClientSecurity(),
         credential: ClientCredential? = nil
@@ -55,7 +55,7 @@ package struct TrackingClient: Sendable {
         }
     }
 
-    /// Asks why a delivery has the figures that it has.
+    /// Asks the server to explain a delivery's figures.
     ///
     /// - Throws: `TrackingClientError`, `SightlineClientError`.
     package func explainDelivery(
@@ -83,7 +83,7 @@ package struct TrackingClient: Sendable {
 
     /// Reads verdicts as they are given, until the server ends the call.
     ///
-    /// - Parameter show: called for each response, one after the other.
+    /// - Parameter show: called for each response, in order.
     /// - Throws: `TrackingClientError`, `SightlineClientError`.
     package func tap(
         _ request: Sightline_V1_TapRequest,

@@ -7,10 +7,10 @@ package enum TrackingClientError: Error, Sendable, Equatable, CustomStringConver
     case gaveUp(target: String, unsettled: Int, seconds: Double, lastFailure: String?)
     /// The server permanently refuses the call.
     case refused(target: String, code: String, reason: String, unsettled: Int)
-    /// A call got no answer, or broke.
+    /// A call got no answer, or its connection broke.
     case unreachable(target: String, reason: String)
 
-    /// Why a call failed, which left `unsettled` events without a verdict.
+    /// Why a call failed, with the number of events that are `unsettled`.
     package init(_ failure: StreamFailure, target: String, unsettled: Int = 0) {
         self =
             failure.isRetryable

@@ -3,8 +3,8 @@ internal import SightlineClient
 internal import SinkKit
 internal import TrackingReport
 
-/// Finds out whether anybody listens before a command connects: a client would try again for as
-/// long as it may, and tell of each attempt.
+/// Checks that a server listens before a command connects. The client library would retry for as
+/// long as it may, and report each attempt.
 struct WaitOption: ParsableArguments {
     @Option(help: "Wait for a server that is not there yet, 0 to 86400 seconds.")
     var wait = 0
@@ -37,7 +37,7 @@ struct WaitOption: ParsableArguments {
     }
 }
 
-/// Nobody listens.
+/// No server listens.
 struct AbsentServerError: Error, CustomStringConvertible {
     let address: ServerAddress
     let option: String

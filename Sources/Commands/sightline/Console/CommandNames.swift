@@ -2,10 +2,11 @@ internal import ArgumentParser
 internal import ServerConfiguration
 internal import TrackingReport
 
-/// Finds the command that somebody may have meant: argument-parser suggests options, not commands.
+/// Suggests the command that a user probably meant: argument-parser suggests options, but no
+/// commands.
 enum CommandNames {
-    /// What is wrong with the command that `words` name, and the nearest right one; nil if they
-    /// name one.
+    /// What is wrong with the command in `words`, and the nearest existing one; nil if the command
+    /// exists.
     static func problem(with words: [String], of root: any ParsableCommand.Type) -> String? {
         var command = root
         var path = Self.name(of: root)
@@ -24,7 +25,7 @@ enum CommandNames {
         return nil
     }
 
-    /// As argument-parser names a command that does not say its name, of one word.
+    /// The name that argument-parser derives from the type of a command without an explicit name.
     private static func name(of command: any ParsableCommand.Type) -> String {
         command.configuration.commandName ?? String(describing: command).lowercased()
     }

@@ -46,7 +46,7 @@ enum Console {
         return "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m"
     }
 
-    /// The rows and columns of the terminal; nil if standard output is none.
+    /// The rows and columns of the terminal; nil if standard output is not a terminal.
     static var terminalSize: (rows: Int, columns: Int)? {
         var size = winsize()
         guard self.isOutputTerminal, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0,
@@ -78,7 +78,7 @@ enum Console {
         return code
     }
 
-    /// Prints why a command's files or its client fail; returns the exit code, or another error
+    /// Prints why a command's files or its client failed; returns the exit code, or another error
     /// unchanged.
     static func fail(client error: any Error) -> any Error {
         switch error {
@@ -94,7 +94,7 @@ enum Console {
             case .refused: return Self.fail(error, .failure)
             }
         case let error as SightlineClientError:
-            // It may hold text of a user or a server.
+            // Escaped, since it may contain a user's or a server's text.
             Self.error("sightline: \("\(error)".printable)")
             return ExitCode.failure
         default:

@@ -9,7 +9,7 @@ enum DatabaseFile {
     /// Opens `file` in the server's data directory.
     ///
     /// - Parameters:
-    ///   - formatVersion: the number of the format that it has to have.
+    ///   - formatVersion: the format that the file must have.
     /// - Throws: `DatabaseFileError` if it is missing, unreadable or empty, `FileFormatError` if it
     ///   has another format.
     static func open(

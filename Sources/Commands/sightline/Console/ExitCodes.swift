@@ -1,4 +1,4 @@
-// Exit codes after sysexits.h. ArgumentParser itself uses 64 for wrong usage.
+// Exit codes as in sysexits.h. ArgumentParser itself uses 64 for wrong usage.
 internal import ArgumentParser
 
 extension ExitCode {

@@ -6,7 +6,7 @@ internal import TrackingReport
 enum TimeOption {
     /// The time in microseconds since 1970.
     ///
-    /// - Throws: `ValidationError` if the text is no time.
+    /// - Throws: `ValidationError` if the text is not a time.
     static func time(
         _ text: String, of option: String,
         now: Int64 = Int64(Date().timeIntervalSince1970 * 1_000_000)

@@ -1,4 +1,4 @@
-// `sightline dev-certs`: certificates to try TLS on one machine.
+// `sightline dev-certs`: creates certificates to try TLS on one machine.
 internal import ArgumentParser
 internal import Credentials
 internal import Foundation
@@ -76,7 +76,8 @@ struct DevCertsCommand: ParsableCommand {
         }
     }
 
-    /// Creates a file; fails if it exists, and never follows a symbolic link.
+    /// Creates a file that only its owner can read. Fails if it exists, and never follows a
+    /// symbolic link.
     private func write(_ file: DevelopmentCertificates.File) throws {
         let path = self.path(file.name)
         if self.force { unlink(path) }

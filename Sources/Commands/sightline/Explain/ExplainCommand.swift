@@ -1,4 +1,4 @@
-// `sightline explain`: the verdict of an event and the steps that lead to it.
+// `sightline explain`: prints an event's verdict and the steps that lead to it.
 internal import ArgumentParser
 internal import SightlineClient
 internal import SightlineProtos
@@ -17,7 +17,7 @@ struct ExplainCommand: AsyncParsableCommand {
             server cannot be reached.
             """)
 
-    /// The limits of a call, which is one request.
+    /// The payloads or events to explain.
     @OptionGroup var input: EventInput
 
     @OptionGroup(title: "Security") var security: ClientSecurityOptions
@@ -89,7 +89,7 @@ struct ExplainCommand: AsyncParsableCommand {
         try await self.explain(batch)
     }
 
-    /// Adds an event to a batch; one that is full is explained first.
+    /// Adds an event to a batch; a full batch is explained first.
     private func explain(_ event: OutgoingEvent, after batch: inout EventBatch) async throws {
         if try !batch.add(event) {
             try await self.explain(batch)

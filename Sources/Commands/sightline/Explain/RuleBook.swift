@@ -1,34 +1,34 @@
 internal import TrackingReport
 
-/// The rules of docs/rules.md, which the program carries with it.
+/// The rules of docs/rules.md, which is built into the program.
 enum RuleBook {
-    /// What a rule says, and why.
+    /// A rule and its reason.
     struct Rule {
         let number: String
         let text: String
         let reason: String
     }
 
-    /// All of them, in the order of the page.
+    /// All rules, in the order of the page.
     static var rules: [Rule] {
         String(decoding: PackageResources.rules_md, as: UTF8.self)
             .split(separator: "\n")
             .compactMap(Self.rule)
     }
 
-    /// The rule of a number such as "D22", in either case.
+    /// The rule with a number such as "D22", in upper or lower case.
     static subscript(_ number: String) -> Rule? {
         Self.rules.first { $0.number == number.uppercased() }
     }
 
-    /// Why there is no rule of this number.
+    /// The error for a number without a rule.
     static func problem(with number: String) -> String {
         let ends = [Self.rules.first, Self.rules.last].compactMap(\.?.number)
         return "--rule \(number.printable) is no rule: they go from "
             + "\(ends.joined(separator: " to ")), see docs/rules.md."
     }
 
-    /// The rule in a row of the page's tables: `| <a id="d22"></a>D22 | text | reason |`.
+    /// Parses a row of the page's tables: `| <a id="d22"></a>D22 | text | reason |`.
     private static func rule(_ line: Substring) -> Rule? {
         let cells = line.split(separator: " | ", omittingEmptySubsequences: false)
         guard cells.count == 3, cells[2].hasSuffix(" |"),

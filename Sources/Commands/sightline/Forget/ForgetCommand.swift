@@ -7,7 +7,7 @@ internal import SinkKit
 internal import TrackingReport
 internal import TrackingRules
 
-/// Has a running server forget a subject.
+/// Makes a running server forget a subject. The server does it because it has the files open.
 struct ForgetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",

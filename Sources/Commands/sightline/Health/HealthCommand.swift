@@ -1,4 +1,4 @@
-// `sightline health`: whether a server takes events, for scripts and container probes.
+// `sightline health`: checks whether a server accepts events, for scripts and container probes.
 internal import ArgumentParser
 internal import SightlineClient
 internal import SightlineProtos
@@ -56,6 +56,7 @@ struct HealthCommand: AsyncParsableCommand {
         } catch let error as TrackingClientError {
             throw Console.fail(error, .unavailable)
         } catch let error as SightlineClientError {
+            // To a probe, a server that cannot be asked is unavailable, whatever the reason.
             _ = Console.fail(client: error)
             throw ExitCode.unavailable
         } catch let error as AdminServerError {

@@ -1,4 +1,4 @@
-// `sightline inspect`: what in a payload would spoil the tracking.
+// `sightline inspect`: finds the mistakes in a payload that break its tracking.
 internal import ArgumentParser
 internal import Foundation
 internal import JSON
@@ -50,6 +50,7 @@ struct InspectCommand: ParsableCommand {
         var isFine = true
         do {
             for file in self.files {
+                // Evaluated first, so that every file is inspected.
                 let isTracked = try self.inspect(file)
                 isFine = isFine && isTracked
             }

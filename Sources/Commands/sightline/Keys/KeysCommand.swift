@@ -1,4 +1,4 @@
-// `sightline keys`: the API keys of a server, in its keys file.
+// `sightline keys`: manages the API keys in a server's keys file.
 internal import ArgumentParser
 internal import ConfigurationKeys
 internal import Credentials
@@ -35,7 +35,7 @@ struct KeysFileOptions: ParsableArguments {
         let loaded = source.load()
         let setting = loaded.settings.first { $0.key.name == "auth.keys_file" }
         guard let path = setting?.text, !path.isEmpty else {
-            // A file that cannot be read sets nothing.
+            // If the configuration cannot be read, that is the reason, not a missing key.
             if case .failure(let error) = loaded.result {
                 throw Console.fail(error, .configuration)
             }
@@ -97,7 +97,7 @@ struct KeysNewCommand: ParsableCommand {
         }
     }
 
-    /// The scopes without the blanks around them.
+    /// The scopes without surrounding spaces.
     private var scopeNames: [String] {
         if self.scopes.isEmpty { return [] }
         return self.scopes.split(separator: ",", omittingEmptySubsequences: false)
@@ -114,6 +114,7 @@ struct KeysNewCommand: ParsableCommand {
             scopes: self.scopeNames, created: now,
             expires: self.expires.map { now.addingTimeInterval(Double($0) * 86_400) })
         do {
+            // Stored before it is shown, so that every key that was shown works.
             try file.update { $0.append(record) }
         } catch {
             throw Console.fail(error, .inputOutput)
@@ -210,13 +211,14 @@ struct KeysRevokeCommand: ParsableCommand {
         let file = try self.place.file()
         let isKnown: Bool
         do {
-            // An update would create it.
+            // Fails if the file is missing: `update` would create it.
             _ = try file.records()
             isKnown = try file.update { records in
                 guard let index = records.firstIndex(where: { $0.id == self.id }) else {
                     return false
                 }
                 let time = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
+                // Revoking a key again keeps the first time.
                 records[index].revoked = records[index].revoked ?? time
                 return true
             }

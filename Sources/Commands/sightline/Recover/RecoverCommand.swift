@@ -10,7 +10,7 @@ internal import TrackingJournal
 internal import TrackingReport
 internal import TrackingRules
 
-/// Has a running server judge kept events again, or with --dry-run judges them here.
+/// Makes a running server judge kept events again, or judges them here with --dry-run.
 struct RecoverCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "recover",
@@ -83,7 +83,7 @@ struct RecoverCommand: AsyncParsableCommand {
         if counts.refused > 0, !self.dryRun { throw ExitCode.failure }
     }
 
-    /// The conditions with times in microseconds.
+    /// The conditions, with times converted to microseconds.
     private func conditions() throws -> [(name: String, value: String)] {
         let all = self.where + (self.field.map { ["field=\($0)"] } ?? [])
         var filter = QuarantineFilter()
@@ -113,7 +113,8 @@ struct RecoverCommand: AsyncParsableCommand {
             as: RecoveryCounts.self)
     }
 
-    /// Judges without a server: what it would know already counts as accepted.
+    /// Judges without a server, and so without its window: events that it would find duplicate
+    /// count as accepted.
     private func judge(_ configuration: ServerConfiguration) async throws -> RecoveryCounts {
         let file = try DatabaseFile.open(
             QuarantineFile.name, in: configuration.dataDirectory,

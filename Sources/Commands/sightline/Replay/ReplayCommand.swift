@@ -87,7 +87,8 @@ struct ReplayCommand: AsyncParsableCommand {
         }
     }
 
-    /// The server's; `--sink` is no part of it here, since it names one of its sinks.
+    /// The server's configuration. `--sink` is left out: here it names one of the server's sinks,
+    /// and does not replace their list.
     private func configuration() throws -> ServerConfiguration {
         var flags = self.flags
         flags.sink = nil
@@ -137,7 +138,7 @@ struct ReplayCommand: AsyncParsableCommand {
         if !self.dryRun, counts.delivered < count { throw ExitCode.failure }
     }
 
-    /// Asks the running server; nil if there is none.
+    /// Asks the running server; nil if none runs.
     private func replayRunning(
         _ refuser: String, to sink: String, _ configuration: ServerConfiguration
     ) async throws -> Replay.Counts? {
@@ -155,8 +156,8 @@ struct ReplayCommand: AsyncParsableCommand {
         }
     }
 
-    /// Delivers here; the lock is held to the end, because the sink's files may have one writer
-    /// only.
+    /// Delivers from this process. It holds the directory's lock to the end, because a sink's files
+    /// may have only one writer.
     private func replayStopped(
         _ refuser: String, to target: ListedSink, _ configuration: ServerConfiguration
     ) async throws -> Replay.Counts {
@@ -170,14 +171,15 @@ struct ReplayCommand: AsyncParsableCommand {
             .run(limit: self.limit ?? .max)
     }
 
-    /// Which sink gets them: the one that `--sink` names, the only one, or of several the one that
-    /// refused them.
+    /// The sink to deliver to: the one that `--sink` names; else the only one, or the one that
+    /// refused the letters.
     private func target(
         _ configuration: ServerConfiguration
     ) throws -> ListedSink {
         let sinks = configuration.sinks
         if let name = self.flags.sink {
             if let sink = sinks.first(where: { $0.name == name }) { return sink }
+            // A type that is not in the list of sinks may be named as well.
             if let kind = SinkKind(rawValue: name) { return ListedSink(kind) }
         } else if sinks.count == 1 {
             return sinks[0]

@@ -1,4 +1,4 @@
-// `sightline report`: the funnel of each delivery, counted from hits.db.
+// `sightline report`: prints the funnel of each delivery, counted from hits.db.
 internal import ArgumentParser
 internal import DeliveryDiagnosis
 internal import Foundation
@@ -139,7 +139,7 @@ struct ReportCommand: AsyncParsableCommand {
         return query
     }
 
-    /// What is wrong with deliveries. A report of hits alone, as from a copy of hits.db, has none.
+    /// The findings on deliveries; nil without a ledger, as beside a copy of hits.db.
     private func quality() async -> [DeliveryTrouble]? {
         try? await LedgerSource(dataDirectory: self.dataDir).troubles(
             tenant: self.tenant, delivery: self.delivery, limit: Report.maxTroubles)
@@ -161,7 +161,7 @@ struct ReportCommand: AsyncParsableCommand {
         _ query: ReportQuery, _ names: DeliveryNames?, of database: DatabaseQueue,
         _ quality: [DeliveryTrouble]?, to path: String
     ) async throws {
-        // One transaction, so that plot and tables count the same hits.
+        // Reads in one transaction, so that plot and tables count the same hits.
         let page = try await database.read { database in
             var report = try Report(query, in: database).named(by: names)
             report.quality = quality

@@ -11,15 +11,15 @@ package struct EventBatch {
     package private(set) var events: [OutgoingEvent] = []
     private var byteCount = 0
 
-    /// Creates a batch of nothing.
+    /// Creates an empty batch.
     package init() {}
 
-    /// Adds an event; false if the batch is full without it.
+    /// Adds an event; false if the batch has no room for it.
     ///
     /// - Throws: `InputError` if no request can hold the event.
     package mutating func add(_ event: OutgoingEvent) throws -> Bool {
         let bytes: [UInt8] = try event.event.serializedBytes()
-        // Its tag and its length of up to 3 bytes.
+        // The event, its tag and its length of up to 3 bytes.
         let needed = bytes.count + 4
         guard needed <= Self.maxBytes else {
             throw InputError(

@@ -65,6 +65,7 @@ package struct EventFiles: AsyncSequence, Sendable {
             }
             guard let bytes = try await open.read() else {
                 if let last = self.reader.finish() {
+                    // The next call finds the file's end again, and then closes the file.
                     self.lines = [last]
                     return true
                 }
@@ -77,7 +78,7 @@ package struct EventFiles: AsyncSequence, Sendable {
     }
 }
 
-/// A file descriptor, closed when the last reference goes.
+/// A file descriptor, closed when its last reference is released.
 private final class OpenFile: Sendable {
     private static let pieceByteCount = 64 * 1024
     /// How often to poll a pipe or terminal without data. A blocking read would hold a thread of

@@ -74,7 +74,7 @@ struct EventInput: ParsableArguments {
         }
     }
 
-    /// Looks at the files before anything is sent: whether they can be read, and hold what the
+    /// Checks the files before anything is sent: whether they are readable, and contain what the
     /// options say.
     ///
     /// - Throws: `FileReadError`, `MissingPlatformError`, `WrongPlatformError`.

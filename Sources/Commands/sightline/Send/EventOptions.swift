@@ -16,7 +16,7 @@ enum ConsentName: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// What events say besides their payload, for events that are made of payloads.
+/// The fields of an event besides its payload, for events made from payloads.
 struct EventOptions: ParsableArguments {
     @Flag(help: "Campaign Classic has created the delivery, not Standard.")
     var classic = false
@@ -42,7 +42,7 @@ struct EventOptions: ParsableArguments {
         ].filter(\.1).map(\.0)
     }
 
-    /// Writes them into an event with a push interaction.
+    /// Sets the fields of an event with a push interaction.
     func apply(to event: inout Sightline_V1_TrackingEvent) {
         if self.classic { event.push.product = .classic }
         if let consent { event.consent = consent.consent }

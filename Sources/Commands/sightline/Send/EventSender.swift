@@ -2,9 +2,9 @@ internal import SightlineClient
 internal import SightlineProtos
 internal import SwiftProtobuf
 
-/// Sends events by the client library until each has its final verdict.
+/// Sends events through the client library until each has its final verdict.
 struct EventSender: Sendable {
-    /// How often it is checked that events are settled.
+    /// The interval at which progress is checked.
     private static let watchInterval: Duration = .milliseconds(100)
 
     private let client: SightlineClient
@@ -42,7 +42,7 @@ struct EventSender: Sendable {
                 group.addTask { try await self.client.run() }
                 group.addTask { try await self.watch() }
                 defer { group.cancelAll() }
-                // The source, and then the client; the watch never returns.
+                // The source ends first, and then the client; the watch never returns.
                 try await group.next()
                 try await group.next()
             }
@@ -66,6 +66,7 @@ struct EventSender: Sendable {
             do {
                 try await self.client.send(event.event)
             } catch let error as SightlineClientError {
+                // This event alone is reported as rejected; others can still be sent.
                 guard case .tooLarge = error else { throw error }
                 self.record.refuse(Self.refusal(of: event, error))
             }

@@ -2,7 +2,7 @@ package import Foundation
 
 /// Reads files that the user named; `-` is standard input.
 package enum InputFile {
-    /// Larger files are not counted beforehand, which would take too long.
+    /// Larger files are not counted in advance, which would take too long.
     private static let maxCountedByteCount = 256 * 1024 * 1024
     private static let pieceByteCount = 64 * 1024
 
@@ -37,8 +37,8 @@ package enum InputFile {
         return nil
     }
 
-    /// A file that is small enough for a payload; nil for a larger one, and for a pipe, which can
-    /// be read once.
+    /// The contents of a file that is small enough for a payload; nil for a larger one, and for a
+    /// pipe, which can be read only once.
     ///
     /// - Throws: `FileReadError`.
     package static func payload(in file: String) throws -> Data? {
@@ -62,7 +62,7 @@ package enum InputFile {
     package static func lineCount(_ files: [String]) -> Int? {
         var total = 0
         for file in files {
-            // Reading the file will report why it has no attributes.
+            // Errors are ignored: reading the file reports them.
             let attributes = try? FileManager.default.attributesOfItem(atPath: file)
             guard file != "-", let attributes,
                 attributes[.type] as? FileAttributeType == .typeRegular,
@@ -78,7 +78,7 @@ package enum InputFile {
     private static func lineCount(of handle: FileHandle) -> Int {
         var count = 0
         var isEmpty = true
-        // If the file cannot be read to its end, the bar is wrong and reading reports the error.
+        // Errors are ignored: the bar is then wrong, and reading the file reports them.
         while let piece = try? handle.read(upToCount: Self.pieceByteCount), !piece.isEmpty {
             for byte in piece {
                 if byte == UInt8(ascii: "\n") {

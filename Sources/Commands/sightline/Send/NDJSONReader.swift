@@ -92,7 +92,7 @@ package struct NDJSONReader: Sendable {
     }
 
     private func judge(_ error: any Error) -> BadLine {
-        // SwiftProtobuf names no place.
+        // SwiftProtobuf reports no position.
         if let fault = self.firstFault() {
             let reason =
                 fault == self.unfinished.count
@@ -124,7 +124,7 @@ package struct NDJSONReader: Sendable {
         }
     }
 
-    /// Counts characters, not bytes, as editors do.
+    /// Counts characters rather than bytes, as editors do.
     private func column(of place: Int) -> Int {
         String(decoding: self.unfinished.prefix(place), as: UTF8.self).count + 1
     }

@@ -1,6 +1,6 @@
 package import SightlineProtos
 
-/// Where an event was read, for error messages.
+/// The source of an event, for error messages.
 package struct EventOrigin: Sendable, Equatable, CustomStringConvertible {
     /// The file as the user named it; `-` is standard input.
     package var file: String
@@ -20,11 +20,11 @@ package struct EventOrigin: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// An event to be sent.
+/// An event to send.
 package struct OutgoingEvent: Sendable {
     /// The event.
     package let event: Sightline_V1_TrackingEvent
-    /// Where it was read.
+    /// The event's source.
     package let origin: EventOrigin
 
     /// Joins an event with its origin.
@@ -36,7 +36,7 @@ package struct OutgoingEvent: Sendable {
 
 /// The final verdict on an event.
 package struct EventOutcome: Sendable, Equatable {
-    /// Where the event was read.
+    /// The event's source.
     package let origin: EventOrigin
     /// The server's result, or a local one if the event exceeds every request.
     package let result: Sightline_V1_EventResult

@@ -1,4 +1,4 @@
-/// A payload that no event can be made of. Nothing was sent.
+/// Why no event can be made from a payload. Nothing was sent.
 package enum PayloadError: Error, Equatable {
     /// The JSON exceeds the reader's limit.
     case tooLarge(byteCount: Int, limit: Int)

@@ -3,10 +3,10 @@ package import JSON
 internal import TrackingReport
 internal import TrackingRules
 
-/// What a file holds: a payload, and whose; for people who leave --platform out, or mistake it.
+/// Recognizes payloads and their platform, for users who omit --platform or give a wrong one.
 package enum PayloadForm {
-    /// The platform that a payload's shape tells: iOS payloads have `aps`, Android's have `data`,
-    /// and an FCM v1 message has either; nil where it tells none.
+    /// The platform that a payload's shape shows: iOS payloads have `aps`, Android's have `data`,
+    /// and an FCM v1 message has either; nil if the shape shows none.
     package static func platform(of payload: JSONValue) -> PlatformName? {
         var keys = payload.objectValue ?? [:]
         if let message = keys["message"]?.objectValue { keys.merge(message) { own, _ in own } }
@@ -18,11 +18,11 @@ package enum PayloadForm {
         }
     }
 
-    /// Looks whether files that are about to be read as events, line by line, are payloads.
+    /// Checks that files to be read as events, line by line, are not payloads.
     ///
-    /// - Throws: `MissingPlatformError` for the first that is one; `FileReadError`.
+    /// - Throws: `MissingPlatformError` for the first payload; `FileReadError`.
     package static func checkNoPayloads(in files: [String]) throws {
-        // Standard input can be read once.
+        // Standard input can be read only once.
         for file in files where file != "-" {
             guard let data = try InputFile.payload(in: file),
                 let payload = try? PayloadReader().document(from: data),
@@ -32,12 +32,12 @@ package enum PayloadForm {
         }
     }
 
-    /// Looks whether a payload contradicts the platform that it is to be sent as, by the rule that
-    /// the server would reject it by (D39).
+    /// Checks that a payload does not contradict its platform, by the rule under which the server
+    /// would reject it (D39).
     ///
     /// - Throws: `WrongPlatformError`.
     package static func check(_ data: Data, file: String, platform: PlatformName) throws {
-        // What is no payload at all is told by whoever reads it.
+        // Whoever reads it reports that it is not a payload.
         guard let payload = try? PayloadReader().document(from: data) else { return }
         let other: PlatformName = platform == .ios ? .android : .ios
         if payload.contradicts(platform.platform), !payload.contradicts(other.platform) {
@@ -46,12 +46,12 @@ package enum PayloadForm {
     }
 }
 
-/// A payload was named without its platform.
+/// A payload was given without its platform.
 package struct MissingPlatformError: Error, CustomStringConvertible {
     let file: String
     let platform: PlatformName
 
-    /// What it is, and the fix.
+    /// The recognized platform, and the fix.
     package var description: String {
         "\(self.file.printable) is a payload of \(self.platform.rawValue), and no events in lines: "
             + "add --platform \(self.platform.rawValue) and what happened to it, such as "
@@ -59,13 +59,13 @@ package struct MissingPlatformError: Error, CustomStringConvertible {
     }
 }
 
-/// A payload is another platform's than the one that was named.
+/// A payload belongs to another platform than the given one.
 package struct WrongPlatformError: Error, CustomStringConvertible {
     let file: String
     let named: PlatformName
     let own: PlatformName
 
-    /// What was named, what it is, and the fix.
+    /// The given and the recognized platform, and the fix.
     package var description: String {
         "\(self.file.printable) is a payload of \(self.own.rawValue), not of "
             + "\(self.named.rawValue) (D39); nothing was sent: use --platform \(self.own.rawValue)"

@@ -3,10 +3,10 @@ internal import JSON
 package import SightlineProtos
 package import TrackingRules
 
-/// Makes events of payloads in JSON, as devices and push testers show them. It does not validate:
-/// ids that are missing or malformed are left to the server.
+/// Makes events from payloads in JSON, as devices and push testers show them. It does not validate:
+/// missing or malformed ids are left to the server.
 package struct PayloadReader: Sendable {
-    /// The maximum bytes of JSON, far above what the server takes of one payload.
+    /// The maximum bytes of JSON, far more than the server accepts in one payload.
     package static let maximumByteCount = JSONValue.maximumByteCount
 
     /// Creates a reader; it has no state.
@@ -15,10 +15,10 @@ package struct PayloadReader: Sendable {
     /// An event with the payload's bytes, platform and interaction. The caller sets `event_id` and
     /// `occur_time`.
     ///
-    /// The payload travels raw: the server reads it as it reads an app's, and a sink gets each
-    /// key, and each digit of a number, as it came.
+    /// The payload is sent raw: the server parses it in the same way as an app's, and a sink gets
+    /// each key, and each digit of a number, unchanged.
     ///
-    /// - Throws: `PayloadError` if the bytes are no JSON object.
+    /// - Throws: `PayloadError` if the bytes are not a JSON object.
     package func event(
         from data: Data, platform: Platform,
         interaction: Sightline_V1_PushInteractionKind

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The progress of a `send` on a line of standard error that is redrawn: a bar if the total is
+/// The progress of `send` on one line of standard error, which is redrawn: a bar if the total is
 /// known, otherwise counts.
 struct ProgressBar: Sendable {
     private static let cellCount = 30

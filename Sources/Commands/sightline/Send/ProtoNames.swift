@@ -31,8 +31,8 @@ extension Sightline_V1_Warning {
 }
 
 extension SwiftProtobuf.Enum {
-    /// The core's own name of a number in capitals; the number, after `prefix`, where a newer
-    /// server has sent it.
+    /// The rules' own name for a number, in capitals; the number after `prefix`, if a newer server
+    /// sent an unknown one.
     fileprivate func name<Name>(_ prefix: String, _ name: (UInt8) -> Name?) -> String {
         if self.rawValue == 0 { return "UNSPECIFIED" }
         guard let name = UInt8(exactly: self.rawValue).flatMap(name) else {

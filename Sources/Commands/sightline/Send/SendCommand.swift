@@ -64,6 +64,7 @@ struct SendCommand: AsyncParsableCommand {
                 try await self.finish(report) { try await self.send(source, configuration, report) }
             } else {
                 let files = self.input.files
+                // Only the progress bar needs the total, and only a terminal shows it.
                 let total = Console.isErrorTerminal ? InputFile.lineCount(files) : nil
                 report = SendReport(json: self.json, total: total, target: self.target)
                 let source = EventFiles(files) { report.takeBadLine($1, at: $0) }
@@ -93,7 +94,7 @@ struct SendCommand: AsyncParsableCommand {
         return try await sender.send(events)
     }
 
-    /// Sends, and prints the table even after an error.
+    /// Sends, and prints the table even if that fails.
     private func finish(
         _ report: SendReport, send: () async throws -> ClientStatistics
     ) async throws {

@@ -1,4 +1,4 @@
-/// Progress of a `send`.
+/// The progress of a `send`.
 package struct SendProgress: Sendable {
     /// Events that just got their final verdict, in the order of their verdicts.
     package var outcomes: [EventOutcome] = []
@@ -6,7 +6,7 @@ package struct SendProgress: Sendable {
     package var readCount = 0
     /// The number of events with a final verdict.
     package var settledCount = 0
-    /// The broken stream, if one just broke.
+    /// The stream that just broke, if any.
     package var interruption: Interruption?
 
     /// Why a stream broke, and when the sender reconnects.

@@ -2,10 +2,10 @@ package import SightlineClient
 package import SightlineProtos
 internal import Synchronization
 
-/// What the tasks of a `send` share: which event of which file is under way, and what was told.
+/// The state that the tasks of a `send` share: the events without a verdict, and what was reported.
 package final class SendRecord: Sendable {
     private struct State: Sendable {
-        /// Where the events were read that have no verdict yet, by their tickets' numbers.
+        /// The sources of events without a verdict, by their tickets' numbers.
         var origins: [UInt64: EventOrigin] = [:]
         var nextNumber: UInt64 = 1
         var readCount = 0
@@ -25,7 +25,7 @@ package final class SendRecord: Sendable {
     /// The last broken stream.
     package var lastFailure: String? { self.state.withLock { $0.lastFailure } }
 
-    /// Notes an event before it is sent, as its result may come before `send` returns.
+    /// Records an event before it is sent, since its result may arrive before `send` returns.
     package func begin(_ origin: EventOrigin) {
         self.state.withLock { state in
             state.origins[state.nextNumber] = origin
@@ -34,12 +34,12 @@ package final class SendRecord: Sendable {
         }
     }
 
-    /// Tells the verdict on the event of a ticket.
+    /// Reports the verdict on the event of a ticket.
     package func settle(_ settled: SettledEvent) {
         self.tell(settled.number, settled.result)
     }
 
-    /// Tells that the last event was not taken, and why.
+    /// Reports that the last event was refused, and why.
     package func refuse(_ result: Sightline_V1_EventResult) {
         let number = self.state.withLock { state in
             state.nextNumber -= 1
@@ -48,7 +48,7 @@ package final class SendRecord: Sendable {
         self.tell(number, result)
     }
 
-    /// Tells of a broken stream.
+    /// Reports a broken stream.
     package func interrupt(_ interruption: ClientConfiguration.Interruption) {
         let progress = self.state.withLock { state in
             state.lastFailure = "\(interruption.code): \(interruption.reason)"

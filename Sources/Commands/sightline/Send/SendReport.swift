@@ -5,7 +5,7 @@ internal import TrackingReport
 
 /// Prints the progress and the outcomes of `send`, in order, from several tasks.
 final class SendReport: Sendable {
-    /// The maximum malformed lines that are printed; further ones are counted.
+    /// The maximum number of malformed lines printed; further ones are only counted.
     private static let maxBadLines = 20
 
     private struct State: Sendable {
@@ -55,7 +55,7 @@ final class SendReport: Sendable {
         }
     }
 
-    /// Prints the table, unless --json is set; nil stands for a failed send.
+    /// Prints the table, unless --json is set; pass nil if sending failed.
     func printTable(_ statistics: ClientStatistics?) {
         self.state.withLock { state in
             state.bar.erase()

@@ -1,4 +1,4 @@
-// `sightline serve`: the service itself.
+// `sightline serve`: runs the service.
 internal import AdminServer
 internal import ArgumentParser
 internal import ConfigurationKeys
@@ -31,7 +31,7 @@ struct ServeCommand: AsyncParsableCommand {
     var dev = false
 
     func run() async throws {
-        // Until the reloader listens, SIGHUP must not end the process.
+        // SIGHUP must not end the process before the reloader handles it.
         signal(SIGHUP, SIG_IGN)
         Allocator.keepFreedMemory()
         DescriptorLimit.raise()
@@ -81,6 +81,8 @@ struct ServeCommand: AsyncParsableCommand {
         } catch JournalError.unusable(let path, let reason)
             where !path.hasSuffix(".db")
         {
+            // The directory itself is unusable, so the configuration is wrong. A database in it
+            // that cannot be opened may be locked, which is "unavailable" below.
             throw Self.exit(
                 .configuration,
                 "data_dir is \"\(configuration.dataDirectory)\", but cannot be used: \(path): "
@@ -125,7 +127,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private static func remove(_ directory: String) {
-        // It is temporary: the system cleans up what cannot be removed.
+        // Errors are ignored: the system cleans temporary directories.
         try? FileManager.default.removeItem(atPath: directory)
     }
 }

@@ -1,7 +1,7 @@
 internal import AdminServer
 internal import TrackingReport
 
-/// The sinks of a running server as a table.
+/// A table of a running server's sinks.
 struct SinkTable {
     let lines: [String]
 

@@ -1,4 +1,4 @@
-// `sightline sinks try`: whether a sink's backend can be reached and written.
+// `sightline sinks try`: checks that a sink's backend can be reached and written.
 internal import ArgumentParser
 internal import Credentials
 internal import ServerConfiguration
@@ -6,7 +6,7 @@ internal import SinkKit
 internal import TrackingReport
 internal import TrackingServer
 
-/// Tries one sink with one test hit, and says step by step what worked.
+/// Delivers one test hit to a sink, and reports each step.
 struct SinkTryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "try",

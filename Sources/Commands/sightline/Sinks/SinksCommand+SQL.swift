@@ -1,4 +1,4 @@
-// `sightline sinks sql`: what an operator runs who grants no DDL to a sink.
+// `sightline sinks sql`: prints the DDL for operators who do not grant it to a sink.
 internal import ArgumentParser
 internal import PostgreSQLSink
 

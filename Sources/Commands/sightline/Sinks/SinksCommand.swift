@@ -1,9 +1,10 @@
-// `sightline sinks`: the sinks of a running server.
+// `sightline sinks`: lists and controls the sinks of a running server.
 internal import AdminServer
 internal import ArgumentParser
 internal import Foundation
 
-/// Lists the sinks of a running server; pauses, resumes and forgets them; tries one without it.
+/// Lists the sinks of a running server; pauses, resumes and forgets them; tries one without a
+/// server.
 struct SinksCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sinks",
@@ -19,7 +20,7 @@ struct SinksCommand: AsyncParsableCommand {
         ],
         defaultSubcommand: List.self)
 
-    /// Where the server is.
+    /// The server's data directory, whose socket the commands use.
     struct Server: ParsableArguments {
         @Option(help: "The server's data directory.")
         var dataDir: String = Defaults.dataDirectory

@@ -6,8 +6,8 @@ internal import SightlineClient
 internal import SightlineProtos
 internal import SwiftProtobuf
 
-/// Prints the last hits, or with --rejected the dead letters; --follow waits for further ones.
-/// With --target it prints the verdicts of a running server.
+/// Prints the last hits, or with --rejected the dead letters; --follow waits for further ones. With
+/// --target it prints the verdicts of a running server.
 struct TailCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tail",
@@ -51,7 +51,7 @@ struct TailCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Credentials") var credentials: CredentialOptions
 
-    /// The path of an admin socket in --target.
+    /// The path in a --target of the form unix:PATH; nil for any other.
     private var socketPath: String? {
         guard let target, target.hasPrefix("unix:") else { return nil }
         return String(target.dropFirst("unix:".count))
@@ -98,6 +98,7 @@ struct TailCommand: AsyncParsableCommand {
         let printer = TapPrinter(json: self.json)
         guard let path = self.socketPath else {
             let client = TrackingClient(
+                // A tap is endless, so this timeout does not apply.
                 address: try ServerAddress(target), timeout: Self.pollInterval,
                 security: try self.security.security(),
                 credential: try self.credentials.credential())
@@ -117,6 +118,7 @@ struct TailCommand: AsyncParsableCommand {
             try Tailed.last(lines, in: database)
         }
         var lastID = rows.last?.id ?? 0
+        // No rows are shown: following begins after the newest one.
         if lines == 0 {
             lastID = try await database.read { try Tailed.last(1, in: $0) }.last?.id ?? 0
         }
@@ -128,6 +130,7 @@ struct TailCommand: AsyncParsableCommand {
             }
             try self.print(news, heading: false)
             lastID = news.last?.id ?? lastID
+            // A full read may have left rows behind: read on at once.
             if news.count < Self.pieceRowCount {
                 try await Task.sleep(for: Self.pollInterval)
             }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import TrackingReport
 
-/// A row that `tail` prints, of a table that is only appended to.
+/// A row that `tail` prints. Its table is only appended to.
 protocol TailedRow: Encodable, Sendable {
     /// The database's file name in the data directory.
     static var fileName: String { get }

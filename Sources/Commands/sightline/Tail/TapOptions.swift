@@ -4,7 +4,7 @@ internal import SwiftProtobuf
 internal import TrackingReport
 internal import TrackingRules
 
-/// What `tail --target` shows of a running server.
+/// The filters of `tail --target`.
 struct TapOptions: ParsableArguments {
     @Option(help: "With --target: events of this tenant; at a unix: socket alone.")
     var tenant: String?
@@ -57,7 +57,7 @@ struct TapOptions: ParsableArguments {
         }
     }
 
-    /// The same for the admin socket.
+    /// The same as a query of the admin socket.
     var query: [(name: String, value: String?)] {
         let verdicts = self.verdict.map { "\($0.name)" }.joined(separator: ",")
         return [

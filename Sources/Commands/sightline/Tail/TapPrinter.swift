@@ -4,7 +4,7 @@ internal import SwiftProtobuf
 internal import Synchronization
 internal import TrackingReport
 
-/// Prints the responses of a tap, in the order in which they come.
+/// Prints the responses of a tap in order.
 final class TapPrinter: Sendable {
     private let json: Bool
     private let hasHeading = Mutex(false)
@@ -36,7 +36,7 @@ final class TapPrinter: Sendable {
         for event in events { table.add(Self.cells(of: event)) }
         for line in table.lines() { Console.out(line) }
         for event in events where event.hasEvent {
-            // Text for people: an event that cannot be written as JSON is left out.
+            // The text is for people, so an event that cannot be written as JSON is left out.
             if let text = try? event.event.jsonString() { Console.out("  " + text.printable) }
         }
     }

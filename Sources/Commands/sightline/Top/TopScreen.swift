@@ -74,7 +74,7 @@ struct TopScreen {
                 history.accepted, history.suppressed, history.duplicate, history.rejected,
                 history.retryLater,
             ]
-            // The columns come from the server: they may differ in length.
+            // The columns come from the server, so their lengths may differ.
             return columns.reduce(0) { $0 + ($1.indices.contains(row) ? $1[row] : 0) }
         }
     }
@@ -102,7 +102,7 @@ struct TopScreen {
         ].joined(separator: "  ")
     }
 
-    /// What has been suppressed since the start, by the reason.
+    /// The suppressed events since the start, by reason.
     private var suppressed: String {
         let counts = self.statistics.events.suppressedBy
         let parts = [

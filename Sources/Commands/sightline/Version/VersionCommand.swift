@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Telemetry
 
-/// Prints the version, and what it was built from.
+/// Prints the version, and how the program was built.
 struct VersionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "version", abstract: "Print the version, its commit, compiler and traits.")

@@ -3,7 +3,7 @@ package import SightlineProtos
 internal import SwiftProtobuf
 
 extension DeliveryAccountLine {
-    /// What a server has answered.
+    /// Creates an account from a server's answer.
     package init(_ response: Sightline_V1_ExplainDeliveryResponse, of delivery: String) {
         self.init(
             tenant: "", delivery: delivery,

@@ -1,7 +1,7 @@
 internal import DeliveryDiagnosis
 internal import TrackingReport
 
-/// A delivery's account for people: its counts by app and platform, and what is wrong.
+/// A delivery's account for people: its counts by app and platform, and the findings.
 struct DeliveryAccountText {
     let lines: [String]
 

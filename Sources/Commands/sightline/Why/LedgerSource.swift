@@ -4,12 +4,12 @@ internal import GRDB
 internal import Storage
 internal import TrackingJournal
 
-/// The ledger of a data directory: a running server is asked through its socket, and of a stopped
-/// one the files are read.
+/// The ledger of a data directory. A running server is asked through its socket; a stopped server's
+/// files are read directly.
 struct LedgerSource {
     let dataDirectory: String
 
-    /// The accounts of a delivery: of one tenant, or of each that has it.
+    /// The accounts of a delivery: of one tenant, or of each tenant that has rows of it.
     ///
     /// - Throws: `AdminSocketError`, `DatabaseFileError`, `FileFormatError`, or SQLite's error.
     func accounts(of delivery: String, tenant: String?) async throws -> [DeliveryAccountLine] {
@@ -18,9 +18,9 @@ struct LedgerSource {
         }
     }
 
-    /// What is wrong with deliveries, the most events first.
+    /// The findings on deliveries, those with the most events first.
     ///
-    /// - Throws: the same.
+    /// - Throws: the same errors.
     func troubles(
         tenant: String?, delivery: String?, limit: Int
     ) async throws -> [DeliveryTrouble] {
@@ -38,7 +38,7 @@ struct LedgerSource {
             do {
                 return try await client.get(path, query, as: [Answer].self)
             } catch AdminSocketError.unreachable {
-                // A killed server has left its socket: its files are free.
+                // A killed server leaves its socket; its files can be read.
             }
         }
         let database = try DatabaseFile.open(

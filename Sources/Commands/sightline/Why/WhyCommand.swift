@@ -1,11 +1,11 @@
-// `sightline why`: why a delivery has the figures that it has.
+// `sightline why`: explains the figures of a delivery.
 internal import ArgumentParser
 internal import DeliveryDiagnosis
 internal import GRDB
 internal import SightlineClient
 internal import TrackingReport
 
-/// Says in sentences with figures what is wrong with a delivery, from the server's ledger.
+/// Explains a delivery's figures in sentences, from the server's ledger.
 struct WhyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "why",

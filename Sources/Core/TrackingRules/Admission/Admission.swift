@@ -1,24 +1,23 @@
 internal import W3CTrace
 package import WireFormat
 
-/// Decides what a request's events count for, in one pass over its bytes: it parses each event in
-/// place, has `RuleSet` judge it, and encodes the accepted ones for the journal, each with an index
-/// of its parts, so that nobody parses the event again.
+/// Turns the bytes of a request into verdicts and hits: the one place where clients' events are
+/// parsed and judged. A stream calls `read` to split a request and `admit` to judge it, on any
+/// thread; the result goes to the journal, which finds duplicates and makes it durable.
 ///
-/// `read` splits a message into its events, and `admit` makes an `AdmittedRequest` of them, which
-/// the journal deduplicates, stores and hands back for the answer. `steps` explains one event.
-///
-/// It never waits, never throws and keeps nothing between requests: a value, called by any thread.
-/// It does not deduplicate, as that takes the journal's order.
+/// It copies an accepted event once, with an index of its parts, so that nothing behind it parses
+/// the event again. It does no I/O, takes no lock, never throws, and knows nothing of earlier
+/// requests.
 package struct Admission: Sendable {
     /// The rules, with their limits.
     package let rules: RuleSet
-    /// Hashes the subjects of events before anything else looks at them; nil leaves them.
+    /// Hashes the subjects of events before the rules and the journal see them; nil leaves them as
+    /// sent.
     private let subjects: KeyedHash?
 
     /// Creates an admission that applies `rules`.
     ///
-    /// - Parameter subjects: hashes the subjects of events; nil leaves them.
+    /// - Parameter subjects: hashes the subjects of events; nil leaves them as sent.
     package init(rules: RuleSet = RuleSet(), subjects: KeyedHash? = nil) {
         self.rules = rules
         self.subjects = subjects
@@ -33,7 +32,7 @@ package struct Admission: Sendable {
     ///   - tenant: who sent it.
     ///   - receiveTime: the server's clock, in microseconds since 1970.
     ///   - keeps: which of the refused events to keep.
-    ///   - likely: the subject that its first event is likely to have.
+    ///   - likely: the subject that its first event probably has, to save an allocation.
     package func admit(
         _ request: RequestReader, bytes: Int, tenant: String, receiveTime: Int64,
         keeps: KeptRefusals = .none, likely: LedgerSubject? = nil
@@ -56,8 +55,8 @@ package struct Admission: Sendable {
         }
     }
 
-    /// The steps by which an event of a request is judged: as `admit` judges it, with its subject
-    /// hashed.
+    /// The steps that lead to an event's verdict, for ExplainEvents: the same judgement as in
+    /// `admit`, with the subject hashed.
     ///
     /// - Parameters:
     ///   - event: the bytes as they were sent.
@@ -72,7 +71,7 @@ package struct Admission: Sendable {
         do throws(WireError) {
             let view = try EventView(event, remainingDepth: WireReader.maxDepth - 1)
             if let hashed = try self.subjects?.change(view, tenant: tenant) {
-                // From here on as if it had been sent so.
+                // Everything below sees the hashed subject, as if the client had sent it.
                 hashed.withView(of: view) {
                     _ = self.rules.judge($0, receiveTime: receiveTime, steps: &steps)
                 }
@@ -136,13 +135,13 @@ private struct Draft {
         self.sequence = request.sequence
         self.tenant = tenant
         self.keeps = keeps
-        // Reserve room for all events at once, so that appending never allocates.
+        // Reserves room for all events at once, so that appending never allocates.
         self.claims.reserveCapacity(request.events.count)
         self.entries.reserveCapacity(bytes &+ request.events.count &* HitBlock.entryBytes)
     }
 
-    /// The request with what was accumulated. That is moved, since to copy it costs as much as to
-    /// judge an event, and the optimizer does not see that the draft ends here.
+    /// The finished request. The draft's arrays are moved out: a copy costs as much as judging an
+    /// event, and the optimizer does not see that the draft ends here.
     mutating func take(receiveTime: Int64) -> AdmittedRequest {
         AdmittedRequest(
             sequence: self.sequence, receiveTime: receiveTime, eventCount: Int(self.index),
@@ -165,7 +164,7 @@ private struct Draft {
                 self.take(event, of: SentEvent(bytes: bytes), rules, receiveTime: receiveTime)
                 return
             }
-            // From here on as if it had been sent so.
+            // Everything below sees the hashed subject, as if the client had sent it.
             hashed.withView(of: event) {
                 self.take(
                     $0, of: SentEvent(bytes: bytes, change: hashed), rules,
@@ -178,8 +177,8 @@ private struct Draft {
         }
     }
 
-    /// An event as it was sent: the memory in which the parts of its view lie, and what was changed
-    /// before the rules saw it.
+    /// An event as the client sent it: the memory that its view's slices point into, and the change
+    /// that was made before the rules saw it.
     private struct SentEvent {
         let bytes: Bytes
         var change: SubjectChange?
@@ -235,8 +234,8 @@ private struct Draft {
                 judgement: judgement, kept: kept))
     }
 
-    /// Accepts an event; false if the journal's form cannot tell where its parts are, which no limit
-    /// that can be configured allows.
+    /// Accepts an event. False if its index cannot hold the offsets of its parts; no configurable
+    /// limit lets such an event through.
     @inline(__always)
     private mutating func accept(
         _ event: EventView, _ judgement: Judgement, of sent: SentEvent
@@ -286,8 +285,8 @@ extension KeyedHash {
 }
 
 extension SubjectChange {
-    /// Calls `body` with the view of the changed event. It was parsed as it was sent: its other
-    /// parts lie where they lay.
+    /// Calls `body` with the view of the changed event. Only the subject's bytes are new: the
+    /// view's other slices still point into the event as it was sent.
     @inline(__always)
     fileprivate func withView(of sent: EventView, _ body: (EventView) -> Void) {
         self.bytes.withUnsafeBytes { bytes in
@@ -307,7 +306,8 @@ extension Judgement {
         ])
     }
 
-    /// Limits that no configuration has let through what the journal cannot hold.
+    /// The verdict on an event whose index cannot hold its parts. The configurable limits are
+    /// lower, so it is never given unless they are wrong.
     fileprivate static let tooLargeForJournal = Judgement.rejected([
         Violation(
             "event", .tooLarge,

@@ -1,7 +1,7 @@
 package import WireFormat
 
 extension AdmittedRequest {
-    /// An event of a settled request, and what became of it.
+    /// An event of a settled request, with its final verdict.
     package struct Outcome {
         /// The verdict that the client got, after deduplication and commit.
         package let verdict: Verdict
@@ -9,25 +9,25 @@ extension AdmittedRequest {
         package let hits: HitKinds
         /// The warnings of an accepted event.
         package let warnings: Warnings
-        /// The violations of a refused event; none if it is to be sent again.
+        /// The violations of a refused event; empty if the client has to send it again.
         package let violations: [Violation]
         /// The event; nil if nothing of it is kept.
         package let event: Bytes?
-        /// Where its names are.
+        /// Where `names` reads the event's names.
         let source: Source
-        /// An evenly distributed number that is the same for the same fact, by which a sample is
-        /// chosen. Without an event it depends on the request's time and sequence, and on the
+        /// An evenly distributed number by which a sample is chosen: the same for each report of a
+        /// fact. Without an event it is computed from the request's time and sequence and the
         /// event's index.
         package let chance: UInt64
 
-        /// What admission has kept of an event.
+        /// The part of an event that admission kept.
         enum Source {
             case accepted(JournalEvent)
             case refused(KeptEvent)
             case none
         }
 
-        /// The names by which people look for the event; nil if nothing of it is kept.
+        /// The names by which people search for the event; nil if nothing of it is kept.
         package var names: EventNames? {
             switch self.source {
             case .accepted(let event): EventNames(event)
@@ -37,8 +37,8 @@ extension AdmittedRequest {
         }
     }
 
-    /// Calls `body` for each event, first for those that were refused. A request that was refused
-    /// as a whole has one outcome.
+    /// Calls `body` once per event, with the refused events first. A request that was refused as a
+    /// whole has a single outcome.
     package func forEachOutcome(_ body: (Outcome) -> Void) {
         if let violation = self.violation {
             body(self.outcome(of: .rejected, [violation], nil, index: 0))
@@ -46,7 +46,7 @@ extension AdmittedRequest {
         self.keptEvents.withUnsafeBytes { events in
             for refusal in self.refusals {
                 let event = refusal.kept.map { Bytes(rebasing: events[$0.bytes]) }
-                // As its client is told.
+                // The same violations as in the client's answer.
                 let violations = self.isToRetry ? [] : refusal.judgement.violations
                 body(
                     self.outcome(
@@ -73,7 +73,7 @@ extension AdmittedRequest {
         of verdict: Verdict, _ violations: [Violation], _ event: Bytes?,
         _ source: Outcome.Source = .none, index: UInt32
     ) -> Outcome {
-        // The requests of a run have one time, and differ by their sequence.
+        // Requests of one coalesced message share a receive time; their sequences differ.
         let place = (UInt64(bitPattern: self.receiveTime), self.sequence, UInt64(index))
         return Outcome(
             verdict: verdict, hits: [], warnings: [], violations: violations, event: event,
@@ -82,7 +82,7 @@ extension AdmittedRequest {
 }
 
 extension Bytes {
-    /// FNV-1a with a final mix: evenly distributed for bytes that nobody chose to collide.
+    /// FNV-1a with a final mix: evenly distributed, but not safe against chosen collisions.
     fileprivate var chance: UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in self { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -1,5 +1,5 @@
 extension AdmittedRequest {
-    /// The bytes that the request takes in the journal if all its claims are granted.
+    /// The bytes that the request takes in the journal if all its hits are new.
     package var journalBytes: Int { self.headerBytes + self.entries.count }
 
     private var headerBytes: Int {
@@ -7,8 +7,8 @@ extension AdmittedRequest {
         return HitBlock.headerBytes(tenant: self.ledger.tenant, trace: self.trace)
     }
 
-    /// Appends the request's block, with granted events only; returns the number of those events
-    /// and of their hits. Nothing if there are none.
+    /// Appends the request's block with its granted events, and returns the number of those events
+    /// and of their hits. Appends nothing if no event was granted.
     @discardableResult
     package func appendSealed(to payload: inout [UInt8]) -> (events: Int, hits: Int) {
         var (granted, hits) = (0, 0)
@@ -40,7 +40,7 @@ extension AdmittedRequest {
         return (granted, hits)
     }
 
-    /// Writes the granted hits and the warnings of a claim into its entry.
+    /// Writes a claim's granted hits and its warnings into its entry.
     func seal(_ claim: Claim) {
         self.entries.withUnsafeMutableBytes { entries in
             entries.storeBytes(

@@ -1,8 +1,8 @@
 package import W3CTrace
 
 extension AdmittedRequest {
-    /// The trace contexts of the accepted events, without repetitions, in order. Called only when a
-    /// span is recorded, since it parses a header for each event.
+    /// The distinct trace contexts of the accepted events, in order. It parses a header for each
+    /// event, so call it only when a span is recorded.
     ///
     /// - Parameter limit: the maximum number of contexts to return.
     package func eventTraces(limit: Int) -> [TraceContext] {

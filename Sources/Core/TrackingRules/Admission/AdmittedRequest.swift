@@ -1,11 +1,11 @@
 package import W3CTrace
 internal import WireFormat
 
-/// A request after the rules: what the journal writes and what its client is told.
+/// A request after the rules: what the journal writes, and what its client's answer is made of.
 ///
 /// It has one owner at a time: the stream creates it, the journal settles it and hands it back.
-/// Nothing touches it in between, so `@unchecked Sendable` is safe. Nor do two accesses overlap, so
-/// that Swift need not check each of them: that takes 0.1 µs for a request.
+/// Nothing accesses it in between, so `@unchecked Sendable` is safe. Accesses never overlap either,
+/// so Swift's exclusivity checks are off: they take 0.1 µs a request.
 package final class AdmittedRequest: @unchecked Sendable {
     /// The sequence number that the client assigned; 0 for unary requests.
     package let sequence: UInt64
@@ -17,20 +17,20 @@ package final class AdmittedRequest: @unchecked Sendable {
     package let eventCount: Int
     /// The events that the rules suppressed or rejected, in order.
     package let refusals: [Refusal]
-    /// The accepted events, in order.
+    /// The claims of the accepted events, in order.
     @exclusivity(unchecked) package var claims: [Claim]
-    /// The accepted events as entries in the journal's form.
+    /// The accepted events as entries in the journal's encoding.
     @exclusivity(unchecked) package var entries: [UInt8]
-    /// The trace context that its hits carry: that of its server span. Until the span has begun it
-    /// is the first valid one among the events, if any, which is then the span's parent.
+    /// The trace context of its hits: that of the server span. Before the span begins, it is the
+    /// first valid context among the events, if any, and becomes the span's parent.
     @exclusivity(unchecked) package var trace: TraceContext?
     /// Why the request was refused as a whole; nil if it was not.
     package let violation: Violation?
     /// The bytes of the refused events that are kept.
     package let keptEvents: [UInt8]
-    /// Whether a tap may want to see it.
+    /// Whether a reader of the tap may want it.
     @exclusivity(unchecked) package var isTapped = false
-    /// What it adds to the ledger: nothing if it was refused as a whole.
+    /// Its counts for the ledger; empty if it was refused as a whole.
     package let ledger: RequestLedger
 
     /// An event that the rules suppressed or rejected.
@@ -41,7 +41,7 @@ package final class AdmittedRequest: @unchecked Sendable {
         package let eventID: String
         /// The rules' verdict, with its violations.
         package let judgement: Judgement
-        /// What is kept of the event; nil if it is not kept.
+        /// The bytes and names that are kept of the event; nil if it is not kept.
         package let kept: KeptEvent?
     }
 
@@ -63,7 +63,7 @@ package final class AdmittedRequest: @unchecked Sendable {
         self.ledger = ledger
     }
 
-    /// Whether the commit failed: nothing was kept, and the client has to send the request again.
+    /// Whether the commit failed: nothing was kept, so the client has to send the request again.
     @exclusivity(unchecked) package var isToRetry = false
 
     /// The verdict for a claim's event; final once the journal has settled the request.
@@ -72,7 +72,8 @@ package final class AdmittedRequest: @unchecked Sendable {
     }
 
     /// The verdict on an event that the rules refused; final once the journal has settled the
-    /// request. Its count is not durable where the commit failed, so it is sent again as well.
+    /// request. If the commit failed, its ledger count was not stored either, so it is sent again
+    /// as well.
     package func verdict(of refusal: Refusal) -> Verdict {
         self.isToRetry ? .retryLater : refusal.judgement.verdict
     }

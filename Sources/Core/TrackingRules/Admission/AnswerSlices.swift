@@ -1,17 +1,17 @@
-/// Where an accepted event has what its client's answer and the request's span tell of it. It is not
-/// stored: nobody asks for it once the request is answered.
+/// Where an accepted event has the fields that its client's answer and the request's span show.
+/// They are not stored: nothing reads them after the answer.
 struct AnswerSlices: Sendable {
     /// The client's id of the event.
     private(set) var eventID = EventSlice.none
-    /// The event's own W3C traceparent; none where it is too long to be one.
+    /// The event's own W3C traceparent; absent if it is too long to be valid.
     private(set) var traceparent = EventSlice.none
-    /// The event's own W3C tracestate; none where it is too long to be one.
+    /// The event's own W3C tracestate; absent if it is too long to be valid.
     private(set) var tracestate = EventSlice.none
 
-    /// Nothing.
+    /// Slices that are all absent.
     init() {}
 
-    /// Those of an event that was parsed from the slicer's bytes.
+    /// The slices of an event that was parsed from the slicer's bytes.
     @inline(__always)
     init(_ event: EventView, _ slicer: EventSlicer) {
         self.eventID = slicer.sliceIfShort(event.eventID)
@@ -19,7 +19,7 @@ struct AnswerSlices: Sendable {
         self.tracestate = slicer.sliceIfShort(event.tracestate)
     }
 
-    /// Those of the event with other bytes.
+    /// The slices after the event's subject was changed.
     func moved(by change: SubjectChange) -> AnswerSlices {
         var slices = self
         slices.eventID = self.eventID.moved(by: change.removed)

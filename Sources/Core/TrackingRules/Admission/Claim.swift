@@ -1,5 +1,5 @@
-/// An accepted event's claim on the deduplication window. The journal's writer settles it when it
-/// seals a group: it reads them all, so they are kept small.
+/// An accepted event's claim on the deduplication window. The journal's writer reads every claim
+/// when it seals a group, so claims are kept small.
 package struct Claim: Sendable {
     /// The key of the event's hits.
     package let key: HitKey
@@ -14,14 +14,14 @@ package struct Claim: Sendable {
     package let kinds: HitKinds
     /// The event's warnings; settling adds those that depend on the window.
     package var warnings: Warnings
-    /// The hits that are new: the rules' hits until the claim is settled. Empty makes it a
-    /// duplicate.
+    /// The hits that are new: those of the rules until the claim is settled. Empty means that the
+    /// event is a duplicate.
     package var granted: HitKinds
-    /// Where what an answer needs of the event stands in its entry.
+    /// Where the event has the fields that an answer shows.
     let answer: AnswerSlices
-    /// Whether the hits stand for a dismissal.
+    /// Whether the hits report a dismissal.
     package let isDismissal: Bool
-    /// Whether it is an impression of a closed app on iOS, which the ledger counts.
+    /// Whether it is an impression of a closed app on iOS, which the ledger counts separately.
     package let isClosedImpression: Bool
     /// Whether settling changed the hits or warnings, so that the entry has to be rewritten.
     package private(set) var isChanged = false
@@ -47,7 +47,7 @@ package struct Claim: Sendable {
     /// The offset of the event's entry in the request's entries.
     package var entryOffset: Int { Int(self.offset) }
 
-    /// Grants the hits that the window does not know.
+    /// Grants the hits that the window does not hold.
     ///
     /// - Parameters:
     ///   - known: what the window holds under the event's key.

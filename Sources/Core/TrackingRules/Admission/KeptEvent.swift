@@ -1,21 +1,21 @@
 internal import WireFormat
 
-/// A refused event that a request keeps, and what is read of it later.
+/// A refused event that a request keeps for the quarantine and the tap.
 package struct KeptEvent: Sendable {
     /// Where it is in the request's `keptEvents`.
     package let bytes: Range<Int>
-    /// By what people look for it.
+    /// The names by which people search for it.
     package let names: EventNames
     /// The recipient's id; empty if it has none.
     package let subjectID: String
 }
 
-/// By what people look for an event.
+/// The names by which people search for an event.
 package struct EventNames: Sendable, Equatable {
-    /// The app, cut to as many bytes as a name may have.
+    /// The app, cut to `Limits.nameBytes`.
     package let appID: String
-    /// The delivery or the in-app message. Empty if it has other characters than such ids have, as
-    /// it may then be something else.
+    /// The delivery or the in-app message. Empty if it has characters that such ids never have: it
+    /// may then be something else.
     package let deliveryID: String
     /// The platform; nil if the event has none.
     package let platform: Platform?
@@ -27,12 +27,12 @@ package struct EventNames: Sendable, Equatable {
         self.platform = platform
     }
 
-    /// Those of an accepted event.
+    /// The names of an accepted event.
     init(_ event: JournalEvent) {
         self.init(app: event.appID, delivery: event.deliveryID, platform: event.platform)
     }
 
-    /// Those of an event whose raw payload, if it has one, was read.
+    /// The names of an event whose raw payload, if it has one, was read.
     init(_ event: EventView) {
         self.init(
             app: event.appID, delivery: event.deliveryID, platform: event.effectivePlatform)

@@ -1,11 +1,11 @@
-/// Which refused events an admitted request keeps for those who look at them later. None is kept
-/// without consent, nor if it cannot be parsed: it may then be anybody's (D23).
+/// Which refused events an admitted request keeps for the quarantine and the tap. An event without
+/// consent is never kept, nor one that cannot be parsed: nobody can say whose it is (D23).
 package enum KeptRefusals: Sendable {
-    /// None, as long as nobody looks.
+    /// None: nothing would read them.
     case none
-    /// Those that other rules might accept.
+    /// The events that other rules might accept.
     case recoverable
-    /// All of them.
+    /// All events that may be kept.
     case all
 
     func includes(_ verdict: Verdict) -> Bool {
@@ -18,6 +18,6 @@ package enum KeptRefusals: Sendable {
 }
 
 extension Verdict {
-    /// Whether other rules might accept the event: it is rejected, or its flag is unknown.
+    /// Whether other rules might accept the event: it was rejected, or its flag was unknown.
     package var isRecoverable: Bool { self == .rejected || self == .suppressedFlagUnknown }
 }

@@ -2,9 +2,9 @@
 package struct Tally: Sendable, Equatable {
     /// Accepted events.
     package var accepted = 0
-    /// Suppressed events, for whatever reason.
+    /// Suppressed events, for any reason.
     package var suppressed = 0
-    /// Events that the window already knew.
+    /// Events whose hits the window already held.
     package var duplicate = 0
     /// Rejected events.
     package var rejected = 0

@@ -1,6 +1,6 @@
 internal import WireFormat
 
-/// What the keys of an event's hits and its place in the ledger are made of.
+/// The fields from which an event's hit keys and its ledger subject are computed.
 struct EventFacts {
     let product: Product
     let platform: Platform?

@@ -3,14 +3,14 @@ package import WireFormat
 
 internal import Synchronization
 
-/// Tells a test of each parse of an event: none may be parsed twice on its way. Builds for
-/// release have nothing of it.
+/// Reports each parse of an event to a test, which checks that no event is parsed twice.
+/// Release builds do not contain it.
 package enum EventParses {
     private static let observers = Mutex<[Int: @Sendable (Bytes) -> Void]>([:])
     private static let lastObserver = Atomic(0)
 
-    /// Calls `observe` with the bytes of each event that is parsed meanwhile, by any thread and
-    /// for any test: who counts has to tell its own events from others.
+    /// Calls `observe` with the bytes of each event parsed during `body`, by any thread and for
+    /// any test: the caller has to recognize its own events.
     package static func observing<Value>(
         with observe: @escaping @Sendable (Bytes) -> Void, _ body: () async throws -> Value
     ) async rethrows -> Value {

@@ -63,7 +63,7 @@ extension EventView {
         self.keys(tenant: tenant, EventFacts(self))
     }
 
-    /// The same, of an event whose facts were read.
+    /// The keys of an event whose facts were already read.
     func keys(tenant: Bytes, _ facts: EventFacts) -> (fact: HitKey, notification: HitKey) {
         if self.interaction == .inApp {
             let key = HitKey.inApp(tenant: tenant, event: self)

@@ -1,10 +1,11 @@
-// A raw payload in an event: what was read of its JSON stands in the event's view, as a typed
-// payload's facts do, and its ids behind the event in the journal.
+// Raw payloads: the facts read from the JSON are put into the event's view, as those of a typed
+// payload are. Its ids are appended to the event in the journal.
 internal import WireFormat
 
 extension EventView {
-    /// Reads the ids that admission has written behind an event with a raw payload. A client's own
-    /// are before them, or in an event that is not admitted yet, whose ids are read from its JSON.
+    /// Reads the ids that admission appended to an event with a raw payload. A client may have sent
+    /// this field itself; admission's copy comes later and so wins. Before admission, the ids are
+    /// read from the JSON.
     mutating func mergeRawIDs(_ reader: consuming WireReader) throws(WireError) {
         typealias Field = FieldTag.PayloadIds
         var ids: (delivery: Bytes?, message: Bytes?) = (nil, nil)
@@ -20,10 +21,10 @@ extension EventView {
         self.push.fields.messageID = ids.message ?? self.push.fields.messageID
     }
 
-    /// Whether the event's payload is raw, so that its facts have to be read from JSON.
+    /// Whether the event's payload is raw, so that its facts are read from JSON.
     var hasRawPayload: Bool { self.push.payload == .raw }
 
-    /// Calls `body` with the event, and with what was read of its payload if that is raw: the
+    /// Calls `body` with the event and with the reading of its raw payload, if it has one. The
     /// event's views then hold the payload's ids, flag and media.
     func withRawPayload<Value>(
         _ limits: Limits, _ body: (EventView, RawPayload?) -> Value
@@ -39,10 +40,10 @@ extension EventView {
     }
 }
 
-/// A raw payload's ids in the field `raw_ids`. Behind the event they are a part of it, so that who
-/// reads it later needs no JSON. Each id has at most 64 bytes.
+/// The ids of a raw payload, as the field `raw_ids`. It is appended to the event, so that later
+/// readers need no JSON. Each id has at most 64 bytes.
 struct RawIDs {
-    /// The field.
+    /// The encoded field.
     let field: [UInt8]
     private let delivery: Range<Int>
     private let broadlog: Range<Int>
@@ -59,8 +60,8 @@ struct RawIDs {
         self.broadlog = start + broadlog.lowerBound..<start + broadlog.upperBound
     }
 
-    /// Tells an index where the ids are behind an event of `count` bytes; false if that is too far
-    /// from its start.
+    /// Writes the ids' offsets into the index of an event of `count` bytes, behind which the field
+    /// is appended. False if an offset is too large for the index.
     func setPlaces(in index: inout EventIndex, behind count: Int) -> Bool {
         guard
             let delivery = EventSlice(

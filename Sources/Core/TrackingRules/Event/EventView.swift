@@ -1,7 +1,7 @@
 package import WireFormat
 
 /// A TrackingEvent parsed in place: the fields that the rules read, as slices of the request.
-/// Absent strings are empty; enums are the numbers on the wire, which need not be known ones.
+/// Absent strings are empty. Enums are the numbers on the wire, which may be unknown ones.
 package struct EventView {
     /// The whole event, including unknown fields.
     package var bytes: Bytes
@@ -22,13 +22,13 @@ package struct EventView {
     package var traceparent = Bytes.none
     /// The event's own W3C tracestate.
     package var tracestate = Bytes.none
-    /// The interaction that is reported.
+    /// Which member of the `interaction` oneof is set.
     package var interaction = Interaction.none
-    /// What a push interaction says. Like the other two, it is empty unless the event is one.
+    /// The push interaction. This view and the next two are empty unless `interaction` names them.
     package var push = PushView()
-    /// What a track action says.
+    /// The track action.
     package var trackAction = TrackActionView()
-    /// What an in-app interaction says.
+    /// The in-app interaction.
     package var inApp = InAppView()
 
     /// A Timestamp as sent, without range checks.
@@ -50,8 +50,8 @@ package struct EventView {
         package var isZero: Bool { self.seconds == 0 && self.nanos == 0 }
     }
 
-    /// The members of the `interaction` oneof. They have no values: a member of 200 bytes would be
-    /// copied by each `switch`, eleven times for an event.
+    /// The members of the `interaction` oneof. They carry no values: each `switch` would copy a
+    /// value of 200 bytes, eleven times for an event.
     package enum Interaction {
         case none
         case push
@@ -61,8 +61,8 @@ package struct EventView {
 
     /// Parses `bytes` as a TrackingEvent.
     ///
-    /// - Parameter remainingDepth: the levels that may be nested in the event; one less than a
-    ///   request's if the event is part of one.
+    /// - Parameter remainingDepth: how many levels may nest in the event; one less than a request's
+    ///   if the event is part of one.
     /// - Throws: `WireError` if the bytes are not a TrackingEvent.
     package init(
         _ bytes: Bytes, remainingDepth: Int = WireReader.maxDepth
@@ -121,7 +121,7 @@ package struct EventView {
         }
     }
 
-    // A oneof member that occurs again is merged; a different member replaces it.
+    // A oneof member that occurs again is merged; another member replaces it.
 
     private mutating func begin(_ interaction: Interaction) {
         if self.interaction != .none, self.interaction != interaction { self.replace() }

@@ -1,7 +1,7 @@
 package import WireFormat
 
-/// What an in-app event says of how a message was used, parsed in place without the event's other
-/// fields. It is not validated: admission did that.
+/// How an in-app message was used, parsed in place without the event's other fields. It is not
+/// validated: admission did that.
 package struct InAppDetailView {
     /// The analytics event that triggered the message.
     package private(set) var triggerEvent = Bytes.none

@@ -25,7 +25,7 @@ package struct InAppView {
     package enum Event: Equatable {
         case none
         case impression
-        /// Has a URL or not: a click without one counts as a dismissal (D25).
+        /// A click, with a URL or without: without one it counts as a dismissal (D25).
         case click(hasURL: Bool)
         case dismissal
         case displayError
@@ -51,7 +51,7 @@ package struct InAppView {
         }
     }
 
-    /// Takes a member whose fields no rule reads, but which have to be fields.
+    /// Checks a member whose fields no rule reads: its bytes must be valid fields.
     private mutating func check(
         _ reader: consuming WireReader, as event: Event
     ) throws(WireError) {

@@ -1,7 +1,7 @@
 internal import WireFormat
 
-/// The sizes of a map<string, string> as the rules need them, measured on the wire without decoding
-/// it. A key that occurs twice counts twice; `exact` corrects that where a limit seems exceeded.
+/// The sizes of a map<string, string> that the rules limit, measured on the wire without decoding
+/// it. A key that occurs twice counts twice; `exact` corrects that when a limit seems exceeded.
 package struct MapMeasure: Equatable {
     /// The number of entries.
     package var count = 0
@@ -29,7 +29,7 @@ package struct MapMeasure: Equatable {
     }
 }
 
-/// The maps that an event may have, of which one is measured.
+/// The maps of an event, of which one is measured at a time.
 enum EventMap {
     /// The custom fields, or an in-app message's app data.
     case customFields
@@ -54,8 +54,8 @@ struct MapEntry {
         }
     }
 
-    /// A map of an event: each value's length by key. Merges oneof members
-    /// the way the views do: the same member again is merged, a different one starts over.
+    /// A map of an event: each value's length by key. Oneof members are merged as in the views: the
+    /// same member again is merged, another one starts over.
     static func all(of event: Bytes, _ map: EventMap) throws(WireError) -> [[UInt8]: Int] {
         typealias Field = FieldTag.TrackingEvent
         var fields: [[UInt8]: Int] = [:]

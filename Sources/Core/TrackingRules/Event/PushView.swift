@@ -4,8 +4,8 @@ package import WireFormat
 package struct PushView {
     /// The `payload` oneof's member.
     package var payload = Payload.none
-    /// What the rules read of the payload. A raw one's are empty until its JSON was read, but for
-    /// the ids in an event that the journal holds.
+    /// The fields of the payload that the rules read. Those of a raw payload are empty until its
+    /// JSON is read, except for the ids in an event that the journal holds.
     package var fields = PayloadView()
     /// A raw payload's JSON, which `RawPayload` reads.
     package var json = Bytes.none
@@ -23,7 +23,7 @@ package struct PushView {
         case none
         case apns
         case fcm(hasData: Bool)
-        /// Either, as JSON.
+        /// A payload of either service, as JSON.
         case raw
     }
 
@@ -105,7 +105,7 @@ package struct PushView {
         }
     }
 
-    // A oneof member that occurs again is merged; a different member replaces it.
+    // A oneof member that occurs again is merged; another member replaces it.
 
     private mutating func begin(_ payload: Payload) {
         if self.payload != .none, self.payload != payload {
@@ -129,7 +129,8 @@ extension PushView.PayloadView {
         }
     }
 
-    /// No rule reads the alert, but a decoder would refuse strings that are not UTF-8.
+    /// Checks the strings of the alert. No rule reads them, but a decoder refuses strings that are
+    /// not UTF-8.
     private static func checkAlert(_ reader: consuming WireReader) throws(WireError) {
         typealias Field = FieldTag.Alert
         while let tag = try reader.nextTag() {

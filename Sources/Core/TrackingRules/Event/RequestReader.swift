@@ -1,6 +1,6 @@
 package import WireFormat
 
-/// Describes a request message: the three that carry events differ only in their field numbers.
+/// A request message's field numbers: the three messages that carry events differ only in these.
 package struct RequestShape: Sendable {
     let eventsTag: UInt32
     let hasSequence: Bool

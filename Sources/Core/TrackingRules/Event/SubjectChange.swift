@@ -1,16 +1,17 @@
 internal import WireFormat
 
-/// An event with another subject, or without one: all else byte for byte, and where it has moved.
+/// A copy of an event with another subject or without one: all other fields byte for byte, and how
+/// far they moved.
 struct SubjectChange {
     /// The new bytes.
     private(set) var bytes: [UInt8] = []
-    /// The ranges of the event that are not among them, in ascending order. There may be several:
-    /// of a field that occurs twice the last counts, but the first one tells of somebody, too.
+    /// The ranges of the event that were removed, in ascending order. There may be several: if the
+    /// field occurs twice, the last one counts, but the first identifies somebody, too.
     private(set) var removed: [Range<Int>] = []
-    /// Where the new subject stands.
+    /// Where the new subject is.
     private(set) var subject = EventSlice.none
 
-    /// Walks over the fields of an event, without looking into them.
+    /// Copies the event's fields without parsing them.
     ///
     /// - Parameter subject: at most `Limits.nameBytes`; empty leaves the event without one.
     /// - Throws: `WireError` if the bytes are not fields.

@@ -1,6 +1,6 @@
-/// The maximum size of a delivery. Groups of the journal are joined up to both limits; a single
-/// group is delivered even if it exceeds them. So a delivery holds at most the limit or one group,
-/// whichever is larger.
+/// The maximum size of a delivery. Groups of the journal are joined until either limit is reached;
+/// a single group is delivered even if it exceeds them. So a delivery holds at most the limit or
+/// one group, whichever is larger.
 package struct BatchLimit: Sendable, Equatable {
     /// The number of hits.
     package var hits: Int
@@ -13,7 +13,7 @@ package struct BatchLimit: Sendable, Equatable {
         self.bytes = bytes
     }
 
-    /// 50,000 hits and 8 MiB: enough that the cost of a transaction is spread over many rows.
+    /// 50,000 hits and 8 MiB: enough to spread the cost of a transaction over many rows.
     package static let standard = Self(hits: 50_000, bytes: 8 << 20)
 
     /// Never joins: each group is a delivery of its own.

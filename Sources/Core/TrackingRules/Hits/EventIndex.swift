@@ -1,8 +1,8 @@
-// What is read of an event behind admission, stored with it.
+// The index of an event's parts, stored with it.
 internal import WireFormat
 
-/// Where the names in an event stand in its bytes, and when it happened. Admission writes it with
-/// the event; filters, masks, sinks and replays read slices, and never parse the event again.
+/// Where the names are in an event's bytes, and when it happened. Admission writes it with the
+/// event; filters, masks, sinks and replays read slices by it and never parse the event again.
 ///
 /// It is stored before the event in 32 bytes: `occurTime` (8), then `app`, `delivery`, `broadlog`,
 /// `subject`, `action` and `campaign` (4 each).
@@ -11,10 +11,10 @@ package struct EventIndex: Sendable, Equatable {
     private var time = Self.noTime
     /// The app's bundle id or package name.
     private(set) var app = EventSlice.none
-    /// deliveryId, or an in-app message's message id. Of a raw payload, it stands in the field
+    /// deliveryId, or an in-app message's message id. For a raw payload it is in the appended field
     /// `raw_ids`.
     private(set) var delivery = EventSlice.none
-    /// broadlogId; as for `delivery`. None for an in-app message.
+    /// broadlogId; appended like `delivery`. Absent for an in-app message.
     private(set) var broadlog = EventSlice.none
     /// The recipient's id.
     private(set) var subject = EventSlice.none
@@ -23,23 +23,23 @@ package struct EventIndex: Sendable, Equatable {
     /// The name of an in-app message's campaign.
     private(set) var campaign = EventSlice.none
 
-    /// Its bytes in an entry.
+    /// The bytes of a stored index.
     package static let byteCount = 32
     private static let noTime = Int64.min
     /// The years 1 to 9999, as Timestamp has them.
     private static let times: ClosedRange<Int64> = -62_135_596_800_000_000...253_402_300_799_999_999
 
-    /// The time of the event in microseconds since 1970; nil where it does not say.
+    /// The time of the event in microseconds since 1970; nil if the event has none.
     var occurTime: Int64? { self.time == Self.noTime ? nil : self.time }
 
-    /// An index that says nothing.
+    /// An index whose parts are all absent.
     init() {}
 
     /// The index of an event that was parsed.
     ///
     /// - Parameters:
-    ///   - ids: the two ids where they are parts of the event; none where `setRawIDs` follows.
-    ///   - slicer: of the bytes that the event was parsed from; told if a part does not fit.
+    ///   - ids: the two ids if they are parts of the event; absent if `setRawIDs` follows.
+    ///   - slicer: makes slices of the event's bytes; it records if a part does not fit.
     @inline(__always)
     init(
         _ event: EventView, ids: (delivery: Bytes, broadlog: Bytes), _ slicer: inout EventSlicer
@@ -56,12 +56,12 @@ package struct EventIndex: Sendable, Equatable {
         self.campaign = slicer.slice(event.inApp.campaignName)
     }
 
-    /// Sets where the ids of a raw payload stand behind its event.
+    /// Sets where the ids of a raw payload are, behind the event.
     mutating func setRawIDs(delivery: EventSlice, broadlog: EventSlice) {
         (self.delivery, self.broadlog) = (delivery, broadlog)
     }
 
-    /// The index of the event with other bytes: without its subject, or with another one.
+    /// The index after the event's subject was removed or changed.
     func moved(by change: SubjectChange) -> EventIndex {
         var index = self
         index.app = self.app.moved(by: change.removed)
@@ -75,7 +75,7 @@ package struct EventIndex: Sendable, Equatable {
 
     // MARK: The stored form
 
-    /// What is stored, in order.
+    /// The stored fields, in order.
     @inline(__always)
     var stored: (Int64, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32) {
         (
@@ -86,8 +86,8 @@ package struct EventIndex: Sendable, Equatable {
         )
     }
 
-    /// Reads the index that begins at `offset` in `bytes`, which has to have room for it; nil if it
-    /// is not one of an event of `eventBytes` bytes.
+    /// Reads the index at `offset` in `bytes`, which must have room for it; nil if a slice of it is
+    /// outside an event of `eventBytes` bytes.
     @inline(__always)
     init?(at offset: Int, in bytes: Bytes, eventBytes: Int) {
         func slice(_ number: Int) -> EventSlice {

@@ -1,4 +1,4 @@
-// Parts of an event, told by where they stand in its bytes.
+// Slices: parts of an event as offset and length.
 internal import WireFormat
 
 /// A part of an event's bytes: its offset in the upper 20 bits, its length in the lower 12. An
@@ -7,17 +7,18 @@ package struct EventSlice: Sendable, Equatable {
     /// The number that is stored.
     package let rawValue: UInt32
 
-    /// An event of `limits.event_bytes` at most, with a raw payload's ids behind it, is shorter.
+    /// The highest offset. An event has at most `limits.event_bytes`, which with the ids of a raw
+    /// payload behind it is less.
     static let maxOffset = 1 << 20 - 1
-    /// Sixteen times what a name may have.
+    /// The greatest length: sixteen times that of a name.
     static let maxLength = 1 << 12 - 1
     /// An absent part.
     static let none = EventSlice(rawValue: 0)
 
-    /// A slice that was stored, and need not be within an event.
+    /// A stored slice. It may be outside its event: check it before use.
     init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// A part; nil if it is longer or further from the start than a slice can say.
+    /// The slice of a part; nil if its length or offset is too large.
     @inline(__always)
     package init?(offset: Int, length: Int) {
         guard UInt(bitPattern: offset) <= UInt(Self.maxOffset),
@@ -26,17 +27,17 @@ package struct EventSlice: Sendable, Equatable {
         self.rawValue = UInt32(truncatingIfNeeded: offset &<< 12 | length)
     }
 
-    /// Where it begins, in bytes.
+    /// The first byte's offset.
     var offset: Int { Int(self.rawValue &>> 12) }
 
-    /// Its bytes.
+    /// The number of bytes.
     var length: Int { Int(self.rawValue & 0xfff) }
 
-    /// Where it ends.
+    /// The offset behind the last byte.
     @inline(__always)
     var end: Int { self.offset &+ self.length }
 
-    /// The slice once ranges of the event were taken out; none if it is partly in one of them.
+    /// The slice after ranges of the event were removed; absent if it overlaps one of them.
     ///
     /// - Parameter removed: in ascending order.
     func moved(by removed: [Range<Int>]) -> EventSlice {
@@ -49,16 +50,16 @@ package struct EventSlice: Sendable, Equatable {
     }
 }
 
-/// Finds the slices of an event by where its parts lie in memory.
+/// Makes the slices of an event from pointers to its parts.
 struct EventSlicer {
     private let start: UnsafeRawPointer?
-    /// Whether every part that was asked for by `slice` can be told by a slice.
+    /// Whether every part that `slice` was called with fits into a slice.
     private(set) var fits = true
 
     /// - Parameter event: the bytes in which the parts lie.
     init(_ event: Bytes) { self.start = event.baseAddress }
 
-    /// The slice of a part that has to be stored.
+    /// The slice of a part that has to be stored: clears `fits` if it does not fit.
     @inline(__always)
     mutating func slice(_ part: Bytes) -> EventSlice {
         if part.isEmpty { return .none }
@@ -69,7 +70,7 @@ struct EventSlicer {
         return slice
     }
 
-    /// The slice of a part that is of no use where it is too long to be told.
+    /// The slice of a part that is useless if it does not fit: absent then.
     @inline(__always)
     func sliceIfShort(_ part: Bytes) -> EventSlice {
         part.isEmpty ? .none : self.found(part) ?? .none
@@ -83,7 +84,7 @@ struct EventSlicer {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The part that a slice tells, which must be within the bytes.
+    /// The bytes of a slice, which must be within the event.
     @inline(__always)
     func part(_ slice: EventSlice) -> Bytes {
         Bytes(rebasing: self[slice.offset..<slice.end])

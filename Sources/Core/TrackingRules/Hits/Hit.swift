@@ -1,13 +1,14 @@
 package import W3CTrace
 package import WireFormat
 
-/// A hit as a sink receives it, in place in the journal's payload: what Campaign counts once.
+/// A hit as a sink receives it, in place in the journal's payload: what Campaign or Firebase counts
+/// once.
 package struct Hit {
-    /// The event that gave it.
+    /// The event that the hit belongs to.
     package let entry: JournalEvent
     /// The kind of hit.
     package let kind: HitKind
-    /// What the hit shares with the other hits of its request.
+    /// The request of the hit.
     package let origin: Origin
 
     /// What all hits of a request share.
@@ -21,7 +22,7 @@ package struct Hit {
         /// The W3C tracestate; empty if there is none.
         package let tracestate: Bytes
 
-        /// Creates the origin of hits that are not in the journal's form.
+        /// Creates the origin of hits that are not in the journal's encoding.
         package init(
             receiveTime: Int64, tenant: Bytes, traceparent: Bytes, tracestate: Bytes
         ) {
@@ -46,7 +47,7 @@ package struct Hit {
     }
 }
 
-// MARK: What the event says
+// MARK: Fields of the event
 
 extension Hit {
     /// The key of the hit's event.
@@ -67,11 +68,11 @@ extension Hit {
     package var subjectID: Bytes { self.entry.subjectID }
     /// The platform; nil if neither event nor payload has one.
     package var platform: Platform? { self.entry.platform }
-    /// When it happened, in microseconds since 1970; nil where the event does not say.
+    /// When it happened, in microseconds since 1970; nil if the event does not say.
     package var occurTime: Int64? { self.entry.occurTime }
 }
 
-/// A payload that is not in the journal's form.
+/// A payload that is not in the journal's encoding.
 package struct DamagedPayload: Error, CustomStringConvertible {
     /// The offset in its block, in bytes, where parsing failed.
     package let offset: Int
@@ -85,7 +86,7 @@ package struct DamagedPayload: Error, CustomStringConvertible {
 extension HitBlock {
     /// Calls `body` for every hit of a payload in order; the hits of one event are adjacent.
     ///
-    /// - Throws: `DamagedPayload` if the bytes are not in the journal's form; errors of `body`.
+    /// - Throws: `DamagedPayload` if the bytes are not in the journal's encoding; errors of `body`.
     package static func forEachHit(in payload: Bytes, _ body: (Hit) throws -> Void) throws {
         try Self.forEachEvent(in: payload) { event, origin in
             try Self.forEachHit(of: event, origin, body)
@@ -100,16 +101,16 @@ extension HitBlock {
         while kinds != 0 {
             let number = UInt8(truncatingIfNeeded: kinds.trailingZeroBitCount)
             kinds &= kinds &- 1
-            // PayloadCursor has checked the kinds.
+            // PayloadCursor has checked that the kinds are known.
             guard let kind = HitKind(rawValue: number) else { continue }
             try body(Hit(entry: event, kind: kind, origin: origin))
         }
     }
 
-    /// Calls `body` for every event of a payload, in order, with what its request's hits share.
-    /// Cheaper than `forEachHit` where hits are only counted.
+    /// Calls `body` for every event of a payload, in order, with the origin of its request. Cheaper
+    /// than `forEachHit` when hits are only counted.
     ///
-    /// - Throws: `DamagedPayload` if the bytes are not in the journal's form; errors of `body`.
+    /// - Throws: `DamagedPayload` if the bytes are not in the journal's encoding; errors of `body`.
     package static func forEachEvent(
         in payload: Bytes, _ body: (JournalEvent, Hit.Origin) throws -> Void
     ) throws {
@@ -123,15 +124,14 @@ extension HitBlock {
 }
 
 extension HitBlock {
-    /// Calls `body` with the trace context of each request in a payload, in order; a request
-    /// without one is left out. Reads the headers of blocks only; stops early if the payload is
-    /// damaged.
+    /// Calls `body` with the trace context of each request in a payload, in order, and skips
+    /// requests without one. Reads only the blocks' headers; stops early if the payload is damaged.
     ///
     /// - Parameter body: returns false to stop.
     package static func forEachTrace(in payload: Bytes, _ body: (TraceContext) -> Bool) {
         var cursor = PayloadCursor(payload)
         while !cursor.isAtEnd {
-            // Delivery tells of damage, with its place.
+            // Delivery reports the damage, with its offset.
             guard let origin = try? cursor.block().origin else { return }
             let trace = TraceContext(
                 traceparent: origin.traceparent, tracestate: origin.tracestate)

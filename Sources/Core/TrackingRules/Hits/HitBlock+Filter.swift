@@ -1,10 +1,10 @@
 package import WireFormat
 
 extension HitBlock {
-    /// Appends those hits of a payload that are wanted, in the journal's form and in order.
+    /// Appends the wanted hits of a payload in the journal's encoding, in order.
     ///
     /// - Parameters:
-    ///   - wanted: the kinds of an event's hits that are wanted, some of those that it has.
+    ///   - wanted: the kinds of an event's hits to append, a subset of those that it has.
     ///   - masked: whether an event is appended without its subject.
     /// - Returns: how many events and hits were appended.
     /// - Throws: `DamagedPayload`, or `WireError` if a masked event's bytes are not fields.

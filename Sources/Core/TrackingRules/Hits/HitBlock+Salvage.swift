@@ -1,13 +1,14 @@
 package import WireFormat
 
 extension HitBlock {
-    /// Reads what it can of a payload that cannot be read as a whole, for instance one that a newer
-    /// build wrote. Calls `body` for every readable hit, in order.
+    /// Reads as much as possible of a payload that cannot be read as a whole, such as one that a
+    /// newer build wrote. Calls `body` for every readable hit, in order.
     ///
-    /// - Parameter body: throws if it cannot use a hit; the hit's entry then goes to the remainder.
+    /// - Parameter body: throws if it cannot use a hit; the hit's entry is then added to the
+    ///   remainder.
     /// - Returns: the remainder, empty if everything was read. Unreadable entries of a plausible
-    ///   length stay in the journal's form, so that a newer build can read them. From a truncated
-    ///   block on, all bytes are returned unchanged.
+    ///   length stay in the journal's encoding, so that a newer build can read them. From a
+    ///   truncated block on, all bytes are returned unchanged.
     package static func salvage(_ payload: Bytes, _ body: (Hit) throws -> Void) -> [UInt8] {
         var rest: [UInt8] = []
         var cursor = PayloadCursor(payload)

@@ -8,21 +8,25 @@
 //   entry   key (15) · product and platform (1) · hit kinds (2) · warnings (2) · event's length (4)
 //           · index (32) · event
 //
-// `EventIndex` is the index. An offset in it counts from the start of the event, 20 bits of it, and
-// a length has 12: an event is shorter than 1 MiB, and a name than 4 KiB. Nothing in an entry is
-// believed when it is read: what leaves its bounds is a `DamagedPayload`.
+// `EventIndex` describes the index. In it, an offset counts from the start of the event and has 20
+// bits, and a length has 12: an event is shorter than 1 MiB, and a name shorter than 4 KiB. A
+// reader trusts no number of an entry: one that is out of bounds throws `DamagedPayload`.
 package import W3CTrace
 package import WireFormat
 
-/// Reads and writes the journal's encoding of hits.
+/// The journal's encoding of hits, as Admission writes it. Admission and replays append blocks to a
+/// payload; sinks read it in place, with `Hit.forEachHit` or `Hit.forEachEvent`. Reading checks
+/// every length and never traps on damaged bytes. It parses no event and holds no state.
 package enum HitBlock {
     static let headerBytes = 20
-    /// Bytes of an entry before its event.
+    /// The bytes of an entry before its event.
     package static let entryBytes = 24 + EventIndex.byteCount
+    /// The offset of product and platform in an entry, in bytes.
     package static let factsOffset = 15
     static let kindsOffset = 16
     static let warningsOffset = 18
     static let lengthOffset = 20
+    /// The offset of the index in an entry, in bytes.
     package static let indexOffset = 24
 
     /// The bytes of a block's header.
@@ -103,19 +107,18 @@ package enum HitBlock {
         return try? cursor.entry()
     }
 
-    /// Product and platform in a byte, as the ledger has them too.
+    /// Product and platform as one byte; the ledger uses the same byte.
     static func facts(_ product: Product, _ platform: Platform?) -> UInt8 {
         LedgerSubject.facts(platform, product)
     }
 
-    /// The product and the platform of such a byte; nil if it says what this build does not know.
+    /// The product and the platform of such a byte; nil if this build does not know one of them.
     static func facts(of byte: UInt8) -> (product: Product, platform: Platform?)? {
         guard let product = Product(rawValue: byte >> 2), byte & 3 != 3 else { return nil }
         return (product, Platform(number: Int32(byte & 3)))
     }
 
-    /// A payload with a single event, in the journal's form. Replaying a dead letter or a stored row
-    /// needs one.
+    /// A payload with a single event. Replaying a dead letter or a stored row needs one.
     ///
     /// - Parameters:
     ///   - receiveTime: microseconds since 1970.
@@ -160,8 +163,8 @@ extension [UInt8] {
             warnings: event.warnings, index: event.index, event: event.bytes)
     }
 
-    /// Appends an entry. Its hit kinds and warnings may change until the claim is sealed. What the
-    /// server itself adds to an event stands behind it, in `more`.
+    /// Appends an entry. Its hit kinds and warnings may change until the claim is sealed. `more` is
+    /// what the server appends to the event.
     @inline(__always)
     mutating func appendEntry(
         key: HitKey, facts: UInt8, kinds: HitKinds, warnings: Warnings, index: EventIndex,

@@ -24,7 +24,7 @@ package struct HitKey: Sendable, Hashable {
 
     /// Hashes the fields that `fill` appends.
     fileprivate init(_ fill: (inout FieldHash) -> Void) {
-        // 512 bytes are allocated on the stack; above 1,024 it would be the heap.
+        // Up to 1,024 bytes are on the stack; more would be allocated on the heap.
         self = withUnsafeTemporaryAllocation(byteCount: 512, alignment: 8) { memory in
             var fields = FieldHash(memory)
             fill(&fields)
@@ -63,7 +63,7 @@ package struct HitKey: Sendable, Hashable {
         }
     }
 
-    /// The key of an in-app message's recipient: of what counts recipients, not of a hit.
+    /// The key of an in-app message's recipient: used to count recipients, never as a hit's key.
     static func recipient(tenant: Bytes, appID: Bytes, messageID: Bytes, subjectID: Bytes) -> HitKey
     {
         HitKey { fields in

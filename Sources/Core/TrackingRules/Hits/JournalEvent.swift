@@ -1,7 +1,7 @@
 package import WireFormat
 
-/// An event in the journal's form: the client's bytes, the kinds of its hits, and what of it is
-/// read behind admission. Its parts are slices of its bytes.
+/// An event in the journal's encoding: the client's bytes, the kinds of its hits, and the index of
+/// its parts, which are slices of its bytes.
 package struct JournalEvent {
     /// The key of the event's hits.
     package let key: HitKey
@@ -13,9 +13,9 @@ package struct JournalEvent {
     package let kinds: HitKinds
     /// Warnings about the event.
     package let warnings: Warnings
-    /// The client's event, byte for byte; behind it the ids of a raw payload.
+    /// The client's event, byte for byte, followed by the ids of a raw payload.
     package let bytes: Bytes
-    /// Where its parts are: within `bytes`.
+    /// Where its parts are in `bytes`.
     let index: EventIndex
 
     init(
@@ -31,11 +31,11 @@ package struct JournalEvent {
         self.index = index
     }
 
-    /// An event that is not in the journal's form, such as that of a dead letter or of a stored
-    /// row. This is the one way in beside admission: here it is parsed, and not again after it.
+    /// Parses an event that is not in the journal's encoding, such as that of a dead letter or a
+    /// stored row. It is the only way to an indexed event beside admission.
     ///
-    /// - Throws: `WireError` if the bytes are not a TrackingEvent, or one that no admission has
-    ///   taken because it is too large.
+    /// - Throws: `WireError` if the bytes are not a TrackingEvent, or one that admission would
+    ///   refuse because it is too large.
     package init(
         parsing bytes: Bytes, key: HitKey, kinds: HitKinds, warnings: Warnings
     ) throws(WireError) {
@@ -67,14 +67,14 @@ package struct JournalEvent {
     /// The name of an in-app message's campaign; empty if it has none.
     package var campaignName: Bytes { self.bytes.part(self.index.campaign) }
 
-    /// When it happened, in microseconds since 1970; nil where the event does not say.
+    /// When it happened, in microseconds since 1970; nil if the event does not say.
     package var occurTime: Int64? { self.index.occurTime }
 }
 
 // MARK: Keys
 
 extension JournalEvent {
-    /// The key of the plain notification, where the event is of one of its action buttons (D17).
+    /// The key of the plain notification, if the event belongs to one of its action buttons (D17).
     package func notificationKey(tenant: Bytes) -> HitKey {
         HitKey.push(
             tenant: tenant, product: self.product, appID: self.appID, deliveryID: self.deliveryID,
@@ -89,11 +89,11 @@ extension JournalEvent {
     }
 }
 
-// MARK: Without a subject
+// MARK: Removing the subject
 
 extension JournalEvent {
-    /// Calls `body` with the event without its subject. Only a subject that was forgotten is taken
-    /// out, so only such an event's fields are walked again.
+    /// Calls `body` with the event without its subject. Only erased subjects are removed, so few
+    /// events pay for this walk over their fields.
     ///
     /// - Throws: `WireError` if the bytes are not fields, and errors of `body`.
     package func withoutSubject<Value>(_ body: (JournalEvent) throws -> Value) throws -> Value {

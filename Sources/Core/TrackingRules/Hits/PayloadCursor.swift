@@ -1,4 +1,4 @@
-// How the journal's form is read: in place, and nothing beyond its end.
+// Reads the journal's encoding in place, never beyond its end.
 internal import WireFormat
 
 /// Steps through a payload, checking every length.
@@ -44,7 +44,7 @@ struct PayloadCursor {
             entries: try self.bytes(entriesBytes))
     }
 
-    /// Steps over the next entry, whatever it says, and gives its bytes.
+    /// Steps over the next entry without reading it, and returns its bytes.
     mutating func entryBytes() throws -> Bytes {
         let start = self.offset
         let head = try self.bytes(HitBlock.entryBytes)
@@ -83,16 +83,16 @@ extension UnsafeRawBufferPointer {
 }
 
 extension HitBlock {
-    /// Bytes of the event in the entry that starts with `head`.
+    /// The length of the event in the entry that starts with `head`.
     static func eventLength(in head: Bytes) -> Int {
         let length: UInt32 = head.number(at: Self.lengthOffset)
         return Int(length)
     }
 }
 
-/// One request in a payload, its entries still unread.
+/// One request in a payload, its entries not read yet.
 struct PayloadBlock {
-    /// All that stands before the entries.
+    /// The bytes before the entries.
     let header: Bytes
     let origin: Hit.Origin
     let entryCount: Int

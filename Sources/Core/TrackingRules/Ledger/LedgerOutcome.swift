@@ -1,6 +1,7 @@
-/// What became of an event, as the ledger counts it. The numbers are stored: they never change.
+/// What became of an event, as the ledger counts it. The numbers are stored and must never change.
 package struct LedgerOutcome: RawRepresentable, Hashable, Sendable {
-    /// 1 to 11 accepted, 17 to 27 duplicate, 33 to 47 a warning, 48 and above as below.
+    /// 1 to 11: accepted. 17 to 27: duplicate. 33 to 47: a warning. From 48 on: the constants
+    /// below.
     package let rawValue: UInt8
     /// Creates an outcome from its number.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -8,11 +9,11 @@ package struct LedgerOutcome: RawRepresentable, Hashable, Sendable {
     /// One more than the highest number.
     package static let count = 64
 
-    /// What a number stands for.
+    /// The meaning of a number.
     package enum Meaning: Equatable, Sendable {
         /// Accepted, with new hits of these kinds.
         case accepted(HitKinds)
-        /// A duplicate, whose hits of these kinds are known.
+        /// A duplicate, with known hits of these kinds.
         case duplicate(HitKinds)
         /// An accepted event has the warning with this number.
         case warning(UInt8)
@@ -22,7 +23,7 @@ package struct LedgerOutcome: RawRepresentable, Hashable, Sendable {
         case refused(Verdict)
     }
 
-    /// What the number stands for; nil for an unknown one.
+    /// The number's meaning; nil for an unknown one.
     package var meaning: Meaning? {
         switch self.rawValue {
         case 1...11: .accepted(Self.kinds(of: self.rawValue))
@@ -57,7 +58,7 @@ package struct LedgerOutcome: RawRepresentable, Hashable, Sendable {
         (.suppressedTestMessage, 52), (.suppressedDisplay, 53), (.rejected, 54),
     ]
 
-    /// An event gives one hit, or a click and an open (D14).
+    /// The only set of two: an event gives one hit, or a click and an open (D14).
     private static let clickAndOpen: HitKinds = [HitKinds(.click), HitKinds(.open)]
 
     private static func number(_ kinds: HitKinds) -> UInt8 {

@@ -1,13 +1,13 @@
 package import WireFormat
 
-/// Whom an event counts for in the ledger: product, platform, app and delivery. It holds no id of a
+/// What an event counts for in the ledger: product, platform, app and delivery. It holds no id of a
 /// person.
 package struct LedgerSubject: Hashable, Sendable {
-    /// Platform's and product's numbers (1), the app's length (1), the app, the delivery's length
-    /// (1), the delivery.
+    /// Platform and product (1 byte), the app's length (1), the app, the delivery's length (1), the
+    /// delivery.
     package let bytes: [UInt8]
 
-    /// The longest name of an app or delivery; what is longer is cut.
+    /// The longest name of an app or delivery, in bytes; longer ones are cut.
     package static let nameBytes = 64
 
     /// A subject; longer names are cut.
@@ -23,7 +23,7 @@ package struct LedgerSubject: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Whether it is the subject of these values, which need not be cut.
+    /// Whether it is the subject of these values, before they are cut.
     func matches(platform: Platform?, product: Product, app: Bytes, delivery: Bytes) -> Bool {
         var (app, delivery) = (app, delivery)
         if app.count > Self.nameBytes { app = app.cut(to: Self.nameBytes) }
@@ -35,7 +35,7 @@ package struct LedgerSubject: Hashable, Sendable {
         }
     }
 
-    /// Platform and product in a byte.
+    /// Platform and product as one byte.
     static func facts(_ platform: Platform?, _ product: Product) -> UInt8 {
         UInt8(truncatingIfNeeded: platform?.rawValue ?? 0) | product.rawValue << 2
     }

@@ -1,19 +1,19 @@
 package import WireFormat
 
-/// The subjects of a request's events, in the order in which they first occurred. Most requests
-/// have one, which the stream's previous request had as well: such a request allocates nothing.
+/// The subjects of a request's events, in the order of their first occurrence. Most requests have
+/// one, the same as the stream's previous request; such a request allocates nothing.
 package struct LedgerSubjects: Sendable {
     /// The number of subjects.
     package private(set) var count = 0
-    /// The last subject that was added; nil if there is none but the likely one. That one is
-    /// shared with the stream's other requests: each copy of it makes threads wait for one another.
+    /// The last subject that was added; nil if only the likely one occurred. That one is shared
+    /// with the stream's other requests, and each copy makes threads contend for it.
     package private(set) var newest: LedgerSubject?
-    /// Until there is a subject, the one that the next event is likely to have.
+    /// The first subject; before the first event, the one that it probably has.
     private var first: LedgerSubject?
     private var others: [LedgerSubject] = []
 
     /// How many of the last subjects an event is compared with, besides the first. A batch with
-    /// more of them only has rows that are joined later.
+    /// more subjects gets repeated rows, which are joined later.
     private static let compared = 8
 
     init(likely: LedgerSubject?) { self.first = likely }
@@ -24,7 +24,7 @@ package struct LedgerSubjects: Sendable {
         return self.others[index &- 1].bytes.withUnsafeBytes(body)
     }
 
-    /// The index of the subject of these values, which is added if it is new.
+    /// The index of the subject of these values; adds it if it is new.
     mutating func index(
         platform: Platform?, product: Product, app: Bytes, delivery: Bytes
     ) -> UInt32 {

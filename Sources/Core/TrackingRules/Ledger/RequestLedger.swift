@@ -1,18 +1,18 @@
 internal import WireFormat
 
-/// What a request adds to the ledger. Refused events are final here; an accepted one has its
-/// subject's index in its claim, and counts once the journal has settled it.
+/// A request's counts for the ledger. Those of refused events are final. An accepted event has its
+/// subject's index in its claim, and is counted when the journal has settled it.
 package struct RequestLedger: Sendable {
     /// The tenant that sent the request.
     package let tenant: String
-    /// The hour of its receipt, counted from 1970.
+    /// The hour of its receipt, in hours since 1970.
     package let hour: UInt32
     /// The events' subjects.
     package private(set) var subjects: LedgerSubjects
     /// Counts of suppressed and rejected events.
     package private(set) var refused: [Refused] = []
 
-    /// Events that the rules refused for one reason.
+    /// The number of events that the rules refused for one reason.
     package struct Refused: Sendable {
         /// The index of their subject.
         package let subject: UInt32
@@ -20,17 +20,17 @@ package struct RequestLedger: Sendable {
         package let outcome: LedgerOutcome
         /// The flag's value as seen, or the first violation's field and code.
         package let detail: String
-        /// How many they are.
+        /// The number of events.
         package fileprivate(set) var count: UInt32
     }
 
-    /// The longest value of a flag that is kept, in bytes.
+    /// The longest value of a flag that is kept, in bytes; longer ones are cut.
     package static let flagBytes = 16
-    /// How many of the last refusals an event is compared with. A batch with more of them only has
-    /// rows that are joined later.
+    /// How many of the last refusals an event is compared with. A batch with more of them gets
+    /// repeated rows, which are joined later.
     private static let compared = 8
 
-    /// - Parameter likely: the subject that its first event is likely to have.
+    /// - Parameter likely: the subject that its first event probably has.
     init(tenant: String, receiveTime: Int64, likely: LedgerSubject? = nil) {
         self.tenant = tenant
         self.subjects = LedgerSubjects(likely: likely)
@@ -46,7 +46,7 @@ package struct RequestLedger: Sendable {
 
     /// Counts an event that the rules refused.
     ///
-    /// - Parameter isNamed: whether the recipient allows that the delivery is kept (D23).
+    /// - Parameter isNamed: whether the recipient allows keeping the delivery (D23).
     mutating func refuse(_ event: EventView, _ judgement: Judgement, isNamed: Bool) {
         let delivery = isNamed ? event.ledgerDelivery : .none
         let subject = self.subjects.index(
@@ -57,7 +57,7 @@ package struct RequestLedger: Sendable {
         self.refuse(subject, .refused(judgement.verdict), detail)
     }
 
-    /// Counts bytes that are no event.
+    /// Counts bytes that are not an event.
     mutating func refuse(_ judgement: Judgement) {
         let subject = self.subjects.index(
             platform: nil, product: .standard, app: .none, delivery: .none)
@@ -78,8 +78,8 @@ package struct RequestLedger: Sendable {
 }
 
 extension EventView {
-    /// The delivery under which a refused event counts: none if a client put there what no delivery
-    /// can be.
+    /// The delivery under which a refused event counts; empty if the client's value cannot be a
+    /// delivery id.
     fileprivate var ledgerDelivery: Bytes {
         if self.interaction == .inApp { return self.deliveryID }
         return self.deliveryID.isSafeID ? self.deliveryID : .none

@@ -1,31 +1,31 @@
-// The one way from a payload's bytes to what is read of it: by the rules, and by the inspector.
+// The only reader of a payload's bytes; the rules and the inspector both use it.
 package import JSON
 internal import WireFormat
 
-/// A payload's JSON, read.
+/// A payload's JSON, parsed.
 package struct PayloadDocument: Sendable {
-    /// What APNs and FCM take at most, in bytes.
+    /// The largest payload that APNs and FCM take, in bytes.
     package static let maximumByteCount = 4096
 
     /// The whole value, or the parts that the rules read.
     package let value: JSONValue
     /// The size of the JSON.
     package let byteCount: Int
-    /// Paths of keys that the rules read and that stand twice, with two values.
+    /// Paths of keys that the rules read and that occur twice, with different values.
     let contradictions: [String]
 
     /// Reads a whole payload, bounded in depth by `JSONValue.maximumDepth`.
     ///
-    /// - Throws: the first fault, with its place.
+    /// - Throws: the first fault, with its offset.
     package init(_ bytes: [UInt8]) throws(JSONFault) {
         self.value = try JSONValue(payload: bytes)
         self.byteCount = bytes.count
         self.contradictions = try JSONReader.kept(of: bytes, Self.shape, .payload).contradictions
     }
 
-    /// Reads the parts of a payload that the rules read, and checks all of it.
+    /// Reads only the parts of a payload that the rules need, and checks the syntax of all of it.
     ///
-    /// - Throws: the first fault, with its place.
+    /// - Throws: the first fault, with its offset.
     init(partsOf bytes: Bytes, maxDepth: Int) throws(JSONFault) {
         guard bytes.isValidUTF8 else {
             throw JSONFault(offset: nil, reason: "JSON has strings in UTF-8")
@@ -38,14 +38,14 @@ package struct PayloadDocument: Sendable {
         self.contradictions = kept.contradictions
     }
 
-    /// Whether this is another platform's payload (D39).
+    /// Whether this is the payload of another platform (D39).
     package func contradicts(_ platform: Platform) -> Bool {
         guard let root = self.value.objectValue else { return false }
         return PayloadSubject(self, root: root, platform: platform).platformConflict != nil
     }
 
-    /// What the rules read, in each place that a payload may have; and the keys that tell the
-    /// places apart.
+    /// The keys that the rules read, in each place that a payload may have, and the keys by which
+    /// the places are recognized.
     private static let shape: JSONShape = {
         let tracking: KeyValuePairs<String, JSONShape> = [
             PayloadID.delivery.rawValue: .value, PayloadID.message.rawValue: .value,

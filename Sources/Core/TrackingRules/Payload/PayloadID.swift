@@ -5,7 +5,7 @@ package enum PayloadID: String, CaseIterable {
     case delivery = "_dId"
     case message = "_mId"
 
-    /// What it stands for, and an example.
+    /// The id's meaning, with an example.
     package var meaning: String {
         switch self {
         case .delivery: "the deliveryId, hex such as 56c4"

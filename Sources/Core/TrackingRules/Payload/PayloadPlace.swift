@@ -1,20 +1,20 @@
-// Where a payload has its ids and flag: it depends on who took it apart before.
+// Where a payload has its ids and flag: it depends on how much of the message was unwrapped before.
 internal import JSON
 
 /// The object of a payload in which the rules look for ids, flag and media.
 package enum PayloadPlace: Sendable, CaseIterable {
-    /// iOS's userInfo, or the map of strings that code on Android gets.
+    /// The top level: iOS's userInfo, or the map of strings that code on Android gets.
     case topLevel
     /// An FCM message's `data`.
     case data
-    /// That of an FCM v1 message.
+    /// The `data` of an FCM v1 message.
     case messageData
-    /// That of an FCM v1 message for Android alone, which replaces the other one.
+    /// The `data` for Android alone in an FCM v1 message, which replaces the general one.
     case androidData
     /// The payload for APNs in an FCM v1 message.
     case apnsPayload
 
-    /// The keys that lead there.
+    /// The keys that lead to the object.
     package var path: [String] {
         switch self {
         case .topLevel: []
@@ -48,8 +48,8 @@ package enum PayloadPlace: Sendable, CaseIterable {
         }
     }
 
-    /// Whether an object without `data` is the map that code on Android gets, and no message that
-    /// lacks its data. The map holds strings alone, with any names.
+    /// Whether an object without `data` is the map that code on Android gets, rather than a message
+    /// that lacks its data. Such a map holds only strings, under any names.
     private static func isMap(_ root: [String: JSONValue]) -> Bool {
         guard root["aps"]?.objectValue == nil, root["notification"]?.objectValue == nil else {
             return false
@@ -59,7 +59,7 @@ package enum PayloadPlace: Sendable, CaseIterable {
             || !["collapseKey", "priority", "to"].contains { root[$0] != nil }
     }
 
-    /// The members of the object; nil where there is none.
+    /// The members of the object; nil if the payload has no such object.
     func members(in root: [String: JSONValue]) -> [String: JSONValue]? {
         var members: [String: JSONValue]? = root
         for key in self.path { members = members?[key]?.objectValue }

@@ -1,4 +1,4 @@
-// The payload as rules and inspector see it: where the app's keys are, and where they are not.
+// A payload for the rules and the inspector: the object with the app's keys, and all other objects.
 package import JSON
 
 /// A payload that is judged or inspected.
@@ -8,13 +8,13 @@ package struct PayloadSubject {
 
     /// The whole object.
     package let root: [String: JSONValue]
-    /// Whose payload it is.
+    /// The platform whose payload it is.
     package let platform: Platform
     /// Where the vendor's client looks for its keys.
     package let place: PayloadPlace
-    /// The object there; empty where there is none.
+    /// The object there; empty if it is absent.
     package let scope: [String: JSONValue]
-    /// Whether there is one.
+    /// Whether the object exists.
     package let hasScope: Bool
     private let contradictions: [String]
 
@@ -34,14 +34,14 @@ package struct PayloadSubject {
     /// The members of the whole object, in the order of their keys.
     package var rootMembers: [(key: String, value: JSONValue)] { self.root.inKeyOrder }
 
-    /// Those of the scope.
+    /// The members of the scope, in the order of their keys.
     package var scopeMembers: [(key: String, value: JSONValue)] { self.scope.inKeyOrder }
 
-    /// The `aps` object, empty where there is none.
+    /// The `aps` object; empty if it is absent.
     package var aps: [String: JSONValue] { self.scope["aps"]?.objectValue ?? [:] }
 
-    /// The flag as the vendor's client reads it; nil where it is absent. On iOS what is no string
-    /// counts as absent; on Android it is neither on nor off (D5).
+    /// The flag as the vendor's client reads it; nil if it is absent. A value that is not a string
+    /// counts as absent on iOS; on Android it is neither on nor off (D5).
     package var flag: String? {
         guard let value = self.scope[PayloadSubject.flagKey] else { return nil }
         return value.stringValue ?? (self.platform == .android ? value.text : nil)
@@ -53,7 +53,7 @@ package struct PayloadSubject {
     /// The path of a key in the scope.
     package func path(_ key: String) -> String { self.prefix + JSONValue.keyName(key) }
 
-    /// The beginning of the paths of the scope's keys.
+    /// The prefix of the paths of the scope's keys.
     package var prefix: String { self.place.path.map { $0 + "." }.joined() }
 
     /// Whether an object is at this path.
@@ -63,10 +63,10 @@ package struct PayloadSubject {
         return value != nil
     }
 
-    // MARK: What contradicts itself
+    // MARK: Contradictions
 
     /// Paths of keys with two different values, of which no client knows the right one: a key that
-    /// is read and stands twice, or an id in two of the places that a payload may have.
+    /// is read and occurs twice, or an id in two of the places that a payload may have.
     package var conflicts: [String] {
         var paths: [String] = []
         for path in self.contradictions where !paths.contains(path) { paths.append(path) }
@@ -81,7 +81,7 @@ package struct PayloadSubject {
         return paths
     }
 
-    /// Why the payload is the other platform's (D39); nil where it may be this one's.
+    /// Why the payload belongs to the other platform (D39); nil if it may belong to this one.
     var platformConflict: String? {
         guard self.hasNoID || !self.hasScope else { return nil }
         switch self.platform {
@@ -100,10 +100,10 @@ package struct PayloadSubject {
         }
     }
 
-    // MARK: Everywhere else
+    // MARK: All other objects
 
-    /// Every object below the root that people put keys into, with its path, the scope left out.
-    /// Arrays are not searched; depth is bounded by `maximumSearchDepth`.
+    /// Every object below the root that people put keys into, with its path, except the scope.
+    /// Arrays are not searched; `maximumSearchDepth` bounds the depth.
     package var otherObjects: [(path: [String], members: [String: JSONValue])] {
         var found: [(path: [String], members: [String: JSONValue])] = []
         self.search(self.root, path: [], into: &found)

@@ -1,17 +1,18 @@
-// A raw payload as the rules see it: the facts of a typed one, read from JSON.
+// A raw payload for the rules: the same facts as those of a typed one, read from JSON.
 internal import JSON
 internal import WireFormat
 
-/// What the rules read of a raw payload.
+/// The parts of a raw payload that the rules read.
 struct RawPayload {
     /// The field in violations.
     static let field = "push.raw.json"
 
     /// The event's platform; nil if it has none, which is a violation.
     let platform: Platform?
-    /// Where ids, flag and media stand.
+    /// Where its ids, flag and media are.
     private(set) var place = PayloadPlace.topLevel
-    /// What is wrong with the payload's form. It names no id, for a person may not have consented.
+    /// What is wrong with the payload's form. No id is named, because the person may not have
+    /// consented.
     private(set) var violations: [Violation] = []
 
     private var deliveryID = ""
@@ -21,7 +22,7 @@ struct RawPayload {
     private var mutableContent: Int32 = 0
     private var uri = ""
 
-    /// Reads a payload: in one pass, however it nests, and nothing where it is too large.
+    /// Reads a payload in one pass, at any nesting. A payload that is too large is not read.
     init(_ json: Bytes, platform: Platform?, limits: Limits) {
         self.platform = platform
         if platform == nil {

@@ -1,8 +1,8 @@
 internal import CLibcrypto
 package import WireFormat
 
-/// Hashes subjects with a secret key: HMAC-SHA-256 (RFC 2104), of which the first 16 bytes are
-/// used. Who has a hash and not the key cannot even try out which id it is of.
+/// Hashes subjects with a secret key: the first 16 bytes of HMAC-SHA-256 (RFC 2104). Without the
+/// key nobody can test which id a hash belongs to.
 package struct KeyedHash: Sendable {
     /// A hash: 16 bytes.
     package struct Value: Sendable, Hashable {
@@ -32,7 +32,7 @@ package struct KeyedHash: Sendable {
             }
         }
 
-        /// 32 hexadecimal digits.
+        /// The hash as 32 hexadecimal digits.
         package var text: [UInt8] {
             self.bytes.flatMap { [Self.digits[Int($0 >> 4)], Self.digits[Int($0 & 15)]] }
         }
@@ -40,11 +40,11 @@ package struct KeyedHash: Sendable {
         private static let digits = [UInt8]("0123456789abcdef".utf8)
     }
 
-    /// The fewest bytes of a key: as many as of a hash.
+    /// The fewest bytes of a key: as many as a hash has.
     package static let minKeyBytes = 16
     private static let blockBytes = 64
 
-    /// SHA-256 after the first block of either pass, which only depends on the key.
+    /// SHA-256 after the first block of each pass, which depends on the key alone.
     private let inner: SHA256_CTX
     private let outer: SHA256_CTX
 
@@ -63,7 +63,7 @@ package struct KeyedHash: Sendable {
         self.outer = SHA256_CTX(block: block.map { $0 ^ 0x5c })
     }
 
-    /// All 32 bytes of a message's HMAC.
+    /// The full 32 bytes of a message's HMAC.
     func code(of message: Bytes) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: Int(SHA256_DIGEST_LENGTH)) { code, count in
             var inner = self.inner
@@ -74,7 +74,7 @@ package struct KeyedHash: Sendable {
     }
 
     /// The hash of a tenant's subject. The tenant is preceded by its length (4 bytes, big-endian).
-    /// Allocates nothing: once a subject was forgotten, each hit is hashed for each sink.
+    /// Allocates nothing: once a subject was erased, each hit is hashed for each sink.
     package func callAsFunction(tenant: Bytes, subject: Bytes) -> Value {
         var inner = self.inner
         withUnsafeBytes(of: UInt32(truncatingIfNeeded: tenant.count).bigEndian) { inner.update($0) }
@@ -88,7 +88,7 @@ package struct KeyedHash: Sendable {
         }
     }
 
-    /// The outer pass over what the inner one gives, both in `code`.
+    /// Hashes the inner pass's result once more, in place in `code`.
     private func finish(_ inner: inout SHA256_CTX, _ code: UnsafeMutablePointer<UInt8>?) {
         SHA256_Final(code, &inner)
         var outer = self.outer

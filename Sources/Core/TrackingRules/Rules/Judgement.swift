@@ -1,10 +1,10 @@
 /// The rules' verdict on one event, before deduplication.
 package struct Judgement: Sendable, Equatable {
-    /// Accepted, suppressed or rejected; never duplicate, which only the window can tell.
+    /// Accepted, suppressed or rejected; never duplicate, which only the window decides.
     package var verdict: Verdict
     /// The hits of an accepted event.
     package var hits: HitKinds = []
-    /// Whether the hits stand for a dismissal, which the window stores (D18).
+    /// Whether the hits report a dismissal, which the window stores (D18).
     package var isDismissal = false
     /// Warnings about an accepted event.
     package var warnings: Warnings = []
@@ -31,14 +31,14 @@ extension Judgement {
     }
 }
 
-/// Records the steps that led to a verdict, as text for ExplainEvents. `NoSteps` records nothing
-/// and compiles to nothing.
+/// Records the steps that led to a verdict, as text for ExplainEvents. With `NoSteps` the calls are
+/// compiled away.
 package protocol Steps {
     /// Records a step; the text is evaluated only if it is kept.
     mutating func note(_ step: @autoclosure () -> String)
 }
 
-/// Records nothing; used for every call but ExplainEvents.
+/// Records nothing; used everywhere but in ExplainEvents.
 package struct NoSteps: Steps {
     /// Creates a recorder.
     package init() {}

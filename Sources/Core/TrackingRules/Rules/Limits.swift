@@ -8,7 +8,7 @@ package struct Limits: KeyedConfiguration, Equatable {
     package var requestEvents = 2000
     /// The maximum bytes of an event.
     package var eventBytes = 16 * 1024
-    /// The maximum bytes of a raw payload; twice what the push services take.
+    /// The maximum bytes of a raw payload: twice what the push services take.
     package var rawPayloadBytes = 8 * 1024
     /// The levels of objects and arrays that a raw payload may nest.
     package var rawPayloadLevels = 32

@@ -10,7 +10,7 @@ package struct Policy: KeyedConfiguration, Equatable {
     /// Creates the default policy.
     package init() {}
 
-    /// Whether an event's recipient allows that its delivery is kept (D22, D23, D27, D40).
+    /// Whether an event's recipient allows keeping its delivery (D22, D23, D27, D40).
     func names(_ event: EventView) -> Bool {
         if event.inApp.dataCollectionEnabled == false { return false }
         return event.consent == 1 || event.consent == 0 && self.trackUnspecifiedConsent

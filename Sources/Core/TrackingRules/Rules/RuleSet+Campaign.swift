@@ -1,4 +1,5 @@
-// What both interactions with a Campaign push share: consent, flag, ids and product, in this order.
+// The tracking rules D1…D56 as one pure function from an event and a policy to a judgement. They
+// apply in the order form, consent, flag, ids, product; the first that refuses decides the verdict.
 internal import WireFormat
 
 extension RuleSet {
@@ -12,7 +13,7 @@ extension RuleSet {
         let product: Product
         /// The kind or action with its number, as text for the steps.
         let report: (word: StaticString, number: Int32)
-        /// What the interaction gives for the product; used only if no earlier rule refuses.
+        /// The judgement for the product, if no earlier rule refuses the event.
         let outcome: Judgement
     }
 

@@ -6,7 +6,8 @@ extension RuleSet {
     struct IDPaths {
         let delivery: String
         let broadlog: String
-        /// How an absent id is told; one that is no string counts as absent in JSON.
+        /// How a violation calls an absent id. In JSON, a value that is not a string counts as
+        /// absent.
         var absence = "missing"
 
         static let apns = IDPaths(
@@ -17,8 +18,8 @@ extension RuleSet {
             delivery: "track_action.delivery_id", broadlog: "track_action.broadlog_id")
     }
 
-    /// Where a push has its two ids. The paths are made of it only for a violation: they are
-    /// strings, which each event would retain and release.
+    /// Where a push has its two ids. Paths are built only for a violation: they are strings, which
+    /// would be retained and released for each event.
     enum IDPlace {
         case apns
         case fcm
@@ -61,9 +62,9 @@ extension RuleSet {
         }
     }
 
-    /// Whether Campaign Standard could have made both ids: hex, and "h" and hex. Most are, and such
-    /// ids are safe too, so that one look at them is enough. Others get WARNING_ID_NOT_HEX if the
-    /// product is Standard (D49).
+    /// Whether Campaign Standard could have made both ids: hex, and "h" and hex. Most ids are of
+    /// this form and are then safe as well, so that this one check is enough. Others get
+    /// WARNING_ID_NOT_HEX if the product is Standard (D49).
     static func areStandardIDs(_ delivery: Bytes, _ broadlog: Bytes) -> Bool {
         delivery.count <= Limits.idBytes && broadlog.count <= Limits.idBytes
             && delivery.isStandardDeliveryID && broadlog.isStandardBroadlogID
@@ -71,7 +72,7 @@ extension RuleSet {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether it may stand in a URL unescaped, where clients put it (D10).
+    /// Whether it needs no escaping in a URL, where clients put it (D10).
     package var isSafeID: Bool {
         self.count > 0 && self.count <= Limits.idBytes && ByteSet.safeInURL.containsAll(self)
     }

@@ -14,7 +14,8 @@ extension RuleSet {
     func judgeTrackAction(_ event: EventView, steps: inout some Steps) -> Judgement {
         let action = event.trackAction
         guard let product = Product(number: action.product) else { return .rejected([]) }
-        // A track action has no payload: the event's platform decides, Android by default (D7).
+        // A track action has no payload: the event's platform decides, with Android as the default
+        // (D7).
         let platform = Platform(number: event.platform) ?? .android
         let facts = CampaignFacts(
             deliveryID: action.deliveryID, broadlogID: action.broadlogID, place: .trackAction,

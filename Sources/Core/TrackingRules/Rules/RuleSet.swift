@@ -1,8 +1,13 @@
-// The tracking rules D1…D56 as one pure function from an event and a policy to a judgement.
-// The order is form, consent, flag, ids, product; the first to refuse determines the verdict.
+// The tracking rules D1…D56 as one pure function from an event and a policy to a judgement. They
+// apply in the order form, consent, flag, ids, product; the first that refuses decides the verdict.
 internal import WireFormat
 
-/// The tracking rules, with a policy and limits.
+/// The tracking rules with the operator's policy and limits. Admission calls `judge` for every
+/// event; ExplainEvents calls it with `RecordedSteps` to show why.
+///
+/// It is a pure function: it reads no clock and no earlier event, so the same event at the same
+/// receive time always gets the same judgement. Whether a fact was reported before is for the
+/// window to find.
 package struct RuleSet: Sendable {
     /// The operator's choices.
     package let policy: Policy
@@ -55,8 +60,8 @@ package struct RuleSet: Sendable {
         return judgement
     }
 
-    /// Whether the time is over 5 minutes ahead of the server's clock, or over 30 days behind
-    /// (D41).
+    /// Whether the time is more than 5 minutes ahead of the server's clock or more than 30 days
+    /// behind it (D41).
     private static func isSkewed(_ occurTime: EventView.OccurTime?, from now: Int64) -> Bool {
         guard let time = occurTime, !time.isZero, let micros = time.microseconds else {
             return false
@@ -96,7 +101,7 @@ package struct RuleSet: Sendable {
 
     // MARK: Consent (D22, D23, D27, D40)
 
-    /// Whether consent is given, so that something of the event may be kept.
+    /// Whether consent is given, so that the event's content may be kept.
     func hasConsent(_ event: EventView) -> Bool {
         if event.inApp.dataCollectionEnabled == false { return false }
         var steps = NoSteps()

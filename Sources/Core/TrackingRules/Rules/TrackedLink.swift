@@ -1,14 +1,14 @@
 internal import WireFormat
 
 /// The ids in a tracked link of Campaign Standard, as in `…/r/?id=d1685a5,d57fd6,d57ff6`: a letter
-/// and the digits of the broadlogId, the deliveryId, and the link's own.
+/// and the digits of the broadlogId; the deliveryId; the link's own id.
 struct TrackedLink {
     private let broadlogDigits: Bytes
     private let deliveryID: Bytes
 
     private static let path: StaticString = "/r/?id="
 
-    /// Reads a link; nil if it is no tracked one.
+    /// Reads a link; nil if it is not a tracked one.
     init?(_ link: Bytes) {
         guard let start = Self.start(in: link) else { return nil }
         let ids = link[start...].prefix { $0 != UInt8(ascii: "&") && $0 != UInt8(ascii: "#") }
@@ -20,13 +20,13 @@ struct TrackedLink {
         self.deliveryID = delivery
     }
 
-    /// Whether it belongs to another delivery or another message than the payload's ids.
+    /// Whether its ids differ from those of the payload.
     func contradicts(deliveryID: Bytes, messageID: Bytes) -> Bool {
         !self.deliveryID.equalsIgnoringCase(deliveryID)
             || !self.broadlogDigits.equalsIgnoringCase(Bytes(rebasing: messageID.dropFirst()))
     }
 
-    /// Where the ids begin.
+    /// The offset of the first id.
     private static func start(in link: Bytes) -> Int? {
         let length = Self.path.utf8CodeUnitCount
         guard link.count > length else { return nil }

@@ -25,7 +25,7 @@ package enum Verdict: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// The verdict with a name, in whatever case.
+    /// The verdict with a name, in upper or lower case.
     package init?(name: String) {
         let name = name.lowercased()
         guard let verdict = Self.allCases.first(where: { "\($0.name)" == name }) else {
@@ -104,8 +104,8 @@ package enum HitKind: UInt8, Sendable, CaseIterable {
     }
 }
 
-/// A set of hit kinds; bit n stands for the HitKind with number n. Ascending order is the order in
-/// which D14 asks for hits: a click before its open.
+/// A set of hit kinds: bit n is the HitKind with number n. Ascending order is the order of hits
+/// that D14 demands: a click before its open.
 package struct HitKinds: OptionSet, Sendable, Equatable {
     /// Bit n is set for the HitKind with number n.
     package let rawValue: UInt16
@@ -119,12 +119,12 @@ package struct HitKinds: OptionSet, Sendable, Equatable {
     /// The kinds in ascending order.
     package var kinds: [HitKind] { HitKind.allCases.filter { self.contains(HitKinds($0)) } }
 
-    /// Whether the set is empty. Other modules call it for every event; SetAlgebra's version would
-    /// be unspecialized generic code there.
+    /// Whether the set is empty. Other modules call it for every event; there, SetAlgebra's version
+    /// would be unspecialized generic code.
     package var isEmpty: Bool { self.rawValue == 0 }
 }
 
-/// Warnings about an accepted event; bit n stands for the proto enum's number n.
+/// Warnings about an accepted event: bit n is the proto enum's number n.
 package struct Warnings: OptionSet, Sendable, Equatable {
     /// Bit n is set for the warning with number n.
     package let rawValue: UInt16
@@ -150,13 +150,13 @@ package struct Warnings: OptionSet, Sendable, Equatable {
     /// The tracked link in `uri` carries other ids than the payload (D56).
     package static let linkContradictsIDs = Warnings(rawValue: 1 << 9)
 
-    /// Whether there is none; as for `HitKinds`.
+    /// Whether no warning is set; declared for the same reason as in `HitKinds`.
     package var isEmpty: Bool { self.rawValue == 0 }
 
     /// The warnings' names in the order of their numbers, e.g. "flag_assumed_on".
     package var names: [String] { self.numbers.compactMap(Self.name) }
 
-    /// The name of a number; nil where there is none.
+    /// The name of a number; nil for an unknown one.
     package static func name(of number: UInt8) -> String? {
         self.names.indices.contains(Int(number) - 1) ? self.names[Int(number) - 1] : nil
     }

@@ -1,4 +1,4 @@
-// How the form rules report a field.
+// Form rules: required fields and size limits (D39, D41…D43, D50). Reports every violation.
 internal import WireFormat
 
 extension [Violation] {

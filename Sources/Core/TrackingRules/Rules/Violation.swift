@@ -1,4 +1,4 @@
-/// A rule that a rejected event breaks, as the client is told.
+/// A rule that a rejected event breaks, as the client's answer shows it.
 package struct Violation: Sendable, Equatable {
     /// The field's path, e.g. "push.apns.message_id".
     package let field: String

@@ -1,18 +1,19 @@
 internal import DeliveryDiagnosis
 internal import TrackingJournal
 
-/// What the document shows of the ledger, and when the ledger may be read again.
+/// The parts of `/stats.json` that come from the ledger, and the pause until the ledger may be read
+/// again.
 ///
-/// A reading holds the journal's queue for a reference alone, but the next commit copies the table
-/// because of it. With 100,000 rows, measured on a busy machine, that takes 1 to 8 ms if the commit
-/// changes counts, and mostly 4 to 18 ms if it adds a row. So the ledger is read only when somebody
-/// asks, and then not for another second for each 10,000 rows: a full table every 10 s. To add up
-/// the funnels of 100,000 rows took at most 0.12 s, off the journal's queue, and to look for what
-/// is wrong with deliveries 0.25 to 0.64 s, so that happens no more often than every 10 s.
+/// A reading blocks the journal's queue only while it takes a reference, but the next commit then
+/// copies the table. With 100,000 rows, measured on a busy machine, the copy takes 1 to 8 ms if the
+/// commit changes counts, and mostly 4 to 18 ms if it adds a row. So the ledger is read only on
+/// request, and then not again for a second per 10,000 rows: a full table every 10 s. Adding up the
+/// funnels of 100,000 rows took at most 0.12 s, off the journal's queue. Diagnosing the deliveries
+/// took 0.25 to 0.64 s, so that happens at most every 10 s.
 struct LedgerReading {
-    /// The funnels of the busiest deliveries, as they were read last.
+    /// The funnels of the busiest deliveries, as last read.
     private(set) var deliveries = Statistics.Deliveries()
-    /// What is wrong with deliveries, as it was read last.
+    /// The findings on deliveries, as last read.
     private(set) var quality: [Statistics.Trouble] = []
     private var isUnderWay = false
     /// Seconds until the ledger may be read again.
@@ -20,21 +21,21 @@ struct LedgerReading {
     /// Seconds until it may be read for `quality`.
     private var qualityPause = 0
 
-    /// What is to be read.
+    /// The part to read.
     enum Part { case deliveries, deliveriesAndQuality }
 
-    /// The rows of the ledger that pay for a second without a reading.
+    /// Rows of the ledger per second of pause after a reading.
     private static let rowsPerSecond = 10_000
     private static let minQualityPause = 10
 
-    /// What whoever asks now has to read before calling `end`; nil: nothing, and no `end`.
+    /// What the caller has to read before it calls `end`; nil: nothing, and it must not call `end`.
     mutating func begin() -> Part? {
         guard !self.isUnderWay, self.pause == 0 else { return nil }
         self.isUnderWay = true
         return self.qualityPause == 0 ? .deliveriesAndQuality : .deliveries
     }
 
-    /// Takes what was read of a ledger with so many rows.
+    /// Stores a reading of a ledger with this number of rows.
     ///
     /// - Parameter quality: nil if it was not read.
     mutating func end(
@@ -48,7 +49,7 @@ struct LedgerReading {
         self.qualityPause = max(Self.minQualityPause, self.pause)
     }
 
-    /// Counts a second that has passed.
+    /// Counts down by a second.
     mutating func passSecond() {
         self.pause = max(0, self.pause - 1)
         self.qualityPause = max(0, self.qualityPause - 1)
@@ -73,7 +74,7 @@ extension Statistics.Deliveries {
 extension [Statistics.Trouble] {
     private static let maxCount = 10
 
-    /// What is wrong with deliveries. Sentences may show what a client sent, so it has none.
+    /// The findings on deliveries, without their sentences: those may quote what a client sent.
     init(_ ledger: Ledger) {
         self = ledger.troubles(limit: Self.maxCount).map(Statistics.Trouble.init)
     }

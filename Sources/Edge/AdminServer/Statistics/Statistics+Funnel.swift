@@ -1,5 +1,5 @@
 extension Statistics {
-    /// The hits of one delivery that the ledger has; iOS is separate (D16, D20).
+    /// The hits of one delivery, from the ledger. iOS is counted separately (D16, D20).
     package struct Funnel: Codable, Sendable, Equatable {
         /// The tenant that sent the hits.
         package var tenant: String

@@ -30,13 +30,13 @@ package struct Statistics: Codable, Sendable, Equatable {
     package var journal = Journal()
     /// The sinks' backlogs and counts.
     package var sinks: [Sink] = []
-    /// The names of sinks that are configured no more, and that the journal has not forgotten.
+    /// The names of sinks that are no longer configured and that were not forgotten.
     package var formerSinks: [String] = []
     /// The funnels of the busiest deliveries.
     package var deliveries = Deliveries()
     /// Recent rejections, most recent first.
     package var rejections: [Rejection] = []
-    /// What is wrong with deliveries, the most events first: no more than 10.
+    /// Findings on deliveries, those with the most events first, at most 10.
     package var quality: [Trouble] = []
     /// Rates and latencies of recent minutes.
     package var history = History()
@@ -45,15 +45,15 @@ package struct Statistics: Codable, Sendable, Equatable {
     package struct EventCounts: Codable, Sendable, Equatable {
         /// Events that gave at least one hit.
         package var accepted = 0
-        /// Events that are rightly not tracked.
+        /// Events that are correctly not tracked.
         package var suppressed = 0
-        /// The same by the reason.
+        /// Suppressed events by reason.
         package var suppressedBy = Suppressed()
-        /// Events that the window already knew.
+        /// Events whose hits the window already held.
         package var duplicate = 0
         /// Events that break a rule.
         package var rejected = 0
-        /// Events that have to be sent again.
+        /// Events that the client has to send again.
         package var retryLater = 0
 
         /// The sum of all verdicts.
@@ -62,11 +62,11 @@ package struct Statistics: Codable, Sendable, Equatable {
         }
     }
 
-    /// Suppressed events by the reason.
+    /// Suppressed events by reason.
     package struct Suppressed: Codable, Sendable, Equatable {
-        /// The delivery's tracking flag is off.
+        /// The tracking flag is off.
         package var flagOff = 0
-        /// The tracking flag has another value than on and off.
+        /// The tracking flag is neither on nor off.
         package var flagUnknown = 0
         /// The recipient has not consented.
         package var consent = 0
@@ -88,7 +88,7 @@ package struct Statistics: Codable, Sendable, Equatable {
     package struct Memory: Codable, Sendable, Equatable {
         /// The bytes of requests in progress.
         package var inFlightBytes = 0
-        /// Their limit.
+        /// The maximum of these bytes.
         package var inFlightLimitBytes = 0
         /// The resident memory of the process.
         package var residentBytes = 0
@@ -104,7 +104,7 @@ package struct Statistics: Codable, Sendable, Equatable {
         package var oldestAgeSeconds = 0.0
     }
 
-    /// The funnels of deliveries, as the ledger has them.
+    /// The funnels of deliveries, from the ledger.
     package struct Deliveries: Codable, Sendable, Equatable {
         /// The number of deliveries and in-app messages with a hit.
         package var count = 0
@@ -126,13 +126,13 @@ package struct Statistics: Codable, Sendable, Equatable {
         package var lastTime: Double
     }
 
-    /// Something that is wrong with a delivery; `sightline why` says it in a sentence.
+    /// A finding on a delivery; `sightline why` shows its sentence.
     package struct Trouble: Codable, Sendable, Equatable {
         /// The tenant.
         package var tenant: String
         /// The delivery's id.
         package var deliveryId: String
-        /// What is wrong, e.g. `FLAG_UNKNOWN` (docs/why.md).
+        /// The finding's code, e.g. `FLAG_UNKNOWN` (docs/why.md).
         package var code: String
         /// The number of events that it concerns.
         package var events: Int
@@ -140,7 +140,7 @@ package struct Statistics: Codable, Sendable, Equatable {
 
     /// Columns of equal length, oldest row first. A row covers the time since the previous one.
     package struct History: Codable, Sendable, Equatable {
-        /// The seconds that the columns cover once the server has run that long.
+        /// The seconds that the columns cover when they are full.
         package var windowSeconds = 0
         /// When each row was read.
         package var time: [Double] = []

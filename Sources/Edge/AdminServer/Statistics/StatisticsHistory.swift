@@ -61,7 +61,7 @@ struct StatisticsHistory {
                 }))
     }
 
-    /// The columns of each sink that the newest row has.
+    /// The columns of each sink in the newest row.
     private var sinkColumns: [Statistics.SinkHistory] {
         (self.rows.last?.sinks ?? []).map { last in
             let rows = self.rows.map { row in row.sinks.first { $0.name == last.name } }

@@ -4,7 +4,7 @@ internal import TrackingRules
 
 private typealias Metric = MetricDescription
 
-/// One reading of the metrics, as the figures of the statistics.
+/// One reading of the metrics, converted to the figures of the statistics.
 struct StatisticsReading {
     var events = Statistics.EventCounts()
     var requests = 0

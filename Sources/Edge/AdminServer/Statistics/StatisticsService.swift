@@ -34,7 +34,7 @@ struct StatisticsService: Service {
     /// Creates a service without readings.
     ///
     /// - Parameters:
-    ///   - ledger: the ledger as it is now.
+    ///   - ledger: returns the ledger's present state.
     ///   - clock: used to wait between readings; tests substitute it.
     init(
         version: String, historySeconds: Int, registry: MetricsRegistry,
@@ -70,8 +70,8 @@ struct StatisticsService: Service {
         }
     }
 
-    /// Reads the ledger if that is due. Whoever asks while another one's reading is under way is
-    /// not kept waiting: a disk that hangs holds the journal, and the page is there to show that.
+    /// Reads the ledger if a reading is due. A caller never waits for another one's reading: a disk
+    /// that hangs blocks the journal, and the page has to show that.
     private func readLedger() async {
         guard let part = self.state.ledger.withLock({ $0.begin() }) else { return }
         let ledger = await self.ledger()
@@ -123,7 +123,7 @@ struct StatisticsService: Service {
         return statistics
     }
 
-    /// A sink with what no metric tells.
+    /// Adds to a sink what no metric has.
     private func told(
         _ sink: Statistics.Sink, _ history: Statistics.SinkHistory?
     ) -> Statistics.Sink {

@@ -8,8 +8,8 @@ struct ClientCertificatePolicy: VerifierPolicy {
     /// The caller's time; the library compares the chain's dates with the system's clock alone.
     let now: Date
 
-    /// This policy checks the key usage. Names may be critical too: `CertificateTenants` reads
-    /// them.
+    /// The critical extensions that are checked: this policy checks the key usage, and
+    /// `CertificateTenants` reads the names, which may be critical too.
     let verifyingCriticalExtensions: [ASN1ObjectIdentifier] = [
         .X509ExtensionID.extendedKeyUsage, .X509ExtensionID.subjectAlternativeName,
     ]

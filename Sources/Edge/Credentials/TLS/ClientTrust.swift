@@ -15,12 +15,13 @@ package final class ClientTrust: Sendable {
     /// The number of intermediate CAs to remember for certificates that are not remembered.
     static let maxIntermediates = 64
 
-    /// What is remembered of a verified certificate.
+    /// A verified certificate in the table.
     private struct Taken {
-        /// Those of its chain, fewer than `ClientCertificateVerifier.maxChainLength`. Those of
-        /// another client may have the same names and other keys.
+        /// The intermediates of its own chain, fewer than
+        /// `ClientCertificateVerifier.maxChainLength`. Another client's intermediates may have the
+        /// same names and other keys.
         let intermediates: [Certificate]
-        /// The roots' generation that it was verified by.
+        /// The generation of the roots that verified it.
         let generation: Int
         /// When the first certificate of its chain expires.
         let end: Date
@@ -28,11 +29,13 @@ package final class ClientTrust: Sendable {
 
     private struct State {
         var roots: [Certificate]
-        /// Incremented when the roots change: what the old ones verified is judged again.
+        /// Incremented when the roots change: certificates verified by older roots are verified
+        /// again.
         var generation = 0
         var taken: [Certificate: Taken] = [:]
-        /// Those of all clients, for a leaf without its own: a resumed session shows none. One for
-        /// each subject: the library tries every order of those that have one name.
+        /// Intermediates of all clients, for a leaf that comes without any, as in a resumed
+        /// session. One for each subject, because the library tries every order of those with the
+        /// same subject.
         var intermediates: [DistinguishedName: Certificate] = [:]
     }
 
@@ -42,7 +45,7 @@ package final class ClientTrust: Sendable {
 
     var roots: [Certificate] { self.state.withLock { $0.roots } }
 
-    /// Replaces the roots. Certificates verified by the old ones are judged again.
+    /// Replaces the roots. Certificates verified by the old ones are verified again.
     func replace(roots: [Certificate]) {
         self.state.withLock { state in
             guard state.roots != roots else { return }
@@ -71,8 +74,8 @@ package final class ClientTrust: Sendable {
         guard let leaf = certificates.first else {
             throw ClientCertificateVerifier.Refusal(reason: "no certificate")
         }
-        // Of CAs with one name each may have signed each other, and the library tries every order:
-        // for seven of them 13,700 signatures.
+        // CAs with the same subject may cross-sign each other, and the verifier tries every order:
+        // for seven of them, 13,700 signatures.
         guard Set(certificates.map(\.subject)).count == certificates.count else {
             throw ClientCertificateVerifier.Refusal(
                 reason: "two certificates have the same subject: present one path to a root")
@@ -90,7 +93,8 @@ package final class ClientTrust: Sendable {
             if known.generation == generation, now <= known.end { return true }
             if await self.isVerified(leaf, known.intermediates, at: now) { return true }
         }
-        // Its own may have expired, and other clients may have shown their renewal.
+        // Its own intermediates may have expired, and another client may have presented renewed
+        // ones.
         let path = Self.path(above: leaf, in: shared)
         guard path != known?.intermediates else { return false }
         return await self.isVerified(leaf, path, at: now)
@@ -102,7 +106,7 @@ package final class ClientTrust: Sendable {
     ) -> [Certificate] {
         var path: [Certificate] = []
         var issuer = leaf.issuer
-        // CAs that have signed each other would lead round in a circle.
+        // CAs that cross-sign each other form a cycle.
         while path.count < ClientCertificateVerifier.maxChainLength - 1,
             let next = intermediates[issuer], !path.contains(next)
         {
@@ -129,12 +133,12 @@ package final class ClientTrust: Sendable {
         let (roots, generation) = self.state.withLock { ($0.roots, $0.generation) }
         let verifier = ClientCertificateVerifier(roots: roots, now: now)
         let chain = try await verifier.chain(of: leaf, intermediates)
-        // Not what else was presented: a client could have 100 KB of it remembered.
+        // Only the chain, not all that was presented: a client could fill the table with 100 KB.
         let authorities = Array(chain.dropFirst().dropLast())
         let taken = Taken(
             intermediates: authorities, generation: generation,
             end: chain.map(\.notValidAfter).min() ?? now)
-        // Where the roots have changed meanwhile, the old generation has it judged again.
+        // If the roots have changed meanwhile, the old generation makes it be verified again.
         self.state.withLock { state in
             if state.taken[leaf] == nil, state.taken.count >= Self.maxRemembered {
                 state.taken = [:]

@@ -19,7 +19,7 @@ package struct DevelopmentCertificates {
     /// The tolerated clock difference between server and client, in seconds.
     private static let clockDifference: TimeInterval = 300
 
-    /// All files, keys too.
+    /// All files, including the keys.
     package let files: [File]
 
     /// Creates the certificates.

@@ -1,4 +1,4 @@
-// stat() is CoreFoundation's or Glibc's, by which of them the compiler meets first.
+// stat() is CoreFoundation's or Glibc's, depending on which module the compiler loads first.
 internal import CoreFoundation
 internal import Foundation
 internal import Glibc

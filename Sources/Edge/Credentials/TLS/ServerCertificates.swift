@@ -10,11 +10,11 @@ internal import SwiftASN1
 internal import Synchronization
 internal import X509
 
-/// The server's certificate and the accepted clients, reloaded periodically and on SIGHUP. New
-/// handshakes use the new files; open connections keep what they were made with.
+/// The server's certificate and the CAs of its clients, read again periodically and on SIGHUP. New
+/// handshakes use the new files; open connections keep the old ones.
 ///
 /// The files are validated together. An expired certificate, or one whose key is not written yet,
-/// changes nothing: the previous ones stay in use.
+/// is not applied: the previous files stay in use.
 package final class ServerCertificates: CertificateReloader, Service {
     private struct State {
         var configuration: ServerTLSConfiguration
@@ -31,8 +31,8 @@ package final class ServerCertificates: CertificateReloader, Service {
     /// The accepted client certificates; unused without mTLS.
     package let clients: ClientTrust
     private let state: Mutex<State>
-    /// Held while files are read and while what was read is put in force, so that the last one
-    /// wins. Nobody who holds it takes it again: it is not recursive.
+    /// Held while files are read and applied, so that the last reading wins. Not recursive: call
+    /// nothing that locks while holding it.
     private let reading = Mutex(())
 
     /// Reads and validates the files before the server listens.
@@ -79,7 +79,7 @@ package final class ServerCertificates: CertificateReloader, Service {
         configuration.mode = self.mode
         let read = (configuration, try ServerIdentity(configuration, at: Date()))
         return {
-            // A timed read of the old paths that is under way would undo the change after it.
+            // A periodic read of the old paths that is under way would otherwise undo the change.
             self.reading.withLock { _ in self.replace(with: read.1, of: read.0, isAsked: true) }
         }
     }
@@ -95,7 +95,7 @@ package final class ServerCertificates: CertificateReloader, Service {
                 }
             }
         } catch is CancellationError {
-            // The shutdown that ends the wait.
+            // The shutdown has ended the wait.
         }
     }
 
@@ -134,7 +134,7 @@ package final class ServerCertificates: CertificateReloader, Service {
                     NIOSSL.ValidatedCertificateChain(try chain.map { try NIOSSLCertificate($0) })))
         } catch {
             let reason = (error as? ClientCertificateVerifier.Refusal)?.reason ?? "\(error)"
-            // Not a warning: any client can cause it at any rate.
+            // At debug level: any client can cause it at any rate.
             self.logger.debug("client certificate refused", metadata: ["reason": "\(reason)"])
             return .failed
         }
@@ -155,7 +155,7 @@ package final class ServerCertificates: CertificateReloader, Service {
         }
     }
 
-    /// Puts in force what was read; the caller holds `reading`.
+    /// Applies files that were read; the caller holds `reading`.
     private func replace(
         with identity: ServerIdentity, of configuration: ServerTLSConfiguration, isAsked: Bool
     ) {

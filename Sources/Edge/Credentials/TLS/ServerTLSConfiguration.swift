@@ -49,8 +49,8 @@ package struct ServerTLSConfiguration: KeyedConfiguration, Equatable {
             isReloadable: true),
     ]
 
-    /// The problems of these settings and their files at `now`, a line each with its key. The
-    /// server refuses to start for the same ones.
+    /// The problems of these settings and their files at `now`, each a line with its key. The
+    /// server refuses to start if there are any.
     package func problems(at now: Date = Date()) -> [String] {
         guard self.mode != .off else { return self.unusedPaths() }
         do {

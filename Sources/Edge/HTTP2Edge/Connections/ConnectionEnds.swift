@@ -17,9 +17,9 @@ package enum ConnectionEnd: String, CaseIterable, Sendable {
     case pings = "too many pings"
     /// It had no open stream for too long.
     case idle = "no stream for too long"
-    /// It reached its maximum age; its streams are told to finish.
+    /// It reached its maximum age. The server sends GOAWAY, and its streams finish.
     case age = "as old as it may get"
-    /// The server sent GOAWAY, and the peer did not finish in time.
+    /// The server sent GOAWAY, and the peer did not close the connection in time.
     case unanswered = "no end in time"
 
     /// The name in metrics.
@@ -44,7 +44,7 @@ package final class ConnectionEnds: Sendable {
     private let onEnd: @Sendable (ConnectionEnd) -> Void
     private let state = Mutex(State())
 
-    /// What any client can cause at any rate, or what is no fault.
+    /// Logged at debug level: any client can cause these at any rate, or they are no fault.
     private static let quiet: Set<ConnectionEnd> = [.age, .idle, .tls]
 
     private struct State {
@@ -52,7 +52,7 @@ package final class ConnectionEnds: Sendable {
         var lastLogged: [ConnectionEnd: ContinuousClock.Instant] = [:]
     }
 
-    /// - Parameter onEnd: called for each such connection.
+    /// - Parameter onEnd: called once per closed or refused connection.
     package init(logger: Logger, onEnd: @escaping @Sendable (ConnectionEnd) -> Void = { _ in }) {
         self.logger = logger
         self.onEnd = onEnd

@@ -22,7 +22,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var budget: PingBudget
     /// PING answers that wait until the transport has written a whole frame.
     private var owedAnswers: [UInt64] = []
-    /// Chunks that arrived while an earlier one is being passed on; rarely any.
+    /// Chunks that arrived while an earlier one is being passed on; usually empty.
     private var waiting: [ByteBuffer] = []
     private var isReading = false
     /// Whether bytes were passed on without a channelReadComplete yet.
@@ -70,7 +70,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // Passing bytes on may reenter this method if a write fails: later bytes wait their turn.
+        // Passing bytes on may reenter this method if a write fails: later bytes wait for their
+        // turn.
         guard !self.isReading else { return self.waiting.append(self.unwrapInboundIn(data)) }
         self.isReading = true
         self.isReadOpen = true
@@ -112,8 +113,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
 extension ConnectionGuard {
     /// Sends channelReadComplete if the connection closed during a read; the channel does not.
-    /// Otherwise the HTTP/2 handler keeps the streams that it has read for, and they keep it and
-    /// the connection (swift-nio-http2 1.46.0).
+    /// Otherwise the HTTP/2 handler would keep the streams that it has read for, and they would
+    /// keep it and the connection alive (swift-nio-http2 1.46.0).
     private func endRead(_ context: ChannelHandlerContext) {
         guard self.isReadOpen else { return }
         self.isReadOpen = false

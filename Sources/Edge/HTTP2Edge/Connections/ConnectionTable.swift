@@ -1,7 +1,7 @@
 internal import Pacing
 internal import Synchronization
 
-/// Enforces the limits on connections, in all and per address.
+/// Enforces the limits on connections: the total, the number per address, and the rate per address.
 final class ConnectionTable: Sendable {
     private let maxCount: Int
     private let maxPerAddress: Int
@@ -39,7 +39,7 @@ final class ConnectionTable: Sendable {
     /// The number of open connections.
     var count: Int { self.state.withLock { $0.count } }
 
-    /// The number of remembered addresses.
+    /// The number of addresses in the table.
     var addressCount: Int { self.state.withLock { $0.peers.count } }
 
     /// Admits a connection or returns why not. Without an address, only the total limit applies.
@@ -71,7 +71,7 @@ final class ConnectionTable: Sendable {
         }
     }
 
-    /// Forgets addresses without connections once there are many. At most `maxCount` addresses have
+    /// Drops addresses without connections once there are many. At most `maxCount` addresses have
     /// connections, so each sweep removes at least half.
     private func forgetSome(_ state: inout State) {
         guard state.peers.count > 2 * self.maxCount else { return }

@@ -1,8 +1,8 @@
 internal import NIOCore
 
-/// The bytes of one chunk that pass, in which adjacent small DATA frames of a stream (RFC 9113,
-/// section 6.1) are joined. Frame boundaries have no meaning to gRPC, and flow control counts
-/// bytes: only the cost per frame changes.
+/// Joins adjacent small DATA frames of a stream (RFC 9113, section 6.1) in one chunk of bytes.
+/// Frame boundaries mean nothing to gRPC, and flow control counts bytes: only the cost per frame
+/// changes.
 struct DataFrameCoalescer {
     /// Larger payloads are not joined: copying them would cost more than it saves.
     static let maxPayloadBytes = 4 << 10
@@ -12,29 +12,28 @@ struct DataFrameCoalescer {
     private let chunk: ByteBuffer
     private let start: Int
     private var end: Int
-    /// A copy of the chunk, made from the first frames that can be joined on, and its end in the
-    /// chunk.
+    /// A copy of the chunk from the first joined frame on, and how far into the chunk it reaches.
     private var output: ByteBuffer?
     private var copied: Int
     /// The last frame, which the next one may join, and its length so far.
     private var last: HTTP2FrameHeader?
     private var length = 0
-    /// Where its header is in the output; nil unless a frame has joined it.
+    /// The offset of its header in the output; nil until a frame has joined it.
     private var headerIndex: Int?
 
-    /// Begins at `start` in the chunk's readable bytes.
+    /// Starts at `start` in the chunk's readable bytes.
     init(_ chunk: ByteBuffer, from start: Int) {
         self.chunk = chunk
         (self.start, self.end, self.copied) = (start, start, start)
     }
 
-    /// Adds the bytes up to `end`, which are no complete frame.
+    /// Adds the bytes up to `end`, which are not a complete frame.
     mutating func add(to end: Int) {
         self.end = end
         self.last = nil
     }
 
-    /// Adds a complete frame, which begins where the bytes so far end.
+    /// Adds a complete frame that begins at the end of the previous bytes.
     mutating func add(_ header: HTTP2FrameHeader, _ frame: Range<Int>) {
         self.end = frame.upperBound
         guard header.isPlainData, (1...Self.maxPayloadBytes).contains(header.length) else {
@@ -67,8 +66,8 @@ struct DataFrameCoalescer {
         self.output = output
     }
 
-    /// What passes: the chunk itself or a slice of it if no frames were joined; nil if nothing
-    /// does.
+    /// The bytes to pass on: the chunk itself or a slice of it if no frames were joined; nil if
+    /// there are none.
     mutating func finish() -> ByteBuffer? {
         guard self.end > self.start else { return nil }
         guard var output = self.output else {

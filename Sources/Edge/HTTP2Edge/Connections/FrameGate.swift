@@ -1,7 +1,7 @@
 internal import NIOCore
 
-/// What passes from a client to the transport, found in a single walk over the client's frames:
-/// PINGs are taken out, to be answered here, and small DATA frames are joined.
+/// Decides what passes from a client to the transport, in a single walk over the client's frames:
+/// PINGs are removed, to be answered by the guard, and small DATA frames are joined.
 struct FrameGate {
     /// Bytes to pass on, and then a PING to answer.
     struct Step {
@@ -9,7 +9,7 @@ struct FrameGate {
         var ping: UInt64?
     }
 
-    /// Follows the client's frames.
+    /// Parses the client's frames.
     private(set) var frames = HTTP2FrameReader(side: .client)
 
     /// The next step for the chunk's readable bytes from `offset`, which is advanced; nil at the
@@ -20,7 +20,7 @@ struct FrameGate {
             switch piece {
             case .frame(let header, let range): coalescer.add(header, range)
             case .part(let range): coalescer.add(to: range.upperBound)
-            // It began in an earlier chunk, so nothing of this one precedes it.
+            // The header began in an earlier chunk, so no bytes of this chunk come before it.
             case .header(let header): return Step(bytes: ByteBuffer(bytes: header.bytes))
             case .ping(let data): return Step(bytes: coalescer.finish(), ping: data)
             }

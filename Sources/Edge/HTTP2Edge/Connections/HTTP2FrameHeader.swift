@@ -32,7 +32,7 @@ struct HTTP2FrameHeader: Equatable, Sendable {
 
     /// Whether it is DATA without flags: not padded, and not the last of its stream.
     var isPlainData: Bool { self.start >> 24 & 0xFFFF == 0 }
-    /// Whether the frames differ in their length alone.
+    /// Whether the headers are equal except for the length.
     func isLike(_ other: Self) -> Bool {
         self.start << 24 == other.start << 24 && self.last == other.last
     }

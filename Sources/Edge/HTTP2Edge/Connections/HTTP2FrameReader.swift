@@ -3,11 +3,11 @@
 /// payloads, so its cost is per frame and its state is a header and a PING. It uses no NIO types,
 /// so that a fuzzer can drive it with bytes.
 struct HTTP2FrameReader: Sendable {
-    /// What comes next in a chunk. Ranges are never empty.
+    /// A piece of a chunk. Ranges are never empty.
     enum Piece: Equatable {
         /// A frame that is complete in the chunk.
         case frame(HTTP2FrameHeader, Range<Int>)
-        /// Bytes that pass as they are: of the preface, or of a frame that is split between chunks.
+        /// Bytes that pass unchanged: of the preface, or of a frame that is split between chunks.
         case part(Range<Int>)
         /// The header of a frame that began in an earlier chunk. It was held back until it was
         /// complete, because it might have been a PING's.
@@ -44,7 +44,7 @@ struct HTTP2FrameReader: Sendable {
     /// Between HEADERS and END_HEADERS no other frame is allowed (section 6.10).
     private var isInHeaderBlock = false
 
-    /// What the next byte is part of.
+    /// The kind of the next byte.
     private enum Place: Equatable {
         case preface(read: Int)
         case header
@@ -97,7 +97,7 @@ extension HTTP2FrameReader {
         let start = offset
         let isContinued = self.headerCount > 0
         guard self.readHeader(chunk, &offset) else {
-            // A server's frames are only followed, so nothing of them is held back.
+            // A server's frames are only counted, so no bytes are held back.
             return self.side == .server ? .part(start..<offset) : nil
         }
         if self.isToBeExtracted { return self.readPing(8, 0, chunk, &offset) }

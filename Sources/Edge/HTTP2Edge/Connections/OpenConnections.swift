@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import Synchronization
 
-/// Tracks open connections, so that a server which has to end can close them. The transport waits
+/// Tracks open connections, so that a server that has to end can close them. The transport waits
 /// until the client closes each stream, even if its task is cancelled, and a suspended client never
 /// closes its streams.
 package final class OpenConnections: Sendable {

@@ -1,7 +1,7 @@
 internal import NIOCore
 
 /// The key by which connections are limited: an IPv4 address, or the /64 of an IPv6 address, since
-/// a host commonly has a whole /64.
+/// one host usually has a whole /64.
 struct PeerAddress: Hashable, Sendable {
     private let bytes: [UInt8]
 

@@ -1,9 +1,9 @@
 internal import NIOCore
 
 /// Limits a peer's PINGs in windows of 30 s: a fixed allowance, and more for each frame that the
-/// server sent. grpc-go sends one with answers that it reads (its bandwidth estimate, on by
-/// default), so that a fixed limit would end busy streams. Unused PINGs are not carried over, which
-/// prevents saving up for a flood.
+/// server sent. grpc-go sends a PING with the answers that it reads (its bandwidth estimate, on by
+/// default), so a fixed limit would end busy streams. Unused PINGs are not carried over; otherwise
+/// a peer could save them up for a flood.
 struct PingBudget {
     static let window = TimeAmount.seconds(30)
 

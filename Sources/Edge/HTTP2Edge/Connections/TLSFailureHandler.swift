@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import NIOSSL
 
-/// Counts a connection whose TLS handshake fails. It stands behind the TLS handler.
+/// Counts a connection whose TLS handshake fails. It is placed behind the TLS handler.
 final class TLSFailureHandler: ChannelInboundHandler {
     typealias InboundIn = NIOAny
 

@@ -8,9 +8,9 @@ package import GRPCCore
 /// other first byte means a single request. `RequestCoalescer` makes these messages. A client may
 /// send the same bytes itself, with the same effect; a malformed sequence is one malformed request.
 ///
-/// The edge has counted the requests, but the gRPC library frames the message once more and hands
-/// over its bytes alone, in which a client's own look the same. So the prefixes are checked here
-/// again, all of them before the first request is admitted.
+/// The prefixes are checked again here, all of them before the first request is admitted: the edge
+/// has counted the requests, but the gRPC library passes on only bytes, and a client's own sequence
+/// looks the same.
 package struct CoalescedRequests: Sendable {
     private let bytes: RequestBuffer
     private let isSequence: Bool

@@ -1,6 +1,6 @@
-/// gRPC's message framing ("Length-Prefixed-Message" in gRPC over HTTP/2): a byte that tells
-/// whether the message is compressed, its length in 4 bytes (big-endian), and the message. Only
-/// uncompressed messages are read here.
+/// gRPC's message framing ("Length-Prefixed-Message" in gRPC over HTTP/2): a byte that is 1 if the
+/// message is compressed, its length in 4 bytes (big-endian), and the message. Only uncompressed
+/// messages are read here.
 enum LengthPrefixedMessages {
     static let prefixBytes = 5
 

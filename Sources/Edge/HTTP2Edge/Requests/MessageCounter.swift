@@ -1,4 +1,4 @@
-/// Follows the framing across a stream's DATA frames and counts complete messages.
+/// Follows the message framing across a stream's DATA frames and counts complete messages.
 struct MessageCounter {
     /// The number of complete messages.
     private(set) var count = 0

@@ -5,7 +5,7 @@ internal import NIOCore
 /// one (`CoalescedRequests`). Everything else passes unchanged, in order. So does an incomplete
 /// message at a burst's end: holding its frames would keep the whole read buffer alive.
 ///
-/// It reads no message: `MessageCounter` has counted those of each frame.
+/// It parses no message: `MessageCounter` has counted those of each frame.
 struct RequestCoalescer {
     /// Larger messages, with their prefix, are not joined: their own cost far exceeds what joining
     /// saves.
@@ -13,21 +13,21 @@ struct RequestCoalescer {
     /// Messages pass without waiting for the burst's end once they have this many bytes.
     static let fullBytes = 256 << 10
 
-    /// The frames that have not passed, which begin with a message, and the number and bytes of the
-    /// complete messages in them.
+    /// The frames held back, which begin with a message, and the number and bytes of the complete
+    /// messages in them.
     private var frames = FrameQueue()
     private var count = 0
     private var bytes = 0
     private var due = Due.nothing
 
-    /// What passes now of the held frames.
+    /// The part of the held frames that passes now.
     private enum Due {
         case nothing
-        /// Complete messages as one, and what follows them is held.
+        /// The complete messages, as one; the bytes after them stay held.
         case messages
-        /// Complete messages as one, if there are several, and then what follows them.
+        /// The complete messages, as one if there are several, and then the bytes after them.
         case all
-        /// All frames as they came.
+        /// All frames as they arrived.
         case allUnchanged
     }
 
@@ -38,7 +38,7 @@ struct RequestCoalescer {
     ///   - bytes: the bytes of these messages with their prefixes.
     ///   - isContinued: whether the frame begins within a message.
     ///   - isFit: whether all messages that begin in the frame may be joined.
-    /// - Returns: false if the frame must pass by itself, after all that is held.
+    /// - Returns: false if the frame must pass by itself, after all held frames.
     mutating func add(
         _ frame: ByteBuffer, messages: Int, bytes: Int, isContinued: Bool, isFit: Bool
     ) -> Bool {
@@ -53,7 +53,7 @@ struct RequestCoalescer {
         return true
     }
 
-    /// Lets everything pass, at the end of a burst, or before a frame that is not held.
+    /// Makes all held frames due, at the end of a burst or before a frame that is not held.
     mutating func endBurst() { if self.due != .allUnchanged { self.due = .all } }
 
     /// The next bytes to pass; nil once nothing is due.
@@ -86,7 +86,7 @@ struct RequestCoalescer {
     }
 }
 
-/// Frames in their order. The first takes no memory of its own: mostly it is the only one.
+/// Frames in order. The first one is stored inline, since it is usually the only one.
 private struct FrameQueue {
     private var first: ByteBuffer?
     private var others: [ByteBuffer] = []
@@ -106,12 +106,12 @@ private struct FrameQueue {
         }
         self.first = self.others[self.taken]
         self.taken &+= 1
-        // Frees the memory while the stream is silent.
+        // Frees the memory while the stream is idle.
         if self.taken == self.others.count { (self.others, self.taken) = ([], 0) }
         return first
     }
 
-    /// Removes the first frame, or as many bytes of it.
+    /// Removes the first frame, or its first `count` bytes.
     mutating func popFirst(atMost count: Int) -> ByteBuffer? {
         if let first, first.readableBytes > count { return self.first?.readSlice(length: count) }
         return self.popFirst()

@@ -37,8 +37,8 @@ enum AnswerEncoding {
     }
 }
 
-/// Limits the number of compressors. Each takes about 270 KB while its stream is open, so that
-/// clients which merely list an encoding could exhaust the memory.
+/// Limits the number of compressors. Each takes about 270 KB while its stream is open, so clients
+/// that merely list an encoding could exhaust the memory.
 final class CompressorBudget: Sendable {
     private let taken = Atomic(0)
     private let limit: Int
@@ -46,7 +46,7 @@ final class CompressorBudget: Sendable {
     /// Creates a budget of `limit` compressors.
     init(limit: Int) { self.limit = limit }
 
-    /// Takes a compressor; false if the limit is reached, and answers are sent plain.
+    /// Takes a compressor; false if the limit is reached, and answers are then not compressed.
     func take() -> Bool {
         if self.taken.wrappingAdd(1, ordering: .relaxed).newValue <= self.limit { return true }
         self.giveBack()

@@ -3,10 +3,10 @@ internal import NIOHPACK
 internal import Synchronization
 
 /// Counts the bytes of all calls that wait in front of the service: incomplete and inflated
-/// messages, requests that a reader leaves because of a quota or a full journal, and answers that
+/// messages, requests that are not read because of a quota or a full journal, and answers that
 /// clients do not read.
 package final class BufferedBytes: Sendable {
-    /// The limit, beyond which no call may add bytes.
+    /// The maximum bytes; beyond it no call may add any.
     package let maxBytes: Int
 
     private let bytes = Atomic(0)
@@ -17,7 +17,7 @@ package final class BufferedBytes: Sendable {
     /// Creates a counter with a limit.
     package init(maxBytes: Int) { self.maxBytes = maxBytes }
 
-    /// The bytes that wait now.
+    /// The bytes that wait at present.
     package var count: Int { self.bytes.load(ordering: .relaxed) }
 
     /// Adds buffered bytes; a negative number removes them.
@@ -52,19 +52,19 @@ package final class BufferedBytes: Sendable {
         return nil
     }
 
-    /// The header that carries a call's number from the edge through the library to its reader,
-    /// which gets the call for it. Nothing else of one call reaches its reader (grpc-swift-2 2.4.3,
-    /// grpc-swift-nio-transport 2.9.2): the handler's task is a child of the connection's, so it
-    /// inherits no task-local value of a stream; `ServerContext` holds what the connection has; and
-    /// the stream's channel, with its options, is not handed out.
+    /// The header that carries a call's number from the edge through the library to its reader. No
+    /// other path leads from a stream to its reader (grpc-swift-2 2.4.3, grpc-swift-nio-transport
+    /// 2.9.2): the handler's task is a child of the connection's, so it inherits no task-local
+    /// value of a stream; `ServerContext` only has what the connection has; and the stream's
+    /// channel is not accessible.
     private static let field = "sightline-call"
 }
 
 /// The buffered bytes of one call. The edge adds and the reader takes, on different threads.
 /// Closing the call removes the rest. A call that is never read counts until its end.
 package final class BufferedCall: Sendable {
-    /// The bytes of each call, and of each answer, that are not counted: the call itself takes
-    /// more. By default, messages to methods without credentials are no larger. A stranger's call
+    /// The bytes of each call and of each answer that are not counted: the call itself takes more.
+    /// By default, messages to methods without credentials are no larger. An unauthenticated call
     /// to another method counts until its refusal is written, at most for `stream.ack_seconds`.
     static let freeBytes = 16 << 10
 
@@ -77,7 +77,7 @@ package final class BufferedCall: Sendable {
         self.number = number
     }
 
-    /// The bytes of this call that wait now.
+    /// The bytes of this call that wait at present.
     var count: Int { self.bytes.load(ordering: .relaxed) }
 
     /// Adds received bytes.
@@ -89,8 +89,8 @@ package final class BufferedCall: Sendable {
         return self.count(from: before, to: after) <= self.total.maxBytes
     }
 
-    /// Removes bytes that were taken, at most those present: coalesced requests have a prefix that
-    /// no client sent.
+    /// Removes bytes that were taken, at most those present: coalesced requests have prefixes that
+    /// the client never sent.
     package func take(_ bytes: Int) {
         var own = self.bytes.load(ordering: .relaxed)
         while own > 0 {

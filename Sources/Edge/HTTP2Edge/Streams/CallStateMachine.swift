@@ -2,19 +2,19 @@ internal import NIOCore
 internal import NIOHPACK
 
 /// Decides what happens to one call at the edge: its limits, the order in which its messages pass,
-/// and its end. A value: it does no I/O, takes no lock and starts no timer. Its functions take what
-/// happened and return what to do, and `StreamEdge` does it.
+/// and its end. Each function takes an event of the call and returns an action, which `StreamEdge`
+/// carries out. A value: it does no I/O, takes no lock and starts no timer.
 ///
-/// A call's messages are counted here, once. What was counted goes along to what needs it: the
-/// limit of a message's size, its time, and `RequestCoalescer`.
+/// A call's messages are counted here, once. The count is used for the limit of a message's size,
+/// for its time, and by `RequestCoalescer`.
 struct CallStateMachine {
-    /// What to do with the bytes at hand.
+    /// What to do with received bytes.
     enum Action: Equatable {
-        /// Pass on what is held, and then these bytes.
+        /// Pass on the held bytes, and then these.
         case pass
-        /// The bytes are held: pass on what is due of them.
+        /// The bytes are held: pass on those that are due.
         case passHeld
-        /// Pass on what is held, and then the client's half-close.
+        /// Pass on the held bytes, and then the client's half-close.
         case passEnd
         /// Give the bytes to the inflater.
         case inflate
@@ -32,14 +32,14 @@ struct CallStateMachine {
 
     /// How to end a call.
     struct Ending: Equatable {
-        /// Whether the answer has no headers yet, so that its trailers need them.
+        /// Whether no headers were sent yet, so that the trailers have to include them.
         var needsHead: Bool
     }
 
     private enum Phase {
         case idle
         case open
-        /// What the client still sends is dropped.
+        /// Ended: bytes that the client still sends are dropped.
         case ended
     }
 
@@ -57,11 +57,11 @@ struct CallStateMachine {
     private var inflation: InflationTurns?
     private var deadline = MessageDeadline(timeout: .zero)
 
-    /// Whether a call's headers are still to come.
+    /// Whether no headers were received yet.
     var isIdle: Bool { self.phase == .idle }
     var hasEnded: Bool { self.phase == .ended }
 
-    // MARK: The head
+    // MARK: Headers
 
     /// Reads the headers of a call, and removes its timeout.
     mutating func receiveHead(
@@ -83,18 +83,18 @@ struct CallStateMachine {
         self.deadline = MessageDeadline(timeout: limits.timeout)
         self.messages = MessageCounter(
             maxBytes: LengthPrefixedMessages.prefixBytes + self.maxMessageBytes)
-        // Compressed requests are joined once they are inflated. Those in an encoding that the edge
-        // does not inflate are refused by the library.
+        // Compressed requests are joined after they are inflated. The library refuses those in an
+        // encoding that the edge does not inflate.
         self.coalescer = self.isStream ? RequestCoalescer() : nil
         return .open(timeout: timeout)
     }
 
-    /// The call's messages are compressed, and inflated here.
+    /// Records that the call's messages are compressed, and inflated here.
     mutating func beginInflating() { self.inflation = InflationTurns() }
 
     // MARK: Messages
 
-    /// Bytes of the client's messages.
+    /// Receives bytes of the client's messages.
     ///
     /// - Parameter hasRoom: whether they may wait for the call's reader.
     mutating func receive(_ bytes: ByteBuffer, isEnd: Bool, hasRoom: Bool) -> Action {
@@ -102,7 +102,7 @@ struct CallStateMachine {
             self.isSent = true
             if self.inflation == nil { self.endBurst() }
         }
-        // A client may send on after its answer; the library would buffer it all.
+        // A client may keep sending after its answer; the library would buffer all of it.
         guard !self.hasEnded else { return isEnd ? .passEnd : .drop }
         if self.inflation != nil {
             self.inflation?.receive(isEnd: isEnd)
@@ -131,34 +131,35 @@ struct CallStateMachine {
         return isHeld ? .passHeld : .pass
     }
 
-    /// The next bytes to pass on of what was held; nil once nothing is due.
+    /// The next held bytes to pass on; nil once none are due.
     mutating func nextHeld() -> ByteBuffer? { self.coalescer?.next() }
 
-    /// All that is held is due: the burst is over, or something else follows.
+    /// Makes all held bytes due, because the burst is over or something else follows.
     mutating func endBurst() { self.coalescer?.endBurst() }
 
     // MARK: Inflating
 
-    /// The reader has demand; returns whether messages at hand come before the connection's.
+    /// The reader has demand. Returns whether messages are inflated here: those at hand then pass
+    /// before the connection is read.
     mutating func receiveDemand() -> Bool {
         self.inflation?.receiveDemand()
         return self.inflation != nil
     }
 
-    /// Whether the connection must be read, after messages at hand or without any.
+    /// Whether the connection must be read.
     var needsBytes: Bool { self.inflation?.needsBytes ?? true }
 
     /// Begins a turn of inflating; false if there is nothing to inflate now.
     mutating func beginTurn() -> Bool { self.inflation?.begin() ?? false }
 
-    /// The next step of a turn; nil if it is over. At a batch's end all that is held is due.
+    /// The next step of a turn; nil if the turn is over. At a batch's end all held bytes are due.
     mutating func nextStep() -> InflationTurns.Step? {
         let step = self.inflation?.next()
         if case .endBatch = step { self.endBurst() }
         return step
     }
 
-    /// Ends the rest between two turns.
+    /// Ends the pause between two turns.
     mutating func endRest() { self.inflation?.endRest() }
 
     /// A message was inflated.

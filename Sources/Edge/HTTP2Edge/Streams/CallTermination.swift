@@ -18,8 +18,8 @@ package enum CallRefusal: Error, Equatable, Sendable {
     case overloaded
 }
 
-/// Lets the service word and count the ends of its calls. The edge knows neither the service nor
-/// its errors.
+/// Lets the service word and count the ends of its calls, so that the edge need not know the
+/// service or its errors.
 package struct CallTermination: Sendable {
     let trailers: @Sendable (CallRefusal) -> HPACKHeaders
     let complete: @Sendable (inout HPACKHeaders) -> Void
@@ -39,9 +39,9 @@ package struct CallTermination: Sendable {
 }
 
 extension HPACKHeaders {
-    /// The same trailers, of which only the status enters the connection's HPACK table. The peer
-    /// chooses the table's size, up to 4 GiB, and its refused calls would fill it with their
-    /// messages; and each header that is written is looked for in the whole table.
+    /// The same trailers, with only the status in the connection's HPACK table. The peer chooses
+    /// the table's size, up to 4 GiB: messages of refused calls would fill it, and each header that
+    /// is written is searched for in the whole table.
     var unindexed: HPACKHeaders {
         var headers = HPACKHeaders()
         for (name, value, indexing) in self {

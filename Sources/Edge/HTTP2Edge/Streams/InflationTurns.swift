@@ -1,6 +1,6 @@
-/// When the messages of a compressed call are inflated: in batches, each of which its reader has
-/// asked for, and in turns, between which the event loop's other streams have theirs. A value that
-/// knows neither the messages nor the inflater.
+/// Decides when the messages of a compressed call are inflated: in batches, each of which the
+/// reader has asked for, and in turns, between which the event loop serves its other streams. It is
+/// a value and knows neither the messages nor the inflater.
 struct InflationTurns {
     /// The inflated bytes that pass in one batch. The reader's queue holds about ten batches.
     static let batchBytes = 64 << 10
@@ -12,19 +12,20 @@ struct InflationTurns {
     /// What to do next in a turn.
     enum Step: Equatable {
         case inflate
-        /// The batch is over: the reader may process it, and ask for another. After the last one of
-        /// a turn the stream rests.
+        /// The batch is over: the reader may process it and ask for another. After the last batch
+        /// of a turn the stream pauses.
         case endBatch(rests: Bool)
     }
 
     /// The number of messages inflated so far.
     private(set) var count = 0
-    /// Whether the next message is incomplete. Complete ones may wait for the reader for any time.
+    /// Whether the next message is incomplete. Complete messages may wait for the reader without
+    /// limit.
     private(set) var isStarved = false
 
     /// Whether the reader has demand.
     private var isWanted = false
-    /// Whether the client has half-closed, which the reader has yet to learn.
+    /// Whether the client has half-closed and the reader does not know it yet.
     private var endIsDue = false
     private var state = State.idle
 
@@ -47,7 +48,7 @@ struct InflationTurns {
     /// The reader has demand.
     mutating func receiveDemand() { self.isWanted = true }
 
-    /// Begins a turn; false during a turn or a rest.
+    /// Begins a turn; false during a turn or a pause.
     mutating func begin() -> Bool {
         guard self.state == .idle else { return false }
         self.state = .inflating(batch: 0, turn: 0, isOver: false)
@@ -78,9 +79,9 @@ struct InflationTurns {
         self.state = .inflating(batch: sum, turn: turn, isOver: sum >= Self.batchBytes)
     }
 
-    /// There is no complete message; returns whether the reader must learn of the half-close now.
+    /// No complete message is left. Returns whether the reader must learn of the half-close now.
     ///
-    /// - Parameter hasRest: whether an incomplete one has begun.
+    /// - Parameter hasRest: whether an incomplete message has begun.
     mutating func starve(hasRest: Bool) -> Bool {
         self.isStarved = hasRest
         guard case .inflating(let batch, let turn, _) = self.state else { return false }
@@ -94,6 +95,6 @@ struct InflationTurns {
         return true
     }
 
-    /// Ends a rest.
+    /// Ends a pause.
     mutating func endRest() { self.state = .idle }
 }

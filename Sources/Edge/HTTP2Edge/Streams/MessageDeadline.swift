@@ -1,8 +1,8 @@
 internal import NIOCore
 
-/// How long the message that is being received has been incomplete, which has a limit. A single
-/// timer suffices: when it fires, it is started again for the message that is current then. A value
-/// that knows the time only from its caller.
+/// Limits how long the message that is being received may stay incomplete. A single timer suffices:
+/// when it fires, it is started again for the message that is current then. A value: the caller
+/// passes the time.
 struct MessageDeadline {
     /// What to do when the timer fires.
     enum Action: Equatable {

@@ -34,7 +34,7 @@ final class MessageInflater {
 
     /// The received bytes of messages that are not inflated yet.
     var pendingBytes: Int { self.pending.readableBytes }
-    /// Whether a message has begun that is not inflated yet.
+    /// Whether bytes of an incomplete message are pending.
     var hasRest: Bool { self.pendingBytes > 0 }
 
     /// Appends received bytes.
@@ -69,14 +69,14 @@ final class MessageInflater {
 
     private func inflated(_ message: inout ByteBuffer) throws(InflateFailure) -> ByteBuffer {
         guard sightline_inflater_reset(self.inflater) else { throw .malformed }
-        // A page for each would be far more than small messages need.
+        // A page per message would be far more than small messages need.
         let firstRoom = min(max(Self.leastRoom, 4 * message.readableBytes), Self.mostFirstRoom)
         var plain = ByteBuffer()
         plain.reserveCapacity(Self.prefixBytes + firstRoom)
         plain.writeInteger(UInt8(0))
         plain.writeInteger(UInt32(0))
         var status = SIGHTLINE_INFLATE_NEEDS_ROOM
-        // This ends: each step fills its room, and the total is bounded.
+        // The loop ends: each step fills its room, and the total is bounded.
         while status == SIGHTLINE_INFLATE_NEEDS_ROOM {
             // One byte beyond the limit distinguishes a message that fits exactly.
             let inflatedBytes = plain.readableBytes - Self.prefixBytes

@@ -1,7 +1,7 @@
 /// The limits on a call's messages, shared by all streams.
 package struct MessageLimits: Sendable {
     /// The gRPC library's limit on a message in bytes, also when inflated. A request between the
-    /// service's limit and this one gets an answer; a larger one ends its call.
+    /// service's limit and this one gets a verdict; a larger one ends its call.
     package static let maxBytes = 1 << 20
 
     /// The path of the method whose messages are read one by one, for as long as the client sends.
@@ -10,8 +10,8 @@ package struct MessageLimits: Sendable {
     let methodBytes: [String: Int]
     /// The maximum bytes of a message to any other method.
     let smallBytes: Int
-    /// How long a message may take from its first to its last byte; in other methods than
-    /// `streamPath`, how long all of a call's request may take.
+    /// How long a message may take from its first to its last byte. In methods other than
+    /// `streamPath`, the limit applies to the whole request.
     let timeout: Duration
     /// Counts bytes until a call's reader takes them.
     let buffered: BufferedBytes
@@ -19,7 +19,7 @@ package struct MessageLimits: Sendable {
     /// Creates the limits.
     ///
     /// - Parameters:
-    ///   - configuration: how large other methods' messages may be, and how long one may take.
+    ///   - configuration: the limits on messages to other methods, and on a message's time.
     ///   - streamPath: the method whose messages are read one by one, `/package.Service/Method`.
     ///   - methodBytes: the maximum bytes of a message by path, at most `maxBytes`.
     ///   - buffered: counts the bytes that wait for their reader.

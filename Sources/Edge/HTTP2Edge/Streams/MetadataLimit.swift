@@ -1,8 +1,8 @@
 internal import NIOHPACK
 
-/// Refuses calls with too much metadata. The transport's own limit is 16 KiB and ends the
-/// connection; a lower one lets clients learn the reason. An interceptor would cost memory for its
-/// frames as long as each call lives.
+/// Refuses calls with too much metadata. The transport's limit of 16 KiB ends the whole connection;
+/// a lower one ends only the call, with a reason. An interceptor would keep memory for its frames
+/// as long as each call lives.
 struct MetadataLimit {
     /// The maximum bytes of all names and values.
     let maxBytes: Int

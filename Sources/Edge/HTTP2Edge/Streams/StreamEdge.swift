@@ -2,12 +2,12 @@ internal import NIOCore
 internal import NIOHPACK
 internal import NIOHTTP2
 
-/// The outermost handler of each HTTP/2 stream, in front of the gRPC library's own. It enforces the
-/// limits of a call, inflates and joins its messages, chooses the encoding of its answers, and
-/// makes every end of a call state its reason: for a message over its limit, for instance, the
-/// library only resets the stream, which clients read as CANCELLED and retry.
+/// The outermost handler of each HTTP/2 stream, in front of the gRPC library's own. It enforces a
+/// call's limits, inflates and joins its messages, chooses the encoding of its answers, and gives
+/// every end of a call a status with its reason. Without it, the library only resets the stream for
+/// a message over its limit, for instance, which clients read as CANCELLED and retry.
 ///
-/// `CallStateMachine` decides; this does the reading and writing, and keeps the timers.
+/// `CallStateMachine` decides; this type reads, writes and keeps the timers. It never blocks.
 final class StreamEdge: ChannelDuplexHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias InboundOut = HTTP2Frame.FramePayload
@@ -79,7 +79,7 @@ final class StreamEdge: ChannelDuplexHandler {
         self.machine.endBurst()
         self.passHeld(context)
         context.fireChannelReadComplete()
-        // Of a call that has ended, the rest is read and dropped.
+        // The rest of an ended call is read and dropped.
         if self.machine.hasEnded { context.read() }
     }
 
@@ -89,7 +89,7 @@ final class StreamEdge: ChannelDuplexHandler {
         context.fireChannelInactive()
     }
 
-    /// The reader has demand: messages at hand come first, then the connection.
+    /// The reader has demand: messages at hand pass first, then the connection is read.
     func read(context: ChannelHandlerContext) {
         guard self.machine.receiveDemand() else { return context.read() }
         self.inflateTurn(context)
@@ -111,7 +111,7 @@ final class StreamEdge: ChannelDuplexHandler {
             &frame.headers, isStream: self.machine.isStream)
         self.chooseEncodings(&frame.headers)
         // The library ignores END_STREAM on a request's headers (grpc-swift-nio-transport 2.9.2),
-        // and the call would wait for its requests for ever.
+        // and the call would wait for its messages without end.
         frame.endStream = false
         context.fireChannelRead(self.wrapInboundOut(.headers(frame)))
         if head.endStream { self.passEnd(context) }
@@ -127,7 +127,7 @@ final class StreamEdge: ChannelDuplexHandler {
         if self.inflater != nil { self.machine.beginInflating() }
     }
 
-    /// Does what the machine wants with `bytes`; `frame` wraps them.
+    /// Carries out the machine's action for `bytes`; `frame` wraps them.
     private func perform(
         _ action: CallStateMachine.Action, _ bytes: ByteBuffer, _ context: ChannelHandlerContext,
         _ frame: () -> NIOAny
@@ -200,7 +200,7 @@ final class StreamEdge: ChannelDuplexHandler {
         self.perform(action, message, context) { self.frame(message) }
     }
 
-    /// The next inflated message; uncounts its compressed bytes.
+    /// The next inflated message. Removes its compressed bytes from the count.
     private func nextMessage(
         of inflater: MessageInflater
     ) throws(InflateFailure) -> ByteBuffer? {
@@ -209,7 +209,7 @@ final class StreamEdge: ChannelDuplexHandler {
         return try inflater.next()
     }
 
-    /// Lets other streams have their turn, then continues.
+    /// Pauses so that other streams are served, then continues.
     private func takeRest(_ context: ChannelHandlerContext) {
         context.eventLoop.assumeIsolated().scheduleTask(in: Self.rest) {
             self.machine.endRest()
@@ -258,7 +258,7 @@ final class StreamEdge: ChannelDuplexHandler {
             self.termination.complete(&frame.headers)
             frame.headers = frame.headers.unindexed
             context.write(self.wrapOutboundOut(.headers(frame)), promise: promise)
-            // The library may have stopped reading, and the half-close is still to be read.
+            // The library may have stopped reading, but the half-close must still be read.
             context.read()
             return
         case .data(let frame):
@@ -273,8 +273,9 @@ final class StreamEdge: ChannelDuplexHandler {
     }
 
     /// Writes a frame of an answer. A large one counts as buffered until it is written; if too much
-    /// waits, its call ends and the client retries. The library holds no more small ones than a
-    /// channel's high-water mark. Memory is counted: an answer takes up to twice its bytes.
+    /// waits, its call ends and the client retries. Small ones are not counted: the library holds
+    /// no more of them than a channel's high-water mark. An answer counts by its buffer's memory,
+    /// up to twice its bytes.
     private func write(
         _ frame: HTTP2Frame.FramePayload.Data, _ data: NIOAny,
         _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
@@ -328,8 +329,8 @@ final class StreamEdge: ChannelDuplexHandler {
         return true
     }
 
-    /// Stops the timers, and releases what was received of compressed messages. Messages that are
-    /// held pass at the end of their burst: the library knows what to do with them.
+    /// Stops the timers, and releases pending compressed bytes. Held messages pass at the end of
+    /// their burst: the library handles them.
     private func release() {
         self.inflater = nil
         self.messageTimer?.cancel()

@@ -1,7 +1,7 @@
 internal import NIOCore
 
-/// Ends a stream whose client does not read its answers, which would wait for ever. Watches the
-/// channel's writability, so it costs nothing per answer.
+/// Ends a stream whose client does not read its answers; otherwise they would wait without end. It
+/// watches the channel's writability, so it costs nothing per answer.
 final class UnreadAnswersHandler: ChannelInboundHandler {
     typealias InboundIn = Any
 
@@ -38,7 +38,7 @@ final class UnreadAnswersHandler: ChannelInboundHandler {
         self.deadline = nil
     }
 
-    /// If the connection takes no bytes, an RST_STREAM could not be sent: close it instead.
+    /// Closes the connection if it takes no bytes: then an RST_STREAM could not be sent.
     private static func end(_ channel: any Channel) {
         guard let connection = channel.parent, !connection.isWritable else {
             channel.close(promise: nil)

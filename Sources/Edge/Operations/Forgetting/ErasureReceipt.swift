@@ -1,12 +1,12 @@
 package import SinkKit
 
-/// What became of a subject, place by place.
+/// What forgetting a subject has done in each place.
 package struct ErasureReceipt: Codable, Sendable, Equatable {
     /// A place where its hits may be.
     package struct Place: Codable, Sendable, Equatable {
         /// A sink's name, or a file's.
         package let name: String
-        /// What was done there.
+        /// The result there.
         package let erasure: Erasure
 
         /// Creates a line of the receipt.
@@ -19,13 +19,13 @@ package struct ErasureReceipt: Codable, Sendable, Equatable {
     /// Creates a receipt.
     package init(places: [Place]) { self.places = places }
 
-    /// Whether the subject has to be forgotten again, for something failed.
+    /// Whether the subject has to be forgotten again, because a place failed.
     package var hasFailed: Bool { self.places.contains { $0.erasure.outcome == .failed } }
 }
 
 /// Forgets subjects.
 package protocol SubjectForgetting: Sendable {
-    /// Erases what there is of a subject, and masks what comes of it.
+    /// Erases a subject's hits, and masks its later ones.
     ///
     /// - Throws: `ErasureError`, or SQLite's error; then nothing was done.
     func forget(_ id: String, of tenant: String) async throws -> ErasureReceipt
@@ -40,7 +40,7 @@ package enum ErasureError: Error, CustomStringConvertible {
     /// Another subject is being forgotten.
     case busy
 
-    /// Whether it is the request that has to change.
+    /// Whether the request itself is wrong, so that repeating it is useless.
     package var isOfRequest: Bool {
         if case .id = self { true } else { false }
     }

@@ -6,9 +6,9 @@ internal import SinkKit
 internal import Storage
 internal import TrackingRules
 
-/// forgotten.db: a tombstone for each id that was forgotten, which is a hash by the file's own key.
-/// Beside the journal and not in it: a tombstone is read at every start, long after the journal has
-/// let go of its records, and commits never wait for it.
+/// forgotten.db: a tombstone for each forgotten id, hashed with the file's own key. It is separate
+/// from the journal because a tombstone is read at every start, long after the journal has released
+/// its records, and because commits never wait for it.
 package struct ForgottenFile: Sendable {
     /// The file's name in the data directory.
     package static let name = "forgotten.db"

@@ -1,20 +1,20 @@
 package import ConfigurationKeys
 
-/// The settings `privacy.*`: how recipients are named in what is recorded.
+/// The settings `privacy.*`: how recipients' ids are recorded, and how many may be forgotten.
 package struct PrivacyConfiguration: KeyedConfiguration {
-    /// What is recorded of a subject's id.
+    /// How a subject's id is recorded.
     package enum SubjectForm: String, CaseIterable, Sendable {
-        /// The id as it was sent.
+        /// As it was sent.
         case plain
-        /// A keyed hash of it.
+        /// As a keyed hash.
         case hashed
     }
 
-    /// What is recorded of a subject's id.
+    /// How subjects' ids are recorded.
     package var subject = SubjectForm.plain
-    /// The file of the keys for the hashes.
+    /// The path of the file with the keys of the hashes.
     package var keyFile = ""
-    /// The maximum number of subjects that are remembered as forgotten.
+    /// The maximum number of forgotten subjects, each of which has a tombstone.
     package var maxForgotten = 1_000_000
 
     /// Creates the default settings.

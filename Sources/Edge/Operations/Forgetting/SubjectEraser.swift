@@ -3,15 +3,18 @@ package import SinkKit
 internal import Synchronization
 internal import TrackingRules
 
-/// Forgets subjects on this node: writes a tombstone, then visits every place that may have their
-/// hits.
+/// Forgets subjects on this node. `forget` writes a tombstone, then erases the subject in every
+/// place that may have its hits, one after the other, and returns a receipt. Later hits of the
+/// subject are masked before delivery.
+///
+/// It never changes the journal's records, never reaches another node, and never logs a subject.
 package final class SubjectEraser: SubjectForgetting {
     /// A place to visit.
     package struct Place: Sendable {
         let name: String
         let erase: @Sendable (Subject) async -> Erasure
 
-        /// A sink, or another place that answers for itself.
+        /// A sink, or another place that reports its own result.
         package init(_ name: String, _ erase: @escaping @Sendable (Subject) async -> Erasure) {
             (self.name, self.erase) = (name, erase)
         }
@@ -40,9 +43,9 @@ package final class SubjectEraser: SubjectForgetting {
     /// Creates an eraser.
     ///
     /// - Parameters:
-    ///   - keys: by which subjects are or were hashed.
-    ///   - logger: records whose subject was forgotten, by tenant, and what each place did; never
-    ///     the subject.
+    ///   - keys: the keys that hash subjects, or hashed them earlier.
+    ///   - logger: records each forgetting by tenant, and the result of each place; never the
+    ///     subject.
     ///   - places: where hits may be now.
     package init(
         _ file: ForgottenFile, keys: SubjectKeys, logger: Logger,
@@ -51,7 +54,7 @@ package final class SubjectEraser: SubjectForgetting {
         (self.file, self.keys, self.logger, self.places) = (file, keys, logger, places)
     }
 
-    /// Erases what there is of a subject, one place after the other, and masks what comes of it.
+    /// Erases a subject's hits, one place after the other, and masks its later ones.
     package func forget(_ id: String, of tenant: String) async throws -> ErasureReceipt {
         guard (1...Limits.nameBytes).contains(id.utf8.count) else {
             throw ErasureError.id(byteCount: id.utf8.count, limit: Limits.nameBytes)
@@ -61,7 +64,7 @@ package final class SubjectEraser: SubjectForgetting {
         }
         defer { self.isUnderWay.store(false, ordering: .releasing) }
         let subject = Subject(tenant: tenant, ids: self.keys.ids(of: id, tenant: tenant))
-        // The tombstone first: what is delivered from now on, also after a crash, is masked.
+        // First the tombstone, so that every later delivery is masked, even after a crash.
         try await self.file.forget(subject)
         var places: [ErasureReceipt.Place] = []
         for place in self.places() {
@@ -91,7 +94,7 @@ package final class SubjectEraser: SubjectForgetting {
 }
 
 extension SubjectEraser.Place {
-    /// The journal, whose records nothing can change.
+    /// The journal: its records cannot be changed.
     package static let journal = SubjectEraser.Place("journal") { _ in
         .impossible(
             "what is in it is delivered without the id; its records are overwritten as later "

@@ -3,15 +3,15 @@ internal import Foundation
 package import TrackingRules
 internal import WireFormat
 
-/// The keys of `privacy.key_file`: one hashes subjects, and by the former ones they are found.
+/// The keys in `privacy.key_file`: the newest hashes subjects, the former ones only find them.
 package struct SubjectKeys: Sendable {
     private let hashes: [KeyedHash]
 
-    /// Former keys cost a look-up each.
+    /// The maximum number of keys: each former key costs a lookup.
     private static let maxKeys = 16
     private static let maxFileBytes = 64 << 10
 
-    /// Reads the file that a configuration names; without one there are no keys.
+    /// Reads the file that the configuration names; without one there are no keys.
     ///
     /// - Throws: `ConfigurationError` with the file, the rule and the fix.
     package init(_ configuration: PrivacyConfiguration) throws(ConfigurationError) {
@@ -43,7 +43,7 @@ package struct SubjectKeys: Sendable {
         }
     }
 
-    /// What is wrong with a file of keys. It never quotes a key.
+    /// Why a file of keys is unusable. It never quotes a key.
     struct Fault: Error, CustomStringConvertible {
         let description: String
     }
@@ -69,7 +69,7 @@ package struct SubjectKeys: Sendable {
         return keys
     }
 
-    /// What hashes the subjects of new events; nil if they are recorded as they are.
+    /// The hash for the subjects of new events; nil if they are recorded as sent.
     package func admissionHash(_ configuration: PrivacyConfiguration) -> KeyedHash? {
         configuration.subject == .hashed ? self.hashes.first : nil
     }

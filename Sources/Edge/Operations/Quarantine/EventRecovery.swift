@@ -1,29 +1,29 @@
-/// Judges kept events again, and records those that pass now.
+/// Judges kept events again, and records those that are accepted now.
 package protocol EventRecovery: Sendable {
-    /// Recovers the events that a filter takes.
+    /// Recovers the events that match a filter.
     ///
-    /// - Parameter app: the app that they get instead of their own; nil leaves it.
+    /// - Parameter app: replaces the events' own app; nil keeps it.
     /// - Throws: `RecoveryError`, or SQLite's error.
     func recover(_ filter: QuarantineFilter, app: String?) async throws -> RecoveryCounts
 }
 
-/// What became of the events of a recovery.
+/// The outcomes of a recovery.
 package struct RecoveryCounts: Codable, Sendable, Equatable {
     /// Accepted now, and no longer kept.
     package var accepted = 0
-    /// Known already, and no longer kept.
+    /// Duplicates of recorded events, and no longer kept.
     package var duplicate = 0
     /// Suppressed now, which is final, and no longer kept.
     package var suppressed = 0
     /// Refused again, and still kept.
     package var refused = 0
-    /// Why it ended before all were judged; nil if they were.
+    /// Why the recovery ended before all events were judged; nil if it did not.
     package var interruption: String?
 
-    /// Creates counts of nothing.
+    /// Creates counts of zero.
     package init() {}
 
-    /// Adds counts; the first interruption counts.
+    /// Adds counts, and keeps the first interruption.
     package static func += (left: inout Self, right: Self) {
         left.accepted += right.accepted
         left.duplicate += right.duplicate
@@ -33,7 +33,7 @@ package struct RecoveryCounts: Codable, Sendable, Equatable {
     }
 }
 
-/// A recovery that cannot begin.
+/// Why a recovery cannot begin.
 package enum RecoveryError: Error, CustomStringConvertible {
     /// The quarantine is off.
     case off

@@ -5,7 +5,7 @@ internal import Synchronization
 package import TrackingRules
 
 /// Keeps refused events that other rules might accept. Recording never waits for it: events wait in
-/// a bounded queue, and those beyond it are not kept, but counted.
+/// a bounded queue, and events beyond its limit are counted and dropped.
 package final class Quarantine: Service {
     /// The file.
     package let file: QuarantineFile
@@ -21,23 +21,23 @@ package final class Quarantine: Service {
         var bytes = 0
     }
 
-    /// What became of events since the start.
+    /// Counts since the start.
     package struct Counts: Sendable, Equatable {
         /// Written to the file.
         package var kept = 0
-        /// Not kept, because too many waited.
+        /// Dropped, because too many were waiting.
         package var dropped = 0
-        /// Deleted from the file for want of room.
+        /// Evicted from the file to make room.
         package var evicted = 0
-        /// The bytes that the file uses; 0 until something was written.
+        /// The bytes that the file uses; 0 until the first write.
         package var bytes = 0
     }
 
-    /// The time after which a failed write is tried again, and after which old events are deleted
-    /// although none comes in.
+    /// The time after which a failed write is repeated, and the interval at which old events are
+    /// deleted even if no new ones arrive.
     private static let (retryInterval, upkeepInterval) = (Duration.seconds(1), Duration.seconds(60))
 
-    /// Creates a quarantine; `run` writes what it is given.
+    /// Creates a quarantine; `run` writes the queued events.
     package init(_ file: QuarantineFile, _ configuration: QuarantineConfiguration, logger: Logger) {
         self.file = file
         self.queueBytes = configuration.queueBytes
@@ -45,11 +45,11 @@ package final class Quarantine: Service {
         (self.wakes, self.wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// What became of events so far.
+    /// The counts so far.
     package var currentCounts: Counts { self.counts.withLock { $0 } }
 
-    /// Queues the refused events that settled requests of a tenant keep, as far as there is room.
-    /// Of a request that is to be sent again nothing is kept: it would be kept with each attempt.
+    /// Queues the refused events of a tenant's settled requests, as far as there is room. Requests
+    /// that have to be sent again are skipped: their events would be kept with each attempt.
     package func keep(_ requests: [AdmittedRequest], of tenant: String) {
         var dropped = 0
         for request in requests where !request.isToRetry && !request.keptEvents.isEmpty {
@@ -78,14 +78,14 @@ package final class Quarantine: Service {
         if dropped > 0 { self.counts.withLock { $0.dropped += dropped } }
     }
 
-    /// Writes what waits until shutdown, and then the rest.
+    /// Writes queued events until shutdown, and then the rest of them.
     package func run() async throws {
         await withGracefulShutdownHandler {
             async let _: Void = self.upkeep()
             var isFailing = false
             for await _ in self.wakes {
                 isFailing = await self.write(wasFailing: isFailing)
-                // Cancelled at shutdown.
+                // The sleep is cut short at shutdown.
                 if isFailing { try? await Task.sleep(for: Self.retryInterval) }
             }
             _ = await self.write(wasFailing: isFailing)
@@ -100,7 +100,7 @@ package final class Quarantine: Service {
         while (try? await Task.sleep(for: Self.upkeepInterval)) != nil { self.wake.yield() }
     }
 
-    /// Writes what waits; true if that failed, and it waits still.
+    /// Writes the queued events; true if that failed and they are still queued.
     private func write(wasFailing: Bool) async -> Bool {
         let events = self.waiting.withLock { $0.events }
         do {

@@ -7,13 +7,13 @@ internal import TrackingRules
 internal import WireFormat
 
 extension QuarantineFile {
-    /// The events that are looked through in one transaction.
+    /// The maximum number of events that one transaction searches.
     private static let erasurePieceRowCount = 1000
 
     /// Deletes the events of a subject.
     ///
     /// - Returns: how many were deleted.
-    /// - Throws: SQLite's error; the next call goes on.
+    /// - Throws: SQLite's error; the next call continues.
     package func erase(_ subject: Subject) async throws -> Int {
         try await self.file.eraseInPieces { try Self.erase(subject, after: $1, in: $0) }
     }
@@ -28,10 +28,11 @@ extension QuarantineFile {
                 """, arguments: [subject.tenant, after, Self.erasurePieceRowCount])
         let ids = try rows.filter { row in
             let event: Data = row[1] ?? Data()
-            // The file has no index of its events, and a forgetting is rare.
+            // The file has no index of its events, so each is parsed; forgetting is rare.
             return try event.withUnsafeBytes { subject.has(try EventView($0).subjectID) }
         }.map { row -> Int64 in row[0] ?? 0 }
-        // Overwritten in their places first: a page may keep a copy of what has moved.
+        // Overwrites the events in place before it deletes them: a page may keep a copy of a row
+        // that was moved.
         let overwriting = try database.cachedStatement(
             sql: "UPDATE events SET event = zeroblob(length(event)) WHERE id = ?")
         for id in ids { try overwriting.execute(arguments: [id]) }
@@ -41,7 +42,7 @@ extension QuarantineFile {
 }
 
 extension QuarantinedEvent {
-    /// Whether its subject was forgotten.
+    /// Whether the event's subject is forgotten.
     func isForgotten(by forgotten: ForgottenSubjects) -> Bool {
         self.tenant.withBytes { tenant in
             self.subjectID.withBytes { forgotten.contains($0, tenant: tenant) }

@@ -34,7 +34,7 @@ extension QuarantineFile {
 
     static let update = "UPDATE events SET verdict = ?, violations = ?, version = ? WHERE id = ?"
 
-    /// The bytes of events after which no further one is read.
+    /// The bytes of events after which a page of rows ends.
     private static let maxPageBytes = 256 << 10
 
     /// The id of the newest row; 0 if there is none.
@@ -44,7 +44,7 @@ extension QuarantineFile {
         try Int64.fetchOne(database, sql: "SELECT max(id) FROM events") ?? 0
     }
 
-    /// The next rows after `id` that a filter takes, as many as are judged together.
+    /// The next rows after `id` that match a filter, as many as are judged together.
     ///
     /// - Throws: SQLite's error.
     package static func rows(

@@ -1,10 +1,10 @@
 internal import GRDB
 
 extension QuarantineFile {
-    /// The rows that are deleted in one statement.
+    /// The maximum number of rows deleted in one statement.
     private static let pieceRowCount = 500
 
-    /// Adds to what a tenant's events take.
+    /// Adds to the bytes counted for a tenant.
     static func count(_ bytes: Int, of tenant: String, in database: Database) throws {
         try database.execute(
             sql: """
@@ -13,7 +13,7 @@ extension QuarantineFile {
                 """, arguments: [tenant, bytes])
     }
 
-    /// Deletes rows. A tenant without any leaves no trace.
+    /// Deletes rows, and the counts of tenants that have none left.
     static func delete(_ ids: [Int64], in database: Database) throws {
         let deletion = try database.cachedStatement(
             sql: "DELETE FROM events WHERE id = ? RETURNING tenant, bytes")
@@ -34,8 +34,8 @@ extension QuarantineFile {
         return (pages - free) * pageBytes
     }
 
-    /// Deletes what was received too long ago. Rows are in the order of their receipt, but for a
-    /// clock that was set.
+    /// Deletes events received too long ago. Rows are in the order of their receipt, unless the
+    /// clock was set.
     func deleteOld(now: Int64, in database: Database) throws {
         while true {
             let ids = try Int64.fetchAll(
@@ -49,10 +49,10 @@ extension QuarantineFile {
         }
     }
 
-    /// Deletes the oldest events of the tenant that has most, one tenant after the other, until the
-    /// file is small enough: a tenant loses nothing as long as another one has more.
+    /// Evicts the oldest events of the tenant with the most bytes, one tenant after the other,
+    /// until the file is small enough. So a tenant loses nothing while another one has more.
     ///
-    /// - Returns: the number of deleted events.
+    /// - Returns: the number of evicted events.
     func evict(in database: Database) throws -> Int {
         var evicted = 0
         while try Self.usedBytes(database) > self.maxBytes {

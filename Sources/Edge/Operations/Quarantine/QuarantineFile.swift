@@ -8,7 +8,7 @@ internal import Synchronization
 internal import TrackingJournal
 internal import TrackingRules
 
-/// quarantine.db: the kept events, by tenant, with what each tenant's take.
+/// quarantine.db: the kept events by tenant, and the bytes that each tenant uses.
 package struct QuarantineFile: Sendable {
     /// The file's name in the data directory.
     package static let name = "quarantine.db"
@@ -17,14 +17,14 @@ package struct QuarantineFile: Sendable {
     let maxBytes: Int
     let retainMicroseconds: Int64
     private let retention = Retention()
-    /// The program that refuses, for the rows.
+    /// The version of the program that refused an event, for its row.
     let version: String
-    /// Whose events are not kept.
+    /// The subjects whose events are not kept.
     let forgotten: ForgottenSubjects
 
     /// A row of the file.
     package struct Row: Sendable, Equatable {
-        /// Rises with each event.
+        /// The row's id, which rises with each event.
         package let id: Int64
         /// The event.
         package let event: QuarantinedEvent
@@ -40,7 +40,7 @@ package struct QuarantineFile: Sendable {
     ///
     /// - Parameters:
     ///   - version: the program's version.
-    ///   - forgotten: whose events are not kept.
+    ///   - forgotten: the subjects whose events are not kept.
     /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable.
     package init(
         directory: String, _ configuration: QuarantineConfiguration, version: String,
@@ -55,12 +55,12 @@ package struct QuarantineFile: Sendable {
         self.forgotten = forgotten
     }
 
-    /// Adds events, except of subjects that were forgotten, and deletes those that are too old or
-    /// too many.
+    /// Adds events, except those of forgotten subjects. Then deletes those that are too old, and
+    /// evicts those that exceed the limit.
     ///
     /// - Parameter now: microseconds since 1970.
-    /// - Returns: how many were added, how many were deleted for want of room, and the bytes that
-    ///   the file now uses.
+    /// - Returns: the number of added events, the number of evicted events, and the bytes that the
+    ///   file now uses.
     /// - Throws: SQLite's error; then nothing was added.
     func keep(
         _ events: [QuarantinedEvent], now: Int64
@@ -80,7 +80,7 @@ package struct QuarantineFile: Sendable {
         }
     }
 
-    /// The start of the last day that is stored, by which a new clock is judged.
+    /// The last day that is stored, by which a clock that jumped is recognized.
     private func lastTime(in database: Database) throws -> Int64? {
         guard self.retention.clock.withLock({ $0.isNew }) else { return nil }
         let day = RetentionClock.Unit.microseconds.rawValue
@@ -89,7 +89,7 @@ package struct QuarantineFile: Sendable {
         return RetentionClock.lastDay(of: days).map { $0 &* day }
     }
 
-    /// Says by which time events may be deleted.
+    /// Decides up to which time events may be deleted.
     private final class Retention: Sendable {
         let clock = Mutex(RetentionClock(.microseconds))
     }
@@ -101,7 +101,7 @@ package struct QuarantineFile: Sendable {
         ])
     }
 
-    /// The next rows after `id` that a filter takes, as many as are judged together.
+    /// The next rows after `id` that match a filter, as many as are judged together.
     ///
     /// - Throws: SQLite's error.
     package func rows(
@@ -119,7 +119,7 @@ package struct QuarantineFile: Sendable {
         try await self.file.read { try Self.lastID(in: $0) }
     }
 
-    /// Deletes the rows that are settled, and notes the new verdicts of others.
+    /// Deletes rows with a final verdict, and updates the verdicts of rows that were refused again.
     ///
     /// - Throws: SQLite's error.
     package func settle(_ settled: [Row], refused: [Row]) async throws {

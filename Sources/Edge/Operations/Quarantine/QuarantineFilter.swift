@@ -1,11 +1,11 @@
 internal import GRDB
 package import TrackingRules
 
-/// Which of the kept events are meant: those that meet all conditions.
+/// Selects kept events: those that meet all conditions.
 package struct QuarantineFilter: Sendable, Equatable {
     /// The code of a violation.
     package var code: Violation.Code?
-    /// The field of a violation: of the same one, if there is a code too.
+    /// The field of a violation; of the violation with `code`, if both are set.
     package var field: String?
     /// The tenant.
     package var tenant: String?
@@ -13,14 +13,14 @@ package struct QuarantineFilter: Sendable, Equatable {
     package var app: String?
     /// The delivery or the in-app message.
     package var delivery: String?
-    /// Rejected, or suppressed for the unknown flag.
+    /// The verdict: rejected, or suppressed for the unknown flag.
     package var verdict: Verdict?
-    /// The time of receipt, in microseconds since 1970, and after it.
+    /// The earliest time of receipt, in microseconds since 1970.
     package var since: Int64?
-    /// The time of receipt, exclusive.
+    /// The end of the time of receipt, exclusive.
     package var until: Int64?
 
-    /// Creates a filter that takes all events.
+    /// Creates a filter that matches all events.
     package init() {}
 
     /// The conditions in SQL, with their arguments.
@@ -42,7 +42,7 @@ package struct QuarantineFilter: Sendable, Equatable {
         return (conditions.map { "(\($0))" }.joined(separator: " AND "), arguments)
     }
 
-    /// What stands in the violations' lines, each of which is `code field`.
+    /// The text to find in the lines of violations, each of which is `code field`.
     private var violationText: String? {
         switch (self.code, self.field) {
         case (nil, nil): nil
@@ -59,7 +59,7 @@ extension QuarantineFilter {
         "code", "field", "tenant", "app", "delivery", "verdict", "since", "until",
     ]
 
-    /// Adds a condition by its name, as the admin socket and the command take it. Times are
+    /// Sets a condition by its name, as used by the admin socket and the command. Times are
     /// microseconds since 1970.
     ///
     /// - Throws: `QuarantineFilterError` for an unknown name or value.
@@ -107,9 +107,9 @@ extension QuarantineFilter {
     }
 }
 
-/// A condition that is none.
+/// An invalid condition.
 package struct QuarantineFilterError: Error, CustomStringConvertible {
-    /// The name, the value, and those that there are.
+    /// The condition's name and value, and the valid ones.
     package let description: String
 
     /// Creates the error.

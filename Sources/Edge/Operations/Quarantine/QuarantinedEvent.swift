@@ -2,7 +2,7 @@ package import TrackingRules
 
 /// A refused event that is kept.
 package struct QuarantinedEvent: Sendable, Equatable {
-    /// Who sent it.
+    /// The tenant that sent it.
     package let tenant: String
     /// When it was received, in microseconds since 1970.
     package let receiveTime: Int64
@@ -12,14 +12,15 @@ package struct QuarantinedEvent: Sendable, Equatable {
     package var violations: [Violation]
     /// The event as it was sent.
     package let event: [UInt8]
-    /// The app, as people look for it.
+    /// The app, for searches.
     package let appID: String
-    /// The delivery or the in-app message, as people look for it; empty if it may be something else.
+    /// The delivery or the in-app message, for searches; empty if it may be something else.
     package let deliveryID: String
-    /// The recipient's id; empty if it has none, and in a row, which does not have it by itself.
+    /// The recipient's id; empty if it has none. Also empty in a row read from the file, which does
+    /// not store it separately.
     package let subjectID: String
 
-    /// The bytes to count for an event beside its own.
+    /// The bytes counted for an event in addition to its own.
     private static let fixedBytes = 256
 
     /// Creates an event.
@@ -37,18 +38,18 @@ package struct QuarantinedEvent: Sendable, Equatable {
         self.subjectID = subjectID
     }
 
-    /// The bytes that it takes in memory and, about, in the file.
+    /// The bytes that it takes in memory and, roughly, in the file.
     var bytes: Int { Self.bytes(self.event.count, self.violations) }
 
-    /// The bytes of an event of `count` bytes.
+    /// The bytes counted for an event of `count` bytes.
     static func bytes(_ count: Int, _ violations: [Violation]) -> Int {
         violations.reduce(Self.fixedBytes + count) { $0 + $1.field.utf8.count + 16 }
     }
 }
 
 extension [Violation] {
-    /// A line for each violation, code and field, as the file holds them. Without the text: it may
-    /// quote the event, and another build words it anew.
+    /// A line per violation with code and field, as stored. The description is left out: it may
+    /// quote the event, and another build may word it differently.
     var lines: String {
         self.map { "\($0.code.name) \($0.field)" }.joined(separator: "\n")
     }

@@ -2,8 +2,8 @@ internal import ServiceLifecycle
 internal import Synchronization
 package import TrackingRules
 
-/// Has a server judge kept events again by its rules, and record those that pass, as if they came
-/// now.
+/// Judges kept events again by the server's present rules, and records those that pass as if they
+/// arrived now.
 package final class Recovery: EventRecovery {
     private let file: QuarantineFile?
     private let record: @Sendable (_ piece: RecoveryPiece, _ app: String?) async -> AdmittedRequest
@@ -12,7 +12,7 @@ package final class Recovery: EventRecovery {
     /// Creates a recovery.
     ///
     /// - Parameters:
-    ///   - file: the kept events; nil if nothing is kept.
+    ///   - file: the kept events; nil if the quarantine is off.
     ///   - record: judges and records a piece, and returns once it is settled.
     package init(
         of file: QuarantineFile?,
@@ -25,14 +25,14 @@ package final class Recovery: EventRecovery {
         self.record = record
     }
 
-    /// Recovers the events that a filter takes.
+    /// Recovers the events that match a filter.
     package func recover(_ filter: QuarantineFilter, app: String?) async throws -> RecoveryCounts {
         guard let file else { throw RecoveryError.off }
         guard !self.isUnderWay.exchange(true, ordering: .acquiring) else {
             throw RecoveryError.busy
         }
         defer { self.isUnderWay.store(false, ordering: .releasing) }
-        // What is refused from now on is left for the next recovery.
+        // Events that are refused from now on are left for the next recovery.
         let last = try await file.lastID()
         var (counts, after) = (RecoveryCounts(), Int64(0))
         while counts.interruption == nil {
@@ -40,8 +40,8 @@ package final class Recovery: EventRecovery {
             guard let newest = rows.last else { break }
             after = newest.id
             for piece in RecoveryPiece.pieces(of: rows) {
-                // Deleted after they are durable: a crash in between makes them duplicates of the
-                // next recovery.
+                // Deletes them only now that they are durable: after a crash in between, the next
+                // recovery finds duplicates.
                 let outcome = piece.outcome(of: await self.record(piece, app))
                 try await file.settle(outcome.settled, refused: outcome.refused)
                 counts += outcome.counts

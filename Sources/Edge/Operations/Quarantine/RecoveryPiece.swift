@@ -17,13 +17,13 @@ package struct RecoveryPiece: Sendable {
             .sorted { $0.tenant < $1.tenant }
     }
 
-    /// Judges the events by a server's rules. The limits on a request do not apply: the events came
-    /// in others.
+    /// Judges the events by the server's rules. The limits on a request do not apply, because the
+    /// events came in other requests.
     ///
     /// - Parameters:
-    ///   - app: the app that they get instead of their own; nil leaves it.
+    ///   - app: replaces the events' own app; nil keeps it.
     ///   - receiveTime: microseconds since 1970.
-    ///   - keeps: which of those refused again to keep.
+    ///   - keeps: which of the events that are refused again to keep.
     package func admitted(
         by rules: RuleSet, app: String?, receiveTime: Int64, keeps: KeptRefusals = .none
     ) -> AdmittedRequest {
@@ -37,9 +37,9 @@ package struct RecoveryPiece: Sendable {
         }
     }
 
-    /// What became of the events of a settled request.
+    /// The outcomes of the events of a settled request.
     ///
-    /// - Returns: those that are final, those that are refused again with their new verdicts, and
+    /// - Returns: the rows with a final verdict, those refused again with their new verdicts, and
     ///   the counts.
     package func outcome(
         of request: AdmittedRequest

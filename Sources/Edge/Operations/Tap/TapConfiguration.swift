@@ -1,14 +1,14 @@
 package import ConfigurationKeys
 
-/// The settings `tap.*`: what readers of verdicts may cost.
+/// The settings `tap.*`: limits on the readers of verdicts.
 package struct TapConfiguration: KeyedConfiguration {
-    /// The maximum readers by gRPC, and as many at the admin socket.
+    /// The maximum readers by gRPC; the admin socket has the same limit for its own.
     package var maxReaders = 16
     /// The maximum readers of one tenant by gRPC.
     package var maxReadersPerTenant = 2
-    /// The maximum bytes that wait for a reader.
+    /// The maximum bytes queued for a reader.
     package var queueBytes = 1 << 20
-    /// The maximum events per second that a reader is shown.
+    /// The maximum events per second that a reader sees.
     package var eventsPerSecond = 1000
 
     /// Creates the default settings.

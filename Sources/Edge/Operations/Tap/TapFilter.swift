@@ -1,20 +1,20 @@
 package import SightlineProtos
 package import TrackingRules
 
-/// Which events a reader sees, and what of them.
+/// Decides which events a reader sees, and whether with personal data.
 package struct TapFilter: Sendable {
     /// The tenant; nil for all.
     package let tenant: String?
     private let appID: [UInt8]
     private let deliveryID: String
-    /// Empty for all.
+    /// The verdicts to show; empty for all.
     private let verdicts: Set<UInt8>
-    /// The highest chance that belongs to the sample.
+    /// The highest `chance` of an event in the sample.
     private let maxChance: UInt64
     /// Whether personal data is shown too.
     package let isUnmasked: Bool
 
-    /// The maximum number of verdicts in a request: more than there are.
+    /// The maximum number of verdicts in a request: more than exist.
     static let maxVerdicts = 16
 
     /// Creates the filter of a request.
@@ -28,7 +28,7 @@ package struct TapFilter: Sendable {
         try Self.limit("delivery_id", request.deliveryID.utf8.count, to: Limits.nameBytes, "bytes")
         try Self.limit("verdicts", request.verdicts.count, to: Self.maxVerdicts, "verdicts")
         let ratio = request.samplingRatio
-        // False for NaN too.
+        // False for NaN as well.
         guard (0...1).contains(ratio) else {
             throw TapRequestError(
                 violation: Violation(
@@ -37,7 +37,7 @@ package struct TapFilter: Sendable {
         self.tenant = tenant
         self.appID = Array(request.appID.utf8)
         self.deliveryID = request.deliveryID
-        // A number that this server does not know belongs to no event.
+        // A number that this server does not know matches no event.
         self.verdicts = Set(request.verdicts.map { UInt8(exactly: $0.rawValue) ?? 0 })
         self.maxChance = ratio == 0 || ratio == 1 ? .max : UInt64(ratio * 0x1p64)
         self.isUnmasked = request.unmasked
@@ -52,13 +52,13 @@ package struct TapFilter: Sendable {
                 field, .tooLarge, "\(count) \(unit), the limit is \(limit): send fewer"))
     }
 
-    /// Whether the filter takes an event, as far as can be told without its names.
+    /// Whether the filter admits an event, judged without its names.
     func admits(_ outcome: AdmittedRequest.Outcome) -> Bool {
         outcome.chance <= self.maxChance
             && (self.verdicts.isEmpty || self.verdicts.contains(outcome.verdict.rawValue))
     }
 
-    /// Whether the filter takes an event of these names; nil where nothing of it is kept.
+    /// Whether the filter admits an event with these names; nil if nothing of it is kept.
     func admits(_ names: EventNames?) -> Bool {
         (self.appID.isEmpty || names?.appID.utf8.elementsEqual(self.appID) == true)
             && (self.deliveryID.isEmpty || names?.deliveryID == self.deliveryID)

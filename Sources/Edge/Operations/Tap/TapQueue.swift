@@ -1,6 +1,6 @@
 internal import DequeModule
 
-/// What waits for one reader. A value without locks or clocks.
+/// The events queued for one reader. A value without locks or clocks.
 struct TapQueue: Sendable {
     private let maxBytes: Int
     private let eventsPerSecond: Int
@@ -19,8 +19,8 @@ struct TapQueue: Sendable {
         self.eventsPerSecond = configuration.eventsPerSecond
     }
 
-    /// Adds the event that `event` makes, or counts it as missed. The newest events are missed, so
-    /// that those that are shown follow one another.
+    /// Adds the event that `event` makes, or counts it as missed. When the queue is full, the
+    /// newest events are missed, so that the shown ones are consecutive.
     mutating func offer(second: UInt64, _ event: () -> TappedOutcome) {
         if second != self.second { (self.second, self.count) = (second, 0) }
         guard self.count < self.eventsPerSecond, self.bytes < self.maxBytes else {
@@ -40,7 +40,7 @@ struct TapQueue: Sendable {
     /// Whether `take` has something.
     var isEmpty: Bool { self.events.isEmpty && self.missed == 0 }
 
-    /// The oldest events that fit in a response, and how many were missed.
+    /// The oldest events that fit into a response, and the number of missed ones.
     mutating func take() -> (events: [TappedOutcome], missed: UInt64) {
         var taken: [TappedOutcome] = []
         var takenBytes = 0
@@ -50,7 +50,7 @@ struct TapQueue: Sendable {
             taken.append(self.events.removeFirst())
             self.bytes -= event.bytes
         }
-        // The missed events are newer than all that wait.
+        // The missed events are newer than all queued ones.
         guard self.events.isEmpty else { return (taken, 0) }
         defer { self.missed = 0 }
         return (taken, self.missed)

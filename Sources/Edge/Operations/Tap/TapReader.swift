@@ -5,7 +5,7 @@ internal import TrackingRules
 
 /// A reader of verdicts, until it is released.
 package final class TapReader: Sendable {
-    /// Wakes the reader whenever something waits. Ends when the server drains.
+    /// Wakes the reader whenever an event is queued. Ends when the server drains.
     package let wakes: AsyncStream<Void>
 
     let filter: TapFilter
@@ -20,13 +20,13 @@ package final class TapReader: Sendable {
         self.filter = filter
         self.queue = Mutex(TapQueue(configuration))
         self.onRelease = onRelease
-        // Wakes do not add up.
+        // One pending wake is enough.
         (self.wakes, self.wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     deinit { self.onRelease() }
 
-    /// What waits for the reader; nil if nothing does.
+    /// The next response; nil if nothing is queued.
     package func take() -> Sightline_V1_TapResponse? {
         let (events, missed) = self.queue.withLock { $0.take() }
         guard !events.isEmpty || missed > 0 else { return nil }
@@ -36,7 +36,7 @@ package final class TapReader: Sendable {
         }
     }
 
-    /// Queues the events of a request that the filter takes.
+    /// Queues those events of a request that the filter admits.
     func offer(_ request: AdmittedRequest, tenant: String, second: UInt64) {
         let isEmpty = self.queue.withLock { queue in
             request.forEachOutcome { outcome in
@@ -54,7 +54,7 @@ package final class TapReader: Sendable {
         if !isEmpty { self.wake.yield() }
     }
 
-    /// Wakes the reader although nothing may wait.
+    /// Wakes the reader even if nothing is queued.
     package func wakeUp() { self.wake.yield() }
 
     func end() { self.wake.finish() }

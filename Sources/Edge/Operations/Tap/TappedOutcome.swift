@@ -3,7 +3,7 @@ internal import SwiftProtobuf
 internal import TrackingRules
 
 /// A queued event with its verdict. It becomes a message when its reader takes it, so that the
-/// request's own task has little to do.
+/// request's own task does little work.
 struct TappedOutcome: Sendable {
     private let receiveTime: Int64
     private let tenant: String
@@ -38,7 +38,7 @@ struct TappedOutcome: Sendable {
         self.event = isUnmasked ? outcome.event.map(Array.init) ?? [] : []
     }
 
-    /// The bytes to count while it waits.
+    /// The bytes counted while it is queued.
     var bytes: Int {
         self.violations.reduce(Self.fixedBytes + self.event.count) { bytes, violation in
             bytes + violation.field.utf8.count + violation.description.utf8.count
@@ -68,9 +68,9 @@ struct TappedOutcome: Sendable {
                 }
             }
             guard !self.event.isEmpty else { return }
-            // It was parsed at admission, by a reader that accepts what this one accepts.
+            // Admission has parsed it with a reader that accepts the same bytes.
             if var event = try? Sightline_V1_TrackingEvent(serializedBytes: self.event) {
-                // Of a time out of range JSON can show nothing; the violation has its values.
+                // JSON cannot represent a time out of range; the violation shows its values.
                 if (try? event.occurTime.jsonString()) == nil { event.clearOccurTime() }
                 proto.event = event
             }

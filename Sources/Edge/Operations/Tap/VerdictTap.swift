@@ -1,10 +1,13 @@
-// The hub between those who answer requests and those who watch.
+// The hub between the streams that answer requests and the readers that watch verdicts.
 internal import Glibc
 internal import Synchronization
 package import TrackingRules
 
-/// Shows verdicts to readers as they are given. While there is no reader, a request costs one
-/// relaxed load; nothing that records events ever waits for a reader.
+/// Shows verdicts to readers as they are given. `read` adds a reader, and streams call `show` with
+/// their settled requests.
+///
+/// Without readers a request costs one relaxed load. Nothing that records events ever waits for a
+/// reader.
 package final class VerdictTap: Sendable {
     private let configuration: TapConfiguration
     private let readerCount = Atomic(0)
@@ -16,7 +19,7 @@ package final class VerdictTap: Sendable {
         var isClosed = false
     }
 
-    /// A reader that is not kept alive: it ends when whoever reads lets go of it.
+    /// A reader, held weakly: it ends when its last holder releases it.
     private struct Entry {
         weak var reader: TapReader?
         let origin: TapOrigin
@@ -25,10 +28,11 @@ package final class VerdictTap: Sendable {
     /// Creates a tap without readers.
     package init(_ configuration: TapConfiguration) { self.configuration = configuration }
 
-    /// Whether somebody reads. Requests that are admitted meanwhile keep what readers may see.
+    /// Whether there are readers. While there are, admission keeps the parts of events that they
+    /// may see.
     package var hasReaders: Bool { self.readerCount.load(ordering: .relaxed) > 0 }
 
-    /// Begins to show events that are received from now on.
+    /// Adds a reader of the events that are received from now on.
     package func read(_ filter: TapFilter, from origin: TapOrigin) throws(TapRefusal) -> TapReader {
         let outcome: Result<TapReader, TapRefusal> = self.state.withLock { state in
             if let refusal = self.refusal(of: origin, in: state) { return .failure(refusal) }
@@ -47,7 +51,7 @@ package final class VerdictTap: Sendable {
         guard self.hasReaders else { return }
         let tapped = requests.filter(\.isTapped)
         guard !tapped.isEmpty else { return }
-        // A reader may end here as the last one that holds it, and that takes the lock.
+        // A reader may be deallocated here if this was its last reference, and that takes the lock.
         let readers = self.state.withLock { $0.readers.values.compactMap(\.reader) }
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -58,7 +62,7 @@ package final class VerdictTap: Sendable {
         }
     }
 
-    /// Ends all readers, once they have taken what waits, and admits no more.
+    /// Ends all readers after they have taken their queued events, and admits no more.
     package func close() {
         let readers = self.state.withLock { state in
             state.isClosed = true
@@ -90,11 +94,11 @@ package final class VerdictTap: Sendable {
     }
 }
 
-/// Why there is no further reader.
+/// Why a reader is refused.
 package enum TapRefusal: Error, Equatable, CustomStringConvertible {
     /// The server drains.
     case closed
-    /// As many as a key allows are there.
+    /// The limit that the key sets is reached.
     case exceeded(Int, key: String)
 
     /// What happened, and the fix.

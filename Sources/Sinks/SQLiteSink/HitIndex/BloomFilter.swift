@@ -1,5 +1,5 @@
 /// The layout of a run's Bloom filter. All bits of a key are in one block of 64 bytes, so that a
-/// look-up costs one cache miss. Bit n of a block is bit n & 7 of its byte n >> 3.
+/// lookup costs one cache miss. Bit n of a block is bit n & 7 of its byte n >> 3.
 ///
 /// The number of a key's block rises with the key. A run is written in the order of keys, so its
 /// filter is written in order as well: a block is complete once a key of the next one comes.
@@ -10,7 +10,7 @@ enum BloomFilter {
     /// The number of blocks for a number of entries.
     ///
     /// Small runs get more bits: they hold a small share of all entries, but they are as many as
-    /// the large ones, and each of them may give a look-up a false positive. The rates are 0.05 %
+    /// the large ones, and each of them may give a lookup a false positive. The rates are 0.05 %
     /// at level 0, 0.13 % at level 1, and 0.5 % above.
     static func blockCount(entries: Int, level: Int) -> Int {
         let bits = level == 0 ? 20 : level == 1 ? 16 : 12

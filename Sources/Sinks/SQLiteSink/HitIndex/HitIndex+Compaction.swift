@@ -6,8 +6,8 @@ extension HitIndex {
     private static let fanIn = 4
     /// The maximum number of runs that are merged into one in a past window.
     private static let maxInputs = 16
-    /// Entries merged for each entry added. An entry is merged once for each level, and there are
-    /// at most so many levels.
+    /// The number of entries merged per added entry. An entry is merged once per level, and there
+    /// are at most this many levels.
     private static let share = 8
     /// The minimum number of rows that are deleted in a transaction.
     private static let fewestRows = 4
@@ -32,7 +32,7 @@ extension HitIndex {
         self.runs.append(run)
     }
 
-    /// Retires runs that are too old. Also those of days far ahead, which a wrong clock has left.
+    /// Retires runs that are too old, and runs of days far ahead, which a wrong clock has left.
     func expire(_ today: Int, _ tables: IndexTables) throws {
         let days = self.limits.uniqueDays
         for run in self.runs where run.target == nil {

@@ -11,7 +11,7 @@ extension HitIndex {
         return secret
     }
 
-    /// Replaces what is in memory by what the database has.
+    /// Replaces the state in memory by the database's.
     ///
     /// - Returns: the number of the newest batch.
     func load(_ tables: IndexTables) throws -> Int64 {
@@ -78,7 +78,8 @@ extension HitIndex {
     }
 
     private func loadMemTable(_ tables: IndexTables) throws -> Int64 {
-        // Makes room for all: a key may be in several rows, and the limit may have been higher.
+        // Makes room for all entries: a key may be in several rows, and the limit may have been
+        // higher before.
         let sizes = try tables.statement(
             "SELECT coalesce(sum(length(entries)), 0) FROM index_memtable")
         defer { sizes.reset() }
@@ -122,7 +123,7 @@ extension HitIndex {
             guard !inputs.isEmpty else {
                 throw HitIndexError.damaged("run \(output.id) lacks the runs it is made of")
             }
-            // The merge's writer fills the filter from the pages that it finds.
+            // The merge's writer fills the filter from the pages that are there.
             output.filter = self.filterMemory(
                 for: output, replacing: inputs.reduce(0) { $0 + $1.filterBytes })
             try self.addMerge(

@@ -16,7 +16,7 @@ final class HitIndex {
     struct Limits {
         /// How long entries are found, in days; at least 1.
         var uniqueDays = 30
-        /// The memory of all filters, in bytes. A run without a filter costs each look-up a page
+        /// The memory of all filters, in bytes. A run without a filter costs each lookup a page
         /// read.
         var filterBytes = 256 << 20
         /// The maximum number of entries in the MemTable, 33 bytes each, and of keys in a batch.
@@ -33,7 +33,7 @@ final class HitIndex {
     let secret: IndexSecret
     var memTable: MemTable
     let batch = KeyBatch()
-    /// The runs that look-ups read.
+    /// The runs that lookups read.
     var runs: [SortedRun] = []
     /// The merges in progress, the smallest first.
     var merges: [RunMerge] = []
@@ -44,10 +44,10 @@ final class HitIndex {
     var memTableDays: ClosedRange<Int>?
     /// The newest day; nil before the first batch.
     var today: Int?
-    /// How many entries may be merged before further ones are added.
+    /// How many entries may be merged before more entries are added.
     var credit = 0
-    /// The number of the newest batch that memory reflects. Where the database has another one, a
-    /// transaction was rolled back.
+    /// The number of the newest batch that memory reflects. A different number in the database
+    /// means that a transaction was rolled back.
     private var stored: Int64 = -1
     /// Whether a batch has begun and has not finished.
     private var isOpen = false
@@ -76,8 +76,8 @@ final class HitIndex {
     ///
     /// - Parameters:
     ///   - keys: at most `memTableEntries`; may repeat.
-    ///   - day: today, in days since 1970. A day up to `uniqueDays` before that of the newest batch
-    ///     is taken for that one.
+    ///   - day: today, in days since 1970. If it is up to `uniqueDays` before the newest batch's
+    ///     day, that day is used instead.
     /// - Throws: `HitIndexError`, or SQLite's error; the transaction has to be rolled back.
     func begin(_ keys: [IndexKey], day: Int, in database: Database) throws {
         guard keys.count <= self.limits.memTableEntries else {
@@ -113,8 +113,8 @@ final class HitIndex {
             kinds, to: self.batch.keys[index], knownElsewhere: self.batch.known[index])
     }
 
-    /// Writes what was added, within the same transaction, and does a share of the compaction. Call
-    /// nothing else until the transaction has ended.
+    /// Writes the added entries within the same transaction, and does a share of the compaction.
+    /// Call nothing else until the transaction has ended.
     ///
     /// - Throws: `HitIndexError`, or SQLite's error; the transaction has to be rolled back.
     func finish(in database: Database) throws {
@@ -151,8 +151,8 @@ final class HitIndex {
     /// The day that a batch of `day` is stored under.
     private func start(_ day: Int) -> Int {
         let day = min(max(day, -Self.maxDay), Self.maxDay)
-        // A clock that was set back a little must not make many small runs. If it was set back
-        // further than entries last, it was wrong before.
+        // A clock that was set back a little must not create many small runs. If it was set back
+        // further than entries last, the earlier time was wrong.
         guard let newest = self.today, day < newest, day >= newest - self.limits.uniqueDays else {
             return day
         }

@@ -57,7 +57,7 @@ enum IndexEntry {
 
     @inline(__always)
     static func low(_ entry: UnsafeRawPointer) -> UInt32 {
-        // The upper byte of these four is the last one of `high`.
+        // The upper byte of these four is the last byte of `high`.
         UInt32(bigEndian: entry.loadUnaligned(fromByteOffset: 7, as: UInt32.self)) & 0xff_ffff
     }
 
@@ -78,7 +78,7 @@ enum IndexEntry {
         entry.storeBytes(of: kinds.bigEndian, toByteOffset: 11, as: UInt16.self)
     }
 
-    /// The kinds of a key in a page of sorted entries; 0 if it is not there.
+    /// The kinds of a key in a page of sorted entries; 0 if it is absent.
     static func find(_ key: IndexKey, in page: Bytes) -> UInt16 {
         guard let base = page.baseAddress else { return 0 }
         var first = 0

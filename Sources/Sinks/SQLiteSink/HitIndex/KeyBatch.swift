@@ -1,4 +1,4 @@
-/// The keys of a batch, and the kinds that the runs have of them.
+/// The keys of a batch, and the kinds that the runs have for them.
 final class KeyBatch {
     private(set) var count = 0
     private(set) var keys: UnsafeMutablePointer<IndexKey>
@@ -36,7 +36,7 @@ final class KeyBatch {
         }
     }
 
-    /// The keys' numbers in the order of the keys, so that keys of one page follow each other.
+    /// The keys' indices sorted by key, so that keys of one page are adjacent.
     func sortedNumbers() -> UnsafeMutablePointer<UInt32> {
         guard !self.isOrdered else { return self.order }
         var numbers = UnsafeMutableBufferPointer(start: self.order, count: self.count)

@@ -20,12 +20,12 @@ final class MemTable {
     /// The number of slots changed since `clearChanges`.
     private(set) var changes = 0
     private let shift: UInt64
-    /// The homes of keys, and a tail where probing goes on instead of wrapping around. The tail has
-    /// room for every entry, and is hardly ever used.
+    /// The home slots of the keys, and a tail in which probing continues instead of wrapping
+    /// around. The tail has room for every entry, and is rarely used.
     private let memory: PageMapping
     private let slots: UnsafeMutablePointer<Slot>
     private let changed: UnsafeMutablePointer<UInt32>
-    /// All slots from this one on are free.
+    /// The first slot after the last used one.
     private var end = 0
     /// Takes the result of the loads in `prefetch`, so that the optimizer keeps them.
     private var prefetched: UInt64 = 0
@@ -78,8 +78,7 @@ final class MemTable {
         self.count < self.capacity || self.slots[self.slot(of: key)].kinds != 0
     }
 
-    /// Loads the slots that the keys will use. The processor loads them in parallel, where `add`
-    /// would wait for each.
+    /// Loads the slots that the keys will use, in parallel; `add` would wait for each.
     func prefetch(_ keys: UnsafePointer<IndexKey>, _ count: Int) {
         var sum: UInt64 = 0
         for index in 0..<count { sum ^= self.slots[self.home(keys[index].high)].high }

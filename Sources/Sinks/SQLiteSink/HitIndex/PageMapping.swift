@@ -3,7 +3,7 @@ internal import Glibc
 /// An anonymous memory mapping for random access. The system allocates its pages, with zeros, when
 /// they are first used, and gets them back at once.
 ///
-/// It asks for huge pages: with pages of 4 KiB a look-up among 20 million keys takes 250 ns instead
+/// It asks for huge pages: with pages of 4 KiB a lookup among 20 million keys takes 250 ns instead
 /// of 200.
 final class PageMapping {
     let start: UnsafeMutableRawPointer

@@ -1,8 +1,8 @@
 /// Merges runs into one, some entries at a time.
 ///
-/// Look-ups read the output for keys up to its last written page, and the inputs for keys beyond
-/// it. So the inputs' pages can be deleted while those of the output are written: at any time the
-/// file has each entry about once, and after a restart a merge resumes where it was.
+/// Lookups read the output for keys up to its last written page, and the inputs for keys beyond it.
+/// So the inputs' pages can be deleted while the output's are written: the file contains each entry
+/// about once at any time, and a merge resumes after a restart.
 final class RunMerge {
     let inputs: [SortedRun]
     let output: SortedRun
@@ -57,7 +57,8 @@ final class RunMerge {
     /// Whether every entry is in the output.
     var isDone: Bool { self.active == 0 }
 
-    /// Merges at least so many entries, unless fewer are left. Finishes the output after the last.
+    /// Merges at least this many entries, unless fewer are left. Finishes the output after the
+    /// last.
     ///
     /// - Returns: how many entries were merged.
     func advance(_ entries: Int, _ tables: IndexTables) throws -> Int {
@@ -129,8 +130,8 @@ final class RunMerge {
         return false
     }
 
-    /// Reads the next page of each input that is at the end of one. Inputs without further pages
-    /// become inactive.
+    /// Reads the next page of each exhausted page's input. Inputs without further pages become
+    /// inactive.
     private func refill(_ tables: IndexTables) throws {
         var index = 0
         while index < self.active {
@@ -172,12 +173,13 @@ final class RunMerge {
                 index += 1
                 continue
             }
-            // `refill` puts another input in the place of an exhausted one: look at it next.
+            // `refill` puts another input in the place of an exhausted one: that one is checked
+            // next.
             if Self.step(&self.sources[index]) { try self.refill(tables) }
         }
     }
 
-    /// Sets for which keys look-ups read the output, and for which the inputs.
+    /// Sets for which keys lookups read the output, and for which the inputs.
     private func limitAnswers() {
         guard let frontier = self.writer.frontier else {
             // The output has no entries yet: an empty range.

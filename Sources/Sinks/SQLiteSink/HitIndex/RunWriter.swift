@@ -1,26 +1,26 @@
 internal import WireFormat
 
 /// Writes a run in the order of its keys: the pages, each row of the filter once it is complete,
-/// and at the end the fences (the first `high` of each page). Besides the filter that look-ups use,
+/// and at the end the fences (the first `high` of each page). Besides the filter that lookups use,
 /// it needs the memory of two rows.
 ///
-/// After a restart it makes the same filter and fences again from the pages that were written.
+/// After a restart it rebuilds the same filter and fences from the written pages.
 final class RunWriter {
     let run: SortedRun
     /// The last key of the last written page; nil before the first.
     private(set) var frontier: IndexKey?
     /// The number of entries in a full page.
     let pageEntries: Int
-    /// The page that is being filled, by the owner of this writer.
+    /// The page being filled, by the owner of this writer.
     let page: UnsafeMutableRawPointer
     /// The number of entries in `page`.
     var filled = 0
     private let fencesInRow: Int
     /// The number of blocks in a row of the filter.
     private let chunkBlocks: Int
-    /// The number of the filter's row that is being filled.
+    /// The number of the filter row being filled.
     private var chunk = 0
-    /// The blocks of that row, where the run has no filter in memory.
+    /// The blocks of that row, if the run has no filter in memory.
     private let chunkWords: UnsafeMutablePointer<UInt64>
 
     /// - Parameter rowBytes: the maximum length of a row of `index_pages`, at least 64 bytes.
@@ -59,7 +59,7 @@ final class RunWriter {
         }
     }
 
-    /// Writes the last page, the rest of the filter and the fences. The run is complete then.
+    /// Writes the last page, the rest of the filter and the fences. That completes the run.
     func finish(_ tables: IndexTables) throws {
         if self.filled > 0 { try self.writePage(tables) }
         while self.chunk * self.chunkBlocks < self.run.blocks { try self.endChunk(tables) }

@@ -1,7 +1,7 @@
 internal import WireFormat
 
-/// A sorted run of entries. Its pages are rows of `index_pages`; memory has where each page begins,
-/// and the filter.
+/// A sorted run of entries. Its pages are rows of `index_pages`; memory holds the first key of each
+/// page and the filter.
 final class SortedRun {
     /// Raw values are stored in `index_runs`: never change them.
     enum State: Int64 {
@@ -15,7 +15,7 @@ final class SortedRun {
     let id: Int64
     /// How many merges its entries have been through.
     let level: Int
-    /// The first day on which one of its entries was added, since 1970.
+    /// The first day on which an entry of it was added, since 1970.
     let firstDay: Int
     /// The last such day.
     let lastDay: Int
@@ -27,12 +27,12 @@ final class SortedRun {
     var entries = 0
     /// `high` of each page's first entry.
     var fences: [UInt64] = []
-    /// The number of the first page that is there. A merge has deleted those before it.
+    /// The number of the first page that exists. A merge has deleted those before it.
     var firstPage = 0
-    /// The Bloom filter; nil where it does not fit into memory. Look-ups then always read a page.
+    /// The Bloom filter; nil where it does not fit into memory. Lookups then always read a page.
     var filter: PageMapping?
-    /// Look-ups read this run for keys whose `high` is in `lower...upper`. During a merge, others
-    /// are in its output or still in its inputs.
+    /// Lookups read this run for keys whose `high` is in `lower...upper`. During a merge, other
+    /// keys are in its output or still in its inputs.
     var lower: UInt64 = 0
     var upper: UInt64 = .max
 
