@@ -57,8 +57,10 @@ package actor StandardOutputSink: Sink {
     /// takes such a piece whole, without blocking (POSIX, `write`). A terminal may still block.
     private static func firstPiece(of lines: Slice<Bytes>) -> Slice<Bytes> {
         let piece = lines.prefix(Int(PIPE_BUF))
-        let end = piece.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? piece.endIndex
-        return lines[..<end]
+        // By hand: `lastIndex(of:)` took a third of what a line costs.
+        var end = piece.endIndex
+        while end > piece.startIndex, lines.base[end - 1] != UInt8(ascii: "\n") { end -= 1 }
+        return end > piece.startIndex ? lines[..<end] : piece
     }
 
     /// Waits for room for a tenth of a second at most. Also true if the reader is gone, which the
