@@ -29,9 +29,10 @@ package struct RecordWriter {
             self.shared.appendText(FieldTag.TrackingRecord.deliveryID, hit.deliveryID)
             self.shared.appendText(FieldTag.TrackingRecord.broadlogID, hit.broadlogID)
             self.shared.append(contentsOf: self.originBytes(hit.origin))
-            if !hit.warnings.isEmpty {
+            let warnings = hit.warnings.isEmpty ? [] : hit.warnings.numbers
+            if !warnings.isEmpty {
                 // All of them are below 128: a byte each, packed.
-                self.shared.appendField(FieldTag.TrackingRecord.warnings, hit.warnings.numbers)
+                self.shared.appendField(FieldTag.TrackingRecord.warnings, warnings)
             }
             self.shared.appendField(FieldTag.TrackingRecord.event, hit.event)
             self.event = hit.event.baseAddress
