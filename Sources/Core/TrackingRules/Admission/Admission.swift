@@ -245,7 +245,8 @@ private struct Draft {
         var slicer = EventSlicer(sent.bytes)
         var index = EventIndex(
             event, ids: raw == nil ? (facts.deliveryID, facts.broadlogID) : (.none, .none),
-            &slicer)
+            // A changed subject is not among the bytes that were sent.
+            subject: sent.change == nil ? event.subjectID : .none, &slicer)
         var answer = AnswerSlices(event, slicer)
         if let change = sent.change {
             index = index.moved(by: change)

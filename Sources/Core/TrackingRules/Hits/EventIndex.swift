@@ -39,10 +39,12 @@ package struct EventIndex: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - ids: the two ids if they are parts of the event; absent if `setRawIDs` follows.
+    ///   - subject: the recipient's id if it is a part of the event; absent if `moved` follows.
     ///   - slicer: makes slices of the event's bytes; it records if a part does not fit.
     @inline(__always)
     init(
-        _ event: EventView, ids: (delivery: Bytes, broadlog: Bytes), _ slicer: inout EventSlicer
+        _ event: EventView, ids: (delivery: Bytes, broadlog: Bytes), subject: Bytes,
+        _ slicer: inout EventSlicer
     ) {
         if let time = event.occurTime, !time.isZero, let microseconds = time.microseconds {
             self.time = microseconds
@@ -50,7 +52,7 @@ package struct EventIndex: Sendable, Equatable {
         self.app = slicer.slice(event.appID)
         self.delivery = slicer.slice(ids.delivery)
         self.broadlog = slicer.slice(ids.broadlog)
-        self.subject = slicer.slice(event.subjectID)
+        self.subject = slicer.slice(subject)
         self.action = slicer.slice(event.chosenAction)
         // Empty unless the event is an in-app message's.
         self.campaign = slicer.slice(event.inApp.campaignName)

@@ -41,7 +41,8 @@ package struct JournalEvent {
     ) throws(WireError) {
         let event = try EventView(bytes)
         var slicer = EventSlicer(bytes)
-        let index = EventIndex(event, ids: (event.deliveryID, event.broadlogID), &slicer)
+        let index = EventIndex(
+            event, ids: (event.deliveryID, event.broadlogID), subject: event.subjectID, &slicer)
         guard slicer.fits else { throw .tooLarge }
         self.init(
             key: key, product: event.product, platform: event.effectivePlatform, kinds: kinds,
