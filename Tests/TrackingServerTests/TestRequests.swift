@@ -36,11 +36,11 @@ extension AckLedger {
 }
 
 extension AckQueue {
-    /// The writer's next step, as a stream waits for it.
-    func nextStep() async -> Step {
+    /// The writer's next action, as a stream waits for it.
+    func waitForNextAction() async -> Action {
         while true {
-            if let step = self.takeStep() { return step }
-            await self.waitForStep()
+            if let action = self.nextAction() { return action }
+            await self.waitForAction()
         }
     }
 

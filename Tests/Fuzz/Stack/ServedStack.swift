@@ -149,7 +149,7 @@ final class ServedStack: @unchecked Sendable {
             self.listener.loop.run()
             self.deliver()
             // Waits for the only other thread.
-            SideCalls.queue.sync {}
+            DiagnosticCalls.queue.sync {}
         } while !SerialTasks.isIdle
     }
 

@@ -1,3 +1,4 @@
+internal import Pacing
 internal import Synchronization
 internal import TrackingJournal
 internal import TrackingRules
@@ -6,6 +7,10 @@ internal import TrackingRules
 /// writer, which waits for answers.
 final class AckQueue: SettlementReceiver {
     private let state: Mutex<State>
+    /// Raised when the reader's condition is met.
+    private let readerMayContinue = Signal()
+    /// Raised when the writer has something to do.
+    private let hasAction = Signal()
     private let wantsAccepted = Atomic(false)
     private let readingIsOver = Atomic(false)
     private let budget: MemoryBudget
@@ -13,21 +18,18 @@ final class AckQueue: SettlementReceiver {
 
     fileprivate struct State {
         var ledger: AckLedger
-        var reader: Reader?
-        var writer: CheckedContinuation<Void, Never>?
+        /// What the suspended reader waits for.
+        var awaited: Condition?
         var readingEnd: ReadingEnd?
         var closingCause: ClosingCause?
-        var isClosingTold = false
+        var isClosingAnnounced = false
         var isCommitOver = false
         /// Whether the writer has ended, so that nothing may wait for answers.
         var isAbandoned = false
     }
 
-    /// The stream's suspended reader and the condition that it waits for.
-    fileprivate struct Reader {
-        let continuation: CheckedContinuation<Void, Never>
-        let condition: @Sendable (AckLedger) -> Bool
-    }
+    /// What a reader waits for: room for another request, or that none is in flight.
+    fileprivate enum Condition { case room, idle }
 
     /// Why the server ends a stream.
     enum ClosingCause {
@@ -45,8 +47,8 @@ final class AckQueue: SettlementReceiver {
         case failed(any Error)
     }
 
-    /// The writer's next action.
-    enum Step {
+    /// What the writer does next.
+    enum Action {
         case answer(AckLedger.Answer)
         case announceClosing(durableSequence: UInt64)
         case finish
@@ -91,22 +93,15 @@ final class AckQueue: SettlementReceiver {
 
     /// Suspends until there is room for a request; returns the room.
     func waitForRoom() async -> AckLedger.Room {
-        await self.wait { $0.hasRoom }
+        await self.wait(for: .room)
         return self.state.withLock { $0.ledger.room }
     }
 
     /// Suspends until no request is in flight.
-    func waitForIdle() async { await self.wait { $0.isIdle } }
+    func waitForIdle() async { await self.wait(for: .idle) }
 
-    private func wait(for condition: @escaping @Sendable (AckLedger) -> Bool) async {
-        await withCheckedContinuation { continuation in
-            let isMet = self.state.withLock { state in
-                if state.isAbandoned || condition(state.ledger) { return true }
-                state.reader = Reader(continuation: continuation, condition: condition)
-                return false
-            }
-            if isMet { continuation.resume() }
-        }
+    private func wait(for condition: Condition) async {
+        while !self.state.withLock({ $0.isMet(condition) }) { await self.readerMayContinue.wait() }
     }
 
     /// Ends reading: the writer finishes once all requests are answered. The first end counts.
@@ -132,87 +127,81 @@ final class AckQueue: SettlementReceiver {
     // MARK: The journal's side
 
     func settled(_ requests: [AdmittedRequest]) {
-        let reader = self.state.withLock { state in
+        let wakesReader = self.state.withLock { state in
             for request in requests { state.ledger.settle(request) }
-            return state.takeReader()
+            return state.wakesReader()
         }
-        reader?.resume()
+        if wakesReader { self.readerMayContinue.raise() }
     }
 
     func commitEnded() { self.wakeWriter { $0.isCommitOver = true } }
 
     // MARK: The writer's side
 
-    /// Suspends until the writer has something to do, which `takeStep` returns. A silent stream
-    /// waits here, so its memory is mostly this function's frame.
-    @inline(never)
-    func waitForStep() async {
-        await withCheckedContinuation { continuation in
-            let isReady = self.state.withLock { state in
-                if state.hasStep { return true }
-                state.writer = continuation
-                return false
-            }
-            if isReady { continuation.resume() }
-        }
-    }
+    /// Suspends after `nextAction` returned nil until it may return an action. A silent stream
+    /// waits here, and its memory is mostly the frames of suspended functions: this adds none.
+    @inline(__always)
+    func waitForAction() async { await self.hasAction.wait() }
 
-    /// The writer has ended: nobody is told of the remaining requests.
+    /// Ends the writer's side: the remaining requests are not answered any more.
     func abandon() {
-        let reader = self.state.withLock { state in
+        let wakesReader = self.state.withLock { state in
             state.isAbandoned = true
-            return state.takeReader()
+            return state.wakesReader()
         }
-        reader?.resume()
+        if wakesReader { self.readerMayContinue.raise() }
     }
 
     /// The writer's next action, if any. One answer covers everything settled so far.
-    func takeStep() -> Step? {
-        let (step, reader) = self.state.withLock { state in
-            let step = state.takeStep()
-            guard case .answer = step else { return (step, CheckedContinuation<Void, Never>?.none) }
-            return (step, state.takeReader())
+    func nextAction() -> Action? {
+        let (action, wakesReader) = self.state.withLock { state in
+            let action = state.nextAction()
+            guard case .answer = action else { return (action, false) }
+            return (action, state.wakesReader())
         }
-        if case .answer(let answer) = step { self.budget.remove(answer.bytes) }
-        reader?.resume()
-        return step
+        if case .answer(let answer) = action { self.budget.remove(answer.bytes) }
+        if wakesReader { self.readerMayContinue.raise() }
+        return action
     }
 
     private func wakeWriter(_ change: (inout sending State) -> Void) {
-        let writer = self.state.withLock { state in
+        let hasAction = self.state.withLock { state in
             change(&state)
-            guard state.hasStep else { return CheckedContinuation<Void, Never>?.none }
-            defer { state.writer = nil }
-            return state.writer
+            return state.hasAction
         }
-        writer?.resume()
+        if hasAction { self.hasAction.raise() }
     }
 }
 
 extension AckQueue.State {
-    fileprivate var hasStep: Bool {
+    fileprivate var hasAction: Bool {
         (self.isCommitOver && self.ledger.hasAnswer)
-            || (self.closingCause != nil && !self.isClosingTold)
+            || (self.closingCause != nil && !self.isClosingAnnounced)
             || (self.readingEnd != nil && self.ledger.isIdle)
     }
 
-    /// The suspended reader, if its condition holds.
-    fileprivate mutating func takeReader() -> CheckedContinuation<Void, Never>? {
-        guard let reader = self.reader, self.isAbandoned || reader.condition(self.ledger) else {
-            return nil
-        }
-        self.reader = nil
-        return reader.continuation
+    /// Whether the reader may continue; if not, notes what it waits for.
+    fileprivate mutating func isMet(_ condition: AckQueue.Condition) -> Bool {
+        let isMet =
+            self.isAbandoned
+            || (condition == .room ? self.ledger.hasRoom : self.ledger.isIdle)
+        self.awaited = isMet ? nil : condition
+        return isMet
     }
 
-    fileprivate mutating func takeStep() -> AckQueue.Step? {
-        guard self.hasStep else { return nil }
+    /// Whether a reader waits whose condition is met now.
+    fileprivate mutating func wakesReader() -> Bool {
+        self.awaited.map { self.isMet($0) } ?? false
+    }
+
+    fileprivate mutating func nextAction() -> AckQueue.Action? {
+        guard self.hasAction else { return nil }
         if let answer = self.ledger.takeAnswer() {
             self.isCommitOver = false
             return .answer(answer)
         }
-        if self.closingCause != nil, !self.isClosingTold {
-            self.isClosingTold = true
+        if self.closingCause != nil, !self.isClosingAnnounced {
+            self.isClosingAnnounced = true
             return .announceClosing(durableSequence: self.ledger.durableSequence)
         }
         return self.readingEnd != nil && self.ledger.isIdle ? .finish : nil

@@ -95,9 +95,9 @@ final class EventStream: Sendable {
     @inline(__always)
     private func answer(_ writer: Writer) async throws {
         while true {
-            switch try await self.tell(writer) {
-            case .goesOn: continue
-            case .waits: await self.acks.waitForStep()
+            switch try await self.writeNextAnswer(writer) {
+            case .continues: continue
+            case .waits: await self.acks.waitForAction()
             case .graceBegins: return try await self.answerWithinGrace(writer)
             case .ends: return
             }
@@ -105,21 +105,21 @@ final class EventStream: Sendable {
     }
 
     /// What follows a written answer.
-    private enum Progress { case goesOn, waits, graceBegins, ends }
+    private enum Progress { case continues, waits, graceBegins, ends }
 
-    /// Writes the pending answers.
+    /// Writes the next pending answer, if there is one.
     @inline(never)
-    private func tell(_ writer: Writer) async throws -> Progress {
-        switch self.acks.takeStep() {
+    private func writeNextAnswer(_ writer: Writer) async throws -> Progress {
+        switch self.acks.nextAction() {
         case .answer(let answer):
             self.ingest.count(answer.requests, of: .streamEvents, self.caller.tenant)
             let reportsAccepted = self.acks.reportsAccepted
             try await writer.write(.settled(answer, reportsAccepted: reportsAccepted))
-            return .goesOn
+            return .continues
         case .announceClosing(let durableSequence):
             try await writer.write(.closing(durableSequence: durableSequence))
             // Expiring credentials have a deadline of their own.
-            return self.acks.closingCause == .server ? .graceBegins : .goesOn
+            return self.acks.closingCause == .server ? .graceBegins : .continues
         case .finish: return .ends
         case nil: return .waits
         }

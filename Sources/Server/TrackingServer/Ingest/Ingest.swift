@@ -2,6 +2,7 @@ internal import AdminServer
 internal import Credentials
 internal import HTTP2Edge
 internal import Operations
+internal import Pacing
 internal import ServerConfiguration
 internal import TrackingJournal
 internal import TrackingRules
@@ -20,9 +21,11 @@ final class Ingest: Sendable {
     let tap: VerdictTap
     /// Keeps refused events; nil if none are kept.
     let quarantine: Quarantine?
-    /// Serves calls that record nothing, each in its turn.
-    let sideCalls = SideCalls()
-    let sideTurns: SideTurns
+    /// Serves calls that record nothing, one at a time: whoever is served holds the lock.
+    let diagnosticCalls = DiagnosticCalls()
+    let diagnosticLock = AsyncLock()
+    /// The maximum number of them that wait.
+    let maxWaitingCalls: Int
 
     init(
         admission: Admission, journal: Journal, budget: MemoryBudget, quotas: TenantQuotas,
@@ -37,7 +40,7 @@ final class Ingest: Sendable {
         self.metrics = metrics
         self.rejections = rejections
         self.quarantine = quarantine
-        self.sideTurns = SideTurns(maxWaiting: maxWaitingCalls)
+        self.maxWaitingCalls = maxWaitingCalls
         self.tap = tap ?? VerdictTap(TapConfiguration())
     }
 

@@ -136,8 +136,10 @@ struct TrackingService: RegistrableRPCService {
         let explainer = Explainer(
             admission: self.ingest.admission, tenant: caller.tenant,
             journal: self.ingest.journal)
-        let answer = try await self.ingest.aside(bytes, events: 0, allowance) { sideCalls in
-            try await sideCalls.explain(bytes, explainer)
+        let answer = try await self.ingest.runDiagnostic(
+            bytes, events: 0, allowance: allowance
+        ) { calls in
+            try await calls.explain(bytes, explainer)
         }
         allowance.count(events: answer.results.count)
         return StreamingServerResponse(single: ServerResponse(message: answer))
@@ -149,8 +151,10 @@ struct TrackingService: RegistrableRPCService {
     ) async throws -> StreamingServerResponse<Sightline_V1_InspectPayloadResponse> {
         let allowance = try self.ingest.allowance(of: caller.tenant)
         let bytes = try await Self.onlyMessage(of: request)
-        let answer = try await self.ingest.aside(bytes, events: 1, allowance) { sideCalls in
-            try await sideCalls.inspect(bytes)
+        let answer = try await self.ingest.runDiagnostic(
+            bytes, events: 1, allowance: allowance
+        ) { calls in
+            try await calls.inspect(bytes)
         }
         return StreamingServerResponse(single: ServerResponse(message: answer))
     }
@@ -162,8 +166,10 @@ struct TrackingService: RegistrableRPCService {
         let allowance = try self.ingest.allowance(of: caller.tenant)
         let bytes = try await Self.onlyMessage(of: request)
         let journal = self.ingest.journal
-        let answer = try await self.ingest.aside(bytes, events: 1, allowance) { sideCalls in
-            try await sideCalls.explainDelivery(bytes, of: caller.tenant.name, in: journal)
+        let answer = try await self.ingest.runDiagnostic(
+            bytes, events: 1, allowance: allowance
+        ) { calls in
+            try await calls.explainDelivery(bytes, of: caller.tenant.name, in: journal)
         }
         return StreamingServerResponse(single: ServerResponse(message: answer))
     }
