@@ -12,7 +12,7 @@ struct Checkpoint: Sendable {
     var sinks: [String: SinkCursors.Saved]
     /// Sinks of which everything is deleted first: one in `sinks` begins anew.
     var forgotten: Set<String>
-    /// The window's changes up to a sequence (`RecentHits.row(of:)`).
+    /// The window's changes up to a sequence (`DeduplicationWindow.row(of:)`).
     var keys: [UInt8]
     var keysThrough: Int64
     /// The number of new keys in `keys`.
@@ -22,8 +22,8 @@ struct Checkpoint: Sendable {
     var lastTotal: UInt32
     /// The newest group that every sink has and that is retained no more, and the number of events
     /// in all records up to it, modulo 2³².
-    var deletedThrough: Int64
-    var deletedTotal: UInt32
+    var releasedThrough: Int64
+    var releasedTotal: UInt32
     /// The newest saved row of keys that can be dropped while the window stays full.
     var forgetThrough: Int64
     /// The ledger's changed pages: with them it has everything up to `lastSequence`.
@@ -196,7 +196,7 @@ final class CheckpointStore: Sendable {
                     last_total = ?
                 """
         ).execute(arguments: [
-            checkpoint.deletedThrough, checkpoint.deletedTotal, checkpoint.lastSequence,
+            checkpoint.releasedThrough, checkpoint.releasedTotal, checkpoint.lastSequence,
             checkpoint.lastTotal,
         ])
         try Self.writeChecksum(in: database)

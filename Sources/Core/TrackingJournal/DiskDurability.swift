@@ -4,7 +4,7 @@ internal import Storage
 /// Groups in the log's segments; its clients are told at once.
 final class DiskDurability: Durability {
     let writer: JournalWriter
-    let tail: BatchTail
+    let cache: BatchCache
     let identity: String
     let forwarderExecutor: (any TaskExecutor)? = nil
     let checkpointer: Checkpointer
@@ -17,7 +17,8 @@ final class DiskDurability: Durability {
         machine: Machine, queue: any WorkQueue, failure: JournalFailure,
         onCommit: @escaping @Sendable (Duration) -> Void
     ) throws(JournalError) {
-        let window = RecentHits(capacity: configuration.windowCapacity, random: machine.random())
+        let window = DeduplicationWindow(
+            capacity: configuration.windowCapacity, random: machine.random())
         let log = try JournalLog(
             directory: directory, configuration: configuration, machine: machine)
         let store = try CheckpointStore(
@@ -34,7 +35,7 @@ final class DiskDurability: Durability {
                 throw .failed(reason: "\(error)")
             }
         }
-        self.tail = BatchTail(
+        self.cache = BatchCache(
             lastSequence: self.writer.lastSequence, maxBytes: configuration.maxCachedBytes)
         self.identity = checkpoint.identity
         self.checkpointer = Checkpointer(
@@ -49,14 +50,14 @@ final class DiskDurability: Durability {
     ) {
         if let batch {
             self.onCommit(start.duration(to: self.machine.now()))
-            self.tail.append(batch)
+            self.cache.append(batch)
         }
         self.checkpointer.changed()
         group.settle(at: self.machine.wallTime())
     }
 
     func cursorMoved() {
-        self.tail.evict(through: self.writer.confirmed)
+        self.cache.evict(through: self.writer.confirmed)
         self.checkpointer.changed()
     }
 

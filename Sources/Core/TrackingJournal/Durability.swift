@@ -3,7 +3,7 @@
 /// Where committed groups go, and what their clients wait for.
 protocol Durability: AnyObject, Sendable {
     var writer: JournalWriter { get }
-    var tail: BatchTail { get }
+    var cache: BatchCache { get }
     /// A random name of the journal that the writer's sequences belong to.
     var identity: String { get }
     /// Where forwarders run; nil where that may be anywhere.

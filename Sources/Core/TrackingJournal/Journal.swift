@@ -106,7 +106,7 @@ package final class Journal: Sendable {
     }
 
     /// Sequence of the newest batch.
-    package var lastSequence: Int64 { self.durability.tail.lastSequence }
+    package var lastSequence: Int64 { self.durability.cache.lastSequence }
 
     /// Bytes of payload that are kept.
     package var storedBytes: Int { self.writer.storedBytes }
@@ -129,7 +129,7 @@ package final class Journal: Sendable {
     package func batches(
         after sequence: Int64, upTo limit: BatchLimit
     ) async throws -> [JournalBatch]? {
-        switch await self.durability.tail.batches(after: sequence, upTo: limit) {
+        switch await self.durability.cache.batches(after: sequence, upTo: limit) {
         case .batches(let batches): return batches
         case .closed: return nil
         case .onDisk(let last):
@@ -155,7 +155,7 @@ package final class Journal: Sendable {
                 return [self.missing(gap, of: sink, after: sequence)]
             }
             let batches: [JournalBatch]
-            switch await self.durability.tail.batches(after: start, upTo: limit) {
+            switch await self.durability.cache.batches(after: start, upTo: limit) {
             case .batches(let next): batches = next
             case .closed: return nil
             case .onDisk(let last):
@@ -217,14 +217,14 @@ package final class Journal: Sendable {
     }
 
     /// Says that no more requests will come: who waits for a batch beyond the last one gets nil.
-    package func finish() { self.durability.tail.finish() }
+    package func finish() { self.durability.cache.finish() }
 
     /// Commits what is pending, then closes the files. Further requests are to be sent again.
     package func close() async {
         self.state.withLock { $0.isClosed = true }
         await self.onQueue {
             self.drain()
-            self.durability.tail.close()
+            self.durability.cache.close()
         }
         await self.durability.close()
     }

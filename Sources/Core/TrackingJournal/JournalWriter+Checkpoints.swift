@@ -5,18 +5,18 @@ internal import Synchronization
 extension JournalWriter {
     /// What became known since the last checkpoint; nil where that is nothing.
     func takeCheckpoint() -> Checkpoint? {
-        self.deleteDelivered()
+        self.advanceReleasePoint()
         let (sinks, forgotten) = self.cursors.withLock { ($0.unsaved, $0.forgotten) }
         guard
             !sinks.isEmpty || !forgotten.isEmpty || !self.windowRows.unsaved.isEmpty
-                || self.deletedThrough != self.savedDeletedThrough || self.ledger.isChanged
+                || self.releasedThrough != self.savedReleasedThrough || self.ledger.isChanged
         else { return nil }
         let (keys, newKeys) = self.windowRows.take()
         return Checkpoint(
             sinks: sinks, forgotten: forgotten, keys: keys, keysThrough: self.lastSequence,
             newKeys: newKeys,
             lastSequence: self.lastSequence, lastTotal: self.eventTotal,
-            deletedThrough: self.deletedThrough, deletedTotal: self.deletedTotal,
+            releasedThrough: self.releasedThrough, releasedTotal: self.releasedTotal,
             forgetThrough: self.windowRows.forgettableThrough,
             ledger: self.ledger.takePages())
     }
@@ -27,8 +27,8 @@ extension JournalWriter {
     func noteSaved(_ checkpoint: Checkpoint) throws(SystemError) {
         self.cursors.withLock { $0.noteSaved(checkpoint.sinks, forgotten: checkpoint.forgotten) }
         self.windowRows.noteSaved(checkpoint)
-        self.savedDeletedThrough = checkpoint.deletedThrough
-        try self.log?.release(through: checkpoint.deletedThrough)
+        self.savedReleasedThrough = checkpoint.releasedThrough
+        try self.log?.release(through: checkpoint.releasedThrough)
     }
 
     /// The disk had no room for a checkpoint: the next one gets some.

@@ -43,8 +43,8 @@ extension JournalWriter {
     /// Whether a new sink begins after groups that are kept, which has to be durable first.
     var hasNewSink: Bool { self.cursors.withLock { $0.hasBegun } }
 
-    /// The newest row that has gone since the start.
-    var goneThrough: Int64 { self.cursors.withLock { $0.goneThrough } }
+    /// The newest row released since the start.
+    var releasedSinceStart: Int64 { self.cursors.withLock { $0.releasedThrough } }
 
     func lag(of sink: String) -> Journal.Lag {
         let cursor = self.cursor(of: sink).sequence

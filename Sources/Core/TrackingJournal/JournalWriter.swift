@@ -10,7 +10,7 @@ internal import WireFormat
 final class JournalWriter: @unchecked Sendable {
     /// Nil where nothing is written.
     let log: JournalLog?
-    private let window: RecentHits
+    private let window: DeduplicationWindow
     let cursors: Mutex<SinkCursors>
     private let stored: Atomic<Int>
     private let keys: Atomic<Int>
@@ -26,13 +26,13 @@ final class JournalWriter: @unchecked Sendable {
     let rows: Mutex<Deque<StoredRow>>
     var windowRows: WindowRows
     /// The newest row that has gone.
-    private(set) var deletedThrough: Int64
+    private(set) var releasedThrough: Int64
     /// The newest row of which a checkpoint says that it has gone.
-    var savedDeletedThrough: Int64
+    var savedReleasedThrough: Int64
     /// Events in all records up to the newest row that has gone; nil where nothing tells.
-    private(set) var deletedTotal: UInt32
+    private(set) var releasedTotal: UInt32
     let machine: Machine
-    private var changes: [RecentHits.Change] = []
+    private var changes: [DeduplicationWindow.Change] = []
     /// What the group that is being sealed adds to the ledger.
     private var delta = LedgerDelta()
     var ledger: Ledger
@@ -45,7 +45,7 @@ final class JournalWriter: @unchecked Sendable {
     /// - Throws: `JournalError.failed` where the log cannot be read, `.format` where it is no log
     ///   of this format.
     init(
-        log: JournalLog?, window: RecentHits, checkpoint: CheckpointStore.Contents,
+        log: JournalLog?, window: DeduplicationWindow, checkpoint: CheckpointStore.Contents,
         sinks: [JournalSink], maxBytes: Int, configuration: Journal.Configuration, machine: Machine
     ) throws(JournalError) {
         var windowRows = WindowRows(checkpoint.recent, capacity: configuration.windowCapacity)
@@ -83,9 +83,9 @@ final class JournalWriter: @unchecked Sendable {
         self.eventTotal = recovered?.eventTotal ?? 0
         self.rows = Mutex(rows.reduce(into: Deque()) { $0.add($1) })
         self.windowRows = windowRows
-        self.deletedThrough = checkpoint.deletedThrough
-        self.deletedTotal = checkpoint.deletedTotal
-        self.savedDeletedThrough = checkpoint.deletedThrough
+        self.releasedThrough = checkpoint.releasedThrough
+        self.releasedTotal = checkpoint.releasedTotal
+        self.savedReleasedThrough = checkpoint.releasedThrough
     }
 
     var storedBytes: Int { self.stored.load(ordering: .relaxed) }
@@ -104,13 +104,13 @@ final class JournalWriter: @unchecked Sendable {
         self.changes.removeAll(keepingCapacity: true)
         self.delta.removeAll()
         let bytes = group.reduce(0) { $0 &+ $1.journalBytes }
-        self.deleteDelivered(before: bytes)
+        self.advanceReleasePoint(before: bytes)
         // Asked before anything is claimed: a refused group must leave the window as it was.
         let hasRoom = self.storedBytes + bytes <= self.maxBytes && !self.windowRows.isFull
         let needsRoom = bytes > 0 || group.contains { $0.refusals > 0 }
         guard !needsRoom || hasRoom else { throw .noRoom }
         let (payload, events, hits) = self.seal(group, bytes: bytes)
-        let keys = self.log == nil ? [] : RecentHits.row(of: self.changes)
+        let keys = self.log == nil ? [] : DeduplicationWindow.row(of: self.changes)
         let ledger = self.log == nil ? [] : self.delta.encoded()
         if payload.isEmpty && keys.isEmpty && ledger.isEmpty {
             self.noteCounted()
@@ -139,15 +139,15 @@ final class JournalWriter: @unchecked Sendable {
         payload.reserveCapacity(bytes)
         var (events, hits) = (0, 0)
         let requests = group.lazy.flatMap(\.requests)
-        var untouched = requests.makeIterator()
+        var upcoming = requests.makeIterator()
         var ahead = 0
         for request in requests {
             guard !request.claims.isEmpty else {
                 self.delta.add(request)
                 continue
             }
-            while ahead < Self.claimsAhead, let next = untouched.next() {
-                self.window.touch(next.claims, ahead: ahead)
+            while ahead < Self.claimsAhead, let next = upcoming.next() {
+                self.window.prefetch(next.claims, ahead: ahead)
                 ahead += next.claims.count
             }
             ahead -= request.claims.count
@@ -259,7 +259,7 @@ extension JournalWriter {
     ///
     /// - Returns: the newest row that has gone; nil if none has.
     @discardableResult
-    func removeDelivered(before bytes: Int = 0) -> StoredRow? {
+    func releaseRows(before bytes: Int = 0) -> StoredRow? {
         var newest: StoredRow?
         let deleted = self.cursors.withLock { cursors in
             let delivered = cursors.delivered
@@ -271,7 +271,7 @@ extension JournalWriter {
                         !cursors.holds(row, left: left, maxBytes: self.maxBytes),
                         left > maxLeft || !cursors.retains(row)
                     else { return false }
-                    cursors.noteDeleted(row)
+                    cursors.noteReleased(row)
                     left -= row.bytes + row.trailingBytes
                     newest = row
                     return true
@@ -282,14 +282,14 @@ extension JournalWriter {
         return newest
     }
 
-    func deleteDelivered(before bytes: Int = 0) {
-        if let newest = self.removeDelivered(before: bytes) {
-            self.deletedThrough = newest.sequence
-            self.deletedTotal = newest.eventTotal
+    func advanceReleasePoint(before bytes: Int = 0) {
+        if let newest = self.releaseRows(before: bytes) {
+            self.releasedThrough = newest.sequence
+            self.releasedTotal = newest.eventTotal
         }
         // Records of keys alone have no rows, and go with those before them.
         let kept = self.rows.withLock { $0.first?.sequence }
-        self.deletedThrough = max(
-            self.deletedThrough, kept.map { $0 - 1 } ?? self.lastSequence)
+        self.releasedThrough = max(
+            self.releasedThrough, kept.map { $0 - 1 } ?? self.lastSequence)
     }
 }

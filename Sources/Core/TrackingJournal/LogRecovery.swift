@@ -36,7 +36,7 @@ struct LogRecovery {
     /// Reads one segment.
     mutating func read(_ segment: Segment) throws(JournalError) {
         let found = try FoundSegment(segment, after: self.checkpoint)
-        if found.lastSequence > self.checkpoint.deletedThrough || found.mayHoldMore {
+        if found.lastSequence > self.checkpoint.releasedThrough || found.mayHoldMore {
             self.found.append(found)
         } else {
             self.spares.append(segment)
@@ -92,7 +92,7 @@ struct LogRecovery {
             count += 1
         }
         let isNeeded = { [checkpoint] (found: FoundSegment) in
-            found.lastSequence > checkpoint.deletedThrough || found.mayHoldMore
+            found.lastSequence > checkpoint.releasedThrough || found.mayHoldMore
         }
         self.spares += self.found.filter { !isNeeded($0) }.map(\.segment)
         self.found.removeAll { !isNeeded($0) }
@@ -118,7 +118,7 @@ struct LogRecovery {
     private func rows(onChanges: (Int64, RecordChanges) -> Void) -> Outcome {
         var outcome = Outcome()
         var progress = Progress(
-            sequence: self.checkpoint.deletedThrough, eventTotal: self.checkpoint.deletedTotal)
+            sequence: self.checkpoint.releasedThrough, eventTotal: self.checkpoint.releasedTotal)
         for found in self.found {
             for record in found.records where record.header.sequence > progress.sequence {
                 let header = record.header

@@ -8,7 +8,7 @@ struct Record {
     let eventCount: Int
     /// The number of events in all records up to this one, modulo 2³².
     let eventTotal: UInt32
-    /// The window's changes (`RecentHits.row(of:)`).
+    /// The window's changes (`DeduplicationWindow.row(of:)`).
     let keys: [UInt8]
     /// Hits in the journal's form; empty if only the window or the ledger has changed.
     let payload: [UInt8]

@@ -17,8 +17,8 @@ struct SinkCursors {
     /// Whether a new sink begins after groups that are kept. That has to be durable before the next
     /// group is: a later process would let the sink begin after that one too.
     private(set) var hasBegun = false
-    /// The newest row that has gone since the start.
-    private(set) var goneThrough: Int64 = 0
+    /// The newest row released since the start.
+    private(set) var releasedThrough: Int64 = 0
 
     /// What a sink has missed, or will have if the process ends now.
     private struct Gaps {
@@ -182,8 +182,8 @@ struct SinkCursors {
     }
 
     /// Counts a row that goes, for every sink that does not have it.
-    mutating func noteDeleted(_ row: StoredRow) {
-        self.goneThrough = row.sequence
+    mutating func noteReleased(_ row: StoredRow) {
+        self.releasedThrough = row.sequence
         for (name, cursor) in self.cursors where cursor.sequence < row.sequence {
             self.noteMissed(row, by: name)
         }

@@ -6,7 +6,7 @@ internal import Synchronization
 /// Groups in memory; their clients are told once the sinks have the hits.
 final class SinkDurability: Durability {
     let writer: JournalWriter
-    let tail: BatchTail
+    let cache: BatchCache
     /// Another one in each process: its sequences begin anew, so a sink must not compare them.
     let identity: String
     let forwarderExecutor: (any TaskExecutor)?
@@ -18,12 +18,13 @@ final class SinkDurability: Durability {
         sinks: [JournalSink], configuration: Journal.Configuration, machine: Machine,
         queue: any WorkQueue
     ) throws(JournalError) {
-        let window = RecentHits(capacity: configuration.windowCapacity, random: machine.random())
+        let window = DeduplicationWindow(
+            capacity: configuration.windowCapacity, random: machine.random())
         self.writer = try JournalWriter(
             log: nil, window: window, checkpoint: CheckpointStore.Contents(), sinks: sinks,
             maxBytes: configuration.maxCachedBytes, configuration: configuration, machine: machine)
         // What waits is dropped as the sinks take it, and bounded by the writer.
-        self.tail = BatchTail(lastSequence: 0, maxBytes: .max)
+        self.cache = BatchCache(lastSequence: 0, maxBytes: .max)
         self.identity = (0..<2).map { _ in String(machine.random(), radix: 16) }.joined()
         self.forwarderExecutor = JournalExecutor(queue)
         self.machine = machine
@@ -35,12 +36,12 @@ final class SinkDurability: Durability {
         // Before a forwarder can see the batch, and deliver it. A group without one waits too: its
         // duplicates' originals may be under way still.
         self.waiting.withLock { $0.append((self.writer.lastSequence, group)) }
-        if let batch { self.tail.append(batch) } else { self.cursorMoved() }
+        if let batch { self.cache.append(batch) } else { self.cursorMoved() }
     }
 
     func cursorMoved() {
-        self.writer.removeDelivered()
-        self.tail.drop(through: self.writer.goneThrough)
+        self.writer.releaseRows()
+        self.cache.drop(through: self.writer.releasedSinceStart)
         self.settle(through: self.writer.delivered)
     }
 

@@ -5,7 +5,7 @@ struct WindowRows {
     private let capacity: Int
     private var saved: Deque<(sequence: Int64, keys: Int)>
     private var savedKeys: Int
-    /// Unsaved changes (`RecentHits.row(of:)`).
+    /// Unsaved changes (`DeduplicationWindow.row(of:)`).
     private(set) var unsaved: [UInt8] = []
     private var unsavedKeys = 0
 

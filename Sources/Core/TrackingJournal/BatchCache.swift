@@ -4,7 +4,7 @@ internal import TrackingRules
 
 /// Caches the newest batches, so that forwarders which keep up never read from disk. Also wakes
 /// forwarders that wait for the next batch.
-final class BatchTail: Sendable {
+final class BatchCache: Sendable {
     private let state: Mutex<State>
     private let maxBytes: Int
 
