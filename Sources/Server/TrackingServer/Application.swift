@@ -94,7 +94,7 @@ package struct Application: Sendable {
             build: build, directory: directory, registry: metrics.registry,
             sinks: stores.sinks, ledger: { await journal.ledger() }, tap: ingest.tap,
             recovery: Recovery(of: stores.quarantine?.file, record: ingest.recover),
-            subjects: stores.eraser, obstacles: { board.obstacles }, logger: logger,
+            subjects: stores.eraser, notReadyReasons: { board.notReadyReasons }, logger: logger,
             onListening: { address in
                 onAdminListening(address)
                 adminBinding.finish()

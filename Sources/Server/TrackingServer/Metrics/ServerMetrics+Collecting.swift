@@ -44,7 +44,7 @@ extension ServerMetrics {
 
     private func collect(_ board: HealthBoard) {
         let ready = self.registry.meter(.ready)
-        self.registry.onCollect { ready.set(board.obstacles.isEmpty ? 1 : 0) }
+        self.registry.onCollect { ready.set(board.notReadyReasons.isEmpty ? 1 : 0) }
     }
 
     /// Reports at each scrape what came of the last reload.

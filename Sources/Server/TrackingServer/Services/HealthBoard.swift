@@ -46,15 +46,15 @@ final class HealthBoard: Sendable {
     }
 
     /// Why the server is not ready, for people; empty if it is.
-    var obstacles: [String] {
+    var notReadyReasons: [String] {
         let (isListening, isDraining) = self.state.withLock { ($0.isListening, $0.isDraining) }
-        var obstacles: [String] = []
-        if !isListening { obstacles.append("the gRPC port does not listen yet") }
-        if isDraining { obstacles.append("the server is draining") }
+        var reasons: [String] = []
+        if !isListening { reasons.append("the gRPC port does not listen yet") }
+        if isDraining { reasons.append("the server is draining") }
         if !self.isTaking() {
-            obstacles.append("the journal takes no events: it is full, or its disk failed")
+            reasons.append("the journal takes no events: it is full, or its disk failed")
         }
-        return obstacles
+        return reasons
     }
 
     /// Records that the gRPC port is bound.
