@@ -3,6 +3,6 @@
 enum SharedColumn<Value> {
     /// The value itself.
     case own(Value)
-    /// That of a row before in the same partition, so many ids ago.
-    case before(Int64)
+    /// The value of the row that many ids earlier in the same partition.
+    case backReference(rows: Int64)
 }
