@@ -29,7 +29,7 @@ enum TestRequests {
     }
 }
 
-extension AckLedger {
+extension RequestTracker {
     mutating func begin(_ request: AdmittedRequest, bytes: Int) {
         self.begin(Arrival(request: request, span: nil, bytes: bytes))
     }
@@ -44,7 +44,7 @@ extension AckQueue {
         }
     }
 
-    func begin(_ request: AdmittedRequest, bytes: Int) -> AckLedger.Room {
+    func begin(_ request: AdmittedRequest, bytes: Int) -> RequestTracker.Room {
         let heldBytes = request.heldBytes(requestBytes: bytes)
         return self.begin([Arrival(request: request, span: nil, bytes: heldBytes)])
     }

@@ -3,8 +3,8 @@ internal import Synchronization
 internal import TrackingJournal
 internal import TrackingRules
 
-/// Synchronizes a stream's ledger between its reader, which waits for room, the journal, and its
-/// writer, which waits for answers.
+/// Shares a stream's `RequestTracker` between its reader, which waits for room, the journal, which
+/// settles requests, and its writer, which waits for answers.
 final class AckQueue: SettlementReceiver {
     private let state: Mutex<State>
     /// Raised when the reader's condition is met.
@@ -17,7 +17,7 @@ final class AckQueue: SettlementReceiver {
     private let onUnanswered: @Sendable ([AdmittedRequest]) -> Void
 
     fileprivate struct State {
-        var ledger: AckLedger
+        var tracker: RequestTracker
         /// What the suspended reader waits for.
         var awaited: Condition?
         var readingEnd: ReadingEnd?
@@ -49,7 +49,7 @@ final class AckQueue: SettlementReceiver {
 
     /// What the writer does next.
     enum Action {
-        case answer(AckLedger.Answer)
+        case answer(RequestTracker.Answer)
         case announceClosing(durableSequence: UInt64)
         case finish
     }
@@ -61,12 +61,13 @@ final class AckQueue: SettlementReceiver {
     ) {
         self.budget = budget
         self.onUnanswered = onUnanswered
-        self.state = Mutex(State(ledger: AckLedger(maxRequests: maxRequests, maxBytes: maxBytes)))
+        self.state = Mutex(
+            State(tracker: RequestTracker(maxRequests: maxRequests, maxBytes: maxBytes)))
     }
 
     deinit {
         let (bytes, answer) = self.state.withLock { state in
-            (state.ledger.heldBytes, state.ledger.takeAnswer())
+            (state.tracker.heldBytes, state.tracker.takeAnswer())
         }
         if bytes > 0 { self.budget.remove(bytes) }
         if let answer { self.onUnanswered(answer.requests) }
@@ -80,21 +81,21 @@ final class AckQueue: SettlementReceiver {
     /// Stores that option of the first request.
     func setReportsAccepted(_ value: Bool) { self.wantsAccepted.store(value, ordering: .relaxed) }
 
-    /// Adds requests to the ledger; returns the remaining room.
+    /// Tracks requests; returns the remaining room.
     @discardableResult
-    func begin(_ arrivals: [Arrival]) -> AckLedger.Room {
+    func begin(_ arrivals: [Arrival]) -> RequestTracker.Room {
         let bytes = arrivals.reduce(0) { $0 &+ $1.bytes }
         if bytes > 0 { self.budget.add(bytes) }
         return self.state.withLock { state in
-            for arrival in arrivals { state.ledger.begin(arrival) }
-            return state.ledger.room
+            for arrival in arrivals { state.tracker.begin(arrival) }
+            return state.tracker.room
         }
     }
 
     /// Suspends until there is room for a request; returns the room.
-    func waitForRoom() async -> AckLedger.Room {
+    func waitForRoom() async -> RequestTracker.Room {
         await self.wait(for: .room)
-        return self.state.withLock { $0.ledger.room }
+        return self.state.withLock { $0.tracker.room }
     }
 
     /// Suspends until no request is in flight.
@@ -128,7 +129,7 @@ final class AckQueue: SettlementReceiver {
 
     func settled(_ requests: [AdmittedRequest]) {
         let wakesReader = self.state.withLock { state in
-            for request in requests { state.ledger.settle(request) }
+            for request in requests { state.tracker.settle(request) }
             return state.wakesReader()
         }
         if wakesReader { self.readerMayContinue.raise() }
@@ -175,16 +176,16 @@ final class AckQueue: SettlementReceiver {
 
 extension AckQueue.State {
     fileprivate var hasAction: Bool {
-        (self.isCommitOver && self.ledger.hasAnswer)
+        (self.isCommitOver && self.tracker.hasAnswer)
             || (self.closingCause != nil && !self.isClosingAnnounced)
-            || (self.readingEnd != nil && self.ledger.isIdle)
+            || (self.readingEnd != nil && self.tracker.isIdle)
     }
 
     /// Whether the reader may continue; if not, notes what it waits for.
     fileprivate mutating func isMet(_ condition: AckQueue.Condition) -> Bool {
         let isMet =
             self.isAbandoned
-            || (condition == .room ? self.ledger.hasRoom : self.ledger.isIdle)
+            || (condition == .room ? self.tracker.hasRoom : self.tracker.isIdle)
         self.awaited = isMet ? nil : condition
         return isMet
     }
@@ -196,14 +197,14 @@ extension AckQueue.State {
 
     fileprivate mutating func nextAction() -> AckQueue.Action? {
         guard self.hasAction else { return nil }
-        if let answer = self.ledger.takeAnswer() {
+        if let answer = self.tracker.takeAnswer() {
             self.isCommitOver = false
             return .answer(answer)
         }
         if self.closingCause != nil, !self.isClosingAnnounced {
             self.isClosingAnnounced = true
-            return .announceClosing(durableSequence: self.ledger.durableSequence)
+            return .announceClosing(durableSequence: self.tracker.durableSequence)
         }
-        return self.readingEnd != nil && self.ledger.isIdle ? .finish : nil
+        return self.readingEnd != nil && self.tracker.isIdle ? .finish : nil
     }
 }

@@ -5,8 +5,8 @@ internal import Pacing
 internal import TrackingJournal
 internal import TrackingRules
 
-/// Admits a stream's requests and submits those of a run together, to the ledger and the journal. A
-/// class, because a value would take space in each of the reader's frames.
+/// Admits a stream's requests and submits those of a run together, to the tracker and the journal.
+/// A class, because a value would take space in each of the reader's frames.
 final class RequestIntake {
     private let ingest: Ingest
     private let tenant: Tenant
@@ -18,7 +18,7 @@ final class RequestIntake {
     private var subject: LedgerSubject?
     private var isFirst = true
     private var arrivals: [Arrival] = []
-    private var room: AckLedger.Room
+    private var room: RequestTracker.Room
     private var events = 0
     private var bytes = 0
     private var heldBytes = 0
