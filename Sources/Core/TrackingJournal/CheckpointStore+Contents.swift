@@ -15,7 +15,7 @@ extension CheckpointStore {
         var lastSequence: Int64 = 0
         /// The number of events in all records up to `lastSequence`, modulo 2³².
         var lastTotal: UInt32 = 0
-        /// Where each sink is, and what it has missed.
+        /// Each sink's cursor and gap.
         var sinks: [String: SinkCursors.Saved] = [:]
         /// The saved rows of the window: each one's sequence and number of new keys.
         var recent: [(sequence: Int64, keys: Int)] = []
@@ -88,7 +88,7 @@ extension CheckpointStore.Contents {
         guard let row = try Row.fetchOne(database, sql: "SELECT * FROM journal") else {
             throw CheckpointStore.Damage()
         }
-        // NULL until the next checkpoint where an operator has given the journal a new name
+        // NULL until the next checkpoint, if an operator has given the journal a new identity
         // (docs/operations.md).
         let checksum = try row.decode(Int64?.self, forColumn: "checksum")
         if let checksum, try checksum != Int64(CheckpointStore.checksum(in: database)) {

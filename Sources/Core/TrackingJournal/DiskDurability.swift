@@ -1,7 +1,7 @@
-// `journal.mode: disk`: what the writer has committed is on this node's disk.
+// `journal.mode: disk`: committed groups are on this node's disk.
 internal import Storage
 
-/// Groups in the log's segments; its clients are told at once.
+/// Keeps groups in the log's segments; their clients get their acks at once.
 final class DiskDurability: Durability {
     let writer: JournalWriter
     let cache: BatchCache
@@ -11,7 +11,7 @@ final class DiskDurability: Durability {
     private let machine: Machine
     private let onCommit: @Sendable (Duration) -> Void
 
-    /// - Throws: `JournalError` where the files cannot be used safely.
+    /// - Throws: `JournalError` if the files cannot be used safely.
     init(
         directory: String, sinks: [JournalSink], configuration: Journal.Configuration,
         machine: Machine, queue: any WorkQueue, failure: JournalFailure,

@@ -1,9 +1,9 @@
-// What the writer gives to checkpoints, and what it does once they are durable.
+// What the writer saves in checkpoints, and what it does once they are durable.
 internal import Storage
 internal import Synchronization
 
 extension JournalWriter {
-    /// What became known since the last checkpoint; nil where that is nothing.
+    /// Everything that changed since the last checkpoint; nil if nothing did.
     func takeCheckpoint() -> Checkpoint? {
         self.advanceReleasePoint()
         let (sinks, forgotten) = self.cursors.withLock { ($0.unsaved, $0.forgotten) }
@@ -21,9 +21,10 @@ extension JournalWriter {
             ledger: self.ledger.takePages())
     }
 
-    /// Segments whose rows have gone may be written over, now that a checkpoint says so.
+    /// Records that a checkpoint is durable: segments whose rows it says are released may be
+    /// overwritten from now on.
     ///
-    /// - Throws: what the system says where a file cannot be removed or set aside.
+    /// - Throws: the system's error if a file cannot be removed or set aside.
     func noteSaved(_ checkpoint: Checkpoint) throws(SystemError) {
         self.cursors.withLock { $0.noteSaved(checkpoint.sinks, forgotten: checkpoint.forgotten) }
         self.windowRows.noteSaved(checkpoint)
@@ -31,10 +32,11 @@ extension JournalWriter {
         try self.log?.release(through: checkpoint.releasedThrough)
     }
 
-    /// The disk had no room for a checkpoint: the next one gets some.
+    /// Takes back a checkpoint that the disk had no room for, and deletes a file so that the next
+    /// one has room.
     ///
-    /// - Returns: whether there was any to give.
-    /// - Throws: what the system says where a file cannot be removed.
+    /// - Returns: whether there was a file to delete.
+    /// - Throws: the system's error if the file cannot be removed.
     func noteUnsaved(_ checkpoint: Checkpoint) throws(SystemError) -> Bool {
         self.windowRows.putBack(checkpoint)
         self.ledger.putBack(checkpoint.ledger)

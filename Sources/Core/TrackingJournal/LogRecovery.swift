@@ -14,12 +14,12 @@ struct LogRecovery {
         var segments: [Segment] = []
         /// Segments without needed records.
         var spares: [Segment] = []
-        /// The records that are still needed. A row without a place stands for missing or
+        /// The records that are still needed. A row without a place represents missing or
         /// unreadable records.
         var rows: [StoredRow] = []
         /// Incomplete records that were erased.
         var tornRecords = 0
-        /// The losses that rows without a place stand for, by sequence.
+        /// The losses that rows without a place represent, by sequence.
         var losses: [Int64: LostRecords] = [:]
         /// The newest sequence in use.
         var lastSequence: Int64 = 0
@@ -151,8 +151,8 @@ struct LogRecovery {
         return outcome
     }
 
-    /// The disk could not read the bytes after the newest record, and they may hold an acknowledged
-    /// one. Reserves a sequence that stands for it, reported as lost.
+    /// Reserves a sequence, reported as lost, if the disk could not read the bytes after the newest
+    /// record: they may hold an acknowledged one.
     private func noteUnreadableEnds(_ outcome: inout Outcome) {
         let ends = self.found.filter(\.mayHoldMore)
             .filter { $0.records.isEmpty || $0.lastSequence == self.found.last?.lastSequence }
@@ -167,7 +167,7 @@ struct LogRecovery {
 }
 
 extension LogRecovery.Outcome {
-    /// Notes a record without a payload: it is kept as long as the row before it.
+    /// Counts a record without a payload with the row before it, which it is kept as long as.
     fileprivate mutating func addTrailing(_ bytes: Int) {
         guard let last = self.rows.indices.last else { return }
         self.rows[last].trailingBytes += bytes

@@ -11,7 +11,7 @@ struct WindowRows {
 
     private let maxUnsavedBytes: Int
 
-    /// Creates it with the saved rows of earlier runs.
+    /// Continues with the saved rows of earlier runs.
     ///
     /// - Parameters:
     ///   - capacity: the number of keys in the window.
