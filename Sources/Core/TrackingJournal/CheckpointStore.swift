@@ -158,9 +158,9 @@ final class CheckpointStore: Sendable {
         }
     }
 
-    /// Whether the write failed for want of room. SQLite's own code covers a full disk only; `errno`
-    /// covers quotas, memory and descriptors. A failed fsync is never treated as a full disk: data
-    /// may already be lost.
+    /// Whether the write failed for want of room. SQLite's own code covers a full disk only;
+    /// `errno` covers quotas, memory and descriptors. A failed fsync is never treated as a full
+    /// disk: data may already be lost.
     private func isNoRoom(_ error: DatabaseError) -> Bool {
         switch error.extendedResultCode {
         case .SQLITE_IOERR_FSYNC, .SQLITE_IOERR_DIR_FSYNC: return false

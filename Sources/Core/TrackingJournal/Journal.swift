@@ -7,14 +7,14 @@ internal import WireFormat
 
 /// The durable log between clients and sinks: a request is acknowledged once its hits are in it.
 ///
-/// The server opens one, submits admitted requests with `append`, and settles each when its group is
-/// durable. Each sink's forwarder reads `batches(for:after:upTo:)` and confirms them with `advance`.
-/// One queue is the only writer. It commits without a timer: requests that arrive during a commit
-/// are the next group.
+/// The server opens one, submits admitted requests with `append`, and settles each when its group
+/// is durable. Each sink's forwarder reads `batches(for:after:upTo:)` and confirms them with
+/// `advance`. One queue is the only writer. It commits without a timer: requests that arrive during
+/// a commit are the next group.
 ///
-/// It never drops a group that a required sink has not confirmed, never acknowledges before the disk
-/// has synced, and never goes on after a failed sync: then it reports `onFailure` once and refuses
-/// everything.
+/// It never drops a group that a required sink has not confirmed, never acknowledges before the
+/// disk has synced, and never goes on after a failed sync: then it reports `onFailure` once and
+/// refuses everything.
 package final class Journal: Sendable {
     /// The settings.
     package let configuration: Configuration
@@ -130,8 +130,8 @@ package final class Journal: Sendable {
         return self.writer.storedBytes <= self.writer.maxBytes / 20 * 19
     }
 
-    /// The groups after `sequence` that exist, up to a limit; at least one. Waits for the first, but
-    /// for no further one. A damaged group is returned alone. Nil once the journal is closed.
+    /// The groups after `sequence` that exist, up to a limit; at least one. Waits for the first,
+    /// but for no further one. A damaged group is returned alone. Nil once the journal is closed.
     ///
     /// - Throws: the system's error if the first group cannot be read.
     package func batches(
@@ -197,9 +197,9 @@ package final class Journal: Sendable {
         return try await self.read(after: sequence, through: last, upTo: .oneGroup).first
     }
 
-    /// Reads groups from disk in several turns of the queue. A turn is long enough that a sink which
-    /// is behind does not wait for a commit before each group, and short enough for the acks that
-    /// wait meanwhile.
+    /// Reads groups from disk in several turns of the queue. A turn is long enough that a sink
+    /// which is behind does not wait for a commit before each group, and short enough for the acks
+    /// that wait meanwhile.
     private func read(
         after sequence: Int64, through last: Int64, upTo limit: BatchLimit
     ) async throws -> [JournalBatch] {

@@ -42,8 +42,8 @@ struct StoredRow {
     let hitCount: UInt32
     /// The number of events in all records up to this one, modulo 2³².
     let eventTotal: UInt32
-    /// The payload bytes of the rows kept when it was added, and its own: the difference of two rows
-    /// is what lies between them.
+    /// The payload bytes of the rows kept when it was added, and its own: the difference between
+    /// two rows is the payload between them.
     var bytesTotal = 0
     /// The bytes of the records without a payload behind it, which are kept as long as it is.
     var trailingBytes = 0

@@ -156,8 +156,8 @@ final class Segment {
         self.fileBytes = max(self.fileBytes, byteCount)
     }
 
-    /// Overwrites what earlier uses have left behind the last record. Correctness does not depend on
-    /// it: the salt already tells old records apart.
+    /// Overwrites what earlier uses have left behind the last record. Correctness does not depend
+    /// on it: the salt already distinguishes old records.
     func eraseRest() throws(SystemError) {
         let end = self.endOffset + Self.padding(after: self.endOffset)
         guard self.lastSequence > 0, end < self.formerEnd else { return }

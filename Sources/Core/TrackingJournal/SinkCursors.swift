@@ -1,8 +1,8 @@
 // Each sink's cursor, which groups they release, and the gaps: groups released before a sink had
 // them.
 
-/// The cursors and gaps of all sinks, which of them no checkpoint holds yet, and since when each sink
-/// has had its groups.
+/// The cursors and gaps of all sinks, which of them no checkpoint holds yet, and since when each
+/// sink has had its groups.
 struct SinkCursors {
     private var cursors: [String: SinkCursor]
     /// The sinks in use, by name.
@@ -16,8 +16,8 @@ struct SinkCursors {
     private var times: [String: RetentionTimes] = [:]
     /// The minimum retention of every sink; nil: nothing is retained.
     private let retention: Duration?
-    /// Whether a new sink begins after groups that are kept. Its cursor has to be durable before the
-    /// next group is: otherwise a later process would begin the sink after that group too.
+    /// Whether a new sink begins after groups that are kept. Its cursor has to be durable before
+    /// the next group is: otherwise a later process would begin the sink after that group too.
     private(set) var hasBegun = false
     /// The newest row released since the start.
     private(set) var releasedThrough: Int64 = 0
