@@ -37,7 +37,7 @@ struct TrackingService: RegistrableRPCService {
             serializer: ProtobufSerializer<Method.ExplainEvents.Output>()
         ) { request, context in
             try await self.counted(.explainEvents) {
-                try await Self.traced(Method.ExplainEvents.descriptor, request.metadata) {
+                try await Self.traced(Method.ExplainEvents.descriptor, metadata: request.metadata) {
                     try await self.explainEvents(request, of: context.principal)
                 }
             }
@@ -47,7 +47,8 @@ struct TrackingService: RegistrableRPCService {
             serializer: ProtobufSerializer<Method.InspectPayload.Output>()
         ) { request, context in
             try await self.counted(.inspectPayload) {
-                try await Self.traced(Method.InspectPayload.descriptor, request.metadata) {
+                try await Self.traced(Method.InspectPayload.descriptor, metadata: request.metadata)
+                {
                     try await self.inspectPayload(request, of: context.principal)
                 }
             }
@@ -57,7 +58,8 @@ struct TrackingService: RegistrableRPCService {
             serializer: ProtobufSerializer<Method.ExplainDelivery.Output>()
         ) { request, context in
             try await self.counted(.explainDelivery) {
-                try await Self.traced(Method.ExplainDelivery.descriptor, request.metadata) {
+                try await Self.traced(Method.ExplainDelivery.descriptor, metadata: request.metadata)
+                {
                     try await self.explainDelivery(request, of: context.principal)
                 }
             }
@@ -104,7 +106,7 @@ struct TrackingService: RegistrableRPCService {
         let allowance = try self.ingest.allowance(of: caller.tenant)
         let bytes = try await Self.onlyMessage(of: request)
         if allowance.isLimited {
-            // Before it is judged: that costs most, also of what is refused then.
+            // Charged before the request is judged: judging costs most, also if it is refused then.
             let events = self.ingest.eventCount(of: bytes)
             try allowance.take(events: events, bytes: bytes.count)
         }
@@ -189,7 +191,8 @@ struct TrackingService: RegistrableRPCService {
             return answer
         } catch {
             self.ingest.metrics.count(method, .refused)
-            // The client is gone and hears nothing, or its connection closes and it comes again.
+            // Either the client has cancelled and receives nothing, or its connection closes and it
+            // retries.
             if error is CancellationError { throw ServiceError.closing.status }
             throw error
         }
@@ -197,7 +200,7 @@ struct TrackingService: RegistrableRPCService {
 
     /// Serves a call that records nothing within a span.
     private static func traced<Answer>(
-        _ method: MethodDescriptor, _ metadata: Metadata,
+        _ method: MethodDescriptor, metadata: Metadata,
         _ serve: () async throws -> StreamingServerResponse<Answer>
     ) async throws -> StreamingServerResponse<Answer> {
         var trace = RequestTrace(method: method.fullyQualifiedMethod, metadata: metadata)
