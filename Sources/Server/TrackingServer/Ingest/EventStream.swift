@@ -4,8 +4,13 @@ internal import HTTP2Edge
 internal import ServerConfiguration
 internal import TrackingJournal
 
-/// A StreamEvents call: a reader admits requests while earlier ones are committed, and a writer
-/// acknowledges what is durable.
+/// Serves a StreamEvents call: a reader admits requests while earlier ones are committed, and a
+/// writer acknowledges the durable ones. Both share an `AckQueue`.
+///
+/// `TrackingService` creates one for each call and awaits `serve(_:)`. It never acknowledges a
+/// request before the journal has settled it, never lets the watermark pass an unsettled one, and
+/// stops reading instead of growing beyond the limits of `StreamConfiguration` and of the memory
+/// budget.
 ///
 /// Thousands of streams may be open and silent, and their memory is mostly the frames of suspended
 /// functions. So this is a class, which frames only reference. A function is inlined if its frame
@@ -70,8 +75,8 @@ final class EventStream: Sendable {
         }
     }
 
-    /// Does the same for credentials that expire: announces the end a grace before, and stops
-    /// reading when they expire. Requests read before are still answered.
+    /// Does the same for credentials that expire: announces the end a grace before they do, and
+    /// stops reading then. Requests read before are still answered.
     @inline(never)
     private func pumpUntilExpiry(_ writer: Writer) async throws {
         async let _: Void = self.expire()

@@ -67,13 +67,15 @@ final class Ingest: Sendable {
             return (request, reader.reportsAccepted)
         }
         request.isTapped = isTapped
-        // A refused call is never settled. Refused events are noted once they are: see `count`.
+        // A request that is refused as a whole is never settled: log it now. Refused events of
+        // other requests are logged once settled, in `count`.
         if request.violation != nil { self.rejections?.note(request, at: receiveTime) }
         let span = self.begin(request, &trace)
         return (request, span, reportsAccepted)
     }
 
-    /// The events of a unary request, which is not judged for that; 0 if it is no protobuf message.
+    /// The number of events in a unary request, without judging them; 0 if it is no protobuf
+    /// message.
     func eventCount(of bytes: RequestBuffer) -> Int {
         bytes.withUnsafeBytes { buffer in
             let reader = self.admission.read(buffer, shape: .unary)
@@ -92,8 +94,8 @@ final class Ingest: Sendable {
     /// Counts settled requests of a tenant, shows them to readers of verdicts, and keeps what was
     /// refused.
     func count(_ requests: [AdmittedRequest], of method: RequestMethod, _ tenant: Tenant) {
-        // First, so that who sees the counts sees these too. What is to be sent again is not
-        // rejected yet.
+        // Log rejections before counting, so that every counted rejection can be found. Events that
+        // the client has to send again are not rejected yet.
         for request in requests where request.violation == nil && !request.isToRetry {
             self.rejections?.note(request, at: request.receiveTime)
         }
