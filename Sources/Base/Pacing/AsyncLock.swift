@@ -64,11 +64,12 @@ package final class AsyncLock: Sendable {
     }
 
     private func acquire(_ id: UInt64) async -> Bool {
-        await withCheckedContinuation { waiter in
+        // Most often nobody else has it; then no continuation is allocated.
+        if let hasLock = self.state.withLock({ $0.hasLock(id) }) { return hasLock }
+        return await withCheckedContinuation { waiter in
             let hasLock = self.state.withLock { state -> Bool? in
-                guard let index = state.index(of: id) else { return false }
-                if index == 0 { return true }
-                state.queue[index].waiter = waiter
+                if let hasLock = state.hasLock(id) { return hasLock }
+                if let index = state.index(of: id) { state.queue[index].waiter = waiter }
                 return nil
             }
             if let hasLock { waiter.resume(returning: hasLock) }
@@ -115,6 +116,12 @@ extension AsyncLock.State {
 
     /// At 0 is the holder; nil if the place has left, or was cancelled while it waited.
     fileprivate func index(of id: UInt64) -> Int? { self.queue.firstIndex { $0.id == id } }
+
+    /// Whether a place has the lock; nil while it waits.
+    fileprivate func hasLock(_ id: UInt64) -> Bool? {
+        guard let index = self.index(of: id) else { return false }
+        return index == 0 ? true : nil
+    }
 
     /// The continuation of the lock's new holder, if its task is suspended already.
     fileprivate mutating func takeFirstWaiter() -> CheckedContinuation<Bool, Never>? {

@@ -225,9 +225,9 @@ extension DeliverStream {
     }
 
     /// Changes what is known, and wakes the waiting call.
-    private func change(_ body: (inout sending Shell) throws -> Void) rethrows {
+    private func change(_ body: (inout Shell) throws -> Void) rethrows {
         defer { self.changed.raise() }
-        try self.shell.withLock(body)
+        try self.shell.withLock { try body(&$0) }
     }
 }
 
