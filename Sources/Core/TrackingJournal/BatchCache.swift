@@ -60,6 +60,8 @@ final class BatchCache: Sendable {
 
     func append(_ batch: JournalBatch) {
         self.wake { state in
+            // Readers search by sequence, and would pass over a batch that comes out of order.
+            precondition(batch.sequence > state.lastSequence, "a batch comes out of order")
             state.lastSequence = batch.sequence
             state.batches.append(batch)
             state.bytes += batch.payload.count

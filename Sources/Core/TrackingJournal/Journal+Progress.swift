@@ -64,6 +64,8 @@ extension Journal {
 extension Deque<StoredRow> {
     /// Adds the newest row.
     mutating func add(_ row: StoredRow) {
+        // Readers search by sequence, and would pass over a row that comes out of order.
+        if let last { precondition(row.sequence > last.sequence, "a row comes out of order") }
         var row = row
         row.bytesTotal = (self.last?.bytesTotal ?? 0) &+ row.bytes
         self.append(row)

@@ -104,6 +104,8 @@ package final class Journal: Sendable {
     /// - Parameter place: where the sink's backend stored it, in the sink's own format; saved with
     ///   the cursor.
     package func advance(sink: String, to sequence: Int64, place: String = "") {
+        // Groups up to the slowest cursor are released: one too far would lose them for every sink.
+        precondition(sequence <= self.lastSequence, "\(sink) confirms a group that does not exist")
         self.writer.advance(sink: sink, to: SinkCursor(sequence: sequence, place: place))
         self.durability.cursorMoved()
     }

@@ -56,6 +56,10 @@ final class JournalLog {
 
     /// Appends a record and returns its place once it is on disk.
     func append(_ record: Record) throws(Failure) -> RecordPlace {
+        // The next start finds only records whose sequences increase.
+        if let last = self.segments.last {
+            precondition(record.sequence > last.lastSequence, "a record comes out of order")
+        }
         do throws(SystemError) {
             if let place = try self.appendToCurrent(record) { return place }
             return try self.appendToNext(record)

@@ -11,6 +11,8 @@ extension JournalWriter {
             !sinks.isEmpty || !forgotten.isEmpty || !self.windowRows.unsaved.isEmpty
                 || self.releasedThrough != self.savedReleasedThrough || self.ledger.isChanged
         else { return nil }
+        // The next start skips records up to the release point.
+        precondition(self.releasedThrough <= self.lastSequence, "more is released than exists")
         let (keys, newKeys) = self.windowRows.take()
         return Checkpoint(
             sinks: sinks, forgotten: forgotten, keys: keys, keysThrough: self.lastSequence,
@@ -26,6 +28,9 @@ extension JournalWriter {
     ///
     /// - Throws: the system's error if a file cannot be removed or set aside.
     func noteSaved(_ checkpoint: Checkpoint) throws(SystemError) {
+        precondition(
+            checkpoint.releasedThrough >= self.savedReleasedThrough,
+            "checkpoints are saved out of order")
         self.cursors.withLock { $0.noteSaved(checkpoint.sinks, forgotten: checkpoint.forgotten) }
         self.windowRows.noteSaved(checkpoint)
         self.savedReleasedThrough = checkpoint.releasedThrough

@@ -97,6 +97,7 @@ final class Segment {
     /// Appends a record and returns its place once it is on disk. If there is no room, the segment
     /// is unchanged.
     func append(_ record: Record) throws(SystemError) -> RecordPlace {
+        precondition(!self.isSealed, "a damaged segment gets no further records")
         let offset = self.endOffset
         let end = offset + record.byteCount
         let head = record.header(salt: self.salt).encoded()
