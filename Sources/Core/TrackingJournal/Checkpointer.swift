@@ -45,8 +45,8 @@ final class Checkpointer: @unchecked Sendable {
         }
     }
 
-    /// Writes a checkpoint of everything changed so far, and waits until one is durable: while
-    /// there is no room, another try follows. Returns early if the task is cancelled, the disk has
+    /// Writes a checkpoint of everything changed so far, and waits until one is durable: while the
+    /// disk has no room, it is tried again. Returns early if the task is cancelled, the disk has
     /// failed or the file is closed.
     func save() async {
         let call = Call()
@@ -61,7 +61,7 @@ final class Checkpointer: @unchecked Sendable {
         }
     }
 
-    /// Writes a checkpoint of everything changed so far and waits for it, whatever comes of it.
+    /// Writes a checkpoint of everything changed so far and waits until it is durable or has failed.
     func finish() async {
         let call = Call()
         self.queue.async {
@@ -105,7 +105,7 @@ final class Checkpointer: @unchecked Sendable {
             case .noRoom:
                 hasRoom = false
                 let hasMadeRoom = try self.writer.noteUnsaved(checkpoint)
-                // While room can be made, try again for those who wait for the last checkpoint.
+                // While room can be made, try again for the calls that wait for a checkpoint.
                 let isAwaited = !self.finishing.isEmpty || !self.saving.isEmpty
                 if hasMadeRoom, isAwaited { self.isDue = true } else { self.changed() }
             case .failed(let reason): self.failure.note(.failed(reason: reason))
