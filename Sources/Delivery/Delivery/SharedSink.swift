@@ -99,9 +99,9 @@ package final class SharedSink: Sink {
         }
     }
 
-    /// - Parameter stopAnswer: returned if the server stops before it is this call's turn, since the
+    /// - Parameter stopAnswer: returned if the server stops before the call has its turn, since the
     ///   stop waits for the call; nil: the call waits for its turn.
-    private func inTurn<Answer>(
+    private func inTurn<Answer: Sendable>(
         orAtStop stopAnswer: Answer? = nil, _ body: () async -> Answer
     ) async -> Answer {
         let place = self.lock.enqueue()
