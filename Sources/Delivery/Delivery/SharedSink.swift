@@ -106,7 +106,7 @@ package final class SharedSink: Sink {
     ) async -> Answer {
         let place = self.lock.enqueue()
         defer { place.leave() }
-        // A call that runs in no service has no handler, and asks here.
+        // Outside of any service the handler below is never called.
         if stopAnswer != nil, self.state.withLock(\.isStopping) { place.cancel() }
         let hasTurn = await withGracefulShutdownHandler {
             await place.acquire()
