@@ -9,6 +9,8 @@ private final class Mailbox: Sendable {
     let changed = Signal()
     private let items = Mutex(0)
 
+    var count: Int { self.items.withLock { $0 } }
+
     func add() {
         self.items.withLock { $0 += 1 }
         self.changed.raise()
@@ -42,16 +44,14 @@ struct SignalTests {
         self.mailbox.changed.raise()
         self.mailbox.changed.raise()
         await self.mailbox.changed.wait()
-        let hasEnded = Atomic(false)
-        await withTaskGroup(of: Void.self) { group in
-            group.addImmediateTask {
-                await self.mailbox.changed.wait()
-                hasEnded.store(true, ordering: .relaxed)
-            }
-            #expect(!hasEnded.load(ordering: .relaxed))
-            self.mailbox.changed.raise()
+        let waiter = Task.immediate {
+            await self.mailbox.changed.wait()
+            self.mailbox.add()
         }
-        #expect(hasEnded.load(ordering: .relaxed))
+        #expect(self.mailbox.count == 0)
+        self.mailbox.changed.raise()
+        await waiter.value
+        #expect(self.mailbox.count == 1)
     }
 
     @Test("a waiting task is woken, and the signal that woke it is not remembered")
