@@ -266,7 +266,7 @@ let core: [Target] = [
     module("Core/DeliveryDiagnosis", ["TrackingJournal", "TrackingRules"]),
     module(
         "Core/TrackingJournal",
-        ["CCRC32C", "ConfigurationKeys", "Storage", "TrackingRules", "WireFormat"]
+        ["CCRC32C", "ConfigurationKeys", "Pacing", "Storage", "TrackingRules", "WireFormat"]
             + libraries("DequeModule") + sqlite),
     module("Core/PayloadInspector", ["JSON", "TrackingRules", "WireFormat"]),
     module(

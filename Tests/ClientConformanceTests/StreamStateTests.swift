@@ -160,11 +160,11 @@ struct StreamStateTests {
     }
 
     @Test("a fact counts once, and what was refused may count later")
-    func ledger() {
-        var ledger = EventLedger(.later(times: 1))
-        #expect(ledger.judge(4) == .retryLater && ledger.judge(4) == .accepted)
-        #expect(ledger.judge(4) == .duplicate)
-        #expect(ledger.judge(5) == .accepted && ledger.judge(5) == .duplicate)
+    func recordedEvents() {
+        var events = RecordedEvents(.later(times: 1))
+        #expect(events.judge(4) == .retryLater && events.judge(4) == .accepted)
+        #expect(events.judge(4) == .duplicate)
+        #expect(events.judge(5) == .accepted && events.judge(5) == .duplicate)
     }
 
     @Test(

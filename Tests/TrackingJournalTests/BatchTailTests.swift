@@ -3,21 +3,21 @@ internal import Testing
 @testable internal import TrackingJournal
 internal import TrackingRules
 
-struct BatchTailTests {
-    private static func tail(maxBytes: Int = 1000) -> BatchTail {
-        let tail = BatchTail(lastSequence: 0, maxBytes: maxBytes)
+struct BatchCacheTests {
+    private static func cache(maxBytes: Int = 1000) -> BatchCache {
+        let cache = BatchCache(lastSequence: 0, maxBytes: maxBytes)
         for sequence: Int64 in 1...3 {
-            tail.append(
+            cache.append(
                 JournalBatch(
                     sequence: sequence, eventCount: 1, hitCount: 1,
                     payload: [UInt8](repeating: 0, count: 10)))
         }
-        return tail
+        return cache
     }
 
-    private func answer(of tail: BatchTail, after sequence: Int64) async -> String {
+    private func answer(of cache: BatchCache, after sequence: Int64) async -> String {
         let all = BatchLimit(hits: .max, bytes: .max)
-        return switch await tail.batches(after: sequence, upTo: all) {
+        return switch await cache.batches(after: sequence, upTo: all) {
         case .batches(let batches): "\(batches.map(\.sequence))"
         case .onDisk(let last): "on disk through \(last)"
         case .closed: "closed"
@@ -26,23 +26,23 @@ struct BatchTailTests {
 
     @Test("what every sink has is evicted at once, and one that goes back reads it from disk")
     func evicted() async {
-        let tail = Self.tail()
-        #expect(tail.bytes == 30)
-        tail.evict(through: 2)
-        #expect(tail.bytes == 10)
-        #expect(await self.answer(of: tail, after: 0) == "on disk through 2")
-        #expect(await self.answer(of: tail, after: 2) == "[3]")
-        tail.evict(through: 1)
-        #expect(await self.answer(of: tail, after: 1) == "on disk through 2")
-        tail.evict(through: 4)
-        #expect(tail.bytes == 0)
-        #expect(await self.answer(of: tail, after: 2) == "on disk through 3")
+        let cache = Self.cache()
+        #expect(cache.bytes == 30)
+        cache.evict(through: 2)
+        #expect(cache.bytes == 10)
+        #expect(await self.answer(of: cache, after: 0) == "on disk through 2")
+        #expect(await self.answer(of: cache, after: 2) == "[3]")
+        cache.evict(through: 1)
+        #expect(await self.answer(of: cache, after: 1) == "on disk through 2")
+        cache.evict(through: 4)
+        #expect(cache.bytes == 0)
+        #expect(await self.answer(of: cache, after: 2) == "on disk through 3")
     }
 
     @Test("at the limit all batches stay, and one byte beyond it the oldest goes")
     func limit() async {
-        #expect(await self.answer(of: Self.tail(maxBytes: 30), after: 0) == "[1, 2, 3]")
-        let full = Self.tail(maxBytes: 29)
+        #expect(await self.answer(of: Self.cache(maxBytes: 30), after: 0) == "[1, 2, 3]")
+        let full = Self.cache(maxBytes: 29)
         #expect(full.bytes == 20)
         #expect(await self.answer(of: full, after: 0) == "on disk through 1")
     }

@@ -144,6 +144,6 @@ extension CheckpointStore {
         let store = try CheckpointStore(
             path: directory.journalFile("copy.db").path, queue: DispatchWorkQueue("copy"))
         defer { store.close() }
-        return try store.contents(restoring: RecentHits(capacity: 10))
+        return try store.contents(restoring: DeduplicationWindow(capacity: 10))
     }
 }

@@ -130,7 +130,7 @@ struct JournalGapTests {
     func inHand() {
         var cursors = Self.cursors
         #expect(cursors.take("may", through: 2) == nil)
-        for sequence in Int64(1)...3 { cursors.noteDeleted(.test(sequence)) }
+        for sequence in Int64(1)...3 { cursors.noteReleased(.test(sequence)) }
         // If it ends now, all three are missing.
         #expect(cursors.unsaved["may"]?.gap == SinkGap(through: 3, events: 3, hits: 3))
         cursors.advance("may", to: SinkCursor(sequence: 2), at: .now)
@@ -141,7 +141,7 @@ struct JournalGapTests {
     func givenUp() {
         var cursors = Self.cursors
         #expect(cursors.take("may", through: 3) == nil)
-        for sequence in Int64(1)...4 { cursors.noteDeleted(.test(sequence)) }
+        for sequence in Int64(1)...4 { cursors.noteReleased(.test(sequence)) }
         #expect(cursors.take("may", through: 1) == SinkGap(through: 4, events: 4, hits: 4))
     }
 
@@ -184,7 +184,7 @@ struct JournalGapTests {
         var cursors = Self.cursors
         cursors.advance("may", to: SinkCursor(sequence: 1), at: .now)
         #expect(cursors.take("may", through: 3) == nil)
-        for sequence in Int64(2)...4 { cursors.noteDeleted(.test(sequence)) }
+        for sequence in Int64(2)...4 { cursors.noteReleased(.test(sequence)) }
         cursors.rewind("may", to: 4)
         #expect(cursors.unsaved["may"]?.gap == SinkGap(through: 4, events: 3, hits: 3))
         #expect(cursors.take("may", through: 5) == SinkGap(through: 4, events: 3, hits: 3))
@@ -243,7 +243,7 @@ struct JournalGapTests {
         let writer = journal.writer
         journal.queue.async {
             writer.advance(sink: "must", to: SinkCursor(sequence: 3, place: ""))
-            _ = writer.removeDelivered()
+            _ = writer.releaseRows()
         }
         let next = Task { [journal] in try await self.next(journal, after: 0)?.loss }
         // Its read waits behind what lets the groups go.

@@ -72,7 +72,7 @@ struct JournalLogTests {
             directory: self.directory.journal, configuration: .test(segmentBytes: 1000),
             machine: .local)
         var checkpoint = CheckpointStore.Contents()
-        checkpoint.deletedThrough = 2
+        checkpoint.releasedThrough = 2
         let rows = try reopened.recover(after: checkpoint) { _, _ in }.rows
         #expect(rows.map(\.sequence) == Array(3...9))
         for row in rows {

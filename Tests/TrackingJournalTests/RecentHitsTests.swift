@@ -4,7 +4,7 @@ internal import Testing
 @testable internal import TrackingJournal
 internal import TrackingRules
 
-struct RecentHitsTests {
+struct DeduplicationWindowTests {
     /// A dictionary, and the keys in order of arrival.
     private struct Model {
         private struct Key: Hashable {
@@ -31,7 +31,7 @@ struct RecentHitsTests {
             self.arrived.append(Key(key))
         }
 
-        mutating func undo(_ change: RecentHits.Change) {
+        mutating func undo(_ change: DeduplicationWindow.Change) {
             guard self.known[Key(change.key)] != nil else { return }
             self.known[Key(change.key)] = change.before
         }
@@ -40,7 +40,7 @@ struct RecentHitsTests {
     /// Keys with few home slots, the table's first and last ones: long probe sequences that wrap
     /// around, where a removal has to shift entries back.
     private static func keys(
-        of window: RecentHits, slots: Int, using generator: inout Dice
+        of window: DeduplicationWindow, slots: Int, using generator: inout Dice
     ) -> [WindowKey] {
         let homes = Set(
             [slots - 3, slots - 2, slots - 1, 0, 1, 2, slots / 2].map { $0 & (slots - 1) })
@@ -58,7 +58,7 @@ struct RecentHitsTests {
         arguments: [(1, 2), (2, 4), (3, 8), (64, 128), (100, 256)])
     func model(capacity: Int, slots: Int) {
         var generator = Dice(seed: 17)
-        let window = RecentHits(capacity: capacity)
+        let window = DeduplicationWindow(capacity: capacity)
         let keys = Self.keys(of: window, slots: slots, using: &generator)
         var model = Model(capacity: capacity)
         var differences = 0
@@ -69,7 +69,7 @@ struct RecentHitsTests {
             let marks = Marks(rawValue: .random(in: 1...0xffff, using: &generator))
             switch UInt8.random(in: 0..<8, using: &generator) {
             case 0:
-                let change = RecentHits.Change(key: key, before: marks, after: before)
+                let change = DeduplicationWindow.Change(key: key, before: marks, after: before)
                 window.undo([change])
                 model.undo(change)
             case 1...4:
@@ -91,7 +91,7 @@ struct RecentHitsTests {
     func chosenKeys(_ distance: UInt64) {
         var generator = Dice(seed: 6)
         for _ in 0..<20 {
-            let window = RecentHits(capacity: 10_000, random: generator.next())
+            let window = DeduplicationWindow(capacity: 10_000, random: generator.next())
             let keys = (0..<10_000).map { UInt64($0) &* distance }
             let homes = Set(keys.map(window.home))
             // Random keys have 8,618 homes in 32,768 slots.
@@ -101,12 +101,12 @@ struct RecentHitsTests {
 
     @Test("changes are taken back newest first")
     func undo() {
-        let window = RecentHits(capacity: 4)
+        let window = DeduplicationWindow(capacity: 4)
         let key = WindowKey(high: 7, low: 1)
         window.set([.clicked, .dismissed], of: key)
         window.undo([
-            RecentHits.Change(key: key, before: [], after: .clicked),
-            RecentHits.Change(key: key, before: .clicked, after: [.clicked, .dismissed]),
+            DeduplicationWindow.Change(key: key, before: [], after: .clicked),
+            DeduplicationWindow.Change(key: key, before: .clicked, after: [.clicked, .dismissed]),
         ])
         #expect(window.marks(of: key) == [])
     }

@@ -37,11 +37,11 @@ private struct KilledJournal: Sendable {
         }
         self.first = await journal.commit(TestRequests.impressions(1...3))
         self.firstCommit =
-            SegmentHeader.byteCount + RecordHeader.byteCount + 3 * RecentHits.changeBytes
+            SegmentHeader.byteCount + RecordHeader.byteCount + 3 * DeduplicationWindow.changeBytes
             + self.first.journalBytes + self.first.ledgerBytes
         self.second = await journal.commit(TestRequests.impressions(4...5, sequence: 2))
         let length =
-            self.firstCommit + RecordHeader.byteCount + 2 * RecentHits.changeBytes
+            self.firstCommit + RecordHeader.byteCount + 2 * DeduplicationWindow.changeBytes
             + self.second.journalBytes + self.second.ledgerBytes
         // What follows is padding.
         self.segment = try Data(contentsOf: directory.journalFile("segment-1")).prefix(length)
@@ -175,7 +175,7 @@ struct RecoveryTests {
             let request = TestRequests.impressions([1])
             let record =
                 request.journalBytes + request.ledgerBytes
-                + RecordHeader.byteCount + RecentHits.changeBytes
+                + RecordHeader.byteCount + DeduplicationWindow.changeBytes
             bytes[SegmentHeader.byteCount + index * record + byte] ^= 1
             try bytes.write(to: file)
         }

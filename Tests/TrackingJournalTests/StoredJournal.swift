@@ -126,7 +126,7 @@ struct StoredJournal: Sendable {
         let store = try CheckpointStore(
             path: directory.path + "/checkpoint.db", queue: DispatchWorkQueue("stored"))
         defer { store.close() }
-        return try store.contents(restoring: RecentHits(capacity: 100))
+        return try store.contents(restoring: DeduplicationWindow(capacity: 100))
     }
 
     /// The sequence of the undelivered record that contains a byte.

@@ -25,18 +25,18 @@ struct AckQueueTests {
             self.queue.commitEnded()
         }
         self.queue.endReading(.byClient)
-        #expect(await self.queue.nextStep().words == "answer 3: 1 2 3")
-        #expect(await self.queue.nextStep().words == "finish")
+        #expect(await self.queue.waitForNextAction().words == "answer 3: 1 2 3")
+        #expect(await self.queue.waitForNextAction().words == "finish")
     }
 
     @Test("what is settled is told when its commit is over, not before")
     func afterTheCommit() async throws {
         let requests = try self.begin(1...2)
         self.queue.settled([requests[0]])
-        let step = Task.immediate { await self.queue.nextStep().words }
+        let action = Task.immediate { await self.queue.waitForNextAction().words }
         self.queue.settled([requests[1]])
         self.queue.commitEnded()
-        #expect(await step.value == "answer 2: 1 2")
+        #expect(await action.value == "answer 2: 1 2")
     }
 
     @Test("a stream whose client is done finishes only after all is answered")
@@ -45,12 +45,12 @@ struct AckQueueTests {
         self.queue.settled([requests[0]])
         self.queue.commitEnded()
         self.queue.endReading(.byClient)
-        #expect(await self.queue.nextStep().words == "answer 1: 1")
-        let step = Task.immediate { await self.queue.nextStep().words }
+        #expect(await self.queue.waitForNextAction().words == "answer 1: 1")
+        let action = Task.immediate { await self.queue.waitForNextAction().words }
         self.queue.settled([requests[1]])
         self.queue.commitEnded()
-        #expect(await step.value == "answer 2: 2")
-        #expect(await self.queue.nextStep().words == "finish")
+        #expect(await action.value == "answer 2: 2")
+        #expect(await self.queue.waitForNextAction().words == "finish")
     }
 
     @Test("closing is announced once, after the answers that are ready, with the watermark")
@@ -60,23 +60,23 @@ struct AckQueueTests {
         self.queue.commitEnded()
         self.queue.beginClosing()
         self.queue.beginClosing()
-        #expect(await self.queue.nextStep().words == "answer 1: 1")
-        #expect(await self.queue.nextStep().words == "closing 1")
+        #expect(await self.queue.waitForNextAction().words == "answer 1: 1")
+        #expect(await self.queue.waitForNextAction().words == "closing 1")
         self.queue.beginClosing()
-        let step = Task.immediate { await self.queue.nextStep().words }
+        let action = Task.immediate { await self.queue.waitForNextAction().words }
         self.queue.settled([requests[1]])
         self.queue.commitEnded()
-        #expect(await step.value == "answer 2: 2")
+        #expect(await action.value == "answer 2: 2")
         self.queue.endReading(.byClient)
-        #expect(await self.queue.nextStep().words == "finish")
+        #expect(await self.queue.waitForNextAction().words == "finish")
     }
 
     @Test("closing wakes a writer that waits, with requests under way")
     func closingWakes() async throws {
         _ = try self.begin(1...1)
-        let step = Task.immediate { await self.queue.nextStep().words }
+        let action = Task.immediate { await self.queue.waitForNextAction().words }
         self.queue.beginClosing()
-        #expect(await step.value == "closing 0")
+        #expect(await action.value == "closing 0")
     }
 
     @Test("the reader of a full stream waits until one request is settled")
@@ -94,7 +94,7 @@ struct AckQueueTests {
         for request in try self.begin(1...4) { self.queue.settled([request]) }
         self.queue.commitEnded()
         let reader = Task.immediate { await self.queue.waitForRoom() }
-        #expect(await self.queue.nextStep().words == "answer 4: 1 2 3 4")
+        #expect(await self.queue.waitForNextAction().words == "answer 4: 1 2 3 4")
         #expect(await reader.value.isLeft)
         for request in try self.begin(5...8) { self.queue.settled([request]) }
         let last = Task.immediate { await self.queue.waitForRoom() }
@@ -110,8 +110,8 @@ struct AckQueueTests {
     }
 }
 
-extension AckQueue.Step {
-    /// The step in words, so that a test can compare it.
+extension AckQueue.Action {
+    /// The action in words, so that a test can compare it.
     fileprivate var words: String {
         switch self {
         case .answer(let answer):

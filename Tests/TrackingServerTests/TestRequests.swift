@@ -29,22 +29,22 @@ enum TestRequests {
     }
 }
 
-extension AckLedger {
+extension RequestTracker {
     mutating func begin(_ request: AdmittedRequest, bytes: Int) {
         self.begin(Arrival(request: request, span: nil, bytes: bytes))
     }
 }
 
 extension AckQueue {
-    /// The writer's next step, as a stream waits for it.
-    func nextStep() async -> Step {
+    /// The writer's next action, as a stream waits for it.
+    func waitForNextAction() async -> Action {
         while true {
-            if let step = self.takeStep() { return step }
-            await self.waitForStep()
+            if let action = self.nextAction() { return action }
+            await self.waitForAction()
         }
     }
 
-    func begin(_ request: AdmittedRequest, bytes: Int) -> AckLedger.Room {
+    func begin(_ request: AdmittedRequest, bytes: Int) -> RequestTracker.Room {
         let heldBytes = request.heldBytes(requestBytes: bytes)
         return self.begin([Arrival(request: request, span: nil, bytes: heldBytes)])
     }

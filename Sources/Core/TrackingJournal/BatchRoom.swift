@@ -1,6 +1,6 @@
 internal import TrackingRules
 
-/// What is left of a limit while groups are joined.
+/// The part of a limit that is left while groups are joined.
 struct BatchRoom {
     /// Negative after a group that exceeds the limit.
     private(set) var left: BatchLimit

@@ -8,14 +8,14 @@ extension CheckpointStore {
     /// The contents of the file when it is opened.
     struct Contents {
         var identity = ""
-        var deletedThrough: Int64 = 0
-        /// The number of events in all records up to `deletedThrough`, modulo 2³².
-        var deletedTotal: UInt32 = 0
+        var releasedThrough: Int64 = 0
+        /// The number of events in all records up to `releasedThrough`, modulo 2³².
+        var releasedTotal: UInt32 = 0
         /// The newest record when the checkpoint was written.
         var lastSequence: Int64 = 0
         /// The number of events in all records up to `lastSequence`, modulo 2³².
         var lastTotal: UInt32 = 0
-        /// Where each sink is, and what it has missed.
+        /// Each sink's cursor and gap.
         var sinks: [String: SinkCursors.Saved] = [:]
         /// The saved rows of the window: each one's sequence and number of new keys.
         var recent: [(sequence: Int64, keys: Int)] = []
@@ -34,7 +34,7 @@ extension CheckpointStore {
     }
 
     /// Reads the checkpoint of earlier runs and fills the window.
-    func contents(restoring window: RecentHits) throws(JournalError) -> Contents {
+    func contents(restoring window: DeduplicationWindow) throws(JournalError) -> Contents {
         do {
             return try self.database.inDatabase { database in
                 var contents = Contents()
@@ -88,15 +88,15 @@ extension CheckpointStore.Contents {
         guard let row = try Row.fetchOne(database, sql: "SELECT * FROM journal") else {
             throw CheckpointStore.Damage()
         }
-        // NULL until the next checkpoint where an operator has given the journal a new name
+        // NULL until the next checkpoint, if an operator has given the journal a new identity
         // (docs/operations.md).
         let checksum = try row.decode(Int64?.self, forColumn: "checksum")
         if let checksum, try checksum != Int64(CheckpointStore.checksum(in: database)) {
             throw CheckpointStore.Damage()
         }
         self.identity = try row.decode(String.self, forColumn: "identity")
-        self.deletedThrough = try row.decode(Int64.self, forColumn: "deleted_through")
-        self.deletedTotal = try row.decode(UInt32.self, forColumn: "deleted_total")
+        self.releasedThrough = try row.decode(Int64.self, forColumn: "deleted_through")
+        self.releasedTotal = try row.decode(UInt32.self, forColumn: "deleted_total")
         self.lastSequence = try row.decode(Int64.self, forColumn: "last_sequence")
         self.lastTotal = try row.decode(UInt32.self, forColumn: "last_total")
         for row in try Row.fetchAll(database, sql: "SELECT * FROM cursor") {

@@ -10,9 +10,9 @@ internal import Storage
 /// A checkpoint: everything that changed since the previous one.
 struct Checkpoint: Sendable {
     var sinks: [String: SinkCursors.Saved]
-    /// Sinks of which everything is deleted first: one in `sinks` begins anew.
+    /// Sinks whose rows are deleted before those in `sinks` are written.
     var forgotten: Set<String>
-    /// The window's changes up to a sequence (`RecentHits.row(of:)`).
+    /// The window's changes up to a sequence (`DeduplicationWindow.row(of:)`).
     var keys: [UInt8]
     var keysThrough: Int64
     /// The number of new keys in `keys`.
@@ -20,10 +20,9 @@ struct Checkpoint: Sendable {
     /// The newest record, and the number of events in all records up to it, modulo 2³².
     var lastSequence: Int64
     var lastTotal: UInt32
-    /// The newest group that every sink has and that is retained no more, and the number of events
-    /// in all records up to it, modulo 2³².
-    var deletedThrough: Int64
-    var deletedTotal: UInt32
+    /// The newest released group, and the number of events in all records up to it, modulo 2³².
+    var releasedThrough: Int64
+    var releasedTotal: UInt32
     /// The newest saved row of keys that can be dropped while the window stays full.
     var forgetThrough: Int64
     /// The ledger's changed pages: with them it has everything up to `lastSequence`.
@@ -117,7 +116,7 @@ final class CheckpointStore: Sendable {
             let value: String
             do {
                 value = try self.database.inDatabase { database in
-                    try String.fetchOne(database, sql: "PRAGMA \(name)") ?? "not told"
+                    try String.fetchOne(database, sql: "PRAGMA \(name)") ?? "unknown"
                 }
             } catch {
                 throw .unusable(path: self.database.path, reason: "\(error)")
@@ -159,8 +158,9 @@ final class CheckpointStore: Sendable {
         }
     }
 
-    /// Whether there was no room. SQLite's own code covers a full disk only; `errno` tells of
-    /// quotas, memory and descriptors. A failed sync is never that: what was written may be lost.
+    /// Whether the write failed for want of room. SQLite's own code covers a full disk only;
+    /// `errno` covers quotas, memory and descriptors. A failed fsync is never treated as a full
+    /// disk: data may already be lost.
     private func isNoRoom(_ error: DatabaseError) -> Bool {
         switch error.extendedResultCode {
         case .SQLITE_IOERR_FSYNC, .SQLITE_IOERR_DIR_FSYNC: return false
@@ -196,7 +196,7 @@ final class CheckpointStore: Sendable {
                     last_total = ?
                 """
         ).execute(arguments: [
-            checkpoint.deletedThrough, checkpoint.deletedTotal, checkpoint.lastSequence,
+            checkpoint.releasedThrough, checkpoint.releasedTotal, checkpoint.lastSequence,
             checkpoint.lastTotal,
         ])
         try Self.writeChecksum(in: database)
@@ -205,7 +205,7 @@ final class CheckpointStore: Sendable {
     private static func write(
         _ saved: SinkCursors.Saved, of sink: String, in database: Database
     ) throws {
-        // A sink that reports no place has not moved since its last one.
+        // An empty place means that the sink has reported none since the stored one.
         try database.cachedStatement(
             sql: """
                 INSERT INTO cursor (sink, sequence, place) VALUES (?, ?, ?)

@@ -1,3 +1,4 @@
+internal import Pacing
 internal import Storage
 internal import Synchronization
 
@@ -15,24 +16,13 @@ final class Checkpointer: @unchecked Sendable {
     private var isWriting = false
     /// Whether another checkpoint became due during a write.
     private var isDue = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
-    private var saving: [Save] = []
+    /// The calls of `finish` and of `save` that wait for the current write.
+    private var finishing: [Call] = []
+    private var saving: [Call] = []
 
-    /// Somebody who waits until all is durable. Touched on the journal's queue only.
-    private final class Save: @unchecked Sendable {
-        private var continuation: CheckedContinuation<Void, Never>?
-        private var hasEnded = false
-
-        func begin(_ continuation: CheckedContinuation<Void, Never>, isDurable: Bool) {
-            self.continuation = continuation
-            if isDurable || self.hasEnded { self.end() }
-        }
-
-        func end() {
-            self.hasEnded = true
-            self.continuation?.resume()
-            self.continuation = nil
-        }
+    /// A call that waits for a write. A class, so that the queue and the call share its signal.
+    private final class Call: Sendable {
+        let isOver = Signal()
     }
 
     init(
@@ -55,36 +45,30 @@ final class Checkpointer: @unchecked Sendable {
         }
     }
 
-    /// Writes a checkpoint of everything changed so far, and waits until one is durable: while
-    /// there is no room, another try follows. Returns early if the task is cancelled, the disk has
+    /// Writes a checkpoint of everything changed so far, and waits until one is durable: while the
+    /// disk has no room, it is tried again. Returns early if the task is cancelled, the disk has
     /// failed or the file is closed.
     func save() async {
-        let save = Save()
+        let call = Call()
+        self.queue.async {
+            self.write()
+            if self.isWriting { self.saving.append(call) } else { call.isOver.raise() }
+        }
         await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                self.queue.async {
-                    self.write()
-                    if self.isWriting { self.saving.append(save) }
-                    save.begin(continuation, isDurable: !self.isWriting)
-                }
-            }
+            await call.isOver.wait()
         } onCancel: {
-            self.queue.async { save.end() }
+            call.isOver.raise()
         }
     }
 
-    /// Writes a checkpoint of everything changed so far and waits for it, whatever comes of it.
+    /// Writes a checkpoint of everything changed so far and waits until it is durable or has failed.
     func finish() async {
-        await withCheckedContinuation { continuation in
-            self.queue.async {
-                self.write()
-                if self.isWriting {
-                    self.waiting.append(continuation)
-                } else {
-                    continuation.resume()
-                }
-            }
+        let call = Call()
+        self.queue.async {
+            self.write()
+            if self.isWriting { self.finishing.append(call) } else { call.isOver.raise() }
         }
+        await call.isOver.wait()
     }
 
     /// Closes the file after the current write. Later changes are not written.
@@ -95,7 +79,7 @@ final class Checkpointer: @unchecked Sendable {
     }
 
     private func endSaving() {
-        for save in self.saving { save.end() }
+        for call in self.saving { call.isOver.raise() }
         self.saving = []
     }
 
@@ -121,8 +105,8 @@ final class Checkpointer: @unchecked Sendable {
             case .noRoom:
                 hasRoom = false
                 let hasMadeRoom = try self.writer.noteUnsaved(checkpoint)
-                // While room can be made, try again for those who wait for the last checkpoint.
-                let isAwaited = !self.waiting.isEmpty || !self.saving.isEmpty
+                // While room can be made, try again for the calls that wait for a checkpoint.
+                let isAwaited = !self.finishing.isEmpty || !self.saving.isEmpty
                 if hasMadeRoom, isAwaited { self.isDue = true } else { self.changed() }
             case .failed(let reason): self.failure.note(.failed(reason: reason))
             }
@@ -134,8 +118,8 @@ final class Checkpointer: @unchecked Sendable {
             self.write()
         }
         if self.isWriting { return }
-        for continuation in self.waiting { continuation.resume() }
-        self.waiting = []
+        for call in self.finishing { call.isOver.raise() }
+        self.finishing = []
         if hasRoom { self.endSaving() }
     }
 }

@@ -1,23 +1,24 @@
-// `journal.mode: disk`: what the writer has committed is on this node's disk.
+// `journal.mode: disk`: committed groups are on this node's disk.
 internal import Storage
 
-/// Groups in the log's segments; its clients are told at once.
+/// Keeps groups in the log's segments; their clients get their acks at once.
 final class DiskDurability: Durability {
     let writer: JournalWriter
-    let tail: BatchTail
+    let cache: BatchCache
     let identity: String
     let forwarderExecutor: (any TaskExecutor)? = nil
     let checkpointer: Checkpointer
     private let machine: Machine
     private let onCommit: @Sendable (Duration) -> Void
 
-    /// - Throws: `JournalError` where the files cannot be used safely.
+    /// - Throws: `JournalError` if the files cannot be used safely.
     init(
         directory: String, sinks: [JournalSink], configuration: Journal.Configuration,
         machine: Machine, queue: any WorkQueue, failure: JournalFailure,
         onCommit: @escaping @Sendable (Duration) -> Void
     ) throws(JournalError) {
-        let window = RecentHits(capacity: configuration.windowCapacity, random: machine.random())
+        let window = DeduplicationWindow(
+            capacity: configuration.windowCapacity, random: machine.random())
         let log = try JournalLog(
             directory: directory, configuration: configuration, machine: machine)
         let store = try CheckpointStore(
@@ -34,7 +35,7 @@ final class DiskDurability: Durability {
                 throw .failed(reason: "\(error)")
             }
         }
-        self.tail = BatchTail(
+        self.cache = BatchCache(
             lastSequence: self.writer.lastSequence, maxBytes: configuration.maxCachedBytes)
         self.identity = checkpoint.identity
         self.checkpointer = Checkpointer(
@@ -49,14 +50,14 @@ final class DiskDurability: Durability {
     ) {
         if let batch {
             self.onCommit(start.duration(to: self.machine.now()))
-            self.tail.append(batch)
+            self.cache.append(batch)
         }
         self.checkpointer.changed()
         group.settle(at: self.machine.wallTime())
     }
 
     func cursorMoved() {
-        self.tail.evict(through: self.writer.confirmed)
+        self.cache.evict(through: self.writer.confirmed)
         self.checkpointer.changed()
     }
 

@@ -28,13 +28,13 @@ struct FoundSegment {
         } catch {
             throw .failed(reason: "cannot read what earlier runs left: \(error)")
         }
-        let reading = try Self.reading(contents, segment, after: checkpoint.deletedThrough)
+        let reading = try Self.reading(contents, segment, after: checkpoint.releasedThrough)
         let records = reading.records
         self.segment = segment
         self.records = records
         self.changes = Self.changes(of: records, in: contents.bytes, after: checkpoint.keysThrough)
         self.hitCounts = Self.hitCounts(
-            of: records, in: contents.bytes, after: checkpoint.deletedThrough)
+            of: records, in: contents.bytes, after: checkpoint.releasedThrough)
         self.unreadableBodies = Set(
             records.lazy.filter { contents.isUnreadable($0.offset..<$0.endOffset) }
                 .map(\.header.sequence))

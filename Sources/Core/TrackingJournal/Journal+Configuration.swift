@@ -5,7 +5,7 @@ extension Journal {
     package struct Configuration: Sendable {
         /// What an ack promises.
         package var mode = Mode.disk
-        /// The maximum undelivered payload; beyond it clients are told to retry.
+        /// The maximum undelivered payload; beyond it clients have to retry.
         package var maxBytes = 4 << 30
         /// The payload at which a group is closed; its last request may exceed it. Larger groups
         /// save little per byte and delay their first request.

@@ -15,7 +15,7 @@ extension Journal {
     /// The time of day by the machine's clock, in microseconds since 1970.
     package var wallTime: Int64 { self.machine.wallTime() }
 
-    /// The hits that went before a sink had them, and that it has not been told of as missed.
+    /// The hits that were released before a sink had them, not yet reported to it as a gap.
     package func missedHits(of sink: String) -> Int { self.writer.missedHits(of: sink) }
 
     /// The backlog of a sink.
@@ -39,20 +39,20 @@ extension Journal {
         } ?? self.lastSequence
     }
 
-    /// When the oldest group that is kept was committed, in microseconds since 1970; nil where
-    /// there is none. Groups that every sink has are kept for `retainSeconds` more.
+    /// When the oldest kept group was committed, in microseconds since 1970; nil without one.
     package var oldestTime: Int64? { self.writer.oldestTime }
 
     /// Keys in the deduplication window, of at most `configuration.windowCapacity`.
     package var windowKeys: Int { self.writer.windowKeys }
 
-    /// Returns once the journal's queue has had its turn: a stuck disk keeps it from that.
+    /// Returns once the journal's queue has served this call, which it does not while the disk is
+    /// stuck.
     package func probe() async { await self.onQueue {} }
 
-    /// Whether it is filled to four fifths: clients should slow down, before they are refused.
+    /// Whether four fifths of it are in use: clients should slow down before they are refused.
     package var isNearlyFull: Bool { self.writer.storedBytes > self.writer.maxBytes / 5 * 4 }
 
-    /// Settles claims as they would be now, and claims nothing (D52).
+    /// The claims as they would be settled now; changes nothing (D52).
     package func preview(_ claims: [Claim]) async -> [Claim] {
         await self.onQueue { self.writer.preview(claims) }
     }
@@ -64,6 +64,8 @@ extension Journal {
 extension Deque<StoredRow> {
     /// Adds the newest row.
     mutating func add(_ row: StoredRow) {
+        // Readers search by sequence, and would pass over a row that comes out of order.
+        if let last { precondition(row.sequence > last.sequence, "a row comes out of order") }
         var row = row
         row.bytesTotal = (self.last?.bytesTotal ?? 0) &+ row.bytes
         self.append(row)

@@ -1,9 +1,9 @@
-// What a group is made of, and how its clients are told.
+// What a group is made of, and how its requests are settled.
 internal import TrackingRules
 
 extension Journal {
-    /// Requests that came together. They are added up by whoever brings them, and not in the
-    /// journal's turn.
+    /// Requests that were submitted together. Their sizes are added up by the caller, not on the
+    /// journal's queue.
     struct Submission {
         let requests: [AdmittedRequest]
         let receiver: any SettlementReceiver
@@ -33,7 +33,7 @@ extension Journal {
 }
 
 extension [Journal.Submission] {
-    /// Tells the clients that their requests are settled, then that the commit is over.
+    /// Reports the requests to their receivers as settled, then the end of the commit.
     func settle(at time: Int64, isToRetry: Bool = false) {
         for submission in self {
             for request in submission.requests {

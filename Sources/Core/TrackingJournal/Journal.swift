@@ -1,20 +1,28 @@
-// The journal: what is on disk before a client is told so. Requests come in, groups are committed,
-// clients hear of it, and forwarders read on from where they are.
+// The journal: stores requests before they are acknowledged. Requests are submitted, groups of them
+// committed, their requests settled, and forwarders read the groups from their cursors on.
 internal import Storage
 internal import Synchronization
 package import TrackingRules
 internal import WireFormat
 
-/// A durable queue of hits with one writer. Group commit without a timer: what arrives during one
-/// commit is the next group.
+/// The durable log between clients and sinks: a request is acknowledged once its hits are in it.
+///
+/// The server opens one, submits admitted requests with `append`, and settles each when its group
+/// is durable. Each sink's forwarder reads `batches(for:after:upTo:)` and confirms them with
+/// `advance`. One queue is the only writer. It commits without a timer: requests that arrive during
+/// a commit are the next group.
+///
+/// It never drops a group that a required sink has not confirmed, never acknowledges before the
+/// disk has synced, and never goes on after a failed sync: then it reports `onFailure` once and
+/// refuses everything.
 package final class Journal: Sendable {
-    /// Its settings.
+    /// The settings.
     package let configuration: Configuration
 
-    /// What it found of earlier runs.
+    /// What was found of earlier runs.
     package let recovery: JournalRecovery
 
-    /// The log, the window and the rows are touched on it alone.
+    /// The log, the window and the rows are used on this queue only.
     let queue: any WorkQueue
     let machine: Machine
     let durability: any Durability
@@ -33,14 +41,14 @@ package final class Journal: Sendable {
     /// Opens the journal in a directory that this process has locked.
     ///
     /// - Parameters:
-    ///   - directory: where its files are, made where it is missing; nothing is written there
-    ///     where the mode is `off`.
+    ///   - directory: the directory of its files, created if missing; in mode `off` nothing is
+    ///     written there.
     ///   - sinks: the sinks that groups are kept for.
-    ///   - onCommit: told how long it took to make each group durable; called on the journal's
-    ///     queue, so it has to return at once.
-    ///   - machine: its files, queues, time and chance; a simulation gives its own.
-    ///   - onFailure: called once when the disk fails; the process has to end with 74.
-    /// - Throws: `JournalError` where the files cannot be used safely.
+    ///   - onCommit: called with the duration of each commit, on the journal's queue, so it has to
+    ///     return at once.
+    ///   - machine: the files, queues, clocks and randomness; a simulation substitutes its own.
+    ///   - onFailure: called once when the disk fails; the process has to exit with 74.
+    /// - Throws: `JournalError` if the files cannot be used safely.
     package init(
         directory: String, sinks: [JournalSink], configuration: Configuration = Configuration(),
         onCommit: @escaping @Sendable (Duration) -> Void = { _ in },
@@ -70,13 +78,14 @@ package final class Journal: Sendable {
         self.recovery = recovery
     }
 
-    /// A random name, made with the files: sinks keep their place by it.
+    /// A random name, created with the files: sinks store their place under it.
     package var identity: String { self.durability.identity }
 
-    /// Where forwarders run; nil where that may be anywhere.
+    /// The forwarders' executor; nil: the global one.
     package var forwarderExecutor: (any TaskExecutor)? { self.durability.forwarderExecutor }
 
-    /// Takes requests in; their receiver is told when they are settled, all at once. Never waits.
+    /// Submits requests, which are committed together. Their receiver is called when they are
+    /// settled. Never waits.
     package func append(_ requests: [AdmittedRequest], for receiver: any SettlementReceiver) {
         let submission = Submission(requests: requests, receiver: receiver)
         let (isTaken, isNewTurn) = self.state.withLock { state in
@@ -89,31 +98,33 @@ package final class Journal: Sendable {
         if !isTaken { [submission].settle(at: self.machine.wallTime(), isToRetry: true) }
     }
 
-    /// Notes that a sink has everything up to `sequence`. The next checkpoint holds that: a sink
-    /// may be given once more what it took last before the process was killed.
+    /// Moves a sink's cursor: it has confirmed everything up to `sequence`. The next checkpoint
+    /// saves that: after a kill, the newest groups may be delivered again.
     ///
-    /// - Parameter place: where the sink keeps it, in the sink's own words; kept with the cursor.
+    /// - Parameter place: where the sink's backend stored it, in the sink's own format; saved with
+    ///   the cursor.
     package func advance(sink: String, to sequence: Int64, place: String = "") {
+        // Groups up to the slowest cursor are released: one too far would lose them for every sink.
+        precondition(sequence <= self.lastSequence, "\(sink) confirms a group that does not exist")
         self.writer.advance(sink: sink, to: SinkCursor(sequence: sequence, place: place))
         self.durability.cursorMoved()
     }
 
-    /// Notes that a sink has lost what it had: its cursor goes back before every group that is
-    /// kept.
+    /// Moves a sink's cursor back before the oldest kept group, as its backend has lost hits.
     package func rewind(sink: String) {
         self.writer.rewind(sink: sink)
         self.durability.cursorMoved()
     }
 
     /// Sequence of the newest batch.
-    package var lastSequence: Int64 { self.durability.tail.lastSequence }
+    package var lastSequence: Int64 { self.durability.cache.lastSequence }
 
-    /// Bytes of payload that are kept.
+    /// The bytes of payload that are kept.
     package var storedBytes: Int { self.writer.storedBytes }
 
     /// Whether it takes requests: its disk has not failed, it has room, and has refused nothing for
-    /// 5 s. After those 5 s it counts as ready again, and the next append tells whether that is
-    /// true: a full disk shows in nothing else.
+    /// 5 s. After 5 s readiness is reported again; the next append shows whether it is true, since
+    /// nothing else detects a full disk.
     package var isTaking: Bool {
         let (isClosed, refusal) = self.state.withLock { ($0.isClosed, $0.lastRefusal) }
         if isClosed || self.failure.hasHappened { return false }
@@ -121,50 +132,49 @@ package final class Journal: Sendable {
         return self.writer.storedBytes <= self.writer.maxBytes / 20 * 19
     }
 
-    /// The groups after `sequence`, as many as there are, up to a limit; at least one. Waits for
-    /// the first, but for no further one. A damaged group is returned alone. Nil once the journal
-    /// is closed.
+    /// The groups after `sequence` that exist, up to a limit; at least one. Waits for the first,
+    /// but for no further one. A damaged group is returned alone. Nil once the journal is closed.
     ///
-    /// - Throws: what the system says where the first group cannot be read.
+    /// - Throws: the system's error if the first group cannot be read.
     package func batches(
         after sequence: Int64, upTo limit: BatchLimit
     ) async throws -> [JournalBatch]? {
-        switch await self.durability.tail.batches(after: sequence, upTo: limit) {
+        switch await self.durability.cache.batches(after: sequence, upTo: limit) {
         case .batches(let batches): return batches
         case .closed: return nil
         case .onDisk(let last):
             let batches = try await self.read(after: sequence, through: last, upTo: limit)
             if !batches.isEmpty { return batches }
-            // Rows that are gone were delivered and deleted: what is wanted comes after the last
-            // one of that moment. A batch that was committed since then must not be passed over.
+            // The rows up to `last` were released: the next group follows it. Do not skip to the
+            // newest one, since batches may have been committed since.
             return try await self.batches(after: last, upTo: limit)
         }
     }
 
-    /// The next groups for a sink, which the forwarder will then have in memory: those after
-    /// `sequence`, or in their place a single group that stands for what the journal let go.
+    /// The next groups for a sink's forwarder to deliver: those after `sequence`, or instead a
+    /// single damaged group that reports the sink's gap.
     ///
-    /// - Throws: what the system says where the first group cannot be read.
+    /// - Throws: the system's error if the first group cannot be read.
     package func batches(
         for sink: String, after sequence: Int64, upTo limit: BatchLimit
     ) async throws -> [JournalBatch]? {
         var start = sequence
         while true {
-            // Where all has gone there may be nothing to wait for.
+            // Report a gap before waiting: if all groups were released, none may ever come.
             if let gap = self.writer.take(sink: sink, through: start) {
                 return [self.missing(gap, of: sink, after: sequence)]
             }
             let batches: [JournalBatch]
-            switch await self.durability.tail.batches(after: start, upTo: limit) {
+            switch await self.durability.cache.batches(after: start, upTo: limit) {
             case .batches(let next): batches = next
             case .closed: return nil
             case .onDisk(let last):
                 batches = try await self.read(after: start, through: last, upTo: limit)
-                // They went meanwhile: the sink has them, or they are its gap.
+                // Released meanwhile: the sink has confirmed them, or they are part of its gap.
                 start = batches.isEmpty ? last : start
             }
             guard let last = batches.last else { continue }
-            // Only now is it certain that none of them goes unnoticed.
+            // Registers these groups: from here on a release is recorded as a gap.
             guard let gap = self.writer.take(sink: sink, through: last.sequence) else {
                 return batches
             }
@@ -172,25 +182,26 @@ package final class Journal: Sendable {
         }
     }
 
-    /// A gap begins after the sink's cursor: a forwarder that begins anew asks from an earlier
-    /// sequence on.
+    /// The gap as a batch. It begins after the sink's cursor: a new forwarder may ask for earlier
+    /// groups.
     private func missing(
         _ gap: SinkGap, of sink: String, after sequence: Int64
     ) -> JournalBatch {
         JournalBatch(gap, after: max(sequence, self.writer.cursor(of: sink).sequence))
     }
 
-    /// The next group that is kept after `sequence`, up to another; nil if there is none. Never
-    /// waits for one to come.
+    /// The next kept group after `sequence`, up to another; nil if there is none. Never waits for a
+    /// commit.
     ///
-    /// - Throws: what the system says where it cannot be read.
+    /// - Throws: the system's error if it cannot be read.
     package func kept(after sequence: Int64, through last: Int64) async throws -> JournalBatch? {
         guard sequence < last else { return nil }
         return try await self.read(after: sequence, through: last, upTo: .oneGroup).first
     }
 
-    /// Reads groups from disk, in turns of the queue: long enough that a sink which is behind does
-    /// not wait for a commit before each group, and short enough that acks do not wait for it.
+    /// Reads groups from disk in several turns of the queue. A turn is long enough that a sink
+    /// which is behind does not wait for a commit before each group, and short enough for the acks
+    /// that wait meanwhile.
     private func read(
         after sequence: Int64, through last: Int64, upTo limit: BatchLimit
     ) async throws -> [JournalBatch] {
@@ -202,7 +213,7 @@ package final class Journal: Sendable {
             let turn = await self.onQueue {
                 Result { try self.writer.batches(after: start, through: last, upTo: left) }
             }
-            // The next read begins with the group that cannot be read now, and throws.
+            // The next read begins with the unreadable group, and throws.
             if case .failure = turn, !batches.isEmpty { return batches }
             let read = try turn.get()
             if read.isEmpty { return batches }
@@ -216,15 +227,15 @@ package final class Journal: Sendable {
         }
     }
 
-    /// Says that no more requests will come: who waits for a batch beyond the last one gets nil.
-    package func finish() { self.durability.tail.finish() }
+    /// Announces that no more requests will come: readers get nil after the last batch.
+    package func finish() { self.durability.cache.finish() }
 
-    /// Commits what is pending, then closes the files. Further requests are to be sent again.
+    /// Commits pending requests, then closes the files. Clients have to send later requests again.
     package func close() async {
         self.state.withLock { $0.isClosed = true }
         await self.onQueue {
             self.drain()
-            self.durability.tail.close()
+            self.durability.cache.close()
         }
         await self.durability.close()
     }
@@ -237,7 +248,7 @@ package final class Journal: Sendable {
 
     // MARK: The writer's turn
 
-    /// One group; then the next one gets in line, so that readers have their turn.
+    /// Commits one group, then enqueues the next turn behind waiting readers.
     private func turn() {
         guard self.state.withLock({ !$0.isClosed }) else { return }
         self.commitGroup(self.takeGroup())

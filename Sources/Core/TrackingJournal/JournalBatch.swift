@@ -1,21 +1,21 @@
-// A sealed group of requests, as the sinks' forwarders read it.
+// A committed group of requests, as the sinks' forwarders read it.
 internal import TrackingRules
 
 /// One group of the journal, with its payload.
 package struct JournalBatch: Sendable {
     /// The batch's position in the journal: strictly increasing, never reused.
     package let sequence: Int64
-    /// The number of its events; 0 if that is lost with them.
+    /// The number of its events; 0 if it is unknown, as the batch is damaged.
     package let eventCount: Int
     /// The number of its hits; 0 if the batch is damaged.
     package let hitCount: Int
-    /// Its hits in the journal's form (`HitBlock`); of a damaged batch, what is left.
+    /// Its hits in the journal's form (`HitBlock`); of a damaged batch, the bytes that are left.
     package let payload: [UInt8]
     /// What is lost, if the batch is damaged.
     package let loss: LostRecords?
 
-    /// Whether it stands for hits that are lost: their payload could not be read as it was written,
-    /// or has gone.
+    /// Whether it represents lost hits: their payload could not be read as it was written, or was
+    /// released.
     package var isDamaged: Bool { self.loss != nil }
 
     /// Creates a batch.
@@ -41,7 +41,7 @@ extension JournalBatch {
 }
 
 extension JournalBatch {
-    /// Stands for groups that went before a sink had them.
+    /// A damaged batch in place of groups that were released before a sink had them.
     init(_ gap: SinkGap, after sequence: Int64) {
         self.init(
             sequence: gap.through, eventCount: gap.events, payload: [],
@@ -51,7 +51,7 @@ extension JournalBatch {
     }
 }
 
-/// Records that are missing or unreadable, or that went before a sink had them.
+/// Records that are missing or unreadable, or that were released before a sink had them.
 package struct LostRecords: Sendable, Equatable {
     /// The sequences of the records.
     package let sequences: ClosedRange<Int64>

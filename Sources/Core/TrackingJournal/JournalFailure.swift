@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Whether the disk has failed; the first failure is told.
+/// Whether the disk has failed. Reports the first failure.
 final class JournalFailure: Sendable {
     private let isNoted = Atomic(false)
     private let onFailure: @Sendable (JournalError) -> Void

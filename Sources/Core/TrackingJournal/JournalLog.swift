@@ -11,11 +11,11 @@ final class JournalLog {
     private let configuration: Journal.Configuration
     /// Records are appended to the last segment.
     private var segments: Deque<Segment> = []
-    /// Segments whose records are no longer needed, used in turn, so that none keeps them for ever.
-    /// To extend a file would cost more: it changes the file system's metadata.
+    /// Released segments, reused oldest first so that old records get overwritten. Extending a file
+    /// would cost a metadata write.
     private var spares: Deque<Segment> = []
     private var lastNumber = 0
-    /// The losses that rows without a place stand for, by sequence.
+    /// The losses that rows without a place represent, by sequence.
     private var losses: [Int64: LostRecords] = [:]
 
     /// Reserves space and a descriptor for the checkpoint that frees segments on a full disk.
@@ -56,6 +56,10 @@ final class JournalLog {
 
     /// Appends a record and returns its place once it is on disk.
     func append(_ record: Record) throws(Failure) -> RecordPlace {
+        // The next start finds only records whose sequences increase.
+        if let last = self.segments.last {
+            precondition(record.sequence > last.lastSequence, "a record comes out of order")
+        }
         do throws(SystemError) {
             if let place = try self.appendToCurrent(record) { return place }
             return try self.appendToNext(record)
@@ -246,7 +250,7 @@ final class JournalLog {
     ///   - checkpoint: the newest checkpoint; earlier records need not be read again.
     ///   - onChanges: called with what each record after the checkpoint changes, in order.
     /// - Returns: the rows that are still needed, and the last sequence. A row without a place
-    ///   stands for records that are missing or unreadable.
+    ///   represents records that are missing or unreadable.
     /// - Throws: `JournalError.format` or `.failed`.
     func recover(
         after checkpoint: CheckpointStore.Contents, onChanges: (Int64, RecordChanges) -> Void

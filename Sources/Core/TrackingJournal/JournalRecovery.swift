@@ -1,4 +1,4 @@
-/// What an opened journal has found of earlier runs.
+/// What the journal found of earlier runs when it was opened.
 package struct JournalRecovery: Sendable, Equatable {
     /// Files of the log with records that are still needed.
     package var segments = 0
@@ -10,7 +10,7 @@ package struct JournalRecovery: Sendable, Equatable {
     package var windowKeys = 0
     /// Incomplete records of a commit that was never acknowledged, now erased.
     package var tornRecords = 0
-    /// Ranges of groups that are damaged or missing; forwarders tell of each.
+    /// Ranges of groups that are damaged or missing; forwarders report each.
     package var losses = 0
     /// How long opening took.
     package var duration = Duration.zero

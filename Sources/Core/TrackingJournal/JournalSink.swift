@@ -1,16 +1,14 @@
-// A sink as the journal knows it: what is kept for it, and where a new one begins.
-
-/// What the journal keeps for a sink.
+/// A sink as the journal knows it: which groups are kept for it, and where a new one begins.
 package struct JournalSink: Sendable, Equatable {
     /// Its name, under which its cursor is stored.
     package let name: String
-    /// The undelivered payload that is kept for it, in bytes; beyond it the oldest groups go. Nil
-    /// for a required sink, which holds back every group that it does not have.
+    /// The maximum undelivered payload that is kept for it, in bytes; beyond it the oldest groups
+    /// are released. Nil for a required sink: every group is kept until it has confirmed it.
     package let maxLagBytes: Int?
-    /// Where it begins if it has no cursor yet.
+    /// Where it begins if it has no cursor.
     package let start: Start
-    /// How long a group is kept after this sink has it, as its backend may lose it again; the
-    /// journal's own `retainSeconds` if those are more.
+    /// How long a group is kept after this sink has confirmed it, since its backend may lose it; at
+    /// least the journal's own `retainSeconds`.
     package var retention = Duration.zero
 
     /// Where a new sink begins.
@@ -21,7 +19,7 @@ package struct JournalSink: Sendable, Equatable {
         case newest
     }
 
-    /// Whether no group goes before this sink has it.
+    /// Whether groups are kept until this sink has confirmed them.
     package var isRequired: Bool { self.maxLagBytes == nil }
 
     /// Describes a sink; a required one by default.

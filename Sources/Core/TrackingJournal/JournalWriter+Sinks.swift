@@ -1,4 +1,4 @@
-// What the writer knows of the sinks. May be called from any thread.
+// The writer's knowledge of the sinks. May be called from any thread, except `use`.
 internal import DequeModule
 internal import Synchronization
 
@@ -16,7 +16,7 @@ extension JournalWriter {
         }
     }
 
-    /// Keeps groups for these sinks from now on. On the journal's queue.
+    /// Keeps groups for these sinks from now on. Called on the journal's queue.
     func use(_ sinks: [JournalSink]) {
         let last = self.lastSequence
         self.cursors.withLock { cursors in
@@ -26,25 +26,25 @@ extension JournalWriter {
         }
     }
 
-    /// Notes that a forwarder has groups up to `sequence` in memory; returns what is missing before
-    /// it may deliver them.
+    /// Registers the groups up to `sequence` with a forwarder that has them in memory; returns the
+    /// gap that it must report before it delivers them.
     func take(sink: String, through sequence: Int64) -> SinkGap? {
         self.cursors.withLock { $0.take(sink, through: sequence) }
     }
 
     func missedHits(of sink: String) -> Int { self.cursors.withLock { $0.missedHits(of: sink) } }
 
-    /// The newest sequence that every required sink has.
+    /// The newest sequence that every required sink has confirmed.
     var delivered: Int64 { self.cursors.withLock { $0.delivered } }
 
-    /// The newest sequence that every sink has, required or not.
+    /// The newest sequence that every sink has confirmed, required or not.
     var confirmed: Int64 { self.cursors.withLock { $0.confirmed } }
 
-    /// Whether a new sink begins after groups that are kept, which has to be durable first.
+    /// Whether a new sink begins after groups that are kept: its cursor has to be durable first.
     var hasNewSink: Bool { self.cursors.withLock { $0.hasBegun } }
 
-    /// The newest row that has gone since the start.
-    var goneThrough: Int64 { self.cursors.withLock { $0.goneThrough } }
+    /// The newest row released since the start.
+    var releasedSinceStart: Int64 { self.cursors.withLock { $0.releasedThrough } }
 
     func lag(of sink: String) -> Journal.Lag {
         let cursor = self.cursor(of: sink).sequence

@@ -1,51 +1,51 @@
-// The writer: settles claims, seals a group, appends it to the log, and takes claims back where
-// that fails.
+// The writer: settles claims, seals a group, appends it to the log, and undoes the claims if that
+// fails.
 internal import DequeModule
 internal import Synchronization
 internal import TrackingRules
 internal import WireFormat
 
-/// What the journal's queue does in its turn. `@unchecked Sendable`: all but what is in a mutex or
-/// an atomic is touched on that queue alone.
+/// Commits groups, one after the other, on the journal's queue. `@unchecked Sendable`: everything
+/// that is not in a mutex or an atomic is used on that queue only.
 final class JournalWriter: @unchecked Sendable {
-    /// Nil where nothing is written.
+    /// Nil if the journal has no disk.
     let log: JournalLog?
-    private let window: RecentHits
+    private let window: DeduplicationWindow
     let cursors: Mutex<SinkCursors>
     private let stored: Atomic<Int>
     private let keys: Atomic<Int>
-    /// What it began with.
+    /// What was found of earlier runs.
     let recovery: JournalRecovery
-    /// Bytes of payload that may be kept.
+    /// The maximum payload that is kept, in bytes.
     let maxBytes: Int
 
     private(set) var lastSequence: Int64
     /// Events in all records, modulo 2³².
     private(set) var eventTotal: UInt32
-    // Written on the queue, and read by whoever asks how far behind a sink is.
+    // Written on the queue, and read from any thread to compute a sink's lag.
     let rows: Mutex<Deque<StoredRow>>
     var windowRows: WindowRows
-    /// The newest row that has gone.
-    private(set) var deletedThrough: Int64
-    /// The newest row of which a checkpoint says that it has gone.
-    var savedDeletedThrough: Int64
-    /// Events in all records up to the newest row that has gone; nil where nothing tells.
-    private(set) var deletedTotal: UInt32
+    /// The newest released row.
+    private(set) var releasedThrough: Int64
+    /// The newest row that a durable checkpoint records as released.
+    var savedReleasedThrough: Int64
+    /// The number of events in all records up to `releasedThrough`, modulo 2³².
+    private(set) var releasedTotal: UInt32
     let machine: Machine
-    private var changes: [RecentHits.Change] = []
-    /// What the group that is being sealed adds to the ledger.
+    private var changes: [DeduplicationWindow.Change] = []
+    /// What the current group adds to the ledger.
     private var delta = LedgerDelta()
     var ledger: Ledger
-    /// The rows of the ledger, for those who ask from elsewhere.
+    /// The number of the ledger's rows, for other threads.
     let ledgerRows: Atomic<Int>
 
-    /// A writer that goes on after what earlier runs left: a checkpoint, which the window has been
-    /// filled from, and the log's records after it.
+    /// Continues after earlier runs: after a checkpoint, from which the window is filled already,
+    /// and the log's records behind it.
     ///
-    /// - Throws: `JournalError.failed` where the log cannot be read, `.format` where it is no log
-    ///   of this format.
+    /// - Throws: `JournalError.failed` if the log cannot be read, `.format` if another build wrote
+    ///   it.
     init(
-        log: JournalLog?, window: RecentHits, checkpoint: CheckpointStore.Contents,
+        log: JournalLog?, window: DeduplicationWindow, checkpoint: CheckpointStore.Contents,
         sinks: [JournalSink], maxBytes: Int, configuration: Journal.Configuration, machine: Machine
     ) throws(JournalError) {
         var windowRows = WindowRows(checkpoint.recent, capacity: configuration.windowCapacity)
@@ -77,40 +77,40 @@ final class JournalWriter: @unchecked Sendable {
             SinkCursors(
                 checkpoint.sinks, of: sinks,
                 kept: rows.first.map { $0.sequence - 1 } ?? lastSequence, last: lastSequence,
-                // Without a disk, nothing is kept once its clients have been told.
+                // Without a disk, nothing is retained once the clients have their acks.
                 retention: log.map { _ in .seconds(configuration.retainSeconds) },
                 now: machine.now()))
         self.eventTotal = recovered?.eventTotal ?? 0
         self.rows = Mutex(rows.reduce(into: Deque()) { $0.add($1) })
         self.windowRows = windowRows
-        self.deletedThrough = checkpoint.deletedThrough
-        self.deletedTotal = checkpoint.deletedTotal
-        self.savedDeletedThrough = checkpoint.deletedThrough
+        self.releasedThrough = checkpoint.releasedThrough
+        self.releasedTotal = checkpoint.releasedTotal
+        self.savedReleasedThrough = checkpoint.releasedThrough
     }
 
     var storedBytes: Int { self.stored.load(ordering: .relaxed) }
 
-    /// Keys in the window.
+    /// The number of keys in the window.
     var windowKeys: Int { self.keys.load(ordering: .relaxed) }
 
     func preview(_ claims: [Claim]) -> [Claim] { self.window.preview(claims) }
 
     // MARK: Commit
 
-    /// Commits a group, and gives its batch: nil where it gave no hits.
+    /// Commits a group and returns its batch; nil if the group has no hits.
     ///
-    /// - Throws: why nothing of it was kept.
+    /// - Throws: the reason why nothing of the group is stored.
     func commit(_ group: [Journal.Submission]) throws(JournalLog.Failure) -> JournalBatch? {
         self.changes.removeAll(keepingCapacity: true)
         self.delta.removeAll()
         let bytes = group.reduce(0) { $0 &+ $1.journalBytes }
-        self.deleteDelivered(before: bytes)
-        // Asked before anything is claimed: a refused group must leave the window as it was.
+        self.advanceReleasePoint(before: bytes)
+        // Check for room before settling: a refused group must leave the window unchanged.
         let hasRoom = self.storedBytes + bytes <= self.maxBytes && !self.windowRows.isFull
         let needsRoom = bytes > 0 || group.contains { $0.refusals > 0 }
         guard !needsRoom || hasRoom else { throw .noRoom }
         let (payload, events, hits) = self.seal(group, bytes: bytes)
-        let keys = self.log == nil ? [] : RecentHits.row(of: self.changes)
+        let keys = self.log == nil ? [] : DeduplicationWindow.row(of: self.changes)
         let ledger = self.log == nil ? [] : self.delta.encoded()
         if payload.isEmpty && keys.isEmpty && ledger.isEmpty {
             self.noteCounted()
@@ -131,7 +131,7 @@ final class JournalWriter: @unchecked Sendable {
             sequence: record.sequence, eventCount: events, hitCount: hits, payload: payload)
     }
 
-    /// Settles every claim, and copies the entries that gave hits into one payload.
+    /// Settles every claim, and copies the entries that have hits into one payload.
     private func seal(
         _ group: [Journal.Submission], bytes: Int
     ) -> (bytes: [UInt8], events: Int, hits: Int) {
@@ -139,15 +139,15 @@ final class JournalWriter: @unchecked Sendable {
         payload.reserveCapacity(bytes)
         var (events, hits) = (0, 0)
         let requests = group.lazy.flatMap(\.requests)
-        var untouched = requests.makeIterator()
+        var upcoming = requests.makeIterator()
         var ahead = 0
         for request in requests {
             guard !request.claims.isEmpty else {
                 self.delta.add(request)
                 continue
             }
-            while ahead < Self.claimsAhead, let next = untouched.next() {
-                self.window.touch(next.claims, ahead: ahead)
+            while ahead < Self.claimsAhead, let next = upcoming.next() {
+                self.window.prefetch(next.claims, ahead: ahead)
                 ahead += next.claims.count
             }
             ahead -= request.claims.count
@@ -160,11 +160,11 @@ final class JournalWriter: @unchecked Sendable {
         return (payload, events, hits)
     }
 
-    /// Claims whose slots are fetched before they are needed: enough to keep the memory busy, few
-    /// enough that the first is still in the cache.
+    /// The number of claims whose slots are prefetched: enough to keep the memory busy, few enough
+    /// that the first is still in the cache when it is needed.
     private static let claimsAhead = 128
 
-    /// Takes the group's claims back, so that a retry is never taken for a duplicate.
+    /// Undoes the group's claims, so that a retry never counts as a duplicate.
     private func undoClaims() {
         self.window.undo(self.changes)
         self.changes.removeAll(keepingCapacity: true)
@@ -187,8 +187,8 @@ final class JournalWriter: @unchecked Sendable {
         self.stored.add(row.bytes, ordering: .relaxed)
     }
 
-    /// A record without hits is kept as long as the row before it: while a sink is away, they fill
-    /// the journal as well.
+    /// Counts a record without hits with the row before it, which it is kept as long as: while a
+    /// sink is away, such records fill the journal too.
     private func noteTrailing(_ record: Record) {
         let isKept = self.rows.withLock { rows in
             guard let last = rows.indices.last else { return false }
@@ -198,7 +198,7 @@ final class JournalWriter: @unchecked Sendable {
         if isKept { self.stored.add(record.byteCount, ordering: .relaxed) }
     }
 
-    /// The group's counts are durable.
+    /// Adds the group's counts, now durable, to the ledger.
     private func noteCounted() {
         self.ledger.apply(self.delta)
         self.ledgerRows.store(self.ledger.rowCount, ordering: .relaxed)
@@ -208,11 +208,11 @@ final class JournalWriter: @unchecked Sendable {
 // MARK: Rows
 
 extension JournalWriter {
-    /// When the oldest row that is kept was made, in microseconds since 1970.
+    /// When the oldest kept row was committed, in microseconds since 1970; nil without one.
     var oldestTime: Int64? { self.rows.withLock { $0.first?.createTime } }
 
-    /// The groups after `sequence`, up to `last` and a limit, from disk, as many as are read in one
-    /// turn; empty where there are none. A damaged group is returned alone.
+    /// Reads the groups after `sequence`, up to `last` and a limit, from disk: as many as one turn
+    /// of the queue allows, none if there are none. A damaged group is returned alone.
     ///
     /// - Throws: `SystemError` if the first group cannot be read now.
     func batches(
@@ -236,8 +236,8 @@ extension JournalWriter {
         return batches
     }
 
-    /// Rows that may fit in a limit: how many hits they hold is known only once they are read, but
-    /// every event has one at least.
+    /// The rows that may fit in a limit. Their number of hits is known only once they are read, but
+    /// is at least that of their events.
     private func rows(
         after sequence: Int64, through last: Int64, upTo limit: BatchLimit
     ) -> [StoredRow] {
@@ -250,16 +250,17 @@ extension JournalWriter {
         }
     }
 
-    /// How much is read in one turn: acks wait for it about as long as for a commit.
+    /// The maximum groups and bytes that one turn reads. Acks wait for them, about as long as for a
+    /// commit.
     private static let (turnGroups, turnBytes) = (256, 1 << 20)
 
-    /// Lets rows go that each sink has had for long enough, or is too far behind for. Clients come
-    /// first: what is only retained gives way to the bytes that come, and where it fills more than
-    /// half of the journal.
+    /// Releases the rows that every required sink has confirmed and that nothing retains or holds
+    /// for another sink. Ingest comes first: retention ends early for rows that fill more than half
+    /// of the journal, or whose space the next `bytes` need.
     ///
-    /// - Returns: the newest row that has gone; nil if none has.
+    /// - Returns: the newest released row; nil if none was released.
     @discardableResult
-    func removeDelivered(before bytes: Int = 0) -> StoredRow? {
+    func releaseRows(before bytes: Int = 0) -> StoredRow? {
         var newest: StoredRow?
         let deleted = self.cursors.withLock { cursors in
             let delivered = cursors.delivered
@@ -271,7 +272,7 @@ extension JournalWriter {
                         !cursors.holds(row, left: left, maxBytes: self.maxBytes),
                         left > maxLeft || !cursors.retains(row)
                     else { return false }
-                    cursors.noteDeleted(row)
+                    cursors.noteReleased(row)
                     left -= row.bytes + row.trailingBytes
                     newest = row
                     return true
@@ -282,14 +283,15 @@ extension JournalWriter {
         return newest
     }
 
-    func deleteDelivered(before bytes: Int = 0) {
-        if let newest = self.removeDelivered(before: bytes) {
-            self.deletedThrough = newest.sequence
-            self.deletedTotal = newest.eventTotal
+    /// Releases rows, and moves `releasedThrough` to the newest record that is not needed any more.
+    func advanceReleasePoint(before bytes: Int = 0) {
+        if let newest = self.releaseRows(before: bytes) {
+            self.releasedThrough = newest.sequence
+            self.releasedTotal = newest.eventTotal
         }
-        // Records of keys alone have no rows, and go with those before them.
+        // Records without hits have no row; they are released with the row before them.
         let kept = self.rows.withLock { $0.first?.sequence }
-        self.deletedThrough = max(
-            self.deletedThrough, kept.map { $0 - 1 } ?? self.lastSequence)
+        self.releasedThrough = max(
+            self.releasedThrough, kept.map { $0 - 1 } ?? self.lastSequence)
     }
 }

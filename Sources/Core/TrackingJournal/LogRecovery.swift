@@ -14,12 +14,12 @@ struct LogRecovery {
         var segments: [Segment] = []
         /// Segments without needed records.
         var spares: [Segment] = []
-        /// The records that are still needed. A row without a place stands for missing or
+        /// The records that are still needed. A row without a place represents missing or
         /// unreadable records.
         var rows: [StoredRow] = []
         /// Incomplete records that were erased.
         var tornRecords = 0
-        /// The losses that rows without a place stand for, by sequence.
+        /// The losses that rows without a place represent, by sequence.
         var losses: [Int64: LostRecords] = [:]
         /// The newest sequence in use.
         var lastSequence: Int64 = 0
@@ -36,7 +36,7 @@ struct LogRecovery {
     /// Reads one segment.
     mutating func read(_ segment: Segment) throws(JournalError) {
         let found = try FoundSegment(segment, after: self.checkpoint)
-        if found.lastSequence > self.checkpoint.deletedThrough || found.mayHoldMore {
+        if found.lastSequence > self.checkpoint.releasedThrough || found.mayHoldMore {
             self.found.append(found)
         } else {
             self.spares.append(segment)
@@ -92,7 +92,7 @@ struct LogRecovery {
             count += 1
         }
         let isNeeded = { [checkpoint] (found: FoundSegment) in
-            found.lastSequence > checkpoint.deletedThrough || found.mayHoldMore
+            found.lastSequence > checkpoint.releasedThrough || found.mayHoldMore
         }
         self.spares += self.found.filter { !isNeeded($0) }.map(\.segment)
         self.found.removeAll { !isNeeded($0) }
@@ -118,7 +118,7 @@ struct LogRecovery {
     private func rows(onChanges: (Int64, RecordChanges) -> Void) -> Outcome {
         var outcome = Outcome()
         var progress = Progress(
-            sequence: self.checkpoint.deletedThrough, eventTotal: self.checkpoint.deletedTotal)
+            sequence: self.checkpoint.releasedThrough, eventTotal: self.checkpoint.releasedTotal)
         for found in self.found {
             for record in found.records where record.header.sequence > progress.sequence {
                 let header = record.header
@@ -151,8 +151,8 @@ struct LogRecovery {
         return outcome
     }
 
-    /// The disk could not read the bytes after the newest record, and they may hold an acknowledged
-    /// one. Reserves a sequence that stands for it, reported as lost.
+    /// Reserves a sequence, reported as lost, if the disk could not read the bytes after the newest
+    /// record: they may hold an acknowledged one.
     private func noteUnreadableEnds(_ outcome: inout Outcome) {
         let ends = self.found.filter(\.mayHoldMore)
             .filter { $0.records.isEmpty || $0.lastSequence == self.found.last?.lastSequence }
@@ -167,7 +167,7 @@ struct LogRecovery {
 }
 
 extension LogRecovery.Outcome {
-    /// Notes a record without a payload: it is kept as long as the row before it.
+    /// Counts a record without a payload with the row before it, which it is kept as long as.
     fileprivate mutating func addTrailing(_ bytes: Int) {
         guard let last = self.rows.indices.last else { return }
         self.rows[last].trailingBytes += bytes

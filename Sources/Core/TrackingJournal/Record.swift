@@ -8,11 +8,11 @@ struct Record {
     let eventCount: Int
     /// The number of events in all records up to this one, modulo 2³².
     let eventTotal: UInt32
-    /// The window's changes (`RecentHits.row(of:)`).
+    /// The window's changes (`DeduplicationWindow.row(of:)`).
     let keys: [UInt8]
     /// Hits in the journal's form; empty if only the window or the ledger has changed.
     let payload: [UInt8]
-    /// What the group adds to the ledger (`LedgerDelta.encoded`); empty if that is nothing.
+    /// What the group adds to the ledger (`LedgerDelta.encoded`); empty if it adds nothing.
     var ledger: [UInt8] = []
 
     var byteCount: Int {
@@ -42,10 +42,10 @@ struct StoredRow {
     let hitCount: UInt32
     /// The number of events in all records up to this one, modulo 2³².
     let eventTotal: UInt32
-    /// The bytes of the rows that were kept when it came, and its own: two rows tell what lies
-    /// between them.
+    /// The payload bytes of the rows kept when it was added, and its own: the difference between
+    /// two rows is the payload between them.
     var bytesTotal = 0
-    /// The bytes of later records without a payload, which are kept as long as it is.
+    /// The bytes of the records without a payload behind it, which are kept as long as it is.
     var trailingBytes = 0
     /// Where it is stored; nil if it is lost, or if the journal has no disk.
     let place: RecordPlace?

@@ -2,7 +2,7 @@
 struct RecordChanges: Equatable {
     /// The rows that it adds to the ledger (`LedgerDelta.encoded`, without their length).
     let ledger: ArraySlice<UInt8>
-    /// The window's changes (`RecentHits.row(of:)`).
+    /// The window's changes (`DeduplicationWindow.row(of:)`).
     let keys: ArraySlice<UInt8>
 
     /// Parses the first part of a body, which matches its checksum.

@@ -11,8 +11,8 @@ struct RecordHeader: Equatable {
     /// In microseconds since 1970.
     var createTime: Int64
     var eventCount: Int
-    /// The number of events in all records up to this one, modulo 2³². It tells how many a lost
-    /// record held.
+    /// The number of events in all records up to this one, modulo 2³². The difference
+    /// of two records is the number of events that the records between them held.
     var eventTotal: UInt32
     /// The bytes of the ledger's part and of the keys.
     var keyBytes: Int
@@ -23,7 +23,7 @@ struct RecordHeader: Equatable {
     var bodyChecksum: UInt32
 
     static let byteCount = 48
-    /// The bit of the number of key bytes that stands for `hasLedger`.
+    /// The bit of the number of key bytes that encodes `hasLedger`.
     private static let ledgerBit: UInt32 = 1 << 31
     /// The valid sequences; far enough from the maximum that counting on cannot overflow.
     private static let sequences: ClosedRange<Int64> = 1...1 << 62

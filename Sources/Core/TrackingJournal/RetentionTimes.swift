@@ -1,14 +1,15 @@
-// Since when a sink has had its groups: its backend may lose what it took last, and groups that are
-// still here can be fed to it again.
+// Since when a sink has had its groups: its backend may lose the newest ones, and groups that are
+// still kept can be delivered again.
 internal import DequeModule
 
-/// Tells which groups a sink has had for less than the time of retention. Time only counts while it
-/// takes something: groups that were delivered shortly before an outage outlast it.
+/// Decides which groups a sink has had for less than the retention. Time only counts while the sink
+/// confirms groups: groups that were delivered shortly before an outage outlast it.
 struct RetentionTimes {
     let retention: Duration
     private var spans: Deque<Span> = []
 
-    /// What was delivered in a hundredth of the retention: a group stays that much longer at most.
+    /// The groups confirmed within a hundredth of the retention: a group is retained longer by that
+    /// much at most.
     private struct Span {
         let start: ContinuousClock.Instant
         var end: ContinuousClock.Instant
@@ -17,16 +18,16 @@ struct RetentionTimes {
 
     /// The newest group that has been retained for long enough.
     private var expired: Int64 = 0
-    /// The newest group that the sink ever had.
+    /// The newest group that the sink has ever confirmed.
     private var newest: Int64 = 0
 
     init(retention: Duration) { self.retention = retention }
 
-    /// Spans that are remembered.
+    /// The number of spans in memory.
     var spanCount: Int { self.spans.count }
 
-    /// Whether a group has to stay: the sink has it, or had it before it was fed again, and not for
-    /// long enough.
+    /// Whether a group is retained: the sink has it, or had it before `reset`, and not for long
+    /// enough.
     func retains(_ sequence: Int64) -> Bool {
         sequence > self.expired && sequence <= self.newest
     }
@@ -48,7 +49,7 @@ struct RetentionTimes {
         }
     }
 
-    /// The sink is fed again with what is still here: the time of all of it starts anew.
+    /// Restarts the time of all groups, as the sink gets the kept ones again.
     mutating func reset() {
         self.spans = []
         self.expired = 0

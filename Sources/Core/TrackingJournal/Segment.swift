@@ -1,8 +1,8 @@
 internal import Glibc
 internal import Storage
 
-/// A file of consecutive records that share a salt. Files are reused in any order: the records
-/// themselves tell which ones a file holds. Used on the journal's queue only.
+/// A file of consecutive records that share a salt. Files are reused in any order: which records a
+/// file holds is known from their sequences. Used on the journal's queue only.
 final class Segment {
     /// The number in the file's name; it implies no order.
     let number: Int
@@ -97,6 +97,7 @@ final class Segment {
     /// Appends a record and returns its place once it is on disk. If there is no room, the segment
     /// is unchanged.
     func append(_ record: Record) throws(SystemError) -> RecordPlace {
+        precondition(!self.isSealed, "a damaged segment gets no further records")
         let offset = self.endOffset
         let end = offset + record.byteCount
         let head = record.header(salt: self.salt).encoded()
@@ -134,8 +135,8 @@ final class Segment {
         try self.file.sync()
     }
 
-    /// Erases the header of an incompletely written record and syncs that. Its sequence goes to
-    /// another record, perhaps in another segment, and a start must not find both.
+    /// Erases the header of an incompletely written record and syncs that. Another record gets its
+    /// sequence, perhaps in another segment, and the next start must not find both.
     func eraseHead(at offset: Int) throws(SystemError) {
         do throws(SystemError) {
             let bytes = try self.file.readAll(RecordHeader.byteCount, at: offset)
@@ -143,7 +144,7 @@ final class Segment {
             try self.file.writeAll([Self.padding.prefix(RecordHeader.byteCount)], at: offset)
             try self.file.sync()
         } catch {
-            // Not even "no room" may be retried: the header would stay.
+            // Reported as a failed disk even if there was no room: a retry would leave the header.
             throw SystemError(error.call, error.path, EIO)
         }
     }
@@ -156,7 +157,8 @@ final class Segment {
         self.fileBytes = max(self.fileBytes, byteCount)
     }
 
-    /// Overwrites what earlier uses have left behind the last record. Nothing rests on it.
+    /// Overwrites what earlier uses have left behind the last record. Correctness does not depend
+    /// on it: the salt already distinguishes old records.
     func eraseRest() throws(SystemError) {
         let end = self.endOffset + Self.padding(after: self.endOffset)
         guard self.lastSequence > 0, end < self.formerEnd else { return }

@@ -1,7 +1,7 @@
 package import TrackingRules
 
-/// Is told when requests are settled. Called on the journal's queue, or without a disk by the
-/// forwarder that delivered them: return at once.
+/// Receives settled requests. Called on the journal's queue, or without a disk by the forwarder
+/// that delivered them, so it has to return at once.
 package protocol SettlementReceiver: AnyObject, Sendable {
     /// Requests that were submitted together are settled: durable, to be sent again (`isToRetry`),
     /// or lost because the journal failed.

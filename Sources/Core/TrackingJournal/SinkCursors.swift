@@ -1,63 +1,65 @@
-// Where all sinks are, what that lets go, and what the journal let go before a sink had it.
+// Each sink's cursor, which groups they release, and the gaps: groups released before a sink had
+// them.
 
-/// The cursors, those that no checkpoint holds yet, and since when each sink has had its groups.
+/// The cursors and gaps of all sinks, which of them no checkpoint holds yet, and since when each
+/// sink has had its groups.
 struct SinkCursors {
     private var cursors: [String: SinkCursor]
-    /// By the names of the sinks that there are.
+    /// The sinks in use, by name.
     private var sinks: [String: JournalSink] = [:]
     private var gaps: [String: Gaps]
     /// The names whose cursor or gap differs from the durable checkpoint's.
     private var changed: Set<String> = []
     /// The names whose cursor and gap the durable checkpoint still has, but must not.
     private(set) var forgotten: Set<String> = []
-    /// By the names of the sinks that there are.
+    /// For the sinks in use, by name.
     private var times: [String: RetentionTimes] = [:]
-    /// The least that any sink's retention is; nil where nothing is retained.
+    /// The minimum retention of every sink; nil: nothing is retained.
     private let retention: Duration?
-    /// Whether a new sink begins after groups that are kept. That has to be durable before the next
-    /// group is: a later process would let the sink begin after that one too.
+    /// Whether a new sink begins after groups that are kept. Its cursor has to be durable before
+    /// the next group is: otherwise a later process would begin the sink after that group too.
     private(set) var hasBegun = false
-    /// The newest row that has gone since the start.
-    private(set) var goneThrough: Int64 = 0
+    /// The newest row released since the start.
+    private(set) var releasedThrough: Int64 = 0
 
-    /// What a sink has missed, or will have if the process ends now.
+    /// The groups that were released before a sink had them.
     private struct Gaps {
-        /// Up to here the forwarder has groups in memory, or has been told of a gap.
+        /// The forwarder has the groups up to here in memory, or has a report of their gap.
         var takenThrough: Int64 = 0
-        /// Groups up to there that are in the journal no more.
+        /// The released groups up to `takenThrough`.
         var taken: SinkGap?
-        /// Those after them.
-        var untold: SinkGap?
+        /// The released groups after it, not yet reported.
+        var unreported: SinkGap?
 
-        var all: SinkGap? { .joining(self.taken, self.untold) }
+        var all: SinkGap? { .joining(self.taken, self.unreported) }
     }
 
-    /// What a checkpoint holds of one sink.
+    /// What a checkpoint stores of one sink.
     struct Saved: Equatable {
         var cursor: SinkCursor
         /// What is missing after the cursor.
         var gap: SinkGap?
     }
 
-    /// Restores what earlier runs left. The retention of delivered rows starts over now.
+    /// Restores the cursors and gaps of earlier runs. The retention of confirmed rows starts over.
     ///
     /// - Parameters:
     ///   - kept: the group before the oldest that is kept.
     ///   - last: the newest group.
     ///   - retention: how long groups are kept after a sink has them, if it does not ask for more;
-    ///     nil: whatever a sink asks for, none is.
+    ///     nil: nothing is retained, even if a sink asks for it.
     init(
         _ saved: [String: Saved], of sinks: [JournalSink], kept: Int64, last: Int64,
         retention: Duration?, now: ContinuousClock.Instant
     ) {
         self.cursors = saved.mapValues(\.cursor)
-        self.gaps = saved.compactMapValues { saved in saved.gap.map { Gaps(untold: $0) } }
+        self.gaps = saved.compactMapValues { saved in saved.gap.map { Gaps(unreported: $0) } }
         self.retention = retention
         self.use(sinks, kept: kept, last: last, at: now)
     }
 
-    /// Keeps groups for these sinks and no others. The cursor of one that is no longer among them
-    /// stays where it is, and what goes from now on is counted as its gap.
+    /// Keeps groups for these sinks and no others. A removed sink's cursor stays where it is, and
+    /// groups that are released from now on are added to its gap.
     ///
     /// - Parameters:
     ///   - kept: the group before the oldest that is kept.
@@ -71,7 +73,7 @@ struct SinkCursors {
         for sink in sinks {
             self.sinks[sink.name] = sink
             if self.cursors[sink.name] == nil {
-                // What went before is none of its gap.
+                // Groups released before the sink existed are not part of its gap.
                 let isLate = sink.start == .newest
                 self.move(sink.name, to: SinkCursor(sequence: isLate ? last : kept))
                 self.hasBegun = self.hasBegun || isLate
@@ -80,7 +82,7 @@ struct SinkCursors {
         }
     }
 
-    /// The times that are known, or those of a sink that has all up to its cursor from now on.
+    /// The known times, or those of a sink that has the groups up to its cursor since now.
     private func times(
         of sink: JournalSink, _ known: RetentionTimes?, at now: ContinuousClock.Instant
     ) -> RetentionTimes {
@@ -91,12 +93,12 @@ struct SinkCursors {
         return times
     }
 
-    /// The names of sinks that groups were kept for earlier.
+    /// The names of removed sinks, whose cursors are still stored.
     var former: [String] { self.cursors.keys.filter { self.sinks[$0] == nil }.sorted() }
 
-    /// Forgets a former sink: under its name a new one begins.
+    /// Deletes the cursor and the gap of a removed sink.
     ///
-    /// - Returns: false if there is none with that name.
+    /// - Returns: false if there is none of that name.
     mutating func forget(_ name: String) -> Bool {
         guard self.sinks[name] == nil, self.cursors.removeValue(forKey: name) != nil else {
             return false
@@ -116,7 +118,7 @@ struct SinkCursors {
     /// The newest sequence that every sink has confirmed, required or not.
     var confirmed: Int64 { self.sinks.keys.lazy.map { self[$0].sequence }.min() ?? 0 }
 
-    /// Whether a row has to stay for a sink that has it, and may lose it again.
+    /// Whether a row is retained for a sink that has it, since the sink's backend may lose it.
     func retains(_ row: StoredRow) -> Bool {
         self.times.values.contains { $0.retains(row.sequence) }
     }
@@ -132,15 +134,15 @@ struct SinkCursors {
         self.times[name]?.note(cursor.sequence, at: time)
     }
 
-    /// A sink's backend has lost hits: moves its cursor back and restarts the retention. Where a
-    /// gap follows the cursor, nothing before it is kept: the cursor stays, and the gap is told
-    /// first.
+    /// Moves the cursor of a sink whose backend has lost hits back to the oldest kept group, and
+    /// restarts the retention. If a gap follows the cursor, nothing before the gap is kept: the
+    /// cursor stays, and the gap is reported first.
     ///
     /// - Parameter kept: the group before the oldest that is kept.
     mutating func rewind(_ name: String, to kept: Int64) {
         let gap = self.gaps[name]?.all
         self.move(name, to: SinkCursor(sequence: gap == nil ? kept : self[name].sequence))
-        self.gaps[name] = gap.map { Gaps(untold: $0) }
+        self.gaps[name] = gap.map { Gaps(unreported: $0) }
         self.times[name]?.reset()
     }
 
@@ -154,26 +156,26 @@ struct SinkCursors {
 
     // MARK: Gaps
 
-    /// Notes that a forwarder has groups up to `sequence` in memory, and will deliver them. What it
-    /// took before it has no more.
+    /// Registers the groups up to `sequence` with a forwarder that has them in memory and is about
+    /// to deliver them. It replaces what the forwarder took before.
     ///
-    /// - Returns: what is missing after the sink's cursor. The sink has to be told of that first,
-    ///   and its forwarder must not deliver those groups.
+    /// - Returns: the gap after the sink's cursor, if there is one. Then the forwarder must report
+    ///   the gap first, and not deliver those groups.
     mutating func take(_ name: String, through sequence: Int64) -> SinkGap? {
         let missing = self.gaps[name]?.all
         self.gaps[name] = Gaps(takenThrough: missing?.through ?? sequence, taken: missing)
         return missing
     }
 
-    /// The hits that are missing after a sink's cursor.
+    /// The hits in the gap after a sink's cursor.
     func missedHits(of name: String) -> Int { self.gaps[name]?.all?.hits ?? 0 }
 
-    /// Whether a row has to stay for a sink that is not required.
+    /// Whether a row is held for a sink that is not required and does not have it.
     ///
     /// - Parameters:
     ///   - left: bytes of this row and of all that follow it.
-    ///   - maxBytes: the journal's. A reload may have raised a sink's lag beyond half of it, which
-    ///     only a restart raises.
+    ///   - maxBytes: the journal's limit. A reload may have raised a sink's lag beyond half of it;
+    ///     the limit itself changes at a restart only.
     func holds(_ row: StoredRow, left: Int, maxBytes: Int) -> Bool {
         self.sinks.values.contains { sink in
             guard let maxLagBytes = sink.maxLagBytes else { return false }
@@ -181,9 +183,9 @@ struct SinkCursors {
         }
     }
 
-    /// Counts a row that goes, for every sink that does not have it.
-    mutating func noteDeleted(_ row: StoredRow) {
-        self.goneThrough = row.sequence
+    /// Adds a released row to the gap of every sink that does not have it.
+    mutating func noteReleased(_ row: StoredRow) {
+        self.releasedThrough = row.sequence
         for (name, cursor) in self.cursors where cursor.sequence < row.sequence {
             self.noteMissed(row, by: name)
         }
@@ -197,7 +199,7 @@ struct SinkCursors {
         if row.sequence <= gaps.takenThrough {
             gaps.taken = .adding(row, to: gaps.taken)
         } else {
-            gaps.untold = .adding(row, to: gaps.untold)
+            gaps.unreported = .adding(row, to: gaps.unreported)
         }
         self.gaps[name] = gaps
         self.changed.insert(name)
@@ -205,7 +207,7 @@ struct SinkCursors {
 
     // MARK: Checkpoints
 
-    /// What no checkpoint holds yet, by name.
+    /// The cursors and gaps that no checkpoint holds yet, by name.
     var unsaved: [String: Saved] {
         self.changed.reduce(into: [:]) { $0[$1] = self.saved($1) }
     }
@@ -214,7 +216,7 @@ struct SinkCursors {
         Saved(cursor: self[name], gap: self.gaps[name]?.all)
     }
 
-    /// Records that a durable checkpoint holds these, and the forgotten ones no more.
+    /// Records that a durable checkpoint holds these, and no longer the forgotten ones.
     mutating func noteSaved(_ saved: [String: Saved], forgotten: Set<String>) {
         for (name, saved) in saved where self.saved(name) == saved { self.changed.remove(name) }
         self.forgotten.subtract(forgotten)

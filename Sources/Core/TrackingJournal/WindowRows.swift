@@ -5,13 +5,13 @@ struct WindowRows {
     private let capacity: Int
     private var saved: Deque<(sequence: Int64, keys: Int)>
     private var savedKeys: Int
-    /// Unsaved changes (`RecentHits.row(of:)`).
+    /// Unsaved changes (`DeduplicationWindow.row(of:)`).
     private(set) var unsaved: [UInt8] = []
     private var unsavedKeys = 0
 
     private let maxUnsavedBytes: Int
 
-    /// Creates it with the saved rows of earlier runs.
+    /// Continues with the saved rows of earlier runs.
     ///
     /// - Parameters:
     ///   - capacity: the number of keys in the window.

@@ -1,3 +1,4 @@
+internal import Pacing
 internal import ServiceLifecycle
 package import SinkKit
 internal import Synchronization
@@ -7,22 +8,15 @@ package import TrackingRules
 package final class SharedSink: Sink {
     private let sink: any Sink
     private let forgotten: ForgottenSubjects
-    private let turns = Mutex(Turns())
+    /// Held for a batch of the forwarder or of a replay, and for an erasure.
+    private let lock = AsyncLock()
+    private let state = Mutex(State())
 
-    private struct Turns {
-        var isTaken = false
-        /// The forwarder, a replay or an erasure: whichever came later.
-        var waiting: [Waiting] = []
-        /// The sink has told a replay of a loss, which only the forwarder can make good.
-        var untoldLoss: String?
+    private struct State {
+        /// A loss that the sink reported to a replay, and that only the forwarder can make good.
+        var unreportedLoss: String?
         var hasEnded = false
         var isStopping = false
-    }
-
-    private struct Waiting {
-        /// Whether it gives up when the server stops, which waits for it.
-        let mayLeave: Bool
-        let turn: CheckedContinuation<Bool, Never>
     }
 
     /// Wraps a sink.
@@ -54,9 +48,9 @@ package final class SharedSink: Sink {
     /// Delivers for the forwarder.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
         await self.inTurn {
-            let loss = self.turns.withLock { turns in
-                defer { turns.untoldLoss = nil }
-                return turns.untoldLoss
+            let loss = self.state.withLock { state in
+                defer { state.unreportedLoss = nil }
+                return state.unreportedLoss
             }
             if let loss { return .lost(reason: loss) }
             return await self.deliverMasked(hits)
@@ -75,7 +69,7 @@ package final class SharedSink: Sink {
     /// Erases a subject in the wrapped sink, between two batches.
     package func erase(_ subject: Subject) async -> Erasure {
         await self.inTurn(orAtStop: .failed("\(Task.stopReason): ask again")) {
-            if self.turns.withLock(\.hasEnded) {
+            if self.state.withLock(\.hasEnded) {
                 return .failed("it was taken out of the list of sinks")
             }
             return await self.sink.erase(subject)
@@ -85,7 +79,7 @@ package final class SharedSink: Sink {
     /// Ends it for replays, as its forwarder has ended: returns after the batch that is under way,
     /// and no other follows. Its backend may be opened again then.
     package func end() async {
-        self.turns.withLock { $0.hasEnded = true }
+        self.state.withLock { $0.hasEnded = true }
         await self.inTurn {}
     }
 
@@ -94,55 +88,34 @@ package final class SharedSink: Sink {
 
     fileprivate func replay(_ hits: HitBatch) async -> SinkAnswer {
         await self.inTurn(orAtStop: .unavailable(reason: Task.stopReason)) {
-            if self.turns.withLock(\.hasEnded) {
+            if self.state.withLock(\.hasEnded) {
                 return .unavailable(reason: "it was taken out of the list of sinks")
             }
             let answer = await self.deliverMasked(hits)
             if case .lost(let reason) = answer {
-                self.turns.withLock { $0.untoldLoss = reason }
+                self.state.withLock { $0.unreportedLoss = reason }
             }
             return answer
         }
     }
 
-    private func inTurn<Answer>(
-        orAtStop left: Answer? = nil, _ body: () async -> Answer
+    /// - Parameter stopAnswer: returned if the server stops before the call has its turn, since the
+    ///   stop waits for the call; nil: the call waits for its turn.
+    private func inTurn<Answer: Sendable>(
+        orAtStop stopAnswer: Answer? = nil, _ body: () async -> Answer
     ) async -> Answer {
-        let hasTurn = await self.take(mayLeave: left != nil)
-        if !hasTurn, let left { return left }
-        let answer = await body()
-        let next = self.turns.withLock { turns in
-            turns.isTaken = !turns.waiting.isEmpty
-            return turns.isTaken ? turns.waiting.removeFirst() : nil
-        }
-        next?.turn.resume(returning: true)
-        return answer
-    }
-
-    private func take(mayLeave: Bool) async -> Bool {
-        await withGracefulShutdownHandler {
-            await withCheckedContinuation { turn in
-                self.turns.withLock { turns in
-                    if turns.isTaken, !(mayLeave && turns.isStopping) {
-                        turns.waiting.append(Waiting(mayLeave: mayLeave, turn: turn))
-                    } else {
-                        turn.resume(returning: !turns.isTaken)
-                        turns.isTaken = true
-                    }
-                }
-            }
+        let place = self.lock.enqueue()
+        defer { place.leave() }
+        // Outside of any service the handler below is never called.
+        if stopAnswer != nil, self.state.withLock(\.isStopping) { place.cancel() }
+        let hasTurn = await withGracefulShutdownHandler {
+            await place.acquire()
         } onGracefulShutdown: {
-            if mayLeave { self.leave() }
+            self.state.withLock { $0.isStopping = true }
+            if stopAnswer != nil { place.cancel() }
         }
-    }
-
-    private func leave() {
-        let left = self.turns.withLock { turns in
-            turns.isStopping = true
-            defer { turns.waiting.removeAll(where: \.mayLeave) }
-            return turns.waiting.filter(\.mayLeave)
-        }
-        for waiting in left { waiting.turn.resume(returning: false) }
+        if !hasTurn, let stopAnswer { return stopAnswer }
+        return await body()
     }
 }
 

@@ -1,3 +1,4 @@
+internal import Pacing
 package import SinkKit
 internal import Synchronization
 
@@ -9,6 +10,8 @@ package final class SinkState: Sendable {
     /// The hits that went before the sink had them, and that it has not been told of.
     package let untoldHits: @Sendable () -> Int
     private let state: Mutex<State>
+    /// Raised when a pause ends.
+    private let pauseEnded = Signal()
 
     private struct State {
         var isPaused: Bool
@@ -16,8 +19,8 @@ package final class SinkState: Sendable {
         var filter: HitFilter?
         var hasEnded = false
         var lastError: Failure?
-        /// The forwarder, which waits for the end of a pause.
-        var waiting: CheckedContinuation<Void, Never>?
+        /// Whether the forwarder waits for the end of a pause.
+        var holdsForwarder = false
     }
 
     /// Why a delivery failed.
@@ -73,45 +76,34 @@ package final class SinkState: Sendable {
 
     /// Goes on with delivery.
     package func resume() {
-        self.change { $0.isPaused = false }
+        self.state.withLock { ($0.isPaused, $0.holdsForwarder) = (false, false) }
+        self.pauseEnded.raise()
     }
 
     /// Ends a pause without delivery: the server stops, and the journal keeps the rest.
     func end() {
-        self.change { $0.hasEnded = true }
-    }
-
-    private func change(_ body: (inout State) -> Void) {
-        let waiting = self.state.withLock { state in
-            body(&state)
-            defer { state.waiting = nil }
-            return state.waiting
-        }
-        waiting?.resume()
+        self.state.withLock { ($0.hasEnded, $0.holdsForwarder) = (true, false) }
+        self.pauseEnded.raise()
     }
 
     /// Notes that a delivery failed.
     func note(_ failure: Failure) { self.state.withLock { $0.lastError = failure } }
 
     /// Whether the forwarder waits for the end of a pause.
-    var holdsForwarder: Bool { self.state.withLock { $0.waiting != nil } }
+    var holdsForwarder: Bool { self.state.withLock(\.holdsForwarder) }
 
     /// Waits while the sink is paused. Called by its forwarder alone.
     ///
     /// - Returns: false if the server stops while the sink is paused.
     func mayDeliver() async -> Bool {
         while true {
-            let (isPaused, hasEnded) = self.state.withLock { ($0.isPaused, $0.hasEnded) }
+            let (isPaused, hasEnded) = self.state.withLock { state in
+                state.holdsForwarder = state.isPaused && !state.hasEnded
+                return (state.isPaused, state.hasEnded)
+            }
             if !isPaused { return true }
             if hasEnded { return false }
-            await withCheckedContinuation { continuation in
-                let goesOn = self.state.withLock { state in
-                    guard state.isPaused, !state.hasEnded else { return true }
-                    state.waiting = continuation
-                    return false
-                }
-                if goesOn { continuation.resume() }
-            }
+            await self.pauseEnded.wait()
         }
     }
 }

@@ -14,7 +14,7 @@ package protocol Sink: Sendable {
     /// Delivers a batch; returns when the backend has stored it durably. Called with one batch at a
     /// time, in the journal's order. A batch may be delivered again after a crash or an unclear
     /// answer, joined with other groups than before. Without a disk it runs on the journal's queue,
-    /// so a sink that blocks needs a queue of its own, such as an actor with a `SinkExecutor`.
+    /// so a sink that blocks needs a queue of its own, such as an actor with a `QueueExecutor`.
     func deliver(_ hits: HitBatch) async -> SinkAnswer
 
     /// Where the backend stored the last hit, in the sink's own format. The journal stores it with

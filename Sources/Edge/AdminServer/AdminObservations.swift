@@ -32,22 +32,23 @@ package struct AdminObservations {
     ///   - recovery: judges kept events again for the socket.
     ///   - subjects: forgets subjects for the socket.
     ///   - ledger: returns the ledger's present state.
-    ///   - obstacles: returns the reasons why the server is not ready, for people; empty if it is.
+    ///   - notReadyReasons: returns the reasons why the server is not ready, for people; empty if it is.
     ///   - onListening: called with the page's URL once the port is bound.
     package func services(
         build: Build, directory: String, registry: MetricsRegistry, sinks: any SinkOperator,
         ledger: @escaping @Sendable () async -> Ledger, tap: VerdictTap,
         recovery: any EventRecovery, subjects: any SubjectForgetting,
-        obstacles: @escaping @Sendable () -> [String],
+        notReadyReasons: @escaping @Sendable () -> [String],
         logger: Logger,
         onListening: @escaping @Sendable (String) -> Void
     ) -> [any Service] {
         let statistics = StatisticsService(
             version: build.version, historySeconds: self.configuration.historySeconds,
-            registry: registry, obstacles: obstacles, sinks: sinks,
+            registry: registry, notReadyReasons: notReadyReasons, sinks: sinks,
             rejections: self.rejections, ledger: ledger)
         let routes = AdminRoutes(
-            build: build, registry: registry, obstacles: obstacles, statistics: statistics,
+            build: build, registry: registry, notReadyReasons: notReadyReasons,
+            statistics: statistics,
             page: AdminPage(), hostNames: self.configuration.hostNames)
         let socket = AdminSocket(
             directory: directory, configuration: self.configuration,

@@ -8,7 +8,7 @@ struct AdminRoutes: Sendable {
     let build: Build
     let registry: MetricsRegistry
     /// The reasons why the server is not ready, for people; empty if it is.
-    let obstacles: @Sendable () -> [String]
+    let notReadyReasons: @Sendable () -> [String]
     let statistics: StatisticsService
     let page: AdminPage
     /// Accepted host names, besides localhost and IP addresses.
@@ -52,10 +52,10 @@ struct AdminRoutes: Sendable {
         // Always ok: a process that can answer is alive.
         router.get("/healthz") { _, _ in AdminAnswer.text(.ok, "alive\n") }
         router.get("/readyz") { _, _ in
-            let obstacles = self.obstacles()
+            let reasons = self.notReadyReasons()
             return try AdminAnswer.json(
-                obstacles.isEmpty ? .ok : .serviceUnavailable,
-                Readiness(isReady: obstacles.isEmpty, notReady: obstacles))
+                reasons.isEmpty ? .ok : .serviceUnavailable,
+                Readiness(isReady: reasons.isEmpty, notReady: reasons))
         }
         router.get("/version") { _, _ in
             try AdminAnswer.json(.ok, self.build)

@@ -3,17 +3,17 @@ internal import Credentials
 internal import Logging
 internal import ServerConfiguration
 
-/// Who may call, and how much: certificates, credentials and quotas. Each is read again on SIGHUP.
+/// The callers' certificates, credentials and quotas. Each is read again on SIGHUP.
 struct Access {
     /// Nil without TLS.
     let certificates: ServerCertificates?
-    /// Nil where no credentials are asked for.
+    /// Nil if no credentials are required.
     let authenticator: Authenticator?
     let quotas: TenantQuotas
 
-    /// Reads the files of each.
+    /// Reads their files.
     init(
-        _ configuration: ServerConfiguration, _ reloader: Reloader?, _ logger: Logger
+        configuration: ServerConfiguration, reloader: Reloader?, logger: Logger
     ) async throws(ConfigurationError) {
         if configuration.tls.mode == .off {
             self.certificates = nil

@@ -7,18 +7,20 @@ internal import Operations
 internal import ServerConfiguration
 
 extension Application {
-    /// The gRPC server, with what asks each call for its credentials.
+    /// The gRPC server, with the interceptors that check each call's credentials.
     static func server(
-        _ configuration: ServerConfiguration, _ ingest: Ingest, _ board: HealthBoard,
-        _ connections: OpenConnections, _ access: Access, _ subjects: any SubjectForgetting,
-        _ logger: Logger
+        configuration: ServerConfiguration, ingest: Ingest, board: HealthBoard,
+        connections: OpenConnections, access: Access, subjects: any SubjectForgetting,
+        logger: Logger
     ) throws -> GRPCServer<HTTP2ServerTransport.Posix> {
         let transport = HTTP2ServerTransport.Posix(
             address: configuration.host.contains(":")
                 ? .ipv6(host: configuration.host, port: configuration.port)
                 : .ipv4(host: configuration.host, port: configuration.port),
             transportSecurity: try access.certificates?.transportSecurity() ?? .plaintext,
-            config: Self.transportConfig(configuration, ingest, connections, logger))
+            config: Self.transportConfig(
+                configuration: configuration, ingest: ingest, connections: connections,
+                logger: logger))
         var interceptors: [any ServerInterceptor] = []
         if let certificates = access.certificates, configuration.tls.mode == .mtls {
             interceptors.append(ClientCertificateInterceptor(trust: certificates.clients))
@@ -30,14 +32,15 @@ extension Application {
         }
         return GRPCServer(
             transport: transport,
-            services: try Self.services(configuration, ingest, board, subjects),
+            services: try Self.services(
+                configuration: configuration, ingest: ingest, board: board, subjects: subjects),
             interceptors: interceptors)
     }
 
     /// The transport's settings, and the handlers that the edge adds to its pipelines.
     static func transportConfig(
-        _ configuration: ServerConfiguration, _ ingest: Ingest, _ connections: OpenConnections,
-        _ logger: Logger
+        configuration: ServerConfiguration, ingest: Ingest, connections: OpenConnections,
+        logger: Logger
     ) -> HTTP2ServerTransport.Posix.Config {
         let pipeline = EdgePipeline(
             configuration.edge, connections: configuration.connections,
@@ -52,8 +55,8 @@ extension Application {
 
     /// The tracking service, health checks, the tap, erasure and server reflection.
     static func services(
-        _ configuration: ServerConfiguration, _ ingest: Ingest, _ board: HealthBoard,
-        _ subjects: any SubjectForgetting
+        configuration: ServerConfiguration, ingest: Ingest, board: HealthBoard,
+        subjects: any SubjectForgetting
     ) throws -> [any RegistrableRPCService] {
         let services: [any RegistrableRPCService] = [
             TrackingService(ingest: ingest, stream: configuration.stream),

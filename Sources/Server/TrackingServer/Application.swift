@@ -1,4 +1,4 @@
-// Assembles the service. Its parts start in the order of their list and stop in reverse.
+// Assembles the server: the only file that knows all its parts.
 internal import AdminServer
 internal import ConfigurationKeys
 internal import Foundation
@@ -19,7 +19,15 @@ package import TrackingJournal
 internal import TrackingRules
 internal import UnixSignals
 
-/// A whole server: journal, forwarder, gRPC and admin services.
+/// A whole server: journal, sinks, gRPC and admin services.
+///
+/// `sightline serve` and programs with sinks of their own create one from a configuration, which
+/// opens all files, and call `run()`, which listens and serves until a signal or `stop()`. The
+/// services start in the order of the list in `init`, and stop in reverse: the journal is open
+/// before anything that uses it, and closed after it.
+///
+/// It never listens before its files are open, and never exits with an admitted request unsettled,
+/// except when a second signal or the deadline cuts the drain: then the client has no ack for it.
 package struct Application: Sendable {
     private let life: LifeLog
     private let lock: DirectoryLock
@@ -30,12 +38,12 @@ package struct Application: Sendable {
     package let metrics: MetricsRegistry
     private let spans: SpanExporter?
 
-    /// Opens the data directory and its files; nothing listens yet.
+    /// Opens the data directory and its files; does not listen yet.
     ///
     /// - Parameters:
-    ///   - build: the program's, for the admin page, metrics and the journal's files.
+    ///   - build: the program's build, for the admin page, metrics and the journal's files.
     ///   - reloader: reloads the configuration on SIGHUP; nil ignores the signal.
-    ///   - ownSinks: sinks that are no kind of this program's; the configuration lists their names.
+    ///   - ownSinks: sinks of the embedding program; the configuration lists their names.
     ///   - onAdminListening: called with the admin page's URL once the port is bound.
     ///   - onListening: called with the gRPC address once the port is bound.
     ///   - onFailure: called when the journal's disk has failed; the process must then exit with
@@ -52,31 +60,35 @@ package struct Application: Sendable {
         let directory = configuration.dataDirectory
         let life = LifeLog(configuration, build: build, logger: logger)
         self.life = life
-        let access = try await Access(configuration, reloader, logger)
-        self.spans = try Self.spanExporter(configuration, logger)
+        let access = try await Access(
+            configuration: configuration, reloader: reloader, logger: logger)
+        self.spans = try Self.spanExporter(configuration: configuration, logger: logger)
         self.lock = try DirectoryLock(directory: directory)
         let observations = AdminObservations(configuration.admin)
         let metrics = ServerMetrics()
         self.metrics = metrics.registry
-        let journal = try Self.journal(configuration, build, metrics, onFailure: onFailure)
+        let journal = try Self.journal(
+            configuration: configuration, build: build, metrics: metrics, onFailure: onFailure)
         self.journal = journal
         life.recovered(journal.recovery)
         let stores = try await DataStores(
-            configuration, version: build.version, journal, metrics,
-            ownSinks: ownSinks, logger)
+            configuration: configuration, version: build.version, journal: journal,
+            metrics: metrics, ownSinks: ownSinks, logger: logger)
         self.sinks = stores.sinks
         reloader?.add(Reloadable("sinks") { try stores.sinks.prepare($0) })
         let ingest = Self.ingest(
-            configuration, journal, stores, access.quotas, metrics, observations.rejections)
+            configuration: configuration, journal: journal, stores: stores, quotas: access.quotas,
+            metrics: metrics, rejections: observations.rejections)
         let board = HealthBoard(maxWatchers: configuration.maxHealthWatchers) { journal.isTaking }
         let connections = OpenConnections()
-        let notifier = Self.notifier(journal, reloader)
+        let notifier = Self.notifier(journal: journal, reloader: reloader)
         // "Listening" is announced only once the admin server answers too.
         let (adminBound, adminBinding) = AsyncStream.makeStream(of: Void.self)
         if !observations.hasPage { adminBinding.finish() }
         let grpc = GRPCService(
             server: try Self.server(
-                configuration, ingest, board, connections, access, stores.eraser, logger),
+                configuration: configuration, ingest: ingest, board: board,
+                connections: connections, access: access, subjects: stores.eraser, logger: logger),
             board: board, connections: connections, tap: ingest.tap,
             address: "\(configuration.host):\(configuration.port)", adminBound: adminBound,
             drainTimes: (configuration.drainDelay, configuration.drainTimeout), logger: logger,
@@ -86,15 +98,17 @@ package struct Application: Sendable {
                 onListening(address)
             },
             onDrain: { notifier?.stopping() })
-        // Before what shows them, which looks at once.
-        metrics.collect(build, budget: ingest.budget, connections: connections)
-        metrics.collect(journal, stores, dataDirectory: directory)
-        metrics.collect(board, reloader, access.certificates, self.spans?.counts)
+        // Register collectors before the admin services, which read them at start.
+        metrics.collect(build: build, budget: ingest.budget, connections: connections)
+        metrics.collect(journal: journal, stores: stores, dataDirectory: directory)
+        metrics.collect(
+            board: board, reloader: reloader, certificates: access.certificates,
+            spans: self.spans?.counts)
         let admin = observations.services(
             build: build, directory: directory, registry: metrics.registry,
             sinks: stores.sinks, ledger: { await journal.ledger() }, tap: ingest.tap,
             recovery: Recovery(of: stores.quarantine?.file, record: ingest.recover),
-            subjects: stores.eraser, obstacles: { board.obstacles }, logger: logger,
+            subjects: stores.eraser, notReadyReasons: { board.notReadyReasons }, logger: logger,
             onListening: { address in
                 onAdminListening(address)
                 adminBinding.finish()
@@ -108,7 +122,8 @@ package struct Application: Sendable {
             stores.quarantine, reloader, access.certificates,
         ]
         self.services = Self.group(
-            first.compactMap(\.self) + admin + [grpc], configuration.drainDelay, logger)
+            services: first.compactMap(\.self) + admin + [grpc],
+            drainDelay: configuration.drainDelay, logger: logger)
     }
 
     /// Runs until SIGTERM, SIGINT or `stop()`, and ends within 25 s and the delay of it: answers
@@ -165,7 +180,7 @@ package struct Application: Sendable {
     package func stop() async { await self.services.triggerGracefulShutdown() }
 
     private static func journal(
-        _ configuration: ServerConfiguration, _ build: Build, _ metrics: ServerMetrics,
+        configuration: ServerConfiguration, build: Build, metrics: ServerMetrics,
         onFailure: @escaping @Sendable (JournalError) -> Void
     ) throws -> Journal {
         var journal = configuration.journal
@@ -176,7 +191,9 @@ package struct Application: Sendable {
             onCommit: { metrics.countCommit($0) }, onFailure: onFailure)
     }
 
-    private static func notifier(_ journal: Journal, _ reloader: Reloader?) -> ServiceNotifier? {
+    private static func notifier(
+        journal: Journal, reloader: Reloader?
+    ) -> ServiceNotifier? {
         let notifier = ServiceNotifier(environment: ProcessInfo.processInfo.environment) {
             await journal.probe()
         }
@@ -187,7 +204,7 @@ package struct Application: Sendable {
     }
 
     private static func spanExporter(
-        _ configuration: ServerConfiguration, _ logger: Logger
+        configuration: ServerConfiguration, logger: Logger
     ) throws(ConfigurationError) -> SpanExporter? {
         let traces = configuration.traces
         guard traces.isEnabled, let endpoint = traces.endpoint else { return nil }
@@ -202,8 +219,8 @@ package struct Application: Sendable {
     }
 
     private static func ingest(
-        _ configuration: ServerConfiguration, _ journal: Journal, _ stores: DataStores,
-        _ quotas: TenantQuotas, _ metrics: ServerMetrics, _ rejections: RejectionLog?
+        configuration: ServerConfiguration, journal: Journal, stores: DataStores,
+        quotas: TenantQuotas, metrics: ServerMetrics, rejections: RejectionLog?
     ) -> Ingest {
         Ingest(
             admission: Admission(
@@ -220,11 +237,11 @@ package struct Application: Sendable {
     }
 
     private static func group(
-        _ services: [any Service], _ delay: Duration, _ logger: Logger
+        services: [any Service], drainDelay: Duration, logger: Logger
     ) -> ServiceGroup {
         var group = ServiceGroupConfiguration(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-        group.maximumGracefulShutdownDuration = .seconds(22) + delay
+        group.maximumGracefulShutdownDuration = .seconds(22) + drainDelay
         return ServiceGroup(configuration: group)
     }
 }

@@ -6,8 +6,8 @@ internal import SinkKit
 internal import Storage
 internal import TrackingJournal
 
-/// What the data directory holds beside the journal, and what reads the journal into it: the places
-/// where a subject is erased.
+/// The data directory's files beside the journal, and the sinks that the journal is delivered to:
+/// the places where a subject is erased.
 struct DataStores {
     let sinks: RunningSinks
     let quarantine: Quarantine?
@@ -17,13 +17,13 @@ struct DataStores {
     /// Opens the files and the sinks' backends; nothing is delivered yet.
     ///
     /// - Parameters:
-    ///   - version: the program's, which events in quarantine keep.
-    ///   - ownSinks: sinks that are no kind of this program's.
+    ///   - version: the program's version, stored with events in quarantine.
+    ///   - ownSinks: sinks of the embedding program.
     /// - Throws: `ConfigurationError`, `FileFormatError`, SQLite's error, or that of a sink that
     ///   cannot be opened.
     init(
-        _ configuration: ServerConfiguration, version: String, _ journal: Journal,
-        _ metrics: ServerMetrics, ownSinks: [any Sink], _ logger: Logger
+        configuration: ServerConfiguration, version: String, journal: Journal,
+        metrics: ServerMetrics, ownSinks: [any Sink], logger: Logger
     ) async throws {
         let keys = try SubjectKeys(configuration.privacy)
         self.keys = keys
@@ -37,17 +37,18 @@ struct DataStores {
             configuration, journal, deadLetters, metrics, forgotten: forgotten.subjects,
             logger: logger, ownSinks: ownSinks)
         let quarantine = try Self.quarantine(
-            configuration, version: version, forgotten.subjects, logger)
+            configuration: configuration, version: version, forgotten: forgotten.subjects,
+            logger: logger)
         self.sinks = sinks
         self.quarantine = quarantine
         self.eraser = SubjectEraser(forgotten, keys: keys, logger: logger) {
-            Self.places(sinks, deadLetters, quarantine?.file)
+            Self.places(sinks: sinks, deadLetters: deadLetters, quarantine: quarantine?.file)
         }
     }
 
     private static func quarantine(
-        _ configuration: ServerConfiguration, version: String, _ forgotten: ForgottenSubjects,
-        _ logger: Logger
+        configuration: ServerConfiguration, version: String, forgotten: ForgottenSubjects,
+        logger: Logger
     ) throws -> Quarantine? {
         guard configuration.quarantine.isOn else { return nil }
         let file = try QuarantineFile(
@@ -56,9 +57,10 @@ struct DataStores {
         return Quarantine(file, configuration.quarantine, logger: logger)
     }
 
-    /// Where a subject is erased. The sinks first: what they refuse meanwhile is a dead letter.
+    /// Where a subject is erased. The sinks come first: hits that they reject meanwhile become dead
+    /// letters, which are erased next.
     private static func places(
-        _ sinks: RunningSinks, _ deadLetters: DeadLetters, _ quarantine: QuarantineFile?
+        sinks: RunningSinks, deadLetters: DeadLetters, quarantine: QuarantineFile?
     ) -> [SubjectEraser.Place] {
         var places = sinks.sinks.map { SubjectEraser.Place($0.name, $0.sink.erase) }
         places.append(SubjectEraser.Place(file: "dead_letters.db", deadLetters.erase))

@@ -21,7 +21,8 @@ struct GRPCService: Service {
     /// Finishes once the admin server has bound its port. Until then startup may fail, so this
     /// server does not listen.
     let adminBound: AsyncStream<Void>
-    /// How long it still accepts once it has said that it is not ready, and how long it drains.
+    /// How long it still accepts calls after it has reported that it is not ready, and how long it
+    /// drains after that.
     let drainTimes: (delay: Duration, timeout: Duration)
     let logger: Logger
     let onListening: @Sendable (String) -> Void
@@ -48,7 +49,7 @@ struct GRPCService: Service {
                 await self.drain()
                 return true
             }
-            // Ends when all clients are gone, or when the drain timeout is over.
+            // Ends when all clients have disconnected, or when the drain timeout is over.
             while let isOver = try await group.next() { if isOver { break } }
             group.cancelAll()
             self.connections.closeAll()
@@ -84,7 +85,8 @@ struct GRPCService: Service {
         // Returns at shutdown, or when serving ends.
         try? await gracefulShutdown()
         self.onDrain()
-        // First NOT_SERVING, so that load balancers move on before streams are told to end.
+        // NOT_SERVING comes first, so that load balancers move on before streams announce their
+        // end.
         await self.board.beginDraining()
         let (delay, timeout) = self.drainTimes
         if delay > .zero {

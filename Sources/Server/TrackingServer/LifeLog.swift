@@ -18,7 +18,7 @@ struct LifeLog: Sendable {
         self.configuration = configuration
     }
 
-    /// Tells what the journal has found. A torn record was never acknowledged; a loss was.
+    /// Logs what the journal found. A torn record was never acknowledged; a lost one was.
     func recovered(_ recovery: JournalRecovery) {
         self.logger.log(
             level: recovery.losses > 0 ? .error : .info, "the journal is open",
@@ -32,7 +32,7 @@ struct LifeLog: Sendable {
             ])
     }
 
-    /// Tells that the server takes events, and how it is set up.
+    /// Logs that the server takes events, and how it is set up.
     func started(address: String) {
         let auth = self.configuration.auth.modes.map(\.rawValue).sorted()
         self.logger.info(
@@ -49,12 +49,12 @@ struct LifeLog: Sendable {
             ])
     }
 
-    /// Tells that all is closed.
+    /// Logs that everything is closed.
     ///
     /// - Parameters:
     ///   - drain: how long it took from the signal.
     ///   - isCut: whether a second signal or the deadline ended it.
-    ///   - left: groups that a sink has yet to take; they stay in the journal.
+    ///   - left: the groups that a sink has not confirmed; they stay in the journal.
     func stopped(drain: Duration?, isCut: Bool, left: Int) {
         var metadata: Logger.Metadata = [
             "uptime_seconds": .seconds(self.start.duration(to: .now)), "left_groups": .number(left),

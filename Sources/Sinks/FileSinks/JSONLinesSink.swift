@@ -1,4 +1,5 @@
 package import Logging
+internal import Pacing
 package import SinkKit
 package import TrackingRules
 internal import WireFormat
@@ -14,7 +15,7 @@ package actor JSONLinesSink: Sink {
     /// bytes as the payload.
     package nonisolated let maxBatch = BatchLimit(hits: 20_000, bytes: 4 << 20)
     /// Runs the actor on a queue of its own, because writes block.
-    private let executor = SinkExecutor("jsonl")
+    private let executor = QueueExecutor(label: "sightline.sink.jsonl")
     /// The sink's own queue.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         self.executor.asUnownedSerialExecutor()

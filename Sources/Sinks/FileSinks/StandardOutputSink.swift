@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Pacing
 package import SinkKit
 package import TrackingRules
 internal import WireFormat
@@ -10,7 +11,7 @@ package actor StandardOutputSink: Sink {
     /// A reader sees whole deliveries: small ones come sooner.
     package nonisolated let maxBatch = BatchLimit(hits: 5000, bytes: 1 << 20)
     /// Runs the actor on a queue of its own, because writes block.
-    private let executor = SinkExecutor("stdout")
+    private let executor = QueueExecutor(label: "sightline.sink.stdout")
     /// The sink's own queue.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         self.executor.asUnownedSerialExecutor()

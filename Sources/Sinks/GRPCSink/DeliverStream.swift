@@ -1,6 +1,7 @@
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import GRPCProtobuf
+internal import Pacing
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Synchronization
@@ -11,6 +12,8 @@ final class DeliverStream: Sendable {
     let journal: String
     private let ackTimeout: Duration
     private let shell: Mutex<Shell>
+    /// Raised by each message of the backend, and by the end of the call.
+    private let changed = Signal()
     private let outgoing: AsyncStream<[UInt8]>.Continuation
     private let call = Mutex<Task<Void, Never>?>(nil)
 
@@ -18,9 +21,6 @@ final class DeliverStream: Sendable {
         var said: DeliverState
         /// Why nothing more comes.
         var end: BackendFailure?
-        /// Counts what has happened, so that no change is missed between a look and a wait.
-        var changes = 0
-        var waiting: CheckedContinuation<Void, Never>?
     }
 
     /// Connects, and says Hello.
@@ -193,56 +193,41 @@ extension DeliverStream {
         var latest: ContinuousClock.Instant?
         while true {
             if Task.isCancelled { throw BackendFailure("the server stops") }
-            let (value, next, changes) = try self.shell.withLock { shell in
+            let (value, next) = try self.shell.withLock { shell in
                 if let loss = shell.said.loss { throw BackendLoss(reason: loss) }
                 let value = try body(&shell.said)
                 if value == nil, let end = shell.end { throw end }
-                return (value, deadline(shell.said), shell.changes)
+                return (value, deadline(shell.said))
             }
             if let value { return value }
             // The same moment again, and it has passed.
             if next == latest, next <= .now { throw timeout }
             latest = next
-            await self.pause(until: next, unlessAfter: changes)
+            await self.waitForChange(until: next)
         }
     }
 
-    private func pause(until deadline: ContinuousClock.Instant, unlessAfter changes: Int) async {
+    private func waitForChange(until deadline: ContinuousClock.Instant) async {
         let timer = Task {
             do {
                 try await Task.sleep(until: deadline, clock: .continuous)
-                self.change { _ in }
+                self.changed.raise()
             } catch {
-                // Something came earlier.
+                // A change came earlier.
             }
         }
         defer { timer.cancel() }
         await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isLate = self.shell.withLock { shell in
-                    guard shell.changes == changes else { return true }
-                    shell.waiting = continuation
-                    return false
-                }
-                if isLate { continuation.resume() }
-            }
+            await self.changed.wait()
         } onCancel: {
-            self.change { _ in }
+            self.changed.raise()
         }
     }
 
-    /// Changes what is known, and wakes who waits.
+    /// Changes what is known, and wakes the waiting call.
     private func change(_ body: (inout Shell) throws -> Void) rethrows {
-        var waiting: CheckedContinuation<Void, Never>?
-        defer { waiting?.resume() }
-        try self.shell.withLock { shell in
-            defer {
-                shell.changes += 1
-                waiting = shell.waiting
-                shell.waiting = nil
-            }
-            try body(&shell)
-        }
+        defer { self.changed.raise() }
+        try self.shell.withLock { try body(&$0) }
     }
 }
 

@@ -13,7 +13,7 @@ actor HitStore {
     private let today: @Sendable () -> CalendarDay
     private var retention: RetentionClock
     /// Waiting for the server blocks.
-    private let executor = SinkExecutor("postgresql")
+    private let executor = QueueExecutor(label: "sightline.sink.postgresql")
     /// The store's own queue.
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         self.executor.asUnownedSerialExecutor()

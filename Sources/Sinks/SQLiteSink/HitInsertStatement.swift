@@ -41,7 +41,7 @@ struct HitInsertStatement {
             self.statement.bind(origin.receiveTime, at: 11)
             switch bytes {
             case .own(let bytes): self.statement.bind(blob: bytes, at: 16)
-            case .before(let distance): self.statement.bind(distance, at: 16)
+            case .backReference(let rows): self.statement.bind(rows, at: 16)
             }
             switch trace {
             case .own(let trace):
@@ -54,8 +54,8 @@ struct HitInsertStatement {
                     }
                     try self.statement.run()
                 }
-            case .before(let distance):
-                self.statement.bind(distance, at: 13)
+            case .backReference(let rows):
+                self.statement.bind(rows, at: 13)
                 self.statement.bindNull(at: 14)
                 try self.statement.run()
             }

@@ -148,7 +148,8 @@ final class HitWriter {
             try row.insertion.run(
                 id: row.id, kind, of: event, pending.origin,
                 trace: self.trace(of: pending.origin, in: row),
-                bytes: first?.distance(to: row).map { .before($0) } ?? .own(event.bytes), names)
+                bytes: first?.distance(to: row).map { .backReference(rows: $0) }
+                    ?? .own(event.bytes), names)
             first = first ?? row
             let group = HitCounts.Group(
                 hour: hour, tenant: names.tenant, app: names.app ?? 0,
@@ -207,7 +208,7 @@ final class HitWriter {
         if let last = self.lastRequest, last.trace.baseAddress == trace.baseAddress,
             let distance = last.first.distance(to: row)
         {
-            return .before(distance)
+            return .backReference(rows: distance)
         }
         self.lastRequest = (trace, row)
         return .own(PackedTrace(trace))

@@ -4,5 +4,5 @@ enum SharedColumn<Value> {
     /// The value itself.
     case own(Value)
     /// A reference to an earlier row of the same partition: the distance in ids.
-    case before(Int64)
+    case backReference(rows: Int64)
 }

@@ -3,6 +3,7 @@ internal import Crypto
 internal import Foundation
 internal import Instrumentation
 internal import ServiceContextModule
+internal import Pacing
 package import SinkKit
 package import TrackingRules
 
@@ -18,7 +19,7 @@ package actor WebhookSink: Sink {
         BatchLimit(hits: self.configuration.maxHits, bytes: self.configuration.maxBytes)
     }
     /// The look-up of a host blocks, and so does reading the secrets.
-    private let executor = SinkExecutor("webhook")
+    private let executor = QueueExecutor(label: "sightline.sink.webhook")
     /// The sink's own queue.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         self.executor.asUnownedSerialExecutor()

@@ -5,7 +5,7 @@ struct ScenarioState: Sendable {
     let scenario: Scenario
     let eventCount: Int
     private(set) var transcript = Transcript()
-    private var ledger: EventLedger
+    private var recorded: RecordedEvents
     private var streams: [StreamState] = []
     private var reportsAccepted: Set<Int> = []
     /// When somebody listens again; nil while an absence waits for its first connection.
@@ -14,7 +14,7 @@ struct ScenarioState: Sendable {
     init(_ scenario: Scenario, eventCount: Int) {
         self.scenario = scenario
         self.eventCount = eventCount
-        self.ledger = EventLedger(scenario.verdicts)
+        self.recorded = RecordedEvents(scenario.verdicts)
         self.absenceEnd = scenario.absence > .zero ? nil : .zero
     }
 
@@ -112,7 +112,7 @@ struct ScenarioState: Sendable {
         case .end(let end, let isRecorded, let absence):
             if isRecorded {
                 for number in self.streams[stream].unanswered.flatMap(\.numbers) {
-                    _ = self.ledger.judge(number)
+                    _ = self.recorded.judge(number)
                 }
             }
             if absence > .zero { self.absenceEnd = now + absence }
@@ -150,7 +150,7 @@ struct ScenarioState: Sendable {
         }
         return zip(request.ids, pending.numbers).enumerated().map { index, event in
             Answer.Told(
-                id: event.0, verdict: self.ledger.judge(event.1), sequence: request.sequence,
+                id: event.0, verdict: self.recorded.judge(event.1), sequence: request.sequence,
                 index: UInt32(index))
         }
     }

@@ -63,8 +63,8 @@ final class ServedStack: @unchecked Sendable {
         let board = HealthBoard(maxWatchers: configuration.maxHealthWatchers) { journal.isTaking }
         board.beginListening()
         var config = Application.transportConfig(
-            configuration, self.ingest, self.connections,
-            Logger(label: "stack", factory: { _ in SwiftLogNoOpLogHandler() }))
+            configuration: configuration, ingest: self.ingest, connections: self.connections,
+            logger: Logger(label: "stack", factory: { _ in SwiftLogNoOpLogHandler() }))
         let open = config.channelDebuggingCallbacks.onAcceptHTTP2Stream
         config.channelDebuggingCallbacks.onAcceptHTTP2Stream = { (stream: any Channel) in
             self.streams.append(WeakChannel(channel: stream))
@@ -79,7 +79,8 @@ final class ServedStack: @unchecked Sendable {
         let server = GRPCServer(
             transport: transport,
             services: try Application.services(
-                configuration, self.ingest, board, NothingToErase()))
+                configuration: configuration, ingest: self.ingest, board: board,
+                subjects: NothingToErase()))
         Task.detached {
             do {
                 try await server.serve()
@@ -149,7 +150,7 @@ final class ServedStack: @unchecked Sendable {
             self.listener.loop.run()
             self.deliver()
             // Waits for the only other thread.
-            SideCalls.queue.sync {}
+            DiagnosticCalls.queue.sync {}
         } while !SerialTasks.isIdle
     }
 

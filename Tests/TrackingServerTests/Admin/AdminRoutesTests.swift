@@ -25,11 +25,11 @@ struct AdminRoutesTests {
         let metrics = ServerMetrics()
         let statistics = StatisticsService(
             version: "1.2.3", historySeconds: 10, registry: metrics.registry,
-            obstacles: { board.obstacles }, sinks: NoSinks(),
+            notReadyReasons: { board.notReadyReasons }, sinks: NoSinks(),
             rejections: RejectionLog(maxRows: 10), ledger: { Ledger() })
         let routes = AdminRoutes(
             build: Build(version: "1.2.3"), registry: metrics.registry,
-            obstacles: { board.obstacles },
+            notReadyReasons: { board.notReadyReasons },
             statistics: statistics,
             page: AdminPage(), hostNames: [])
         return (routes, board)
@@ -101,19 +101,19 @@ struct AdminRoutesTests {
     @Test("readyz says all that is in the way")
     func readiness() async throws {
         let (routes, board) = self.routes()
-        func obstacles() async throws -> (HTTPResponse.Status, String) {
+        func readiness() async throws -> (HTTPResponse.Status, String) {
             let answer = try await self.ask(routes, "/readyz")
             return (answer.status, String(buffer: answer.body))
         }
-        let early = try await obstacles()
+        let early = try await readiness()
         #expect(early.0 == .serviceUnavailable && early.1.contains("does not listen"))
         board.beginListening()
-        #expect(try await obstacles() == (.ok, "{\"is_ready\":true,\"not_ready\":[]}\n"))
+        #expect(try await readiness() == (.ok, "{\"is_ready\":true,\"not_ready\":[]}\n"))
         self.isTaking.value.withLock { $0 = false }
-        let full = try await obstacles()
+        let full = try await readiness()
         #expect(full.0 == .serviceUnavailable && full.1.contains("journal"))
         await board.beginDraining()
-        let draining = try await obstacles()
+        let draining = try await readiness()
         #expect(draining.1.contains("journal") && draining.1.contains("draining"))
         // A draining server is still alive.
         #expect(try await self.ask(routes, "/healthz").status == .ok)

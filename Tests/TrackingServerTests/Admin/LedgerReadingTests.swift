@@ -22,7 +22,7 @@ struct LedgerReadingTests {
     private func service(_ ledger: @escaping @Sendable () async -> Ledger) -> StatisticsService {
         StatisticsService(
             version: "1.2.3", historySeconds: 10, registry: ServerMetrics().registry,
-            obstacles: { [] }, sinks: NoSinks(), rejections: RejectionLog(maxRows: 10),
+            notReadyReasons: { [] }, sinks: NoSinks(), rejections: RejectionLog(maxRows: 10),
             ledger: ledger)
     }
 

@@ -49,9 +49,9 @@ struct HealthBoardTests {
         var seen = statuses.makeAsyncIterator()
         #expect(await seen.next() == .serving)
         self.journal.isTaking.withLock { $0 = false }
-        board.tellWatchers()
+        board.updateWatchers()
         self.journal.isTaking.withLock { $0 = true }
-        board.tellWatchers()
+        board.updateWatchers()
         // A slow watcher skips outdated statuses.
         #expect(await seen.next() == .serving)
         async let drained: Void = board.beginDraining()

@@ -76,7 +76,7 @@ struct MemoryBudgetTests {
         queue.settled([requests[1]])
         queue.commitEnded()
         #expect(self.budget.bytesInFlight == 300)
-        guard case .answer = await queue.nextStep() else {
+        guard case .answer = await queue.waitForNextAction() else {
             Issue.record("no answer")
             return
         }

@@ -4,6 +4,7 @@
 internal import GRPCCore
 internal import GRPCProtobuf
 @testable internal import HTTP2Edge
+internal import Pacing
 @testable internal import ServerConfiguration
 internal import Synchronization
 internal import Testing
@@ -11,8 +12,8 @@ internal import Testing
 internal import TrackingJournal
 
 @Suite(.timeLimit(.minutes(10)))
-struct SideCallsTests {
-    private let turns = SideTurns(maxWaiting: 100)
+struct DiagnosticCallsTests {
+    private let lock = AsyncLock()
     private let counts = Counts()
 
     /// How many run now, ran at most at once, and are done.
@@ -48,10 +49,12 @@ struct SideCallsTests {
         private let call: Task<Void, any Error>
         private let end: AsyncStream<Void>.Continuation
 
-        init(_ turns: SideTurns) {
+        init(_ lock: AsyncLock) {
             let (holding, end) = AsyncStream.makeStream(of: Void.self)
             self.end = end
-            self.call = Task.immediate { try await turns.run { for await _ in holding {} } }
+            self.call = Task.immediate {
+                try await lock.withCall(maxWaiting: 100) { for await _ in holding {} }
+            }
         }
 
         func letGo() async throws {
@@ -61,7 +64,9 @@ struct SideCallsTests {
     }
 
     private func call() -> Task<Void, any Error> {
-        Task.immediate { try await self.turns.run { await self.counts.serve() } }
+        Task.immediate {
+            try await self.lock.withCall(maxWaiting: 100) { await self.counts.serve() }
+        }
     }
 
     @Test("of the calls that record nothing one runs at a time, each in its turn")
@@ -72,7 +77,7 @@ struct SideCallsTests {
 
     @Test("a call whose task is cancelled while it waits leaves, and the next one has its turn")
     func cancelledWhileWaiting() async throws {
-        let holder = Holder(self.turns)
+        let holder = Holder(self.lock)
         let (ended, next) = (self.call(), self.call())
         ended.cancel()
         await #expect(throws: CancellationError.self) { try await ended.value }
@@ -83,7 +88,7 @@ struct SideCallsTests {
 
     @Test("a call whose stream ends while it waits leaves, and the next one has its turn")
     func endedWhileWaiting() async throws {
-        let holder = Holder(self.turns)
+        let holder = Holder(self.lock)
         let (ended, stream) = await withServerContextRPCCancellationHandle { stream in
             (self.call(), stream)
         }
@@ -100,7 +105,9 @@ struct SideCallsTests {
         await #expect(throws: CancellationError.self) {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.cancelAll()
-                group.addTask { try await self.turns.run { await self.counts.serve() } }
+                group.addTask {
+                    try await self.lock.withCall(maxWaiting: 100) { await self.counts.serve() }
+                }
                 try await group.waitForAll()
             }
         }
@@ -117,7 +124,7 @@ struct SideCallsTests {
     func manyAtOnce() async throws {
         for _ in 0..<200 {
             let calls = (0..<20).map { _ in
-                Task { try await self.turns.run { await self.counts.serve() } }
+                Task { try await self.lock.withCall(maxWaiting: 100) { await self.counts.serve() } }
             }
             for (number, call) in calls.enumerated() where number % 2 == 1 { call.cancel() }
             for call in calls { _ = await call.result }
@@ -129,7 +136,7 @@ struct SideCallsTests {
 
     @Test("as many calls wait as may, and one more is told to come back")
     func bound() async throws {
-        let holder = Holder(self.turns)
+        let holder = Holder(self.lock)
         let waiting = (0..<100).map { _ in self.call() }
         let refused = self.call()
         waiting[0].cancel()
@@ -148,9 +155,11 @@ struct SideCallsTests {
         let ingest = try Ingest.diskless()
         let allowance = try ingest.allowance(of: .standard)
         let request = RequestBuffer([UInt8](repeating: 0, count: 400))
-        let holder = Holder(ingest.sideTurns)
+        let holder = Holder(ingest.diagnosticLock)
         let call = Task.immediate {
-            try await ingest.aside(request, events: 1, allowance) { _ in await self.counts.serve() }
+            try await ingest.runDiagnostic(request, events: 1, allowance: allowance) { _ in
+                await self.counts.serve()
+            }
         }
         #expect(ingest.budget.bytesInFlight == 400)
         call.cancel()

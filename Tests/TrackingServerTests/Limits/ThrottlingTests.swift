@@ -156,7 +156,8 @@ struct ThrottlingTests {
         let ingest = try Ingest.diskless()
         let allowance = try ingest.allowance(of: .standard)
         let request = RequestBuffer([UInt8](repeating: 0, count: 501))
-        let isRefused = try await ingest.aside(request, events: 1, allowance) { _ in
+        let isRefused = try await ingest.runDiagnostic(request, events: 1, allowance: allowance) {
+            _ in
             #expect(ingest.budget.bytesInFlight == 501)
             return (try? ingest.allowance(of: .standard)) == nil
         }

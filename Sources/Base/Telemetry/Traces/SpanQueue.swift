@@ -1,15 +1,17 @@
+internal import Pacing
 internal import Synchronization
 
 /// A bounded queue of ended spans, in front of the exporter. Adding never blocks: if the queue is
 /// full, the span is dropped and counted.
 final class SpanQueue: Sendable {
-    fileprivate struct State {
+    private struct State {
         var spans: [SpanRecord] = []
         var isOpen = true
-        var waiter: CheckedContinuation<Void, Never>?
     }
 
     private let state = Mutex(State())
+    /// Raised when a full batch is queued, and when the queue is closed.
+    private let isDue = Signal()
     private let capacity: Int
     private let batchSize: Int
     private let counts: SpanCounts
@@ -25,14 +27,14 @@ final class SpanQueue: Sendable {
 
     /// Adds an ended span.
     func add(_ span: SpanRecord) {
-        let (drop, waiter) = self.state.withLock { state -> (SpanCounts.Outcome?, Waiter?) in
-            guard state.isOpen else { return (.stopped, nil) }
-            guard state.spans.count < self.capacity else { return (.queueFull, nil) }
+        let (drop, isBatch) = self.state.withLock { state -> (SpanCounts.Outcome?, Bool) in
+            guard state.isOpen else { return (.stopped, false) }
+            guard state.spans.count < self.capacity else { return (.queueFull, false) }
             state.spans.append(span)
-            return (nil, state.spans.count >= self.batchSize ? state.takeWaiter() : nil)
+            return (nil, state.spans.count == self.batchSize)
         }
         if let drop { self.counts.add(1, drop) }
-        waiter?.resume()
+        if isBatch { self.isDue.raise() }
     }
 
     /// Whether a full batch is queued.
@@ -45,18 +47,9 @@ final class SpanQueue: Sendable {
     /// one task at a time.
     func waitForBatch() async {
         await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isDue = self.state.withLock { state in
-                    if !state.isOpen || state.spans.count >= self.batchSize || Task.isCancelled {
-                        return true
-                    }
-                    state.waiter = continuation
-                    return false
-                }
-                if isDue { continuation.resume() }
-            }
+            while self.isOpen, !self.hasBatch, !Task.isCancelled { await self.isDue.wait() }
         } onCancel: {
-            self.state.withLock { $0.takeWaiter() }?.resume()
+            self.isDue.raise()
         }
     }
 
@@ -71,19 +64,7 @@ final class SpanQueue: Sendable {
 
     /// Makes the queue refuse further spans.
     func close() {
-        let waiter = self.state.withLock { state in
-            state.isOpen = false
-            return state.takeWaiter()
-        }
-        waiter?.resume()
-    }
-
-    private typealias Waiter = CheckedContinuation<Void, Never>
-}
-
-extension SpanQueue.State {
-    fileprivate mutating func takeWaiter() -> CheckedContinuation<Void, Never>? {
-        defer { self.waiter = nil }
-        return self.waiter
+        self.state.withLock { $0.isOpen = false }
+        self.isDue.raise()
     }
 }

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 extension Journal {
-    /// Calls `body` with the ledger, between two commits: it has to be quick, for they wait.
+    /// Calls `body` with the ledger, between two commits, which wait for it: it has to be quick.
     package func withLedger<Value: Sendable>(
         _ body: @escaping @Sendable (Ledger) -> Value
     ) async -> Value {

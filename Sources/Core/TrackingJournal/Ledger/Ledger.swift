@@ -1,11 +1,11 @@
-// The ledger: how many events of each delivery counted, and why the others did not. A value that
-// the journal's writer holds; what is in it depends on the deltas and their order alone, so that a
-// restart finds again what was there.
+// The ledger: how many events of each delivery counted, and why the others did not. A value of the
+// journal's writer. Its contents depend only on the deltas and their order, so that a restart
+// restores them.
 internal import TrackingRules
 internal import WireFormat
 
-/// Counts of events by tenant, app, delivery, platform, hour and outcome. Bounded: what finds no
-/// row is counted in the tenant's row `other`.
+/// Counts of events by tenant, app, delivery, platform, hour and outcome. Bounded: beyond
+/// `maxRows`, events are counted in the tenant's row `other`.
 package struct Ledger: Sendable {
     private let maxRows: Int
     let retainHours: UInt32
@@ -13,12 +13,12 @@ package struct Ledger: Sendable {
     private var places: [LedgerKey: UInt32] = [:]
     /// The newest row of each tenant's delivery; the rows before it are linked.
     private var newest: [Delivery: UInt32] = [:]
-    /// The values of an unknown flag that a delivery has rows for. To look through its rows for
-    /// them would cost more with each row.
+    /// The values of an unknown flag that a delivery has rows for. Searching its rows for them
+    /// would cost more with each row.
     private var flagValues: [Delivery: Set<LedgerText>] = [:]
     /// The rows that each tenant has added in the current hour.
     private var added: [LedgerText: Int] = [:]
-    /// The hour of the last tidying up; nil before the first one.
+    /// The hour of the last expiry; nil before the first one.
     private var hour: UInt32?
     private var pages = LedgerPages()
 
@@ -67,9 +67,9 @@ package struct Ledger: Sendable {
     /// The hours that are not joined to days.
     private static let keptHours: UInt32 = 48
 
-    /// Creates a ledger with what an earlier one has saved.
+    /// Creates a ledger from the saved pages of an earlier one.
     ///
-    /// - Parameter pages: its pages, in the order of their numbers. The rows of a damaged page are
+    /// - Parameter pages: the pages, in the order of their numbers. The rows of a damaged page are
     ///   lost.
     package init(
         _ configuration: LedgerConfiguration = LedgerConfiguration(), pages: [[UInt8]] = []
@@ -81,7 +81,7 @@ package struct Ledger: Sendable {
             self.append(key, count)
         }
         self.pages = LedgerPages()
-        // The rows behind a page that is lost have moved.
+        // The rows behind a damaged page have moved.
         if rows.contains(where: { $0 == nil }) { self.pages.changeAll(rows: self.rows.count) }
     }
 
@@ -125,7 +125,7 @@ package struct Ledger: Sendable {
 
     // MARK: Counting
 
-    /// Adds what a group has added.
+    /// Adds a group's counts.
     package mutating func apply(_ delta: LedgerDelta) {
         for entry in delta.entries { self.add(entry.key, UInt64(entry.count)) }
     }
@@ -149,8 +149,8 @@ package struct Ledger: Sendable {
         self.pages.change(place)
     }
 
-    /// Gives a key a row if there is one to be had. A tenant may add half of the rows that are
-    /// free: whatever it sends, the others find some.
+    /// Gives a key a row if one is free. A tenant may add half of the free rows: whatever it sends,
+    /// others still get some.
     private mutating func insert(_ key: LedgerKey, _ count: UInt64) {
         let free = self.maxRows - self.rows.count
         if free > 0, self.added[LedgerText(key.tenant), default: 0] < max(1, free) {
@@ -164,7 +164,7 @@ package struct Ledger: Sendable {
         let own = key.tenant.withUnsafeBytes { LedgerKey.other(tenant: $0, outcome: key.outcome) }
         if let place = self.places[own] { return self.add(count, at: Int(place)) }
         if self.rows.count < self.maxRows + Self.otherRows { return self.append(own, count) }
-        // More tenants than a server has: those that come last share one row.
+        // Beyond any real number of tenants: the last ones share one row.
         let shared = LedgerKey.other(tenant: .init(start: nil, count: 0), outcome: key.outcome)
         if let place = self.places[shared] { return self.add(count, at: Int(place)) }
         self.append(shared, count)
@@ -183,7 +183,7 @@ package struct Ledger: Sendable {
         self.pages.change(Int(index))
     }
 
-    /// Whether the key's delivery has as many values of its flag as are told apart.
+    /// Whether the key's delivery already has the maximum number of rows for values of its flag.
     private func hasManyValues(_ key: LedgerKey) -> Bool {
         guard let values = self.flagValues[Delivery(key.tenant, key.delivery)],
             values.count >= Self.maxFlagValues
@@ -191,12 +191,12 @@ package struct Ledger: Sendable {
         return !values.contains(LedgerText(key.detail))
     }
 
-    // MARK: Tidying up
+    // MARK: Expiry
 
-    /// Once an hour old rows go, and the table is made half empty: days are kept in place of hours,
-    /// and then the oldest rows of the tenants that have the most become `other`.
+    /// Expires old rows once an hour, and makes the table half empty: rows of hours are joined to
+    /// rows of days, and then the oldest rows of the tenants that have the most become `other`.
     private mutating func beginHour(_ hour: UInt32) {
-        // A clock that was set back begins again; the requests of an hour's end are no such case.
+        // A clock that was set back starts a new hour; late requests of the last hour do not.
         if let current = self.hour, hour <= current, current - hour <= 2 { return }
         self.hour = hour
         let oldest = hour > self.retainHours ? hour - self.retainHours : 0
@@ -256,7 +256,7 @@ package struct Ledger: Sendable {
         return .max
     }
 
-    /// Takes these rows in place of all, and joins those with the same key.
+    /// Replaces all rows by these, and joins those with the same key.
     private mutating func rebuild(_ rows: some Sequence<Row>) {
         let capacity = self.rows.count
         self.rows = []
@@ -286,6 +286,6 @@ extension Ledger {
     /// Whether a page has changed.
     package var isChanged: Bool { self.pages.isChanged }
 
-    /// Restores what a checkpoint could not write.
+    /// Takes back pages that a checkpoint could not write.
     package mutating func putBack(_ saved: LedgerPages.Saved) { self.pages.putBack(saved) }
 }

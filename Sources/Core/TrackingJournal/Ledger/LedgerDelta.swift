@@ -24,8 +24,8 @@ package struct LedgerDelta {
         self.places.removeAll(keepingCapacity: true)
     }
 
-    /// Adds a request that the journal has settled. It is read where it is: to copy a part of it
-    /// takes longer than to count it.
+    /// Adds a request that the journal has settled. Reads it in place: copying a part of it takes
+    /// longer than counting it.
     package mutating func add(_ request: AdmittedRequest) {
         for refused in request.ledger.refused {
             self.add(

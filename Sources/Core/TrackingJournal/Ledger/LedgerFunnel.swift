@@ -29,7 +29,7 @@ package struct LedgerFunnel: Sendable {
     package private(set) var displayErrors = Count()
     /// Hits of all kinds, those of buttons included.
     package private(set) var hits: UInt64 = 0
-    /// The hits that were received since the hour that was asked for.
+    /// The hits received since the requested hour.
     package private(set) var recentHits: UInt64 = 0
     /// The key of one of its rows.
     private let key: LedgerKey
@@ -77,7 +77,8 @@ package struct LedgerFunnel: Sendable {
         if holds(.inAppDisplayError) { self.displayErrors.add(row.count, isIOS) }
     }
 
-    /// Whether it is busier. Of two that are not, the names decide, so that their order stays.
+    /// Whether it is busier. The names decide between equally busy ones, so that the order is
+    /// stable.
     fileprivate func precedes(_ other: LedgerFunnel) -> Bool {
         if self.recentHits != other.recentHits { return self.recentHits > other.recentHits }
         if self.hits != other.hits { return self.hits > other.hits }

@@ -27,7 +27,7 @@ package struct LedgerKey: Sendable, Equatable {
         }
     }
 
-    /// Becomes the key of other parts, in the same memory where nobody else has it.
+    /// Replaces all parts. Reuses the memory if no copy of the key shares it.
     mutating func set(
         hour: UInt32, tenant: Bytes, subject: Bytes, outcome: LedgerOutcome, detail: String
     ) {

@@ -1,8 +1,8 @@
 internal import CCRC32C
 internal import WireFormat
 
-/// Which pages of the ledger a checkpoint has to write. A page has 32 rows that came one after the
-/// other, which mostly are of the same time, so that few pages change.
+/// Tracks which pages of the ledger a checkpoint has to write. A page has 32 rows in the order in
+/// which they were added; they mostly are of the same time, so that few pages change.
 package struct LedgerPages: Sendable {
     /// The rows of a page.
     static let rows = 32
@@ -11,7 +11,7 @@ package struct LedgerPages: Sendable {
     /// Whether there may be stored pages behind the last one.
     private var isShorter = false
 
-    /// Pages to be written, in one transaction with the sequence that they go up to.
+    /// Pages to be written, in one transaction with the sequence that they include.
     package struct Saved: Sendable {
         /// The changed pages by number, encoded: a CRC-32C (4), and of each row the count (8), the
         /// key's length (2) and the key.
@@ -39,7 +39,7 @@ package struct LedgerPages: Sendable {
 
     mutating func take(rows: [Ledger.Row]) -> Saved {
         defer { (self.changed, self.isShorter) = ([], false) }
-        // A page that was put back may have gone since, as the ledger was tidied up.
+        // A page that was put back may not exist any more, if rows have expired since.
         let there = self.changed.filter { $0 * Self.rows < rows.count }
         let pages = there.sorted().map { number in
             let start = number * Self.rows

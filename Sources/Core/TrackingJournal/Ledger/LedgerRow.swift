@@ -6,7 +6,8 @@ package struct LedgerRow: Sendable, Equatable {
     package let tenant: String
     /// The app, cut to 64 bytes.
     package let app: String
-    /// The delivery or the in-app message, cut to 64 bytes; empty where it is not told.
+    /// The delivery or the in-app message, cut to 64 bytes; empty if the event has none that can be
+    /// read.
     package let delivery: String
     /// The events' platform; nil where they name none.
     package let platform: Platform?

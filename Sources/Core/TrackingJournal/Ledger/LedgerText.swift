@@ -1,4 +1,4 @@
-/// A part of a key that is one of its own, such as the tenant.
+/// A part of a key, such as the tenant, as a key of its own.
 struct LedgerText: Hashable, Sendable {
     private let bytes: ArraySlice<UInt8>
 

@@ -15,7 +15,7 @@ struct StatisticsService: Service {
 
     private let version: String
     private let registry: MetricsRegistry
-    private let obstacles: @Sendable () -> [String]
+    private let notReadyReasons: @Sendable () -> [String]
     private let sinks: any SinkOperator
     private let rejections: RejectionLog
     private let ledger: @Sendable () async -> Ledger
@@ -38,14 +38,14 @@ struct StatisticsService: Service {
     ///   - clock: used to wait between readings; tests substitute it.
     init(
         version: String, historySeconds: Int, registry: MetricsRegistry,
-        obstacles: @escaping @Sendable () -> [String], sinks: any SinkOperator,
+        notReadyReasons: @escaping @Sendable () -> [String], sinks: any SinkOperator,
         rejections: RejectionLog,
         ledger: @escaping @Sendable () async -> Ledger,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.version = version
         self.registry = registry
-        self.obstacles = obstacles
+        self.notReadyReasons = notReadyReasons
         self.sinks = sinks
         self.rejections = rejections
         self.ledger = ledger
@@ -98,7 +98,7 @@ struct StatisticsService: Service {
         let (last, columns) = self.state.history.withLock { ($0.last, $0.columns) }
         var statistics = Statistics()
         statistics.version = self.version
-        statistics.notReady = self.obstacles()
+        statistics.notReady = self.notReadyReasons()
         statistics.isReady = statistics.notReady.isEmpty
         statistics.history = columns
         statistics.rejections = self.rejections.latest.map(Statistics.Rejection.init)

@@ -1,33 +1,35 @@
+internal import Pacing
 internal import Synchronization
 internal import TrackingJournal
 internal import TrackingRules
 
-/// Synchronizes a stream's ledger between its reader, which waits for room, the journal, and its
-/// writer, which waits for answers.
+/// Shares a stream's `RequestTracker` between its reader, which waits for room, the journal, which
+/// settles requests, and its writer, which waits for answers.
 final class AckQueue: SettlementReceiver {
     private let state: Mutex<State>
+    /// Raised when the reader's condition is met.
+    private let readerMayContinue = Signal()
+    /// Raised when the writer has something to do.
+    private let hasAction = Signal()
     private let wantsAccepted = Atomic(false)
     private let readingIsOver = Atomic(false)
     private let budget: MemoryBudget
     private let onUnanswered: @Sendable ([AdmittedRequest]) -> Void
 
     fileprivate struct State {
-        var ledger: AckLedger
-        var reader: Reader?
-        var writer: CheckedContinuation<Void, Never>?
+        var tracker: RequestTracker
+        /// What the suspended reader waits for.
+        var awaited: Condition?
         var readingEnd: ReadingEnd?
         var closingCause: ClosingCause?
-        var isClosingTold = false
+        var isClosingAnnounced = false
         var isCommitOver = false
         /// Whether the writer has ended, so that nothing may wait for answers.
         var isAbandoned = false
     }
 
-    /// The stream's suspended reader and the condition that it waits for.
-    fileprivate struct Reader {
-        let continuation: CheckedContinuation<Void, Never>
-        let condition: @Sendable (AckLedger) -> Bool
-    }
+    /// What a reader waits for: room for another request, or that none is in flight.
+    fileprivate enum Condition { case room, idle }
 
     /// Why the server ends a stream.
     enum ClosingCause {
@@ -45,9 +47,9 @@ final class AckQueue: SettlementReceiver {
         case failed(any Error)
     }
 
-    /// The writer's next action.
-    enum Step {
-        case answer(AckLedger.Answer)
+    /// What the writer does next.
+    enum Action {
+        case answer(RequestTracker.Answer)
         case announceClosing(durableSequence: UInt64)
         case finish
     }
@@ -59,12 +61,13 @@ final class AckQueue: SettlementReceiver {
     ) {
         self.budget = budget
         self.onUnanswered = onUnanswered
-        self.state = Mutex(State(ledger: AckLedger(maxRequests: maxRequests, maxBytes: maxBytes)))
+        self.state = Mutex(
+            State(tracker: RequestTracker(maxRequests: maxRequests, maxBytes: maxBytes)))
     }
 
     deinit {
         let (bytes, answer) = self.state.withLock { state in
-            (state.ledger.heldBytes, state.ledger.takeAnswer())
+            (state.tracker.heldBytes, state.tracker.takeAnswer())
         }
         if bytes > 0 { self.budget.remove(bytes) }
         if let answer { self.onUnanswered(answer.requests) }
@@ -78,35 +81,28 @@ final class AckQueue: SettlementReceiver {
     /// Stores that option of the first request.
     func setReportsAccepted(_ value: Bool) { self.wantsAccepted.store(value, ordering: .relaxed) }
 
-    /// Adds requests to the ledger; returns the remaining room.
+    /// Tracks requests; returns the remaining room.
     @discardableResult
-    func begin(_ arrivals: [Arrival]) -> AckLedger.Room {
+    func begin(_ arrivals: [Arrival]) -> RequestTracker.Room {
         let bytes = arrivals.reduce(0) { $0 &+ $1.bytes }
         if bytes > 0 { self.budget.add(bytes) }
         return self.state.withLock { state in
-            for arrival in arrivals { state.ledger.begin(arrival) }
-            return state.ledger.room
+            for arrival in arrivals { state.tracker.begin(arrival) }
+            return state.tracker.room
         }
     }
 
     /// Suspends until there is room for a request; returns the room.
-    func waitForRoom() async -> AckLedger.Room {
-        await self.wait { $0.hasRoom }
-        return self.state.withLock { $0.ledger.room }
+    func waitForRoom() async -> RequestTracker.Room {
+        await self.wait(for: .room)
+        return self.state.withLock { $0.tracker.room }
     }
 
     /// Suspends until no request is in flight.
-    func waitForIdle() async { await self.wait { $0.isIdle } }
+    func waitForIdle() async { await self.wait(for: .idle) }
 
-    private func wait(for condition: @escaping @Sendable (AckLedger) -> Bool) async {
-        await withCheckedContinuation { continuation in
-            let isMet = self.state.withLock { state in
-                if state.isAbandoned || condition(state.ledger) { return true }
-                state.reader = Reader(continuation: continuation, condition: condition)
-                return false
-            }
-            if isMet { continuation.resume() }
-        }
+    private func wait(for condition: Condition) async {
+        while !self.state.withLock({ $0.isMet(condition) }) { await self.readerMayContinue.wait() }
     }
 
     /// Ends reading: the writer finishes once all requests are answered. The first end counts.
@@ -132,89 +128,83 @@ final class AckQueue: SettlementReceiver {
     // MARK: The journal's side
 
     func settled(_ requests: [AdmittedRequest]) {
-        let reader = self.state.withLock { state in
-            for request in requests { state.ledger.settle(request) }
-            return state.takeReader()
+        let wakesReader = self.state.withLock { state in
+            for request in requests { state.tracker.settle(request) }
+            return state.wakesReader()
         }
-        reader?.resume()
+        if wakesReader { self.readerMayContinue.raise() }
     }
 
     func commitEnded() { self.wakeWriter { $0.isCommitOver = true } }
 
     // MARK: The writer's side
 
-    /// Suspends until the writer has something to do, which `takeStep` returns. A silent stream
-    /// waits here, so its memory is mostly this function's frame.
-    @inline(never)
-    func waitForStep() async {
-        await withCheckedContinuation { continuation in
-            let isReady = self.state.withLock { state in
-                if state.hasStep { return true }
-                state.writer = continuation
-                return false
-            }
-            if isReady { continuation.resume() }
-        }
-    }
+    /// Suspends after `nextAction` returned nil until it may return an action. A silent stream
+    /// waits here, and its memory is mostly the frames of suspended functions: this adds none.
+    @inline(__always)
+    func waitForAction() async { await self.hasAction.wait() }
 
-    /// The writer has ended: nobody is told of the remaining requests.
+    /// Ends the writer's side: the remaining requests are not answered any more.
     func abandon() {
-        let reader = self.state.withLock { state in
+        let wakesReader = self.state.withLock { state in
             state.isAbandoned = true
-            return state.takeReader()
+            return state.wakesReader()
         }
-        reader?.resume()
+        if wakesReader { self.readerMayContinue.raise() }
     }
 
     /// The writer's next action, if any. One answer covers everything settled so far.
-    func takeStep() -> Step? {
-        let (step, reader) = self.state.withLock { state in
-            let step = state.takeStep()
-            guard case .answer = step else { return (step, CheckedContinuation<Void, Never>?.none) }
-            return (step, state.takeReader())
+    func nextAction() -> Action? {
+        let (action, wakesReader) = self.state.withLock { state in
+            let action = state.nextAction()
+            guard case .answer = action else { return (action, false) }
+            return (action, state.wakesReader())
         }
-        if case .answer(let answer) = step { self.budget.remove(answer.bytes) }
-        reader?.resume()
-        return step
+        if case .answer(let answer) = action { self.budget.remove(answer.bytes) }
+        if wakesReader { self.readerMayContinue.raise() }
+        return action
     }
 
     private func wakeWriter(_ change: (inout sending State) -> Void) {
-        let writer = self.state.withLock { state in
+        let hasAction = self.state.withLock { state in
             change(&state)
-            guard state.hasStep else { return CheckedContinuation<Void, Never>?.none }
-            defer { state.writer = nil }
-            return state.writer
+            return state.hasAction
         }
-        writer?.resume()
+        if hasAction { self.hasAction.raise() }
     }
 }
 
 extension AckQueue.State {
-    fileprivate var hasStep: Bool {
-        (self.isCommitOver && self.ledger.hasAnswer)
-            || (self.closingCause != nil && !self.isClosingTold)
-            || (self.readingEnd != nil && self.ledger.isIdle)
+    fileprivate var hasAction: Bool {
+        (self.isCommitOver && self.tracker.hasAnswer)
+            || (self.closingCause != nil && !self.isClosingAnnounced)
+            || (self.readingEnd != nil && self.tracker.isIdle)
     }
 
-    /// The suspended reader, if its condition holds.
-    fileprivate mutating func takeReader() -> CheckedContinuation<Void, Never>? {
-        guard let reader = self.reader, self.isAbandoned || reader.condition(self.ledger) else {
-            return nil
-        }
-        self.reader = nil
-        return reader.continuation
+    /// Whether the reader may continue; if not, notes what it waits for.
+    fileprivate mutating func isMet(_ condition: AckQueue.Condition) -> Bool {
+        let isMet =
+            self.isAbandoned
+            || (condition == .room ? self.tracker.hasRoom : self.tracker.isIdle)
+        self.awaited = isMet ? nil : condition
+        return isMet
     }
 
-    fileprivate mutating func takeStep() -> AckQueue.Step? {
-        guard self.hasStep else { return nil }
-        if let answer = self.ledger.takeAnswer() {
+    /// Whether a reader waits whose condition is met now.
+    fileprivate mutating func wakesReader() -> Bool {
+        self.awaited.map { self.isMet($0) } ?? false
+    }
+
+    fileprivate mutating func nextAction() -> AckQueue.Action? {
+        guard self.hasAction else { return nil }
+        if let answer = self.tracker.takeAnswer() {
             self.isCommitOver = false
             return .answer(answer)
         }
-        if self.closingCause != nil, !self.isClosingTold {
-            self.isClosingTold = true
-            return .announceClosing(durableSequence: self.ledger.durableSequence)
+        if self.closingCause != nil, !self.isClosingAnnounced {
+            self.isClosingAnnounced = true
+            return .announceClosing(durableSequence: self.tracker.durableSequence)
         }
-        return self.readingEnd != nil && self.ledger.isIdle ? .finish : nil
+        return self.readingEnd != nil && self.tracker.isIdle ? .finish : nil
     }
 }

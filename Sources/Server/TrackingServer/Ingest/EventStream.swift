@@ -4,8 +4,13 @@ internal import HTTP2Edge
 internal import ServerConfiguration
 internal import TrackingJournal
 
-/// A StreamEvents call: a reader admits requests while earlier ones are committed, and a writer
-/// acknowledges what is durable.
+/// Serves a StreamEvents call: a reader admits requests while earlier ones are committed, and a
+/// writer acknowledges the durable ones. Both share an `AckQueue`.
+///
+/// `TrackingService` creates one for each call and awaits `serve(_:)`. It never acknowledges a
+/// request before the journal has settled it, never lets the watermark pass an unsettled one, and
+/// stops reading instead of growing beyond the limits of `StreamConfiguration` and of the memory
+/// budget.
 ///
 /// Thousands of streams may be open and silent, and their memory is mostly the frames of suspended
 /// functions. So this is a class, which frames only reference. A function is inlined if its frame
@@ -70,8 +75,8 @@ final class EventStream: Sendable {
         }
     }
 
-    /// Does the same for credentials that expire: announces the end a grace before, and stops
-    /// reading when they expire. Requests read before are still answered.
+    /// Does the same for credentials that expire: announces the end a grace before they do, and
+    /// stops reading then. Requests read before are still answered.
     @inline(never)
     private func pumpUntilExpiry(_ writer: Writer) async throws {
         async let _: Void = self.expire()
@@ -95,9 +100,9 @@ final class EventStream: Sendable {
     @inline(__always)
     private func answer(_ writer: Writer) async throws {
         while true {
-            switch try await self.tell(writer) {
-            case .goesOn: continue
-            case .waits: await self.acks.waitForStep()
+            switch try await self.writeNextAnswer(writer) {
+            case .continues: continue
+            case .waits: await self.acks.waitForAction()
             case .graceBegins: return try await self.answerWithinGrace(writer)
             case .ends: return
             }
@@ -105,21 +110,21 @@ final class EventStream: Sendable {
     }
 
     /// What follows a written answer.
-    private enum Progress { case goesOn, waits, graceBegins, ends }
+    private enum Progress { case continues, waits, graceBegins, ends }
 
-    /// Writes the pending answers.
+    /// Writes the next pending answer, if there is one.
     @inline(never)
-    private func tell(_ writer: Writer) async throws -> Progress {
-        switch self.acks.takeStep() {
+    private func writeNextAnswer(_ writer: Writer) async throws -> Progress {
+        switch self.acks.nextAction() {
         case .answer(let answer):
             self.ingest.count(answer.requests, of: .streamEvents, self.caller.tenant)
             let reportsAccepted = self.acks.reportsAccepted
             try await writer.write(.settled(answer, reportsAccepted: reportsAccepted))
-            return .goesOn
+            return .continues
         case .announceClosing(let durableSequence):
             try await writer.write(.closing(durableSequence: durableSequence))
             // Expiring credentials have a deadline of their own.
-            return self.acks.closingCause == .server ? .graceBegins : .goesOn
+            return self.acks.closingCause == .server ? .graceBegins : .continues
         case .finish: return .ends
         case nil: return .waits
         }

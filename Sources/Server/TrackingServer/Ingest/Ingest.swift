@@ -2,6 +2,7 @@ internal import AdminServer
 internal import Credentials
 internal import HTTP2Edge
 internal import Operations
+internal import Pacing
 internal import ServerConfiguration
 internal import TrackingJournal
 internal import TrackingRules
@@ -20,9 +21,11 @@ final class Ingest: Sendable {
     let tap: VerdictTap
     /// Keeps refused events; nil if none are kept.
     let quarantine: Quarantine?
-    /// Serves calls that record nothing, each in its turn.
-    let sideCalls = SideCalls()
-    let sideTurns: SideTurns
+    /// Serves calls that record nothing, one at a time: whoever is served holds the lock.
+    let diagnosticCalls = DiagnosticCalls()
+    let diagnosticLock = AsyncLock()
+    /// The maximum number of them that wait.
+    let maxWaitingCalls: Int
 
     init(
         admission: Admission, journal: Journal, budget: MemoryBudget, quotas: TenantQuotas,
@@ -37,7 +40,7 @@ final class Ingest: Sendable {
         self.metrics = metrics
         self.rejections = rejections
         self.quarantine = quarantine
-        self.sideTurns = SideTurns(maxWaiting: maxWaitingCalls)
+        self.maxWaitingCalls = maxWaitingCalls
         self.tap = tap ?? VerdictTap(TapConfiguration())
     }
 
@@ -64,13 +67,15 @@ final class Ingest: Sendable {
             return (request, reader.reportsAccepted)
         }
         request.isTapped = isTapped
-        // A refused call is never settled. Refused events are noted once they are: see `count`.
+        // A request that is refused as a whole is never settled: log it now. Refused events of
+        // other requests are logged once settled, in `count`.
         if request.violation != nil { self.rejections?.note(request, at: receiveTime) }
         let span = self.begin(request, &trace)
         return (request, span, reportsAccepted)
     }
 
-    /// The events of a unary request, which is not judged for that; 0 if it is no protobuf message.
+    /// The number of events in a unary request, without judging them; 0 if it is no protobuf
+    /// message.
     func eventCount(of bytes: RequestBuffer) -> Int {
         bytes.withUnsafeBytes { buffer in
             let reader = self.admission.read(buffer, shape: .unary)
@@ -89,8 +94,8 @@ final class Ingest: Sendable {
     /// Counts settled requests of a tenant, shows them to readers of verdicts, and keeps what was
     /// refused.
     func count(_ requests: [AdmittedRequest], of method: RequestMethod, _ tenant: Tenant) {
-        // First, so that who sees the counts sees these too. What is to be sent again is not
-        // rejected yet.
+        // Log rejections before counting, so that every counted rejection can be found. Events that
+        // the client has to send again are not rejected yet.
         for request in requests where request.violation == nil && !request.isToRetry {
             self.rejections?.note(request, at: request.receiveTime)
         }

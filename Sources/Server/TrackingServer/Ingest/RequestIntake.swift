@@ -5,8 +5,8 @@ internal import Pacing
 internal import TrackingJournal
 internal import TrackingRules
 
-/// Admits a stream's requests and submits those of a run together, to the ledger and the journal. A
-/// class, because a value would take space in each of the reader's frames.
+/// Admits a stream's requests and submits those of a run together, to the tracker and the journal.
+/// A class, because a value would take space in each of the reader's frames.
 final class RequestIntake {
     private let ingest: Ingest
     private let tenant: Tenant
@@ -18,14 +18,14 @@ final class RequestIntake {
     private var subject: LedgerSubject?
     private var isFirst = true
     private var arrivals: [Arrival] = []
-    private var room: AckLedger.Room
+    private var room: RequestTracker.Room
     private var events = 0
     private var bytes = 0
     private var heldBytes = 0
     /// The bytes admitted since the last submission, and when the first of them was.
     private var runBytes = 0
     private var runStart: UInt64 = 0
-    /// The same by the wall clock: the time at which they were received, as they came together.
+    /// The receive time of all of them, by the wall clock, in microseconds since 1970.
     private var receiveTime: Int64 = 0
 
     /// The bytes after which admitted requests are submitted, and thereby counted: a full run.
@@ -64,7 +64,7 @@ final class RequestIntake {
         if let subject = request.ledger.subjects.newest { self.subject = subject }
         if self.isFirst { self.acks.setReportsAccepted(reports) }
         self.isFirst = false
-        // Also what is refused below was judged, and is charged.
+        // Charge the quota even if the sequence check below ends the stream.
         self.events &+= request.eventCount
         self.bytes &+= bytes.count
         // A malformed request has no reliable sequence; its answer omits it.

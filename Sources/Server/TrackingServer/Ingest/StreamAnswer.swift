@@ -12,7 +12,7 @@ enum StreamAnswer: Sendable {
     /// The server's limits, sent before anything else.
     case limits
     /// Requests settled since the previous answer.
-    case settled(AckLedger.Answer, reportsAccepted: Bool)
+    case settled(RequestTracker.Answer, reportsAccepted: Bool)
     /// An announcement that the server will end the stream.
     case closing(durableSequence: UInt64)
 }
@@ -57,7 +57,7 @@ struct StreamAnswerSerializer: MessageSerializer {
         }
     }
 
-    private func settled(_ answer: AckLedger.Answer, _ reportsAccepted: Bool) -> Response {
+    private func settled(_ answer: RequestTracker.Answer, _ reportsAccepted: Bool) -> Response {
         var tally = Tally()
         var response = Response()
         response.durableSequence = answer.durableSequence

@@ -2,8 +2,8 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// What files take on disk, and what is free beside them. Files are looked at every 10 s at most: a
-/// directory may have thousands.
+/// The space that files take on disk, and that is free beside them. Reads the file system
+/// every ten seconds at most: a directory may have thousands of files.
 final class DiskUsage: Sendable {
     private let paths: [String]
     private let last = Mutex<(time: ContinuousClock.Instant, bytes: Int)?>(nil)
@@ -27,7 +27,7 @@ final class DiskUsage: Sendable {
         var status = stat()
         guard stat(path, &status) == 0 else { return 0 }
         guard status.st_mode & S_IFMT == S_IFDIR else { return Int(status.st_size) }
-        // A directory that cannot be read is a problem of its sink, which tells of it.
+        // A directory that cannot be read is a problem of its sink, which reports it.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         return names.reduce(0) { bytes, name in
             guard stat("\(path)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG

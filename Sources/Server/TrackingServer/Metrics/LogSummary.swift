@@ -31,8 +31,8 @@ struct LogSummary: Service {
             return
         }
         var last = ActivityFigures()
-        while await self.pause() { self.tell(&last) }
-        self.tell(&last)
+        while await self.pause() { self.log(&last) }
+        self.log(&last)
     }
 
     /// Waits for the next record; false if the server stops first.
@@ -45,7 +45,7 @@ struct LogSummary: Service {
         }
     }
 
-    private func tell(_ last: inout ActivityFigures) {
+    private func log(_ last: inout ActivityFigures) {
         let now = ActivityFigures(self.registry.families())
         if let metadata = now.metadata(since: last) {
             self.logger.info("summary", metadata: metadata)

@@ -12,7 +12,7 @@ internal import TrackingJournal
 
 extension ServerMetrics {
     /// Reports the build, memory and connections at each scrape.
-    func collect(_ build: Build, budget: MemoryBudget, connections: OpenConnections) {
+    func collect(build: Build, budget: MemoryBudget, connections: OpenConnections) {
         let traits = build.traits.joined(separator: ",")
         self.registry.meter(.buildInfo, build.version, build.commit, build.swift, traits).set(1)
         self.registry.meter(.memoryInFlightLimit).set(budget.hardBytes)
@@ -25,7 +25,7 @@ extension ServerMetrics {
     }
 
     /// Reports the journal and what the data directory holds beside it at each scrape.
-    func collect(_ journal: Journal, _ stores: DataStores, dataDirectory: String) {
+    func collect(journal: Journal, stores: DataStores, dataDirectory: String) {
         self.collect(journal)
         self.collect(stores.sinks, dataDirectory: dataDirectory)
         if let quarantine = stores.quarantine { self.collect(quarantine) }
@@ -33,8 +33,8 @@ extension ServerMetrics {
 
     /// Reports at each scrape whether the server takes events, and what not every server has.
     func collect(
-        _ board: HealthBoard, _ reloader: Reloader?, _ certificates: ServerCertificates?,
-        _ spans: SpanCounts?
+        board: HealthBoard, reloader: Reloader?, certificates: ServerCertificates?,
+        spans: SpanCounts?
     ) {
         self.collect(board)
         if let reloader { self.collect(reloader) }
@@ -44,7 +44,7 @@ extension ServerMetrics {
 
     private func collect(_ board: HealthBoard) {
         let ready = self.registry.meter(.ready)
-        self.registry.onCollect { ready.set(board.obstacles.isEmpty ? 1 : 0) }
+        self.registry.onCollect { ready.set(board.notReadyReasons.isEmpty ? 1 : 0) }
     }
 
     /// Reports at each scrape what came of the last reload.

@@ -100,7 +100,7 @@ final class ServerMetrics: Sendable {
             self.requestEvents.record(request.eventCount)
         }
         for outcome in RequestOutcome.allCases {
-            self.count(method, outcome, counts.outcomes[outcome.rawValue])
+            self.count(method, outcome, times: counts.outcomes[outcome.rawValue])
         }
         Self.add(counts.verdicts, to: self.verdicts)
         Self.add(counts.violations, to: self.violations)
@@ -108,7 +108,7 @@ final class ServerMetrics: Sendable {
     }
 
     /// Counts requests whose events are not counted.
-    func count(_ method: RequestMethod, _ outcome: RequestOutcome, _ count: Int = 1) {
+    func count(_ method: RequestMethod, _ outcome: RequestOutcome, times count: Int = 1) {
         guard count > 0 else { return }
         self.requests[method]?[outcome.rawValue].increment(by: count)
     }

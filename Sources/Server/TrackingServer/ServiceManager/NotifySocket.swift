@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The socket on which a service manager is told of a service's state: sd_notify's protocol, a
+/// The socket on which a service reports its state to a service manager: sd_notify's protocol, a
 /// datagram of lines NAME=VALUE.
 struct NotifySocket: Sendable {
     private let path: String
@@ -13,7 +13,7 @@ struct NotifySocket: Sendable {
         self.path = path
     }
 
-    /// Sends lines. What a manager that has gone does not get is of no use to anybody.
+    /// Sends lines. Errors are ignored: without a manager, nobody needs the lines.
     func send(_ lines: String...) {
         let socket = Glibc.socket(
             AF_UNIX, CInt(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)

@@ -1,8 +1,8 @@
 internal import Foundation
 internal import ServiceLifecycle
 
-/// Tells a service manager such as systemd when the server is ready, reloads and stops, and that
-/// its journal still has its turns: `Type=notify-reload` and `WatchdogSec=`.
+/// Reports to a service manager such as systemd when the server is ready, reloads and stops, and
+/// that its journal still works: `Type=notify-reload` and `WatchdogSec=`.
 package struct ServiceNotifier: Service {
     private let socket: NotifySocket
     /// The time between two signs of life; nil if the manager wants none.

@@ -46,15 +46,15 @@ final class HealthBoard: Sendable {
     }
 
     /// Why the server is not ready, for people; empty if it is.
-    var obstacles: [String] {
+    var notReadyReasons: [String] {
         let (isListening, isDraining) = self.state.withLock { ($0.isListening, $0.isDraining) }
-        var obstacles: [String] = []
-        if !isListening { obstacles.append("the gRPC port does not listen yet") }
-        if isDraining { obstacles.append("the server is draining") }
+        var reasons: [String] = []
+        if !isListening { reasons.append("the gRPC port does not listen yet") }
+        if isDraining { reasons.append("the server is draining") }
         if !self.isTaking() {
-            obstacles.append("the journal takes no events: it is full, or its disk failed")
+            reasons.append("the journal takes no events: it is full, or its disk failed")
         }
-        return obstacles
+        return reasons
     }
 
     /// Records that the gRPC port is bound.
@@ -76,7 +76,7 @@ final class HealthBoard: Sendable {
             let watcher = Watcher(service: service, statuses: continuation)
             state.lastID &+= 1
             state.watchers[state.lastID] = watcher
-            if state.isDraining { Self.tellOfDrain(watcher) }
+            if state.isDraining { Self.finish(watcher) }
             return state.lastID
         }
         if let id { return (id, statuses) }
@@ -91,11 +91,11 @@ final class HealthBoard: Sendable {
     /// Checks the journal once a second for the watchers, until cancelled.
     func run() async {
         // The sleep throws only if cancelled.
-        while (try? await Task.sleep(for: .seconds(1))) != nil { self.tellWatchers() }
+        while (try? await Task.sleep(for: .seconds(1))) != nil { self.updateWatchers() }
     }
 
     /// Sends the current status to all watchers.
-    func tellWatchers() {
+    func updateWatchers() {
         let watchers = self.state.withLock { Array($0.watchers.values) }
         for watcher in watchers {
             watcher.statuses.yield(self.status(of: watcher.service) ?? .serviceUnknown)
@@ -104,12 +104,12 @@ final class HealthBoard: Sendable {
 
     // MARK: Drain
 
-    /// Sets NOT_SERVING. Returns when all watchers were told, or after half a second, since one
-    /// that does not read must not delay the drain.
+    /// Sets NOT_SERVING. Returns when every watch has ended, or after half a second, since a
+    /// watcher that does not read must not delay the drain.
     func beginDraining() async {
         self.state.withLock { state in
             state.isDraining = true
-            for watcher in state.watchers.values { Self.tellOfDrain(watcher) }
+            for watcher in state.watchers.values { Self.finish(watcher) }
         }
         for _ in 0..<50 where self.state.withLock({ !$0.watchers.isEmpty }) {
             // Ends early if the drain is cancelled.
@@ -117,7 +117,7 @@ final class HealthBoard: Sendable {
         }
     }
 
-    private static func tellOfDrain(_ watcher: Watcher) {
+    private static func finish(_ watcher: Watcher) {
         if Self.services.contains(watcher.service) { watcher.statuses.yield(.notServing) }
         watcher.statuses.finish()
     }

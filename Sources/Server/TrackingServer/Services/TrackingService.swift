@@ -37,7 +37,7 @@ struct TrackingService: RegistrableRPCService {
             serializer: ProtobufSerializer<Method.ExplainEvents.Output>()
         ) { request, context in
             try await self.counted(.explainEvents) {
-                try await Self.traced(Method.ExplainEvents.descriptor, request.metadata) {
+                try await Self.traced(Method.ExplainEvents.descriptor, metadata: request.metadata) {
                     try await self.explainEvents(request, of: context.principal)
                 }
             }
@@ -47,7 +47,8 @@ struct TrackingService: RegistrableRPCService {
             serializer: ProtobufSerializer<Method.InspectPayload.Output>()
         ) { request, context in
             try await self.counted(.inspectPayload) {
-                try await Self.traced(Method.InspectPayload.descriptor, request.metadata) {
+                try await Self.traced(Method.InspectPayload.descriptor, metadata: request.metadata)
+                {
                     try await self.inspectPayload(request, of: context.principal)
                 }
             }
@@ -57,7 +58,8 @@ struct TrackingService: RegistrableRPCService {
             serializer: ProtobufSerializer<Method.ExplainDelivery.Output>()
         ) { request, context in
             try await self.counted(.explainDelivery) {
-                try await Self.traced(Method.ExplainDelivery.descriptor, request.metadata) {
+                try await Self.traced(Method.ExplainDelivery.descriptor, metadata: request.metadata)
+                {
                     try await self.explainDelivery(request, of: context.principal)
                 }
             }
@@ -104,7 +106,7 @@ struct TrackingService: RegistrableRPCService {
         let allowance = try self.ingest.allowance(of: caller.tenant)
         let bytes = try await Self.onlyMessage(of: request)
         if allowance.isLimited {
-            // Before it is judged: that costs most, also of what is refused then.
+            // Charged before the request is judged: judging costs most, also if it is refused then.
             let events = self.ingest.eventCount(of: bytes)
             try allowance.take(events: events, bytes: bytes.count)
         }
@@ -136,8 +138,10 @@ struct TrackingService: RegistrableRPCService {
         let explainer = Explainer(
             admission: self.ingest.admission, tenant: caller.tenant,
             journal: self.ingest.journal)
-        let answer = try await self.ingest.aside(bytes, events: 0, allowance) { sideCalls in
-            try await sideCalls.explain(bytes, explainer)
+        let answer = try await self.ingest.runDiagnostic(
+            bytes, events: 0, allowance: allowance
+        ) { calls in
+            try await calls.explain(bytes, explainer)
         }
         allowance.count(events: answer.results.count)
         return StreamingServerResponse(single: ServerResponse(message: answer))
@@ -149,8 +153,10 @@ struct TrackingService: RegistrableRPCService {
     ) async throws -> StreamingServerResponse<Sightline_V1_InspectPayloadResponse> {
         let allowance = try self.ingest.allowance(of: caller.tenant)
         let bytes = try await Self.onlyMessage(of: request)
-        let answer = try await self.ingest.aside(bytes, events: 1, allowance) { sideCalls in
-            try await sideCalls.inspect(bytes)
+        let answer = try await self.ingest.runDiagnostic(
+            bytes, events: 1, allowance: allowance
+        ) { calls in
+            try await calls.inspect(bytes)
         }
         return StreamingServerResponse(single: ServerResponse(message: answer))
     }
@@ -162,8 +168,10 @@ struct TrackingService: RegistrableRPCService {
         let allowance = try self.ingest.allowance(of: caller.tenant)
         let bytes = try await Self.onlyMessage(of: request)
         let journal = self.ingest.journal
-        let answer = try await self.ingest.aside(bytes, events: 1, allowance) { sideCalls in
-            try await sideCalls.explainDelivery(bytes, of: caller.tenant.name, in: journal)
+        let answer = try await self.ingest.runDiagnostic(
+            bytes, events: 1, allowance: allowance
+        ) { calls in
+            try await calls.explainDelivery(bytes, of: caller.tenant.name, in: journal)
         }
         return StreamingServerResponse(single: ServerResponse(message: answer))
     }
@@ -183,7 +191,8 @@ struct TrackingService: RegistrableRPCService {
             return answer
         } catch {
             self.ingest.metrics.count(method, .refused)
-            // The client is gone and hears nothing, or its connection closes and it comes again.
+            // Either the client has cancelled and receives nothing, or its connection closes and it
+            // retries.
             if error is CancellationError { throw ServiceError.closing.status }
             throw error
         }
@@ -191,7 +200,7 @@ struct TrackingService: RegistrableRPCService {
 
     /// Serves a call that records nothing within a span.
     private static func traced<Answer>(
-        _ method: MethodDescriptor, _ metadata: Metadata,
+        _ method: MethodDescriptor, metadata: Metadata,
         _ serve: () async throws -> StreamingServerResponse<Answer>
     ) async throws -> StreamingServerResponse<Answer> {
         var trace = RequestTrace(method: method.fullyQualifiedMethod, metadata: metadata)

@@ -68,7 +68,7 @@ package struct RequestTrace: Sendable {
                     self.method, at: own, after: parent, baggage: self.baggage, kind: .server,
                     startTime: startTime),
                 of: tracer, context: own, exemplars: exemplars)
-            self.describe(span, request, parent, maxLinks: tracer.maxLinks)
+            self.describe(span, of: request, parent: parent, maxLinks: tracer.maxLinks)
             return (own, span)
         case .other(let tracer):
             let own =
@@ -77,7 +77,7 @@ package struct RequestTrace: Sendable {
             let span = RequestSpan(
                 self.method, parent: parent, baggage: self.baggage, startTime: startTime,
                 fallback: own, tracer: tracer, exemplars: exemplars)
-            self.describe(span, request, parent, maxLinks: Self.maxLinks)
+            self.describe(span, of: request, parent: parent, maxLinks: Self.maxLinks)
             return (span.context, span)
         }
     }
@@ -87,13 +87,13 @@ package struct RequestTrace: Sendable {
 
     /// Sets the attributes known at the start, and links to the other spans involved.
     private func describe(
-        _ span: RequestSpan, _ request: AdmittedRequest?, _ parent: TraceContext?, maxLinks: Int
+        _ span: RequestSpan, of request: AdmittedRequest?, parent: TraceContext?, maxLinks: Int
     ) {
         guard span.isRecording else { return }
         span.begin(method: self.method)
-        // One more, since the parent may be among them and is not linked.
+        // One more than the limit, since the parent may be among them and is not linked.
         let events = request?.eventTraces(limit: maxLinks &+ 1) ?? []
-        // The RPC's span too, if the event's is the parent.
+        // Link the RPC's span too, if the event's span is the parent.
         let rpc = self.rpc.map { [$0] } ?? []
         span.link(to: rpc + events, except: parent)
     }

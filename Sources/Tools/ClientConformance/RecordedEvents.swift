@@ -2,7 +2,7 @@ internal import SightlineProtos
 
 /// What the server has recorded, and what it says of each event. A fact counts once, as with the
 /// real server.
-struct EventLedger: Sendable {
+struct RecordedEvents: Sendable {
     private let rule: VerdictRule
     private var recorded: Set<Int> = []
     private var refusals: [Int: Int] = [:]

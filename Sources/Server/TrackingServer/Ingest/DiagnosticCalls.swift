@@ -1,6 +1,8 @@
 internal import DeliveryDiagnosis
 internal import Foundation
+internal import GRPCCore
 internal import HTTP2Edge
+internal import Pacing
 internal import PayloadInspector
 internal import SightlineProtos
 internal import SwiftProtobuf
@@ -8,12 +10,12 @@ internal import TrackingJournal
 internal import TrackingRules
 
 /// Serves calls that record nothing, on a thread of their own. So they use at most one core, and
-/// compete with streams only where there is no other. `SideTurns` lets them come one by one.
-actor SideCalls {
+/// compete with streams only if there is no other. `Ingest.runDiagnostic` serves one at a time.
+actor DiagnosticCalls {
     /// The queue of these calls.
-    static let queue = DispatchQueue(label: "sightline.side")
+    static let queue = DispatchQueue(label: "sightline.diagnostic")
 
-    private static let executor = SideExecutor()
+    private static let executor = QueueExecutor(DiagnosticCalls.queue)
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         Self.executor.asUnownedSerialExecutor()
@@ -35,7 +37,7 @@ actor SideCalls {
         try PayloadInspector().inspect(try Self.message(request))
     }
 
-    /// Tells a tenant of its delivery.
+    /// Reports what became of a tenant's delivery.
     ///
     /// - Throws: the status of a malformed request, or of one that names no delivery.
     func explainDelivery(
@@ -79,20 +81,48 @@ extension Ingest {
     ///
     /// - Throws: the status of an exceeded quota or of a call too many, `CancellationError` if the
     ///   call ends before its turn, or errors of `answer`.
-    func aside<Answer: Sendable>(
-        _ request: RequestBuffer, events: Int, _ allowance: Allowance,
-        _ answer: @Sendable (SideCalls) async throws -> Answer
+    func runDiagnostic<Answer: Sendable>(
+        _ request: RequestBuffer, events: Int, allowance: Allowance,
+        _ answer: @Sendable (DiagnosticCalls) async throws -> Answer
     ) async throws -> Answer {
         try allowance.take(events: events, bytes: request.count)
         self.budget.add(request.count)
         defer { self.budget.remove(request.count) }
-        return try await self.sideTurns.run { try await answer(self.sideCalls) }
+        return try await self.diagnosticLock.withCall(maxWaiting: self.maxWaitingCalls) {
+            try await answer(self.diagnosticCalls)
+        }
     }
 }
 
-private final class SideExecutor: SerialExecutor {
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        SideCalls.queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+extension AsyncLock {
+    /// Runs `body` once the lock is this call's. An actor alone would begin the next call while one
+    /// waits for the journal: so all of them would wait in its queue, and delay each commit.
+    ///
+    /// A call that ends while it waits leaves at once: its stream is free then, and a client could
+    /// leave any number of such calls behind.
+    ///
+    /// - Parameter maxWaiting: the calls that may wait. The limit of streams does not bound them:
+    ///   gRPC reports no end of a stream that closes before its handler begins.
+    /// - Throws: `CancellationError` if the call ends before, the status of one too many, or errors
+    ///   of `body`.
+    func withCall<Answer: Sendable>(
+        maxWaiting: Int, _ body: () async throws -> Answer
+    ) async throws -> Answer {
+        guard let place = self.enqueue(maxWaiting: maxWaiting) else {
+            throw ServiceError.overloaded.status
+        }
+        defer { place.leave() }
+        // gRPC does not cancel the task of a call that ends; a server that stops does.
+        return try await withRPCCancellationHandler {
+            try await withTaskCancellationHandler {
+                // It may have ended after the lock was passed to it.
+                guard await place.acquire(), !place.isCancelled else { throw CancellationError() }
+                return try await body()
+            } onCancel: {
+                place.cancel()
+            }
+        } onCancelRPC: {
+            place.cancel()
+        }
     }
 }

@@ -3,7 +3,7 @@
 // the rows evicts the same keys in the same order.
 internal import TrackingRules
 
-extension RecentHits {
+extension DeduplicationWindow {
     /// The bytes of one change: high (8), low (2), marks (2).
     static let changeBytes = 12
     private static let isNew: UInt16 = 1
@@ -38,8 +38,7 @@ extension RecentHits {
                 littleEndian: row.loadUnaligned(fromByteOffset: offset + 10, as: UInt16.self))
             let key = WindowKey(high: high, low: low)
             let isNew = marks & Self.isNew != 0
-            // If a key's first row was forgotten, the key was evicted: its later marks do not
-            // apply.
+            // If a key's first row was dropped, the key was evicted: its later marks do not apply.
             if isNew || !self.marks(of: key).isEmpty {
                 self.set(Marks(rawValue: marks & ~Self.isNew), of: key)
             }

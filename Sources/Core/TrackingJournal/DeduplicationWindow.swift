@@ -1,13 +1,13 @@
 internal import Glibc
 package import TrackingRules
 
-/// The deduplication window: the marks of the newest `capacity` keys, in bounded memory. A new key
-/// evicts the oldest.
+/// Decides whether an event is new: holds the marks of the newest `capacity` keys, in bounded
+/// memory. A new key evicts the oldest.
 ///
 /// An open-addressing table of 16-byte slots, at most half full, and a ring with the order of
 /// arrival. A slot keeps 80 bits of a key: with 2 million keys, two facts collide over the window's
-/// life with a probability of 10⁻¹². Pages are touched as it fills: 79 MiB for 2 million keys.
-package final class RecentHits {
+/// life with a probability of 10⁻¹². It takes up pages as it fills: 79 MiB for 2 million keys.
+package final class DeduplicationWindow {
     /// The maximum number of keys.
     let capacity: Int
     private let slotMask: Int
@@ -18,8 +18,8 @@ package final class RecentHits {
     private let ring: UnsafeMutablePointer<UInt64>
     private var next = 0
     private(set) var count = 0
-    /// Stores the result of `touch`, so that the optimizer keeps the loads.
-    private var touched: UInt64 = 0
+    /// Stores what `prefetch` has loaded, so that the optimizer keeps the loads.
+    private var prefetched: UInt64 = 0
 
     /// `position` is the key's index in the ring plus one; 0 marks a free slot.
     private struct Slot {
@@ -52,7 +52,7 @@ package final class RecentHits {
         // calloc's pages stay unmapped until they are used: memory grows with the contents.
         guard let slots = calloc(slotCount, MemoryLayout<Slot>.stride),
             let ring = calloc(self.capacity, MemoryLayout<UInt64>.stride)
-        else { preconditionFailure("no memory for the window of \(capacity) recent hits") }
+        else { preconditionFailure("no memory for a deduplication window of \(capacity) keys") }
         self.slots = slots.assumingMemoryBound(to: Slot.self)
         self.ring = ring.assumingMemoryBound(to: UInt64.self)
     }
@@ -115,7 +115,7 @@ package final class RecentHits {
             self.slots[index].marks = marks.rawValue
             return
         }
-        if self.count == self.capacity { self.forget(ringIndex: self.next) }
+        if self.count == self.capacity { self.evict(ringIndex: self.next) }
         var index = self.home(key.high)
         while self.slots[index].position != 0 { index = (index &+ 1) & self.slotMask }
         self.slots[index] = Slot(
@@ -135,8 +135,9 @@ package final class RecentHits {
         changes.append(Change(key: key, before: known, after: after))
     }
 
-    /// Loads the first cache lines of searches, and of each the next, which half of them need.
-    private func touch(homes: UnsafeMutableBufferPointer<Int>.SubSequence) -> UInt64 {
+    /// Prefetches each search's first cache line, and the next one, which half of the searches
+    /// reach.
+    private func prefetch(homes: UnsafeMutableBufferPointer<Int>.SubSequence) -> UInt64 {
         let (slots, mask) = (self.slots, self.slotMask)
         var sum: UInt64 = 0
         for home in homes {
@@ -166,8 +167,8 @@ package final class RecentHits {
         return nil
     }
 
-    /// Frees the slot of the ring's key and closes the gap in its probe sequence.
-    private func forget(ringIndex: Int) {
+    /// Evicts the ring's key: frees its slot and closes the gap in its probe sequence.
+    private func evict(ringIndex: Int) {
         var gap = self.home(self.ring[ringIndex])
         while Int(self.slots[gap].position) != ringIndex &+ 1 { gap = (gap &+ 1) & self.slotMask }
         var index = (gap &+ 1) & self.slotMask
@@ -184,16 +185,16 @@ package final class RecentHits {
         self.count &-= 1
     }
 
-    /// Loads the slots that the claims will use before the first one is settled, so that the
-    /// processor fetches them in parallel instead of waiting for each.
+    /// Prefetches the slots that the claims will use, before the first one is settled: so the
+    /// processor loads them in parallel instead of waiting for each.
     ///
-    /// - Parameter ahead: claims that were loaded before and are not settled yet.
-    func touch(_ claims: [Claim], ahead: Int) {
+    /// - Parameter ahead: claims whose slots were prefetched and that are not settled yet.
+    func prefetch(_ claims: [Claim], ahead: Int) {
         var evicted = (self.next &+ ahead) % self.capacity
         let isFull = self.count == self.capacity
-        // Found first and then loaded: the fewer instructions stand between two loads, the more of
-        // them are under way.
-        withUnsafeTemporaryAllocation(of: Int.self, capacity: Self.touchedAtOnce) { homes in
+        // Compute all homes before loading any: with few instructions between two loads, more of
+        // them run in parallel.
+        withUnsafeTemporaryAllocation(of: Int.self, capacity: Self.prefetchedAtOnce) { homes in
             var (sum, count): (UInt64, Int) = (0, 0)
             for claim in claims {
                 homes[count] = self.home(claim.key.high)
@@ -203,16 +204,16 @@ package final class RecentHits {
                     count &+= 1
                     evicted = evicted &+ 1 == self.capacity ? 0 : evicted &+ 1
                 }
-                if count &+ 2 > Self.touchedAtOnce {
-                    sum ^= self.touch(homes: homes[..<count])
+                if count &+ 2 > Self.prefetchedAtOnce {
+                    sum ^= self.prefetch(homes: homes[..<count])
                     count = 0
                 }
             }
-            self.touched = sum ^ self.touch(homes: homes[..<count])
+            self.prefetched = sum ^ self.prefetch(homes: homes[..<count])
         }
     }
 
-    private static let touchedAtOnce = 64
+    private static let prefetchedAtOnce = 64
 }
 
 /// The 80 bits of a HitKey that the window stores.

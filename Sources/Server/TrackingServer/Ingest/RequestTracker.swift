@@ -2,7 +2,7 @@ internal import DequeModule
 internal import TrackingRules
 
 /// Tracks a stream's requests from their arrival to their ack. A value without locks or I/O.
-struct AckLedger {
+struct RequestTracker {
     /// The maximum requests in flight.
     let maxRequests: Int
     /// The maximum bytes in flight.

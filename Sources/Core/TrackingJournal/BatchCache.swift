@@ -4,7 +4,7 @@ internal import TrackingRules
 
 /// Caches the newest batches, so that forwarders which keep up never read from disk. Also wakes
 /// forwarders that wait for the next batch.
-final class BatchTail: Sendable {
+final class BatchCache: Sendable {
     private let state: Mutex<State>
     private let maxBytes: Int
 
@@ -32,7 +32,7 @@ final class BatchTail: Sendable {
                 return .onDisk(through: self.evictedThrough)
             }
             let next = self.batches[self.batches.index(after: sequence)...]
-            // Without a disk a sink may go back to batches that were dropped.
+            // Without a disk, the cursor of a sink may be moved back to batches that were dropped.
             if next.isEmpty { return .onDisk(through: self.lastSequence) }
             var room = BatchRoom(limit)
             return .batches(
@@ -60,6 +60,8 @@ final class BatchTail: Sendable {
 
     func append(_ batch: JournalBatch) {
         self.wake { state in
+            // Readers search by sequence, and would pass over a batch that comes out of order.
+            precondition(batch.sequence > state.lastSequence, "a batch comes out of order")
             state.lastSequence = batch.sequence
             state.batches.append(batch)
             state.bytes += batch.payload.count
@@ -73,12 +75,12 @@ final class BatchTail: Sendable {
         }
     }
 
-    /// Drops batches that every sink has confirmed, where they are nowhere else.
+    /// Drops batches that were released and that no disk holds.
     func drop(through sequence: Int64) {
         self.state.withLock { $0.drop(through: sequence) }
     }
 
-    /// Evicts batches that every sink has confirmed: whoever asks for one reads it from disk.
+    /// Evicts batches that every sink has confirmed. They can still be read from disk.
     func evict(through sequence: Int64) {
         self.state.withLock { state in
             state.drop(through: sequence)
@@ -86,7 +88,7 @@ final class BatchTail: Sendable {
         }
     }
 
-    /// Announces that no further batch will be appended; those that are left can still be read.
+    /// Announces that no further batch will be appended; the batches in memory can still be read.
     func finish() { self.wake { $0.isFinished = true } }
 
     /// Stops all reads at once.
