@@ -1,4 +1,5 @@
 // The contract of sinks, tested with each of them.
+internal import Delivery
 internal import Foundation
 internal import ServerConfiguration
 internal import SightlineProtos
@@ -143,6 +144,30 @@ struct SinkContractTests {
             #expect(await opened.deliver(next) == .delivered)
             #expect(try sink.readBack(self.directory).map(\.event.eventID) == ["event-9"])
         }
+    }
+
+    @Test(
+        "a server's sink can do what the sink that it wraps can", arguments: TestedSink.all)
+    func abilities(sink: TestedSink) async throws {
+        let opened = try await sink.open(self.directory)
+        #expect(SinkAbility.all(of: opened) == sink.abilities)
+        let shared: any Sink = SharedSink(opened)
+        let batch = try TestHits.batch([TestEvents.full(id: 1)])
+        #expect(await shared.deliver(batch) == .delivered)
+        // The journal keeps the token of a sink that has one, and gives it to the next one.
+        let token = try #require(shared as? any ResumableSink).resumeToken
+        #expect(token == (opened as? any ResumableSink)?.resumeToken ?? "")
+        #expect(token.isEmpty != sink.abilities.contains(.resumable))
+        let next = try await sink.open(self.directory)
+        try #require(SharedSink(next) as? any ResumableSink).resume(at: token)
+        #expect((next as? any ResumableSink)?.resumeToken ?? "" == token)
+        let subject = Subject(tenant: "default", ids: ["subject-1"])
+        let erasure = try await #require(shared as? any ErasableSink).erase(subject)
+        let isDefault = erasure.reason == "its backend keeps what it was sent: delete it there"
+        #expect(isDefault != sink.abilities.contains(.erasable), "\(erasure)")
+        #expect(erasure.outcome != .failed, "\(erasure)")
+        // A replay moves no token, and erases nothing.
+        #expect(SinkAbility.all(of: SharedSink(opened).replayed) == [])
     }
 
     @Test("no sink waits for an event that it can never read", arguments: TestedSink.all)

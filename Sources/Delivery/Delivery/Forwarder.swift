@@ -15,6 +15,7 @@ package import TrackingRules
 package struct Forwarder: Service {
     let journal: Journal
     private let sink: any Sink
+    private let database: String?
     let state: SinkState
     let deadLetters: DeadLetters
     private let clock: any Clock<Duration>
@@ -27,6 +28,8 @@ package struct Forwarder: Service {
     /// Creates a forwarder.
     ///
     /// - Parameters:
+    ///   - database: the backend as OpenTelemetry names databases (`db.system.name`); nil for any
+    ///     other backend, which is a destination of messages.
     ///   - state: the sink's name, its filter, and whether it is paused; told why a delivery fails.
     ///     Without one, the name is that of the sink's kind.
     ///   - metrics: the sink's metrics.
@@ -35,14 +38,15 @@ package struct Forwarder: Service {
     ///   - flushTimeout: how long it goes on after graceful shutdown.
     ///   - clock: used to wait between retries; tests substitute it.
     package init(
-        from journal: Journal, to sink: any Sink, state: SinkState? = nil,
-        deadLetters: DeadLetters, metrics: SinkMetrics,
+        from journal: Journal, to sink: any Sink, database: String? = nil,
+        state: SinkState? = nil, deadLetters: DeadLetters, metrics: SinkMetrics,
         logger: Logger, maxLinks: Int = 128, maxBatch: BatchLimit = .standard,
         flushTimeout: Duration = .seconds(5),
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.journal = journal
         self.sink = sink
+        self.database = database
         self.state = state ?? SinkState(sink.name)
         self.deadLetters = deadLetters
         self.clock = clock
@@ -100,11 +104,12 @@ package struct Forwarder: Service {
 
     private func forward(_ stop: Stop) async throws {
         let span = SinkSpan(
-            sink: self.name, database: self.sink.database, maxLinks: self.maxLinks)
+            sink: self.name, database: self.database, maxLinks: self.maxLinks)
         var cursor = self.journal.cursor(of: self.name)
         // Up to here groups are not joined, because one of them cannot be read.
         var aloneThrough: Int64 = 0
-        self.sink.resume(at: self.journal.place(of: self.name))
+        let resumable = self.sink as? any ResumableSink
+        resumable?.resume(at: self.journal.place(of: self.name))
         while await self.state.mayDeliver(),
             let next = try await self.next(after: cursor, isAlone: cursor < aloneThrough),
             // The wait for a group may have been long.
@@ -113,7 +118,8 @@ package struct Forwarder: Service {
             switch await self.deliver(next, span, stop) {
             case .settled:
                 cursor = next.sequence
-                self.journal.advance(sink: self.name, to: cursor, place: self.sink.place)
+                self.journal.advance(
+                    sink: self.name, to: cursor, place: resumable?.resumeToken ?? "")
             case .unreadable:
                 aloneThrough = next.sequence
             case .lost:

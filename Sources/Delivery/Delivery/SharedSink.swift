@@ -4,7 +4,7 @@ internal import Synchronization
 package import TrackingRules
 
 /// A sink that its forwarder and a replay use: one batch at a time, in turn.
-package final class SharedSink: Sink {
+package final class SharedSink: ResumableSink, ErasableSink {
     private let sink: any Sink
     private let forgotten: ForgottenSubjects
     private let turns = Mutex(Turns())
@@ -39,17 +39,11 @@ package final class SharedSink: Sink {
     /// The wrapped sink's limit.
     package var maxBatch: BatchLimit { self.sink.maxBatch }
 
-    /// The wrapped sink's place.
-    package var place: String { self.sink.place }
+    /// The wrapped sink's token; empty if it has none.
+    package var resumeToken: String { (self.sink as? any ResumableSink)?.resumeToken ?? "" }
 
-    /// The wrapped sink's database.
-    package var database: String? { self.sink.database }
-
-    /// The wrapped sink's brokers.
-    package var brokers: BrokerStatistics? { self.sink.brokers }
-
-    /// Resumes the wrapped sink.
-    package func resume(at place: String) { self.sink.resume(at: place) }
+    /// Resumes the wrapped sink if it can be resumed.
+    package func resume(at token: String) { (self.sink as? any ResumableSink)?.resume(at: token) }
 
     /// Delivers for the forwarder.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
@@ -72,13 +66,13 @@ package final class SharedSink: Sink {
         }
     }
 
-    /// Erases a subject in the wrapped sink, between two batches.
+    /// Erases a subject in the wrapped sink, between two batches, if it can be erased there.
     package func erase(_ subject: Subject) async -> Erasure {
         await self.inTurn(orAtStop: .failed("\(Task.stopReason): ask again")) {
             if self.turns.withLock(\.hasEnded) {
                 return .failed("it was taken out of the list of sinks")
             }
-            return await self.sink.erase(subject)
+            return await self.sink.eraseIfPossible(subject)
         }
     }
 

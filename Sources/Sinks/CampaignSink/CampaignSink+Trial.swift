@@ -8,7 +8,7 @@ internal import TrackingRules
 extension CampaignSink {
     /// Asks each server of each tenant for the path of the requests, without ids: there is nothing
     /// to count. Tries no write, because a customer's report would show it.
-    package func attempt(_ hit: HitBatch) async -> [TrialStep] {
+    package func probe(_ hit: HitBatch) async -> [TrialStep] {
         var steps: [TrialStep] = []
         for server in self.configuration.allServers {
             steps += await self.attempt(server)

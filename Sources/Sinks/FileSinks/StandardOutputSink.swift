@@ -4,7 +4,7 @@ package import TrackingRules
 internal import WireFormat
 
 /// Writes every hit as a line of JSON to standard output, or to another open file descriptor.
-package actor StandardOutputSink: Sink {
+package actor StandardOutputSink: ErasableSink {
     /// The sink's name, "stdout".
     package nonisolated let name = "stdout"
     /// A reader sees whole deliveries: small ones come sooner.

@@ -5,7 +5,7 @@ package import SinkKit
 extension GRPCSink {
     /// Connects, says Hello for a journal of the trial's own, and sends the test hit over the same
     /// stream. A backend gives nothing back: it stays there, unless the backend drops it.
-    package func attempt(_ hit: HitBatch) async -> [TrialStep] {
+    package func probe(_ hit: HitBatch) async -> [TrialStep] {
         let configuration = self.backend.configuration
         var steps: [TrialStep] = []
         if let target = GRPCTarget(configuration.target) {

@@ -8,7 +8,7 @@ package import TrackingRules
 /// Sends each batch in messages over a stream that stays open, and has delivered it when the
 /// backend has acknowledged its last position. After a break the backend tells in its Welcome how
 /// far it is, and the rest is sent.
-package actor GRPCSink: Sink {
+package actor GRPCSink: ResumableSink, ProbeableSink {
     /// "grpc".
     package nonisolated let name = "grpc"
     /// Several windows: at the end of a batch nothing is under way until its last ack has come.
@@ -37,11 +37,11 @@ package actor GRPCSink: Sink {
     deinit { self.stream?.close(inOrder: false) }
 
     /// The journal and the newest position in it that the backend acknowledged.
-    package nonisolated var place: String { self.keptPlace.withLock { $0?.text ?? "" } }
+    package nonisolated var resumeToken: String { self.keptPlace.withLock { $0?.text ?? "" } }
 
     /// Goes on from there: the next Welcome tells whether the backend still has it.
-    package nonisolated func resume(at place: String) {
-        self.keptPlace.withLock { $0 = BackendPlace(place) }
+    package nonisolated func resume(at token: String) {
+        self.keptPlace.withLock { $0 = BackendPlace(token) }
     }
 
     /// Sends a batch and waits for its acks.

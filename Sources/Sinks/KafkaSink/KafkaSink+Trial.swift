@@ -9,7 +9,7 @@ internal import WireFormat
 extension KafkaSink {
     /// Connects, asks for the cluster and the topic, connects to each broker that the cluster names
     /// and produces the test hit. Brokers take no message back: it stays.
-    package func attempt(_ hit: HitBatch) async -> [TrialStep] {
+    package func probe(_ hit: HitBatch) async -> [TrialStep] {
         var steps = await self.probe()
         if steps.last?.outcome == .failed { return steps }
         let looked = await withCheckedContinuation { continuation in

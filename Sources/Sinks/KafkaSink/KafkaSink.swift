@@ -13,7 +13,7 @@ package import TrackingRules
 ///
 /// A batch that takes too long stays in the library's queue: the next try waits for the same
 /// messages. `@unchecked Sendable`: all but the statistics is used on the sink's queue alone.
-package final class KafkaSink: Sink, @unchecked Sendable {
+package final class KafkaSink: ErasableSink, ProbeableSink, @unchecked Sendable {
     /// "kafka".
     package let name = "kafka"
     let configuration: KafkaConfiguration

@@ -7,7 +7,7 @@ package import SinkKit
 extension NATSSink {
     /// Connects, checks the stream (or makes it, as the first batch would), publishes the test hit,
     /// waits for its ack and deletes it from the stream.
-    package func attempt(_ hit: HitBatch) async -> [TrialStep] {
+    package func probe(_ hit: HitBatch) async -> [TrialStep] {
         let steps = await self.probe()
         if steps.last?.outcome == .failed { return steps }
         return steps

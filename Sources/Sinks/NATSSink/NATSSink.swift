@@ -13,7 +13,7 @@ package import TrackingRules
 /// A server acks before it syncs, and a stream can be deleted: on every connection, after every
 /// failure and every few seconds the sink looks whether the last hit is still where it was
 /// acked. `@unchecked Sendable`: all but the place is used on its queue alone.
-package final class NATSSink: Sink, @unchecked Sendable {
+package final class NATSSink: ResumableSink, ErasableSink, ProbeableSink, @unchecked Sendable {
     /// "nats".
     package let name = "nats"
     let configuration: NATSConfiguration
@@ -48,11 +48,11 @@ package final class NATSSink: Sink, @unchecked Sendable {
     }
 
     /// The stream and the last hit in it.
-    package var place: String { self.keptPlace.withLock { $0?.text ?? "" } }
+    package var resumeToken: String { self.keptPlace.withLock { $0?.text ?? "" } }
 
     /// Goes on from there: the first batch finds out whether it still is.
-    package func resume(at place: String) {
-        self.keptPlace.withLock { $0 = NATSPlace(place) }
+    package func resume(at token: String) {
+        self.keptPlace.withLock { $0 = NATSPlace(token) }
     }
 
     /// Publishes a batch and waits for its acks.

@@ -5,7 +5,7 @@ package import SinkKit
 extension PostgreSQLSink {
     /// Connects to the first host that is there and fit, and writes the test hit and a cursor in a
     /// transaction that is rolled back. Tables and partitions that are missing are created in it.
-    package func attempt(_ hit: HitBatch) async -> [TrialStep] {
+    package func probe(_ hit: HitBatch) async -> [TrialStep] {
         var failures: [TrialStep] = []
         for host in self.url.hosts {
             var steps = await self.probe(host)

@@ -8,11 +8,9 @@ package import TrackingRules
 
 /// Copies each batch into a table and moves a cursor there in the same transaction. A batch that
 /// comes again changes nothing: the cursor tells it, or else the hits' ids do.
-package final class PostgreSQLSink: Sink {
+package final class PostgreSQLSink: ResumableSink, ErasableSink, ProbeableSink {
     /// "postgresql".
     package let name = "postgresql"
-    /// As OpenTelemetry names it.
-    package var database: String? { "postgresql" }
     /// As the configuration says.
     package let maxBatch: BatchLimit
     let configuration: PostgreSQLConfiguration
@@ -44,11 +42,11 @@ package final class PostgreSQLSink: Sink {
     }
 
     /// The sequence of the last committed group.
-    package var place: String { self.confirmed.withLock { $0.map { String($0) } ?? "" } }
+    package var resumeToken: String { self.confirmed.withLock { $0.map { String($0) } ?? "" } }
 
     /// Goes on after that group: a database whose cursor is before it has lost hits.
-    package func resume(at place: String) {
-        self.confirmed.withLock { $0 = Int64(place) }
+    package func resume(at token: String) {
+        self.confirmed.withLock { $0 = Int64(token) }
     }
 
     /// Stores a batch.

@@ -8,11 +8,9 @@ package import TrackingRules
 /// The default sink: one row per hit in `hits.db`, which can be queried while the server runs. The
 /// last group's sequence is stored in the same transaction as its rows, so the effect of a repeated
 /// delivery is exactly once.
-package final class SQLiteSink: Sink {
+package final class SQLiteSink: ErasableSink {
     /// The sink's name, "sqlite".
     package let name = "sqlite"
-    /// As OpenTelemetry names it.
-    package var database: String? { "sqlite" }
     /// A transaction costs the same for one row as for many.
     package let maxBatch = BatchLimit.standard
     private let hits: HitsFile

@@ -4,7 +4,7 @@ package import SinkKit
 extension WebhookSink {
     /// Looks the host up, connects, and posts the test hit, which the receiver can drop by its
     /// subject `sightline-try`.
-    package func attempt(_ hit: HitBatch) async -> [TrialStep] {
+    package func probe(_ hit: HitBatch) async -> [TrialStep] {
         let url = self.client.url
         let addresses: [NetworkAddress]
         do {

@@ -9,7 +9,7 @@ package import TrackingRules
 /// Posts each batch in one or more requests, one after the other, and has delivered it when the
 /// receiver has answered each with 2xx. Parts that were taken are not sent again while the batch is
 /// tried again; after a restart they are, with the same `webhook-id` and the same hit ids.
-package actor WebhookSink: Sink {
+package actor WebhookSink: ErasableSink, ProbeableSink {
     /// "webhook".
     package nonisolated let name = "webhook"
     /// As much as a request holds. The journal's payload is shorter than its JSON, and a single

@@ -93,8 +93,8 @@ extension ServerMetrics {
         meters.meter(.sinkLag, sink.name).set(Self.age(of: lag.oldestTime))
         meters.meter(.sinkLagBytes, sink.name).set(lag.bytes)
         meters.meter(.sinkPaused, sink.name).set(sink.state.isPaused ? 1 : 0)
-        if let usage = sink.usage { meters.meter(.sinkBytes, sink.name).set(usage.bytes()) }
-        if let brokers = sink.sink.brokers { self.set(brokers, of: sink.name) }
+        if let usage = sink.opened.usage { meters.meter(.sinkBytes, sink.name).set(usage.bytes()) }
+        if let brokers = sink.opened.brokers?() { self.set(brokers, of: sink.name) }
     }
 
     private func set(_ brokers: BrokerStatistics, of sink: String) {

@@ -50,41 +50,57 @@ package struct SinkFactory: Sendable {
     /// Opens a sink's backend.
     ///
     /// - Throws: the error of a backend that cannot be opened.
-    package func open(_ listed: ListedSink) throws -> any Sink {
-        if let sink = self.ownSinks.first(where: { $0.name == listed.name }) { return sink }
+    package func open(_ listed: ListedSink) throws -> OpenedSink {
+        if let sink = self.ownSinks.first(where: { $0.name == listed.name }) {
+            return OpenedSink(sink)
+        }
         let configuration = listed.configuration(in: self.whole)
-        let path = self.path(of: listed)
+        let path = "\(self.directory)/\(listed.fileName)"
         switch listed.kind {
         case .sqlite:
-            return try SQLiteSink(
-                path: path + ".db", configuration.sqlite, logger: self.logger)
+            return try self.openSQLite(path + ".db", configuration)
         case .jsonl:
-            return try JSONLinesSink(
+            let sink = try JSONLinesSink(
                 directory: path, configuration.jsonLines, logger: self.logger)
-        case .stdout: return try StandardOutputSink()
-        case .discard: return DiscardSink()
+            return OpenedSink(sink, usage: DiskUsage(of: [path]))
+        case .stdout: return OpenedSink(try StandardOutputSink())
+        case .discard: return OpenedSink(DiscardSink())
         case .nats:
             #if NATS
-            return NATSSink(configuration.nats)
+            return OpenedSink(NATSSink(configuration.nats))
             #else
             throw Self.absent(listed, NATSConfiguration.absence)
             #endif
         case .kafka:
             #if Kafka
-            return try KafkaSink(configuration.kafka)
+            let sink = try KafkaSink(configuration.kafka)
+            return OpenedSink(sink, brokers: { sink.brokers })
             #else
             throw Self.absent(listed, KafkaConfiguration.absence)
             #endif
-        case .campaign: return CampaignSink(configuration.campaign)
-        case .webhook: return try WebhookSink(configuration.webhook)
+        case .campaign: return OpenedSink(CampaignSink(configuration.campaign))
+        case .webhook: return OpenedSink(try WebhookSink(configuration.webhook))
         case .postgresql:
             #if PostgreSQL
-            return try PostgreSQLSink(configuration.postgresql, logger: self.logger)
+            let sink = try PostgreSQLSink(configuration.postgresql, logger: self.logger)
+            return OpenedSink(sink, database: "postgresql")
             #else
             throw Self.absent(listed, PostgreSQLConfiguration.absence)
             #endif
-        case .grpc: return try GRPCSink(configuration.grpc, name: listed.name)
+        case .grpc: return OpenedSink(try GRPCSink(configuration.grpc, name: listed.name))
         }
+    }
+
+    private func openSQLite(
+        _ path: String, _ configuration: ServerConfiguration
+    ) throws -> OpenedSink {
+        OpenedSink(
+            try SQLiteSink(path: path, configuration.sqlite, logger: self.logger),
+            database: "sqlite", usage: DiskUsage(of: [path, path + "-wal"]),
+            stored: { journal, since in
+                let hits = try StoredHits(path: path, journal: journal)
+                return ({ try await hits.page(since: since, after: $0) }, hits.newestGroup)
+            })
     }
 
     /// The error of a sink whose trait this build does not have.
@@ -100,36 +116,11 @@ package struct SinkFactory: Sendable {
     func sink(
         _ listed: ListedSink, of journal: Journal, forgotten: ForgottenSubjects
     ) throws -> RunningSink {
-        let sink = SharedSink(try self.open(listed), forgotten: forgotten)
+        let opened = try self.open(listed)
         return RunningSink(
-            listed: listed, sink: sink,
+            listed: listed, opened: opened, sink: SharedSink(opened.sink, forgotten: forgotten),
             state: SinkState(
                 listed.name, isRequired: listed.journalSink.isRequired, isPaused: listed.isPaused,
-                filter: listed.filter, untoldHits: { journal.missedHits(of: listed.name) }),
-            usage: self.usage(of: listed), stored: self.stored(by: listed, journal.identity))
-    }
-
-    private func path(of listed: ListedSink) -> String {
-        "\(self.directory)/\(listed.fileName)"
-    }
-
-    /// The files of a sink; nil if it has none.
-    private func usage(of listed: ListedSink) -> DiskUsage? {
-        let path = self.path(of: listed)
-        switch listed.kind {
-        case .sqlite: return DiskUsage(of: [path + ".db", path + ".db-wal"])
-        case .jsonl: return DiskUsage(of: [path])
-        case .stdout, .discard, .nats, .kafka, .campaign, .webhook, .postgresql, .grpc: return nil
-        }
-    }
-
-    /// Opens what a sink's backend keeps; nil if it cannot be read.
-    private func stored(by listed: ListedSink, _ journal: String) -> RunningSink.Stored? {
-        guard listed.kind == .sqlite else { return nil }
-        let path = self.path(of: listed) + ".db"
-        return { since in
-            let hits = try StoredHits(path: path, journal: journal)
-            return ({ try await hits.page(since: since, after: $0) }, hits.newestGroup)
-        }
+                filter: listed.filter, untoldHits: { journal.missedHits(of: listed.name) }))
     }
 }

@@ -30,14 +30,14 @@ package struct SinkTrial: Sendable {
             tenant: tenant, time: Int64(Date().timeIntervalSince1970 * 1_000_000),
             using: &generator)
         guard listed.kind.hasFiles else {
-            return await (try self.open(listed, in: nil)).attempt(hit)
+            return await (try self.open(listed, in: nil)).probeOrDeliver(hit)
         }
         return await self.stepsInFiles(listed, hit)
     }
 
     private func open(_ listed: ListedSink, in directory: String?) throws -> any Sink {
         do {
-            return try SinkFactory(self.configuration, directory: directory).open(listed)
+            return try SinkFactory(self.configuration, directory: directory).open(listed).sink
         } catch let error as ConfigurationError {
             throw error
         } catch {
@@ -66,7 +66,7 @@ package struct SinkTrial: Sendable {
             "directory", "\(parent) can be written; the trial's files are deleted again")
         do {
             let sink = try self.open(listed, in: directory)
-            return [place] + (await sink.attempt(hit))
+            return [place] + (await sink.probeOrDeliver(hit))
         } catch {
             return [
                 place,
