@@ -87,7 +87,7 @@ enum SourceRules {
 
     /// What is called a sink of every kind.
     private static let commonSinks: Set = [
-        "JournalSink", "ListedSink", "RunningSink", "SharedSink",
+        "JournalSink", "ListedSink", "RunningSink", "SerializedSink",
     ]
 
     /// Imports that point up or sideways, or do not say their level.

@@ -95,7 +95,7 @@ final class LosingSink: ResumableSink {
     var sequences: [Int64] { self.state.withLock { $0.sequences } }
     /// Every token that it was resumed at.
     var resumed: [String] { self.state.withLock { $0.resumed } }
-    var resumeToken: String { "place \(self.sequences.last ?? 0)" }
+    var resumeToken: String { "token \(self.sequences.last ?? 0)" }
 
     func resume(at token: String) { self.state.withLock { $0.resumed.append(token) } }
 
@@ -103,7 +103,7 @@ final class LosingSink: ResumableSink {
         self.state.withLock { state in
             state.sequences.append(hits.sequence)
             let isLost = state.losses.remove(hits.sequence) != nil
-            return isLost ? .lost(reason: "the disk was lost") : .delivered
+            return isLost ? .dataLoss(reason: "the disk was lost") : .delivered
         }
     }
 }
@@ -132,7 +132,7 @@ final class ChoosySink: Sink {
         let groups = hits.groups.map(\.sequence)
         self.tried.withLock { $0.append(groups) }
         guard self.unreadable.isDisjoint(with: groups) else {
-            return .undeliverable(reason: "it says what nobody knows")
+            return .unreadable(reason: "it says what nobody knows")
         }
         var reasons: [Int: String] = [:]
         do {

@@ -159,7 +159,7 @@ struct TestedSink: CustomTestStringConvertible {
 
     /// Whether the test hit stays: discard keeps nothing, Campaign gets none, the stream of NATS
     /// drops it, and PostgreSQL's transaction is rolled back.
-    var keepsTrialHit: Bool {
+    var keepsProbeHit: Bool {
         switch self.kind {
         case .sqlite, .jsonl, .stdout, .kafka, .webhook, .grpc: true
         case .discard, .nats, .campaign, .postgresql: false

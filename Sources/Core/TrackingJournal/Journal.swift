@@ -92,9 +92,11 @@ package final class Journal: Sendable {
     /// Notes that a sink has everything up to `sequence`. The next checkpoint holds that: a sink
     /// may be given once more what it took last before the process was killed.
     ///
-    /// - Parameter place: where the sink keeps it, in the sink's own words; kept with the cursor.
-    package func advance(sink: String, to sequence: Int64, place: String = "") {
-        self.writer.advance(sink: sink, to: SinkCursor(sequence: sequence, place: place))
+    /// - Parameter resumeToken: where the backend has it, in the sink's own words; kept with the
+    ///   cursor.
+    package func advance(sink: String, to sequence: Int64, resumeToken: String = "") {
+        self.writer.advance(
+            sink: sink, to: SinkCursor(sequence: sequence, resumeToken: resumeToken))
         self.durability.cursorMoved()
     }
 

@@ -3,7 +3,7 @@ internal import WireFormat
 
 /// A backend for hits. A sink delivers batches and says what became of them; it never decides
 /// order, retries or dead letters, which are the forwarder's. The configuration's table of sinks
-/// opens it, `SharedSink` gives it one batch at a time.
+/// opens it, `SerializedSink` gives it one batch at a time.
 ///
 /// What only some backends can do is a protocol of its own: `ResumableSink`, `ErasableSink`,
 /// `ProbeableSink`. Whoever wraps a sink has to pass these on, for a wrapper hides them.
@@ -34,7 +34,7 @@ package protocol ResumableSink: Sink {
     var resumeToken: String { get }
 
     /// Resumes at the token of an earlier run; called once, before the first batch. A sink whose
-    /// backend no longer has the hit there answers the next batch with `lost`.
+    /// backend no longer has the hit there answers the next batch with `dataLoss`.
     func resume(at token: String)
 }
 
@@ -51,8 +51,8 @@ package protocol ProbeableSink: Sink {
     /// not used afterwards: step by step, up to the first failure. Nothing stays in the backend
     /// that it can drop.
     ///
-    /// - Parameter hit: a batch of one `TrialHit`.
-    func probe(_ hit: HitBatch) async -> [TrialStep]
+    /// - Parameter hit: a batch of one `ProbeHit`.
+    func probe(_ hit: HitBatch) async -> [ProbeStep]
 }
 
 extension Sink {
@@ -65,7 +65,7 @@ extension Sink {
     }
 
     /// Probes the backend; of a sink that cannot be probed, the test hit is delivered.
-    package func probeOrDeliver(_ hit: HitBatch) async -> [TrialStep] {
+    package func probeOrDeliver(_ hit: HitBatch) async -> [ProbeStep] {
         if let sink = self as? any ProbeableSink { return await sink.probe(hit) }
         return [
             .write(
@@ -83,18 +83,18 @@ package enum SinkAnswer: Sendable, Equatable {
     case unavailable(reason: String)
     /// As `unavailable`, but the backend has stored or refused some of the hits in this try: the
     /// waits between tries begin anew.
-    case partly(reason: String)
+    case progressed(reason: String)
     /// The backend wants no more: the sink is paused, and the same batch is delivered again when an
     /// operator resumes it, or after a restart.
-    case gone(reason: String)
+    case suspended(reason: String)
     /// The backend stored all but these hits, which it rejects permanently: reasons by position.
     case rejected([Int: String])
     /// The batch cannot be read and never will be; none of it was stored. If it has several groups,
     /// each is delivered again alone.
-    case undeliverable(reason: String)
+    case unreadable(reason: String)
     /// The backend lost hits that it had stored: deliver again everything that the journal still
     /// has, in order. Reported once for each loss.
-    case lost(reason: String)
+    case dataLoss(reason: String)
 }
 
 extension SinkAnswer {
@@ -110,9 +110,9 @@ extension SinkAnswer {
     /// - Parameter place: what the reason begins with, as in "hits.db: ".
     package init(failure: any Error, of place: String = "") {
         switch failure {
-        case is DamagedPayload: self = .undeliverable(reason: "\(failure)")
+        case is DamagedPayload: self = .unreadable(reason: "\(failure)")
         case is WireError:
-            self = .undeliverable(reason: "an event of the batch is no protobuf: \(failure)")
+            self = .unreadable(reason: "an event of the batch is no protobuf: \(failure)")
         default: self = .unavailable(reason: "\(place)\(failure)")
         }
     }

@@ -15,7 +15,7 @@ package struct DiscardSink: ErasableSink, ProbeableSink {
     package func deliver(_ hits: HitBatch) async -> SinkAnswer { .delivered }
 
     /// There is nothing to connect to.
-    package func probe(_ hit: HitBatch) async -> [TrialStep] {
+    package func probe(_ hit: HitBatch) async -> [ProbeStep] {
         [.worked("write", "discard takes every hit, and keeps none")]
     }
 

@@ -18,7 +18,7 @@ package actor GRPCSink: ResumableSink, ProbeableSink {
 
     nonisolated let backend: Backend
     private nonisolated let listedName: String
-    private nonisolated let keptPlace = Mutex<BackendPlace?>(nil)
+    private nonisolated let keptToken = Mutex<BackendResumeToken?>(nil)
     var stream: DeliverStream?
     /// Until when nothing is sent, because the backend asked for it.
     private var busyUntil: ContinuousClock.Instant?
@@ -37,11 +37,11 @@ package actor GRPCSink: ResumableSink, ProbeableSink {
     deinit { self.stream?.close(inOrder: false) }
 
     /// The journal and the newest position in it that the backend acknowledged.
-    package nonisolated var resumeToken: String { self.keptPlace.withLock { $0?.text ?? "" } }
+    package nonisolated var resumeToken: String { self.keptToken.withLock { $0?.text ?? "" } }
 
     /// Goes on from there: the next Welcome tells whether the backend still has it.
     package nonisolated func resume(at token: String) {
-        self.keptPlace.withLock { $0 = BackendPlace(token) }
+        self.keptToken.withLock { $0 = BackendResumeToken(token) }
     }
 
     /// Sends a batch and waits for its acks.
@@ -57,8 +57,8 @@ package actor GRPCSink: ResumableSink, ProbeableSink {
             return hits.hitCount == 0 ? .delivered : try await self.send(hits)
         } catch let loss as BackendLoss {
             self.close()
-            self.keptPlace.withLock { $0 = nil }
-            return .lost(reason: "the backend: \(loss.reason)")
+            self.keptToken.withLock { $0 = nil }
+            return .dataLoss(reason: "the backend: \(loss.reason)")
         } catch let busy as BackendBusy {
             self.close()
             self.busyUntil = busy.end
@@ -89,7 +89,9 @@ package actor GRPCSink: ResumableSink, ProbeableSink {
         try await stream.settle()
         batch.refuse(stream.takeRefused(through: hits.sequence))
         if let durable = stream.durable, !hits.isReplay {
-            self.keptPlace.withLock { $0 = BackendPlace(journal: hits.journal, position: durable) }
+            self.keptToken.withLock {
+                $0 = BackendResumeToken(journal: hits.journal, position: durable)
+            }
         }
         return SinkAnswer(rejected: batch.rejected)
     }
@@ -121,7 +123,7 @@ package actor GRPCSink: ResumableSink, ProbeableSink {
 
     /// A backend that is behind what it had acknowledged has lost hits.
     private func checkForLoss(_ stream: DeliverStream) throws {
-        let kept = self.keptPlace.withLock { $0 }
+        let kept = self.keptToken.withLock { $0 }
         guard let kept, kept.journal == stream.journal else { return }
         if let durable = stream.durable, kept.position <= durable { return }
         let durable = stream.durable.map { "has hits up to \($0)" } ?? "has no hits"

@@ -51,22 +51,22 @@ package final class PostgreSQLSink: ResumableSink, ErasableSink, ProbeableSink {
 
     /// Stores a batch.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
-        await SinkStop.during(grace: Self.grace) { await self.write(hits, $0) }
+        await DeliveryDeadline.during(grace: Self.grace) { await self.write(hits, $0) }
     }
 
     /// Deletes the subject's rows. PostgreSQL frees their space when it vacuums the tables.
     package func erase(_ subject: Subject) async -> Erasure {
-        await SinkStop.during(grace: Self.grace) { await self.store.erase(subject, $0) }
+        await DeliveryDeadline.during(grace: Self.grace) { await self.store.erase(subject, $0) }
     }
 
-    private func write(_ hits: HitBatch, _ stop: SinkStop) async -> SinkAnswer {
+    private func write(_ hits: HitBatch, _ delivery: DeliveryDeadline) async -> SinkAnswer {
         let answer = await self.store.deliver(
-            hits, confirmed: self.confirmed.withLock { $0 }, stop)
+            hits, confirmed: self.confirmed.withLock { $0 }, delivery)
         switch answer {
         case .delivered, .rejected:
             if !hits.isReplay { self.confirmed.withLock { $0 = hits.sequence } }
-        case .lost: self.confirmed.withLock { $0 = nil }
-        case .unavailable, .partly, .gone, .undeliverable: break
+        case .dataLoss: self.confirmed.withLock { $0 = nil }
+        case .unavailable, .progressed, .suspended, .unreadable: break
         }
         return answer
     }

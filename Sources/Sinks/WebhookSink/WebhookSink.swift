@@ -87,10 +87,10 @@ package actor WebhookSink: ErasableSink, ProbeableSink {
                 }
                 return SinkAnswer(rejected: progress.rejected)
             } catch let failure as WebhookFailure where progress.settled > settled {
-                return .partly(reason: failure.description)
+                return .progressed(reason: failure.description)
             }
         } catch let gone as WebhookGone {
-            return .gone(reason: gone.reason)
+            return .suspended(reason: gone.reason)
         } catch {
             return SinkAnswer(failure: error)
         }

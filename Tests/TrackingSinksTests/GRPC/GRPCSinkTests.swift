@@ -171,14 +171,15 @@ struct GRPCSinkTests {
         let sink = try GRPCSink(backend.configuration())
         #expect(await sink.deliver(try self.batch(1...3)) == .delivered)
         backend.script([.say([.with { $0.lost.reason = "a disk" }])])
-        #expect(await sink.deliver(try self.batch(4...4)) == .lost(reason: "the backend: a disk"))
+        #expect(
+            await sink.deliver(try self.batch(4...4)) == .dataLoss(reason: "the backend: a disk"))
         #expect(sink.resumeToken == "")
         #expect(await sink.deliver(try self.batch(1...4)) == .delivered)
         let token = sink.resumeToken
         backend.forget()
         let next = try GRPCSink(backend.configuration())
         next.resume(at: token)
-        guard case .lost(let reason) = await next.deliver(try self.batch(5...5)) else {
+        guard case .dataLoss(let reason) = await next.deliver(try self.batch(5...5)) else {
             Issue.record("the loss is not noticed")
             return
         }

@@ -107,7 +107,7 @@ struct NATSSinkTests {
         sink = NATSSink(self.configuration)
         sink.resume(at: token)
         let answer = await sink.deliver(try self.batch(3))
-        #expect(answer == .lost(reason: "the stream was made anew"))
+        #expect(answer == .dataLoss(reason: "the stream was made anew"))
         for id in 1...3 { #expect(await sink.deliver(try self.batch(id)) == .delivered) }
         #expect(try self.ids().count == 3)
     }
@@ -123,7 +123,7 @@ struct NATSSinkTests {
             Issue.record("delivered to a stream that has lost what was before"); return
         }
         let answer = await sink.deliver(try self.batch(3))
-        #expect(answer == .lost(reason: "the stream was made anew"))
+        #expect(answer == .dataLoss(reason: "the stream was made anew"))
         for id in 1...3 { #expect(await sink.deliver(try self.batch(id)) == .delivered) }
         #expect(Set(try self.ids()).count == 3)
         #expect(try self.ids().count == 3)
@@ -140,7 +140,7 @@ struct NATSSinkTests {
         let next = NATSSink(self.configuration)
         next.resume(at: sink.resumeToken)
         let answer = await next.deliver(try self.batch(4))
-        #expect(answer == .lost(reason: "the stream was made anew"))
+        #expect(answer == .dataLoss(reason: "the stream was made anew"))
     }
 
     @Test("a place that is still there is gone on from, also after a restart")

@@ -84,7 +84,7 @@ extension PostgreSQLSinkTests {
         let answer = await sink.deliver(try self.joined(4...4))
         #expect(
             answer
-                == .lost(
+                == .dataLoss(
                     reason: "the database has this journal up to 1, but 3 was committed"))
         #expect(await sink.deliver(try self.joined(1...4)) == .delivered)
         #expect(try self.events() == self.expected(1...4))

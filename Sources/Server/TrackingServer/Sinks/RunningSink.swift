@@ -7,13 +7,13 @@ struct RunningSink: Sendable {
     var listed: ListedSink
     /// Its backend. Batches go to it through `sink` alone.
     let opened: OpenedSink
-    let sink: SharedSink
+    let sink: SerializedSink
     let state: SinkState
     /// Finished when it is removed, and when its forwarder has ended.
     private let removal = Latch()
     private let end = Latch()
 
-    init(listed: ListedSink, opened: OpenedSink, sink: SharedSink, state: SinkState) {
+    init(listed: ListedSink, opened: OpenedSink, sink: SerializedSink, state: SinkState) {
         self.listed = listed
         self.opened = opened
         self.sink = sink

@@ -118,7 +118,7 @@ package struct SinkFactory: Sendable {
     ) throws -> RunningSink {
         let opened = try self.open(listed)
         return RunningSink(
-            listed: listed, opened: opened, sink: SharedSink(opened.sink, forgotten: forgotten),
+            listed: listed, opened: opened, sink: SerializedSink(opened.sink, forgotten: forgotten),
             state: SinkState(
                 listed.name, isRequired: listed.journalSink.isRequired, isPaused: listed.isPaused,
                 filter: listed.filter, untoldHits: { journal.missedHits(of: listed.name) }))

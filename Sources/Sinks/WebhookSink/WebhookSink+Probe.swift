@@ -4,7 +4,7 @@ package import SinkKit
 extension WebhookSink {
     /// Looks the host up, connects, and posts the test hit, which the receiver can drop by its
     /// subject `sightline-try`.
-    package func probe(_ hit: HitBatch) async -> [TrialStep] {
+    package func probe(_ hit: HitBatch) async -> [ProbeStep] {
         let url = self.client.url
         let addresses: [NetworkAddress]
         do {
@@ -20,7 +20,7 @@ extension WebhookSink {
         let probe = HostProbe(
             host: url.host, port: url.effectivePort, key: "webhook.url",
             timeout: self.configuration.connectTimeout)
-        var steps: [TrialStep] = [.named(url.host, addresses)]
+        var steps: [ProbeStep] = [.named(url.host, addresses)]
         steps.append(await probe.connection(to: addresses))
         if steps.last?.outcome == .failed { return steps }
         do {
@@ -47,7 +47,7 @@ extension WebhookSink {
     }
 
     /// What an answer says of the secret, and of the write.
-    static func steps(of response: WebhookResponse, ids: Set<String>, now: Int64) -> [TrialStep] {
+    static func steps(of response: WebhookResponse, ids: Set<String>, now: Int64) -> [ProbeStep] {
         if response.status == 401 || response.status == 403 {
             return [
                 .failed(
@@ -65,7 +65,7 @@ extension WebhookSink {
                     .failed(
                         "write", "the test hit is refused: \(reason)",
                         fix: "nothing, if the receiver is meant to refuse hits with the subject "
-                            + TrialHit.mark),
+                            + ProbeHit.mark),
                 ]
             }
             return [

@@ -1,16 +1,16 @@
 #if PostgreSQL
-// The steps of a trial at one host, all of them in one session.
+// The steps of a probe at one host, all of them in one session.
 internal import CLibpq
 internal import SinkKit
 
 /// Connects to a host, and writes in a transaction that is rolled back.
-struct PostgreSQLTrial {
+struct PostgreSQLProbe {
     private let configuration: PostgreSQLConfiguration
     private let url: PostgreSQLURL
     private let host: PostgreSQLURL.Host
     private let schema: PostgreSQLSchema
     /// What was tried so far.
-    private(set) var steps: [TrialStep] = []
+    private(set) var steps: [ProbeStep] = []
     /// Whether a session began: the sink looks at no further host then.
     private(set) var hasSession = false
     /// The step that is under way.
@@ -43,11 +43,11 @@ struct PostgreSQLTrial {
         self.step = host.isDirectory ? .connection : .session
     }
 
-    /// Tries everything, up to the first failure.
+    /// Probes everything, up to the first failure.
     mutating func run(_ hits: HitBatch) {
         do {
             let connection = try PostgreSQLConnection.open(
-                self.configuration, self.url, self.host, SinkStop())
+                self.configuration, self.url, self.host, DeliveryDeadline())
             self.hasSession = true
             self.tell(of: connection)
             try self.write(hits, connection)
@@ -141,7 +141,7 @@ struct PostgreSQLTrial {
     }
 
     /// The step that an error belongs to.
-    private func failure(of error: PostgreSQLError) -> TrialStep {
+    private func failure(of error: PostgreSQLError) -> ProbeStep {
         if !self.hasSession, error.isOfTLS {
             return .failed(
                 "TLS", error.finding,

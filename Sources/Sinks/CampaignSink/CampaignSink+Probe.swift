@@ -7,11 +7,11 @@ internal import TrackingRules
 
 extension CampaignSink {
     /// Asks each server of each tenant for the path of the requests, without ids: there is nothing
-    /// to count. Tries no write, because a customer's report would show it.
-    package func probe(_ hit: HitBatch) async -> [TrialStep] {
-        var steps: [TrialStep] = []
+    /// to count. Writes nothing, because a customer's report would show it.
+    package func probe(_ hit: HitBatch) async -> [ProbeStep] {
+        var steps: [ProbeStep] = []
         for server in self.configuration.allServers {
-            steps += await self.attempt(server)
+            steps += await self.probe(server)
             if steps.contains(where: { $0.outcome == .failed }) { return steps }
         }
         steps.append(
@@ -19,7 +19,7 @@ extension CampaignSink {
         return steps
     }
 
-    private func attempt(_ server: PostbackServer) async -> [TrialStep] {
+    private func probe(_ server: PostbackServer) async -> [ProbeStep] {
         let url = URLComponents(string: server.url)
         let isSecure = url?.scheme == "https"
         // Brackets belong to the URL, not to the address.
@@ -50,7 +50,7 @@ extension CampaignSink {
     }
 
     /// What a status says of a request without ids.
-    static func step(_ status: UInt, of server: PostbackServer) -> TrialStep {
+    static func step(_ status: UInt, of server: PostbackServer) -> ProbeStep {
         let seen = "\(server.name) answers status \(status) to a request without ids"
         return switch status {
         case 300...399:

@@ -9,7 +9,7 @@ internal import WireFormat
 extension KafkaSink {
     /// Connects, asks for the cluster and the topic, connects to each broker that the cluster names
     /// and produces the test hit. Brokers take no message back: it stays.
-    package func probe(_ hit: HitBatch) async -> [TrialStep] {
+    package func probe(_ hit: HitBatch) async -> [ProbeStep] {
         var steps = await self.probe()
         if steps.last?.outcome == .failed { return steps }
         let looked = await withCheckedContinuation { continuation in
@@ -33,18 +33,18 @@ extension KafkaSink {
         return steps + [
             .skipped(
                 "removal",
-                "Kafka takes no message back: consumers drop it by ce-subject \(TrialHit.mark)")
+                "Kafka takes no message back: consumers drop it by ce-subject \(ProbeHit.mark)")
         ]
     }
 
     private enum Looked: Sendable {
         case found(KafkaMetadata)
-        case failed(TrialStep)
+        case failed(ProbeStep)
     }
 
     /// The steps `name` and `connection` of the first broker in the configuration that accepts.
-    private func probe() async -> [TrialStep] {
-        var failures: [TrialStep] = []
+    private func probe() async -> [ProbeStep] {
+        var failures: [ProbeStep] = []
         for (host, port) in KafkaBrokerList.hosts(of: self.configuration.brokers) {
             let steps = await HostProbe(
                 host: host, port: port, key: "kafka.brokers",
@@ -57,7 +57,7 @@ extension KafkaSink {
     }
 
     /// The step `brokers`: the cluster may name others than the configuration does.
-    private func probe(_ brokers: [(host: String, port: Int)]) async -> TrialStep {
+    private func probe(_ brokers: [(host: String, port: Int)]) async -> ProbeStep {
         for (host, port) in brokers {
             let steps = await HostProbe(
                 host: host, port: port, key: "the brokers' advertised.listeners",
@@ -106,8 +106,8 @@ extension KafkaSink {
     }
 
     /// The steps that an answer of a broker proves.
-    private var proven: [TrialStep] {
-        var steps: [TrialStep] = []
+    private var proven: [ProbeStep] {
+        var steps: [ProbeStep] = []
         if self.configuration.isTLS {
             steps.append(.worked("TLS", "the broker's certificate is accepted"))
         }
@@ -123,7 +123,7 @@ extension KafkaSink {
     /// Why no broker has answered.
     private static func step(
         of trouble: (error: rd_kafka_resp_err_t, reason: String)?, or failure: KafkaFailure
-    ) -> TrialStep {
+    ) -> ProbeStep {
         guard let trouble else {
             return .failed(
                 "brokers", "\(failure)", fix: "check that Kafka brokers listen at kafka.brokers"
@@ -157,7 +157,7 @@ extension KafkaSink {
         )
     }
 
-    private static func step(of metadata: KafkaMetadata) -> TrialStep {
+    private static func step(of metadata: KafkaMetadata) -> ProbeStep {
         let error = metadata.topicError
         guard error == RD_KAFKA_RESP_ERR_NO_ERROR else {
             return .failed(

@@ -3,11 +3,11 @@ internal import GRPCCore
 package import SinkKit
 
 extension GRPCSink {
-    /// Connects, says Hello for a journal of the trial's own, and sends the test hit over the same
+    /// Connects, says Hello for a journal of the probe's own, and sends the test hit over the same
     /// stream. A backend gives nothing back: it stays there, unless the backend drops it.
-    package func probe(_ hit: HitBatch) async -> [TrialStep] {
+    package func probe(_ hit: HitBatch) async -> [ProbeStep] {
         let configuration = self.backend.configuration
-        var steps: [TrialStep] = []
+        var steps: [ProbeStep] = []
         if let target = GRPCTarget(configuration.target) {
             steps = await HostProbe(
                 host: target.host, port: target.port, key: "grpc.target",
@@ -36,7 +36,7 @@ extension GRPCSink {
             .skipped(
                 "removal",
                 "the protocol takes no hit back: the backend drops it by its subject "
-                    + TrialHit.mark)
+                    + ProbeHit.mark)
         ]
     }
 
@@ -44,8 +44,8 @@ extension GRPCSink {
     static func steps(
         of welcome: DeliverState.Welcome, durable: HitPosition?,
         _ configuration: GRPCConfiguration
-    ) -> [TrialStep] {
-        var steps: [TrialStep] = []
+    ) -> [ProbeStep] {
+        var steps: [ProbeStep] = []
         if configuration.isEncrypted {
             steps.append(.worked("TLS", "the certificate of the backend is accepted"))
         }
@@ -59,7 +59,7 @@ extension GRPCSink {
         steps.append(
             .worked(
                 "Welcome",
-                "version \(DeliverState.version); of the trial's journal it \(place), and "
+                "version \(DeliverState.version); of the probe's journal it \(place), and "
                     + "\(refusals)"))
         return steps
     }
@@ -67,7 +67,7 @@ extension GRPCSink {
     /// Why there is no Welcome.
     static func step(
         of failure: BackendFailure, _ configuration: GRPCConfiguration
-    ) -> TrialStep {
+    ) -> ProbeStep {
         let text = failure.description
         switch failure.code {
         case .unauthenticated, .permissionDenied:

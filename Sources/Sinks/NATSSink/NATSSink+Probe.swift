@@ -7,18 +7,18 @@ package import SinkKit
 extension NATSSink {
     /// Connects, checks the stream (or makes it, as the first batch would), publishes the test hit,
     /// waits for its ack and deletes it from the stream.
-    package func probe(_ hit: HitBatch) async -> [TrialStep] {
+    package func probe(_ hit: HitBatch) async -> [ProbeStep] {
         let steps = await self.probe()
         if steps.last?.outcome == .failed { return steps }
         return steps
             + (await withCheckedContinuation { continuation in
-                self.queue.async { continuation.resume(returning: self.publishTrial(hit)) }
+                self.queue.async { continuation.resume(returning: self.publishProbe(hit)) }
             })
     }
 
     /// The steps `name` and `connection` of the first server that accepts.
-    private func probe() async -> [TrialStep] {
-        var failures: [TrialStep] = []
+    private func probe() async -> [ProbeStep] {
+        var failures: [ProbeStep] = []
         for server in self.configuration.servers {
             // Without a scheme it is no URL, but the library takes it.
             let text = server.contains("://") ? server : "nats://\(server)"
@@ -34,7 +34,7 @@ extension NATSSink {
     }
 
     /// On the queue.
-    private func publishTrial(_ hit: HitBatch) -> [TrialStep] {
+    private func publishProbe(_ hit: HitBatch) -> [ProbeStep] {
         let connection: NATSConnection
         do {
             connection = try NATSConnection(self.configuration)
@@ -43,7 +43,7 @@ extension NATSSink {
         }
         self.connection = connection
         var steps = [
-            TrialStep.worked(
+            ProbeStep.worked(
                 "credentials",
                 self.configuration.hasCredentials
                     ? "the server accepts them" : "the server asks for none")
@@ -68,13 +68,13 @@ extension NATSSink {
                 self.publish(hit), to: "the stream \(name)",
                 fix: "look at the stream's limits, and at the user's permission to publish "
                     + "\(self.configuration.subjectPrefix).>"))
-        if steps.last?.outcome == .worked { steps.append(self.removeTrial(connection)) }
+        if steps.last?.outcome == .worked { steps.append(self.removeProbe(connection)) }
         return steps
     }
 
-    private func removeTrial(_ connection: NATSConnection) -> TrialStep {
+    private func removeProbe(_ connection: NATSConnection) -> ProbeStep {
         let name = self.configuration.stream
-        let note = "consumers drop it by its subject's token \(TrialHit.mark)"
+        let note = "consumers drop it by its subject's token \(ProbeHit.mark)"
         guard let sequence = connection.acks.answers.newest?.sequence else {
             return .skipped("removal", "its place is not known; \(note)")
         }
@@ -89,7 +89,7 @@ extension NATSSink {
 
     private static func failure(
         of error: any Error, _ configuration: NATSConfiguration
-    ) -> TrialStep {
+    ) -> ProbeStep {
         switch (error as? NATSError)?.status {
         case NATS_CONNECTION_AUTH_FAILED, NATS_NOT_PERMITTED:
             .failed(

@@ -1,8 +1,8 @@
-// The first steps of a trial over the network: is the host's name known, and does anybody listen?
+// The first steps of a probe over the network: is the host's name known, and does anybody listen?
 internal import Dispatch
 internal import Glibc
 
-/// A port that a trial connects to, without a word over the connection.
+/// A port that a probe connects to, without a word over the connection.
 package struct HostProbe: Sendable {
     private let host: String
     private let port: Int
@@ -23,14 +23,14 @@ package struct HostProbe: Sendable {
     }
 
     /// The steps `name` and `connection`; the latter only if the name is known.
-    package func steps() async -> [TrialStep] {
+    package func steps() async -> [ProbeStep] {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(returning: self.blockingSteps()) }
         }
     }
 
     /// The step `connection`, to addresses that are known.
-    package func connection(to addresses: [NetworkAddress]) async -> TrialStep {
+    package func connection(to addresses: [NetworkAddress]) async -> ProbeStep {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 continuation.resume(returning: self.connect(to: addresses))
@@ -38,7 +38,7 @@ package struct HostProbe: Sendable {
         }
     }
 
-    private func blockingSteps() -> [TrialStep] {
+    private func blockingSteps() -> [ProbeStep] {
         let addresses: [NetworkAddress]
         do {
             addresses = try HostLookup.addresses(of: self.host)
@@ -53,7 +53,7 @@ package struct HostProbe: Sendable {
     }
 
     /// Connects to the first address that accepts.
-    private func connect(to addresses: [NetworkAddress]) -> TrialStep {
+    private func connect(to addresses: [NetworkAddress]) -> ProbeStep {
         var failures: [String] = []
         for address in addresses {
             let code = self.connect(to: address)
@@ -94,9 +94,9 @@ package struct HostProbe: Sendable {
     }
 }
 
-extension TrialStep {
+extension ProbeStep {
     /// The step `name`, of a host with addresses.
-    package static func named(_ host: String, _ addresses: [NetworkAddress]) -> TrialStep {
+    package static func named(_ host: String, _ addresses: [NetworkAddress]) -> ProbeStep {
         let texts = addresses.map(\.text)
         if texts == [host] { return .worked("name", "\(host) is an address") }
         return .worked("name", "\(host) is \(texts.joined(separator: " and "))")

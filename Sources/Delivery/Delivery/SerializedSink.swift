@@ -4,7 +4,7 @@ internal import Synchronization
 package import TrackingRules
 
 /// A sink that its forwarder and a replay use: one batch at a time, in turn.
-package final class SharedSink: ResumableSink, ErasableSink {
+package final class SerializedSink: ResumableSink, ErasableSink {
     private let sink: any Sink
     private let forgotten: ForgottenSubjects
     private let turns = Mutex(Turns())
@@ -52,7 +52,7 @@ package final class SharedSink: ResumableSink, ErasableSink {
                 defer { turns.untoldLoss = nil }
                 return turns.untoldLoss
             }
-            if let loss { return .lost(reason: loss) }
+            if let loss { return .dataLoss(reason: loss) }
             return await self.deliverMasked(hits)
         }
     }
@@ -84,7 +84,7 @@ package final class SharedSink: ResumableSink, ErasableSink {
     }
 
     /// The same sink for a replay. A loss that it is told of is told to the forwarder too.
-    package var replayed: any Sink { ReplayedSink(shared: self) }
+    package var replayed: any Sink { ReplayedSink(serialized: self) }
 
     fileprivate func replay(_ hits: HitBatch) async -> SinkAnswer {
         await self.inTurn(orAtStop: .unavailable(reason: Task.stopReason)) {
@@ -92,7 +92,7 @@ package final class SharedSink: ResumableSink, ErasableSink {
                 return .unavailable(reason: "it was taken out of the list of sinks")
             }
             let answer = await self.deliverMasked(hits)
-            if case .lost(let reason) = answer {
+            if case .dataLoss(let reason) = answer {
                 self.turns.withLock { $0.untoldLoss = reason }
             }
             return answer
@@ -141,10 +141,10 @@ package final class SharedSink: ResumableSink, ErasableSink {
 }
 
 private struct ReplayedSink: Sink {
-    let shared: SharedSink
+    let serialized: SerializedSink
 
-    var name: String { self.shared.name }
-    var maxBatch: BatchLimit { self.shared.maxBatch }
+    var name: String { self.serialized.name }
+    var maxBatch: BatchLimit { self.serialized.maxBatch }
 
-    func deliver(_ hits: HitBatch) async -> SinkAnswer { await self.shared.replay(hits) }
+    func deliver(_ hits: HitBatch) async -> SinkAnswer { await self.serialized.replay(hits) }
 }

@@ -7,7 +7,7 @@ internal import TrackingReport
 internal import TrackingServer
 
 /// Tries one sink with one test hit, and says step by step what worked.
-struct SinkTryCommand: AsyncParsableCommand {
+struct SinkProbeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "try",
         abstract: "Connect to a sink's backend, and deliver one test hit to it.",
@@ -50,10 +50,10 @@ struct SinkTryCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let steps: [TrialStep]
+        let steps: [ProbeStep]
         do {
             let configuration = try self.flags.source(file: self.config).load().checked()
-            steps = try await SinkTrial(configuration).steps(of: self.name, tenant: self.tenant)
+            steps = try await SinkProbe(configuration).steps(of: self.name, tenant: self.tenant)
         } catch {
             throw Console.fail(error, .configuration)
         }
@@ -61,7 +61,7 @@ struct SinkTryCommand: AsyncParsableCommand {
         if steps.contains(where: { $0.outcome == .failed }) { throw ExitCode.failure }
     }
 
-    private func show(_ step: TrialStep) throws {
+    private func show(_ step: ProbeStep) throws {
         guard !self.json else {
             try Console.json(
                 Line(

@@ -7,15 +7,15 @@ internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
 
-@Suite("the trial of a sink")
-struct TrialTests {
+@Suite("the probe of a sink")
+struct ProbeTests {
     private let directory: TemporaryDirectory
 
     init() throws { self.directory = try TemporaryDirectory() }
 
     private func hit(seed: UInt64 = 1, tenant: String = "acme") throws -> HitBatch {
         var generator = Dice(seed: seed)
-        return try TrialHit.batch(tenant: tenant, time: TestHits.receiveTime, using: &generator)
+        return try ProbeHit.batch(tenant: tenant, time: TestHits.receiveTime, using: &generator)
     }
 
     @Test("the test hit is marked everywhere, and its id is another one each time")
@@ -49,13 +49,13 @@ struct TrialTests {
         }
         // Campaign was asked, but for nothing that counts.
         let kept = try sink.readBack(self.directory).filter { $0.id != Data() }
-        #expect(kept.count == (sink.keepsTrialHit ? 1 : 0))
+        #expect(kept.count == (sink.keepsProbeHit ? 1 : 0))
     }
 
     @Test(
         "an answer becomes a sentence",
         arguments: [
-            (SinkAnswer.delivered, TrialStep.worked("write", "the table has the test hit")),
+            (SinkAnswer.delivered, ProbeStep.worked("write", "the table has the test hit")),
             (
                 .unavailable(reason: "no disk"),
                 .failed("write", "no disk", fix: "buy one")
@@ -64,10 +64,10 @@ struct TrialTests {
                 .rejected([0: "too odd"]),
                 .failed("write", "the test hit is refused: too odd", fix: "buy one")
             ),
-            (.lost(reason: "gone"), .failed("write", "gone", fix: "buy one")),
+            (.dataLoss(reason: "gone"), .failed("write", "gone", fix: "buy one")),
         ])
-    func answer(_ answer: SinkAnswer, _ step: TrialStep) {
-        #expect(TrialStep.write(answer, to: "the table", fix: "buy one") == step)
+    func answer(_ answer: SinkAnswer, _ step: ProbeStep) {
+        #expect(ProbeStep.write(answer, to: "the table", fix: "buy one") == step)
     }
 
     @Test("a host that is not known, and a port where nobody listens")
