@@ -211,7 +211,7 @@ struct ForgottenSubjectsTests {
 
     @Test("an id with a zero byte is not the id before it", arguments: [true, false])
     func zeroByte(isSQLite: Bool) async throws {
-        let sink: any Sink =
+        let sink: any ErasableSink =
             isSQLite
             ? try SQLiteSink(path: self.directory.file("hits.db"))
             : try JSONLinesSink(directory: self.directory.path)

@@ -45,13 +45,16 @@ package protocol ErasableSink: Sink {
     func erase(_ subject: Subject) async -> Erasure
 }
 
-/// A sink that can say more of its backend than how a delivery went.
+/// A sink of which `sightline sinks try` can say more than how a delivery went.
 package protocol ProbeableSink: Sink {
-    /// Probes the backend for `sightline sinks try`, on a sink that has delivered nothing and is
-    /// not used afterwards: step by step, up to the first failure. Nothing stays in the backend
-    /// that it can drop.
+    /// The ports that a delivery connects to, any of which serves. Empty if it uses no network.
+    var probedHosts: [HostProbe] { get async }
+
+    /// Delivers the test hit, on a sink that has delivered nothing and is not used afterwards, once
+    /// one of the hosts accepts connections. Nothing stays in the backend that it can drop.
     ///
     /// - Parameter hit: a batch of one `ProbeHit`.
+    /// - Returns: what came of it, at least one step; the first failure ends the probe.
     func probe(_ hit: HitBatch) async -> [ProbeStep]
 }
 
@@ -64,14 +67,18 @@ extension Sink {
         return await sink.erase(subject)
     }
 
-    /// Probes the backend; of a sink that cannot be probed, the test hit is delivered.
-    package func probeOrDeliver(_ hit: HitBatch) async -> [ProbeStep] {
-        if let sink = self as? any ProbeableSink { return await sink.probe(hit) }
-        return [
-            .write(
-                await self.deliver(hit), to: "the sink \(self.name)",
-                fix: "docs/sinks says what its errors mean")
-        ]
+    /// Probes the backend for `sightline sinks try`, step by step up to the first failure.
+    ///
+    /// - Parameter hit: a batch of one `ProbeHit`.
+    package func stepsOfProbe(_ hit: HitBatch) async -> [ProbeStep] {
+        guard let sink = self as? any ProbeableSink else {
+            return [
+                .write(
+                    await self.deliver(hit), to: "the sink \(self.name)",
+                    fix: "docs/sinks says what its errors mean")
+            ]
+        }
+        return await HostProbe.steps(ofOne: sink.probedHosts) { await sink.probe(hit) }
     }
 }
 

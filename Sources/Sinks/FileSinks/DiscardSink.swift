@@ -15,6 +15,9 @@ package struct DiscardSink: ErasableSink, ProbeableSink {
     package func deliver(_ hits: HitBatch) async -> SinkAnswer { .delivered }
 
     /// There is nothing to connect to.
+    package var probedHosts: [HostProbe] { [] }
+
+    /// There is nothing to write.
     package func probe(_ hit: HitBatch) async -> [ProbeStep] {
         [.worked("write", "discard takes every hit, and keeps none")]
     }

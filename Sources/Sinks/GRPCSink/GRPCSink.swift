@@ -97,7 +97,7 @@ package actor GRPCSink: ResumableSink, ProbeableSink {
     }
 
     /// The stream of the batch's journal: the one that is open, or a new one.
-    func openStream(
+    private func openStream(
         for hits: HitBatch
     ) async throws -> (DeliverStream, DeliverState.Welcome) {
         if let stream {

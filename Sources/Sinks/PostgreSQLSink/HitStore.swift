@@ -94,11 +94,11 @@ actor HitStore {
         }
     }
 
-    /// Probes one host, on the store's queue.
-    func probe(_ probe: PostgreSQLProbe, _ hits: HitBatch) -> PostgreSQLProbe {
-        var probe = probe
-        probe.run(hits)
-        return probe
+    /// Writes a batch and rolls it back, over a connection of its own.
+    ///
+    /// - Throws: `PostgreSQLError`, or `DamagedPayload`.
+    func rehearse(_ hits: HitBatch) throws {
+        try HitRehearsal(configuration: self.configuration, url: self.url).run(hits)
     }
 
     // MARK: The session

@@ -31,7 +31,7 @@ extension PostgreSQLConnection {
     /// Connects to one host.
     ///
     /// - Throws: `PostgreSQLError`.
-    static func open(
+    private static func open(
         _ configuration: PostgreSQLConfiguration, _ url: PostgreSQLURL,
         _ host: PostgreSQLURL.Host, _ delivery: DeliveryDeadline
     ) throws(PostgreSQLError) -> PostgreSQLConnection {

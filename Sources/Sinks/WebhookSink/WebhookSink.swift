@@ -109,13 +109,6 @@ package actor WebhookSink: ErasableSink, ProbeableSink {
             batch, rejected: rejected, maxHits: self.configuration.maxHits)
     }
 
-    /// The ids of a batch's hits and the body of a request with all of them.
-    func encoded(_ hits: HitBatch) throws -> (ids: Set<String>, body: [UInt8]) {
-        _ = try self.events.encode(hits)
-        let events = self.events.events
-        return (Set(events.map(\.id)), self.events.body(of: events.indices))
-    }
-
     /// Sends the next request of a batch.
     private func send(_ progress: inout WebhookProgress, _ secrets: WebhookSecrets) async throws {
         let events = self.events.events

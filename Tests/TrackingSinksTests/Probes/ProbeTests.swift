@@ -37,7 +37,7 @@ struct ProbeTests {
         "every sink that answers has the test hit, but Campaign", arguments: TestedSink.all)
     func everySink(sink: TestedSink) async throws {
         let opened = try await sink.open(self.directory)
-        let steps = await opened.probeOrDeliver(try self.hit())
+        let steps = await opened.stepsOfProbe(try self.hit())
         #expect(steps.allSatisfy { $0.outcome != .failed }, "\(steps)")
         let write = steps.last { $0.name == "write" }
         #expect(write?.outcome == (sink.kind == .campaign ? .skipped : .worked))
@@ -80,5 +80,36 @@ struct ProbeTests {
         let refused = await HostProbe(host: "127.0.0.1", port: 1, key: "a.url").steps()
         #expect(refused.map(\.outcome) == [.worked, .failed])
         #expect(refused.last?.text == "127.0.0.1:1: Connection refused")
+    }
+
+    @Test(
+        "of a delivery over TLS, a failure that it tells of is one of TLS",
+        arguments: [
+            (nil, ProbeStep.worked("write", "it has it"), ["name", "connection", "write"]),
+            ("a.roots", .worked("write", "it has it"), ["name", "connection", "TLS", "write"]),
+            (
+                "a.roots", .failed("write", "no such user", fix: "f"),
+                ["name", "connection", "write"]
+            ),
+            (
+                "a.roots", .failed("write", "certificate verify failed", fix: "f"),
+                ["name", "connection", "TLS"]
+            ),
+            (
+                nil, .failed("write", "the certificate of the user is needed", fix: "f"),
+                ["name", "connection", "write"]
+            ),
+        ] as [(String?, ProbeStep, [String])])
+    func tls(_ roots: String?, _ delivery: ProbeStep, _ names: [String]) async throws {
+        let listener = try SilentListener()
+        // The first one is passed over, since another one serves.
+        let hosts = [1, Int(listener.port)].map {
+            HostProbe(host: "127.0.0.1", port: $0, key: "a.url", roots: roots)
+        }
+        let steps = await HostProbe.steps(ofOne: hosts) { [delivery] }
+        #expect(steps.map(\.name) == names)
+        #expect(steps.last?.outcome == delivery.outcome)
+        if names.last == "TLS" { #expect(steps.last?.fix?.contains("a.roots") == true) }
+        withExtendedLifetime(listener) {}
     }
 }

@@ -14,7 +14,7 @@ struct SinkProbeCommand: AsyncParsableCommand {
         discussion: """
             Needs no running server, and disturbs none: it reads the configuration, and writes \
             nothing in the data directory that stays. Each step is told: name, connection, TLS, \
-            credentials, write, and of the first that fails the reason and the fix. The app, \
+            write, and of the first that fails the sink's own error and the fix. The app, \
             delivery, notification and subject of the test hit are "sightline-try"; to Campaign \
             none is sent, because it would count. Exit 0: all steps worked. 1: one failed. 78: the \
             configuration is wrong, or has no such sink.

@@ -11,8 +11,8 @@ package struct ProbeStep: Sendable, Equatable {
         case failed
     }
 
-    /// What was tried, in a word or two: `name`, `connection`, `TLS`, `credentials`, `stream`,
-    /// `write`.
+    /// What was tried, in a word: `name`, `connection`, `TLS`, `write`, `removal`; of Campaign
+    /// `request`, of files `directory`.
     package let name: String
     /// What came of it.
     package let outcome: Outcome

@@ -30,7 +30,7 @@ package struct SinkProbe: Sendable {
             tenant: tenant, time: Int64(Date().timeIntervalSince1970 * 1_000_000),
             using: &generator)
         guard listed.kind.hasFiles else {
-            return await (try self.open(listed, in: nil)).probeOrDeliver(hit)
+            return await (try self.open(listed, in: nil)).stepsOfProbe(hit)
         }
         return await self.stepsInFiles(listed, hit)
     }
@@ -66,7 +66,7 @@ package struct SinkProbe: Sendable {
             "directory", "\(parent) can be written; the probe's files are deleted again")
         do {
             let sink = try self.open(listed, in: directory)
-            return [place] + (await sink.probeOrDeliver(hit))
+            return [place] + (await sink.stepsOfProbe(hit))
         } catch {
             return [
                 place,
