@@ -9,7 +9,7 @@
 
     @testable internal import TrackingRules
     @testable internal import SinkKit
-    @testable internal import VerdictTap
+    @testable internal import Operations
 
     struct ParsedOnceTests {
         /// How often each of a test's own events was parsed, by the subject that names it.

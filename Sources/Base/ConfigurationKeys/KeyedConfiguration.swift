@@ -18,8 +18,16 @@ extension KeyedConfiguration {
         Part.keys.map { key in
             Key(
                 key.name, key.standard, key.meaning, unit: key.unit, isSecret: key.isSecret,
-                isReloadable: key.isReloadable
+                isReloadable: key.isReloadable, problems: key.problems
             ) { text, whole in key.set(text, &whole[keyPath: part]) }
         }
+    }
+
+    /// The name of the key whose value a property holds, for messages.
+    package static func name(of property: PartialKeyPath<Self>) -> String {
+        guard let key = Self.keys.first(where: { $0.property == property }) else {
+            preconditionFailure("no key has the property \(property)")
+        }
+        return key.name
     }
 }
