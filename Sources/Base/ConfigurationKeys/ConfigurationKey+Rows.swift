@@ -8,7 +8,7 @@ extension ConfigurationKey {
         unit: String? = nil, isReloadable: Bool = false
     ) -> Self {
         Self(
-            name, property, .number(Root()[keyPath: property], range), meaning, unit: unit,
+            name, of: property, .number(Root()[keyPath: property], range), meaning, unit: unit,
             isReloadable: isReloadable
         ) { text, configuration in
             if let number = Int(text) { configuration[keyPath: property] = number }
@@ -22,7 +22,7 @@ extension ConfigurationKey {
     ) -> Self {
         let unit = name.hasSuffix("milliseconds") ? Duration.milliseconds(1) : .seconds(1)
         return Self(
-            name, property, .number(Int(Root()[keyPath: property] / unit), range), meaning,
+            name, of: property, .number(Int(Root()[keyPath: property] / unit), range), meaning,
             isReloadable: isReloadable
         ) { text, configuration in
             if let number = Int(text) { configuration[keyPath: property] = unit * number }
@@ -35,7 +35,8 @@ extension ConfigurationKey {
         isReloadable: Bool = false
     ) -> Self {
         Self(
-            name, property, .flag(Root()[keyPath: property]), meaning, isReloadable: isReloadable
+            name, of: property, .flag(Root()[keyPath: property]), meaning,
+            isReloadable: isReloadable
         ) { text, configuration in
             if let flag = Bool(text) { configuration[keyPath: property] = flag }
         }
@@ -50,10 +51,13 @@ extension ConfigurationKey {
         problem: @escaping @Sendable (String) -> String? = { _ in nil }
     ) -> Self {
         Self(
-            name, property, .text(Root()[keyPath: property]), meaning, unit: unit,
-            isSecret: isSecret, isReloadable: isReloadable,
-            problems: { text in problem(text).map { [$0] } ?? [] }
-        ) { text, configuration in configuration[keyPath: property] = text }
+            name, of: property, .text(Root()[keyPath: property]), meaning, unit: unit,
+            isSecret: isSecret, isReloadable: isReloadable
+        ) { text, configuration in
+            configuration[keyPath: property] = text
+        } problems: { text in
+            problem(text).map { [$0] } ?? []
+        }
     }
 
     /// Text that stands for something else, as for a list.
@@ -69,10 +73,11 @@ extension ConfigurationKey {
         _ value: @escaping @Sendable (String) -> Value?
     ) -> Self {
         Self(
-            name, property, .text(standard), meaning, unit: unit, isSecret: isSecret,
-            problems: { value($0) == nil ? [rule] : [] }
+            name, of: property, .text(standard), meaning, unit: unit, isSecret: isSecret
         ) { text, configuration in
             if let value = value(text) { configuration[keyPath: property] = value }
+        } problems: { text in
+            value(text) == nil ? [rule] : []
         }
     }
 
@@ -82,7 +87,7 @@ extension ConfigurationKey {
         isReloadable: Bool = false
     ) -> Self {
         Self(
-            name, property,
+            name, of: property,
             .choice(Root()[keyPath: property].rawValue, of: Choice.allCases.map(\.rawValue)),
             meaning, isReloadable: isReloadable
         ) { text, configuration in

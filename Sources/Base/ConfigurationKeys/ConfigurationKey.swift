@@ -32,10 +32,10 @@ package struct ConfigurationKey<Root: KeyedConfiguration>: Sendable {
 
     /// A key; without a unit it has the one that its name ends in.
     package init(
-        _ name: String, _ property: AnyProperty? = nil, _ standard: StandardValue,
+        _ name: String, of property: AnyProperty? = nil, _ standard: StandardValue,
         _ meaning: String, unit: String? = nil, isSecret: Bool = false, isReloadable: Bool = false,
-        problems: @escaping @Sendable (String) -> [String] = { _ in [] },
-        set: @escaping @Sendable (String, inout Root) -> Void = { _, _ in }
+        set: @escaping @Sendable (String, inout Root) -> Void = { _, _ in },
+        problems: @escaping @Sendable (String) -> [String] = { _ in [] }
     ) {
         self.name = name
         self.property = property
@@ -44,7 +44,7 @@ package struct ConfigurationKey<Root: KeyedConfiguration>: Sendable {
         self.unit = unit ?? standard.unit(ofKey: name)
         self.isSecret = isSecret
         self.isReloadable = isReloadable
-        self.problems = problems
         self.set = set
+        self.problems = problems
     }
 }

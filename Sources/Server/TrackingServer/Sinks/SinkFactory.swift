@@ -67,13 +67,13 @@ package struct SinkFactory: Sendable {
             #if NATS
             return NATSSink(configuration.nats)
             #else
-            throw Self.absent(listed, NATSConfiguration.absence)
+            throw Self.absent(listed)
             #endif
         case .kafka:
             #if Kafka
             return try KafkaSink(configuration.kafka)
             #else
-            throw Self.absent(listed, KafkaConfiguration.absence)
+            throw Self.absent(listed)
             #endif
         case .campaign: return CampaignSink(configuration.campaign)
         case .webhook: return try WebhookSink(configuration.webhook)
@@ -81,16 +81,17 @@ package struct SinkFactory: Sendable {
             #if PostgreSQL
             return try PostgreSQLSink(configuration.postgresql, logger: self.logger)
             #else
-            throw Self.absent(listed, PostgreSQLConfiguration.absence)
+            throw Self.absent(listed)
             #endif
         case .grpc: return try GRPCSink(configuration.grpc, name: listed.name)
         }
     }
 
     /// The error of a sink whose trait this build does not have.
-    private static func absent(_ listed: ListedSink, _ absence: String) -> ConfigurationError {
+    private static func absent(_ listed: ListedSink) -> ConfigurationError {
         ConfigurationError([
-            "the sink \(listed.name) is of the type \(listed.kind), but \(absence)"
+            "the sink \(listed.name) is of the type \(listed.kind), but "
+                + (listed.kind.absence ?? "this program was built without it")
         ])
     }
 
