@@ -257,7 +257,7 @@ let delivery: [Target] = [
             + ["JSON", "Pacing"] + protos + tracing + sqlite + running),
     module(
         "Delivery/SinkKit",
-        ["JSON", "TrackingRules", "W3CTrace", "WireFormat"] + protos
+        ["ConfigurationKeys", "JSON", "TrackingRules", "W3CTrace", "WireFormat"] + protos
             + libraries("ServiceLifecycle")),
 ]
 

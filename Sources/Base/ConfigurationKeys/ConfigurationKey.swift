@@ -14,27 +14,37 @@ package struct ConfigurationKey<Root: KeyedConfiguration>: Sendable {
     package let isSecret: Bool
     /// Whether SIGHUP makes a running server take a new value.
     package let isReloadable: Bool
+    /// The property of `Root` that holds the value; nil if it has none of its own, or if a part of
+    /// `Root` has it.
+    let property: AnyProperty?
 
-    /// Puts a text that the key takes into a configuration. It does nothing for a key whose value
-    /// depends on others, or can be wrong in more ways than a key tells: the server's configuration
-    /// reads those.
+    /// What is wrong with a text that the key takes by its type; empty for most texts and keys.
+    /// Each follows the words `KEY is "VALUE", but`.
+    package let problems: @Sendable (String) -> [String]
+    /// Puts a text without problems into a configuration. It does nothing for a key whose value
+    /// depends on others: the server's configuration reads those.
     package let set: @Sendable (String, inout Root) -> Void
 
     /// A property of the configuration, at whatever depth.
     package typealias Property<Value> = WritableKeyPath<Root, Value> & Sendable
+    /// The same, of any type.
+    package typealias AnyProperty = any PartialKeyPath<Root> & Sendable
 
     /// A key; without a unit it has the one that its name ends in.
     package init(
-        _ name: String, _ standard: StandardValue, _ meaning: String, unit: String? = nil,
-        isSecret: Bool = false, isReloadable: Bool = false,
-        set: @escaping @Sendable (String, inout Root) -> Void = { _, _ in }
+        _ name: String, of property: AnyProperty? = nil, _ standard: StandardValue,
+        _ meaning: String, unit: String? = nil, isSecret: Bool = false, isReloadable: Bool = false,
+        set: @escaping @Sendable (String, inout Root) -> Void = { _, _ in },
+        problems: @escaping @Sendable (String) -> [String] = { _ in [] }
     ) {
         self.name = name
+        self.property = property
         self.standard = standard
         self.meaning = meaning
         self.unit = unit ?? standard.unit(ofKey: name)
         self.isSecret = isSecret
         self.isReloadable = isReloadable
         self.set = set
+        self.problems = problems
     }
 }

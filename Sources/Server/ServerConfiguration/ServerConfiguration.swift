@@ -119,7 +119,7 @@ package struct ServerConfiguration: Sendable {
     /// - Throws: `ConfigurationError` with every problem that was found.
     init(_ source: ConfigurationValues) throws(ConfigurationError) {
         var values = source
-        for setting in values.settings where setting.key.takes(setting.text) {
+        for setting in values.settings where setting.isUsable {
             setting.key.set(setting.text, &self)
         }
         let listen = values.text("listen")
@@ -128,8 +128,7 @@ package struct ServerConfiguration: Sendable {
         self.stream.closingGrace = min(self.stream.closingGrace, self.drainTimeout / 2)
         self.readSinks(&values)
         self.checkSinks(&values)
-        self.connections.read(&values)
-        self.traces.read(&values)
+        self.checkTraces(&values)
         self.admin.read(&values)
         if let exposure = self.exposure { values.refuse("listen", exposure) }
         guard values.problems.isEmpty else { throw ConfigurationError(values.problems) }
@@ -150,6 +149,12 @@ extension ServerConfiguration {
             values.refuse("sinks", "sink is set as well: list that sink too, or unset one of them")
         }
         if list.problems.isEmpty { self.listedSinks = list.sinks }
+    }
+
+    private func checkTraces(_ values: inout ConfigurationValues) {
+        var problems = ConfigurationProblems<TracesConfiguration>()
+        self.traces.check(&problems)
+        for problem in problems.found { values.refuse(problem.key, problem.rule) }
     }
 
     /// Adds sinks that are no kind of this program's. Without a list in `sinks` they are the only
@@ -227,7 +232,7 @@ extension ServerConfiguration: KeyedConfiguration {
         ],
         Self.keys(of: \.stream), Self.keys(of: \.quotas), Self.keys(of: \.journal),
         Self.keys(of: \.journal.ledger),
-        Self.keys(of: \.sqlite), Self.keys(of: \.jsonLines),
+        SinkKind.allCases.flatMap { $0.part?.keys ?? [] },
         [
             .number(
                 "delivery.max_bytes", \.maxDelivery.bytes, 1...(1 << 40),
@@ -255,10 +260,7 @@ extension ServerConfiguration: KeyedConfiguration {
                 "seconds that its sinks go on after that, 22 with drain.seconds; then requests "
                     + "under way are cancelled, and come again at the next start"),
         ],
-        Self.keys(of: \.nats), Self.keys(of: \.kafka), [CampaignServerList.key],
-        Self.keys(of: \.campaign), Self.keys(of: \.webhook), Self.keys(of: \.postgresql),
-        Self.keys(of: \.grpc), Self.keys(of: \.auth), Self.keys(of: \.connections),
-        Self.keys(of: \.edge),
+        Self.keys(of: \.auth), Self.keys(of: \.connections), Self.keys(of: \.edge),
         [
             .number(
                 "health.max_watchers", \.maxHealthWatchers, 0...10_000,

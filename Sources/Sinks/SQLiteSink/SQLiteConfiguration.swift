@@ -1,7 +1,8 @@
 package import ConfigurationKeys
+internal import SinkKit
 
 /// What the sqlite sink keeps, and for how long.
-package struct SQLiteConfiguration: KeyedConfiguration {
+package struct SQLiteConfiguration: SinkConfiguration {
     /// The days within which a fact that comes again counts once.
     package var uniqueDays = 30
     /// The days after which hits are deleted; 0 keeps them for ever.

@@ -69,14 +69,14 @@ package struct SinkFactory: Sendable {
             #if NATS
             return OpenedSink(NATSSink(configuration.nats))
             #else
-            throw Self.absent(listed, NATSConfiguration.absence)
+            throw Self.absent(listed)
             #endif
         case .kafka:
             #if Kafka
             let sink = try KafkaSink(configuration.kafka)
             return OpenedSink(sink, brokers: { sink.brokers })
             #else
-            throw Self.absent(listed, KafkaConfiguration.absence)
+            throw Self.absent(listed)
             #endif
         case .campaign: return OpenedSink(CampaignSink(configuration.campaign))
         case .webhook: return OpenedSink(try WebhookSink(configuration.webhook))
@@ -85,7 +85,7 @@ package struct SinkFactory: Sendable {
             let sink = try PostgreSQLSink(configuration.postgresql, logger: self.logger)
             return OpenedSink(sink, database: "postgresql")
             #else
-            throw Self.absent(listed, PostgreSQLConfiguration.absence)
+            throw Self.absent(listed)
             #endif
         case .grpc: return OpenedSink(try GRPCSink(configuration.grpc, name: listed.name))
         }
@@ -104,9 +104,10 @@ package struct SinkFactory: Sendable {
     }
 
     /// The error of a sink whose trait this build does not have.
-    private static func absent(_ listed: ListedSink, _ absence: String) -> ConfigurationError {
+    private static func absent(_ listed: ListedSink) -> ConfigurationError {
         ConfigurationError([
-            "the sink \(listed.name) is of the type \(listed.kind), but \(absence)"
+            "the sink \(listed.name) is of the type \(listed.kind), but "
+                + (listed.kind.absence ?? "this program was built without it")
         ])
     }
 
