@@ -186,7 +186,7 @@ let server: [Target] = [
             "ConfigurationKeys", "DeliveryDiagnosis", "PayloadInspector", "ServerConfiguration",
             "Telemetry",
         ]
-            + edge + sinks + hits + service + tracing
+            + edge + hits + service + tracing
             + libraries(
                 "CoreMetrics", "DequeModule", "Logging", "NIOCore", "NIOHPACK", "ServiceLifecycle",
                 "UnixSignals", "X509")),

@@ -1,23 +1,16 @@
 // The configuration of a server, read once and checked whole before anything starts.
 package import AdminServer
-package import CampaignSink
 package import ConfigurationKeys
 package import Credentials
-package import FileSinks
 internal import Foundation
-package import GRPCSink
 package import HTTP2Edge
-package import KafkaSink
 package import Logging
-package import NATSSink
 package import Operations
-package import PostgreSQLSink
-package import SQLiteSink
+package import SinkKit
 internal import Storage
 package import Telemetry
 package import TrackingJournal
 package import TrackingRules
-package import WebhookSink
 internal import WireFormat
 
 /// All that a server needs to know. One immutable value.
@@ -64,22 +57,14 @@ package struct ServerConfiguration: Sendable {
     package var tap = TapConfiguration()
     /// How the journal behaves.
     package var journal = Journal.Configuration()
-    /// Servers, stream and limits of the nats sink.
-    package var nats = NATSConfiguration()
-    /// Brokers, topic and limits of the kafka sink.
-    package var kafka = KafkaConfiguration()
-    /// Servers and limits of the campaign sink.
-    package var campaign = CampaignConfiguration()
-    /// Receiver and limits of the webhook sink.
-    package var webhook = WebhookConfiguration()
-    /// Database and limits of the postgresql sink.
-    package var postgresql = PostgreSQLConfiguration()
-    /// Backend and limits of the grpc sink.
-    package var grpc = GRPCConfiguration()
-    /// What the sqlite sink keeps.
-    package var sqlite = SQLiteConfiguration()
-    /// What the jsonl sink keeps.
-    package var jsonLines = JSONLinesConfiguration()
+    /// The configurations of types of sinks that have another value than their defaults, by their
+    /// type.
+    private var sinkConfigurations: [ObjectIdentifier: any SinkConfiguration] = [:]
+    /// The configuration of a type of sink.
+    package subscript<Keys: SinkConfiguration>(_ type: Keys.Type) -> Keys {
+        get { self.sinkConfigurations[ObjectIdentifier(type)] as? Keys ?? Keys() }
+        set { self.sinkConfigurations[ObjectIdentifier(type)] = newValue }
+    }
     /// The largest delivery to the sink.
     package var maxDelivery = BatchLimit.standard
     /// Refused hits that are kept.
@@ -232,7 +217,7 @@ extension ServerConfiguration: KeyedConfiguration {
         ],
         Self.keys(of: \.stream), Self.keys(of: \.quotas), Self.keys(of: \.journal),
         Self.keys(of: \.journal.ledger),
-        SinkKind.allCases.flatMap { $0.part?.keys ?? [] },
+        SinkKind.allCases.flatMap(\.row.keys),
         [
             .number(
                 "delivery.max_bytes", \.maxDelivery.bytes, 1...(1 << 40),

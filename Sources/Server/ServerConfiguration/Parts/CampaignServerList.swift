@@ -18,11 +18,13 @@ struct CampaignServerList {
 
     /// The keys of the campaign sink, of which the list is read here: YAML and the names of tenants
     /// are nothing that a sink knows.
-    static let keys = ServerConfiguration.keys(of: \.campaign).map { key in
+    static let keys = ServerConfiguration.keys(ofSink: CampaignConfiguration.self).map { key in
         guard key.name == CampaignConfiguration.name(of: \.servers) else { return key }
         return ServerConfiguration.Key(
             key.name, key.standard, key.meaning, unit: key.unit,
-            set: { text, whole in whole.campaign.servers = CampaignServerList(text).servers },
+            set: { text, whole in
+                whole[CampaignConfiguration.self].servers = CampaignServerList(text).servers
+            },
             problems: { CampaignServerList($0).problems })
     }
 

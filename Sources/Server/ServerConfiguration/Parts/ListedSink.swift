@@ -51,9 +51,7 @@ package struct ListedSink: Sendable, Equatable {
     /// as a stream may, or a standby that takes over.
     func journalSink(in whole: ServerConfiguration) -> JournalSink {
         var sink = self.journalSink
-        if let part = self.kind.part {
-            sink.retention = part.retention(self.configuration(in: whole))
-        }
+        sink.retention = self.kind.row.retention(self.configuration(in: whole))
         return sink
     }
 

@@ -12,15 +12,14 @@ extension ServerConfiguration {
         self.checkExclusive(&values)
         self.checkSubjects(&values)
         for kind in SinkKind.allCases where self.sinks.contains(where: { $0.kind == kind }) {
-            guard let absence = kind.absence else { continue }
+            guard let absence = kind.row.absence else { continue }
             values.refuse(self.listedSinks == nil ? "sink" : "sinks", absence)
         }
     }
 
     /// Checks the keys of a sink, with the values of its own item in place.
     private func check(_ sink: ListedSink, _ values: inout ConfigurationValues) {
-        guard let part = sink.kind.part else { return }
-        let problems = part.problems(
+        let problems = sink.kind.row.problems(
             sink.configuration(in: self),
             SinkInConfiguration(
                 name: sink.name, journalRetention: .seconds(self.journal.retainSeconds)))
@@ -33,9 +32,9 @@ extension ServerConfiguration {
     private func checkExclusive(_ values: inout ConfigurationValues) {
         var taken: Set<[String]> = []
         for sink in self.sinks {
-            guard let part = sink.kind.part,
-                let exclusive = part.exclusive(sink.configuration(in: self))
-            else { continue }
+            guard let exclusive = sink.kind.row.exclusive(sink.configuration(in: self)) else {
+                continue
+            }
             if !taken.insert([sink.kind.rawValue] + exclusive.identity).inserted {
                 values.refuse("sinks", exclusive.problem)
             }

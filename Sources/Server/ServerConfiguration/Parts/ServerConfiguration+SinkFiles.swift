@@ -8,8 +8,8 @@ extension ServerConfiguration {
             let own = Self.settings(of: sink, settings)
             let listed = own.filter { sink.settings[$0.key.name] != nil }
             let problems = ConfigurationCheck.problems(of: listed)
-            guard problems.isEmpty, let part = sink.kind.part else { return problems }
-            return part.fileProblems(sink.configuration(in: self)).compactMap { problem in
+            guard problems.isEmpty else { return problems }
+            return sink.kind.row.fileProblems(sink.configuration(in: self)).compactMap { problem in
                 guard let setting = own.first(where: { $0.key.name == problem.key }),
                     // That it cannot be read has been told already.
                     ConfigurationCheck.problems(of: [setting]).isEmpty

@@ -93,7 +93,7 @@ extension ServerMetrics {
         meters.meter(.sinkLag, sink.name).set(Self.age(of: lag.oldestTime))
         meters.meter(.sinkLagBytes, sink.name).set(lag.bytes)
         meters.meter(.sinkPaused, sink.name).set(sink.state.isPaused ? 1 : 0)
-        if let usage = sink.opened.usage { meters.meter(.sinkBytes, sink.name).set(usage.bytes()) }
+        if let usage = sink.usage { meters.meter(.sinkBytes, sink.name).set(usage.bytes()) }
         if let brokers = sink.opened.brokers?() { self.set(brokers, of: sink.name) }
     }
 

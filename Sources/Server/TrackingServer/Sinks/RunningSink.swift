@@ -7,6 +7,8 @@ struct RunningSink: Sendable {
     var listed: ListedSink
     /// Its backend. Batches go to it through `sink` alone.
     let opened: OpenedSink
+    /// What its backend's files take on disk; nil if it has none.
+    let usage: DiskUsage?
     let sink: SerializedSink
     let state: SinkState
     /// Finished when it is removed, and when its forwarder has ended.
@@ -16,6 +18,7 @@ struct RunningSink: Sendable {
     init(listed: ListedSink, opened: OpenedSink, sink: SerializedSink, state: SinkState) {
         self.listed = listed
         self.opened = opened
+        self.usage = opened.files.isEmpty ? nil : DiskUsage(of: opened.files)
         self.sink = sink
         self.state = state
     }

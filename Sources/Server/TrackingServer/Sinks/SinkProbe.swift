@@ -29,7 +29,7 @@ package struct SinkProbe: Sendable {
         let hit = try ProbeHit.batch(
             tenant: tenant, time: Int64(Date().timeIntervalSince1970 * 1_000_000),
             using: &generator)
-        guard listed.kind.hasFiles else {
+        guard listed.hasFiles else {
             return await (try self.open(listed, in: nil)).stepsOfProbe(hit)
         }
         return await self.stepsInFiles(listed, hit)
