@@ -186,7 +186,7 @@ let server: [Target] = [
             "ConfigurationKeys", "DeliveryDiagnosis", "PayloadInspector", "ServerConfiguration",
             "Telemetry",
         ]
-            + edge + sinks + hits + service + tracing
+            + edge + hits + service + tracing
             + libraries(
                 "CoreMetrics", "DequeModule", "Logging", "NIOCore", "NIOHPACK", "ServiceLifecycle",
                 "UnixSignals", "X509")),
@@ -257,7 +257,7 @@ let delivery: [Target] = [
             + ["JSON", "Pacing"] + protos + tracing + sqlite + running),
     module(
         "Delivery/SinkKit",
-        ["JSON", "TrackingRules", "W3CTrace", "WireFormat"] + protos
+        ["ConfigurationKeys", "JSON", "TrackingRules", "W3CTrace", "WireFormat"] + protos
             + libraries("ServiceLifecycle")),
 ]
 

@@ -81,7 +81,7 @@ final class RemoteSink: Sink, @unchecked Sendable {
                 self.isGone = true
                 self.goneCount += 1
             }
-            return .gone(reason: "it wants no more")
+            return .suspended(reason: "it wants no more")
         }
         if self.dice.chance(0.3) {
             // Stopping does not undo what was sent.
@@ -98,20 +98,20 @@ final class RemoteSink: Sink, @unchecked Sendable {
             try self.remote.note(hits)
             if self.isChoosy, hits.groups.contains(where: { $0.sequence % 7 == 3 }) {
                 try hits.forEach { self.history.letters.refuses(HitID($1.id)) }
-                return .undeliverable(reason: "it cannot read a group")
+                return .unreadable(reason: "it cannot read a group")
             }
             let outcome = try self.remote.take(hits, isReplay: false, refuses: self.refuses)
             for hit in outcome.refused.values { self.history.letters.refuses(hit) }
             return SinkAnswer(rejected: outcome.refused.mapValues { _ in "it does not like it" })
         } catch {
-            return .undeliverable(reason: "\(error)")
+            return .unreadable(reason: "\(error)")
         }
     }
 
     private func take(_ hits: HitBatch, of replay: ReplayRun) throws -> SinkAnswer {
         if self.isChoosy, !self.remote.isMended, self.dice.chance(0.1) {
             try hits.forEach { replay.refuses(HitID($1.id)) }
-            return .undeliverable(reason: replay.reason)
+            return .unreadable(reason: replay.reason)
         }
         let outcome = try self.remote.take(hits, isReplay: true, refuses: self.refuses)
         for hit in outcome.taken { replay.takes(hit) }

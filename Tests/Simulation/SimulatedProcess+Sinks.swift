@@ -6,7 +6,7 @@ internal import TrackingJournal
 /// One sink of a process, from its start or a change of the sinks until it is removed.
 final class RunningRemote: @unchecked Sendable {
     let name: String
-    let sink: SharedSink
+    let sink: SerializedSink
     let remote: RemoteSink
     /// Whether it is paused.
     let state: SinkState
@@ -15,7 +15,7 @@ final class RunningRemote: @unchecked Sendable {
 
     init(_ journalSink: JournalSink, _ remote: RemoteSink) {
         self.name = journalSink.name
-        self.sink = SharedSink(remote)
+        self.sink = SerializedSink(remote)
         self.remote = remote
         self.state = SinkState(
             journalSink.name, isRequired: journalSink.isRequired,

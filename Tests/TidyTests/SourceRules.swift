@@ -87,7 +87,7 @@ enum SourceRules {
 
     /// What is called a sink of every kind.
     private static let commonSinks: Set = [
-        "JournalSink", "ListedSink", "RunningSink", "SharedSink",
+        "JournalSink", "ListedSink", "OpenedSink", "RunningSink", "SerializedSink",
     ]
 
     /// Imports that point up or sideways, or do not say their level.
@@ -109,7 +109,7 @@ enum SourceRules {
 
     /// Concrete sinks that the server names outside of its wiring.
     static func namedSinks(in file: SourceFile) -> [Finding] {
-        guard Self.server.contains(file.module), file.name != "SinkFactory.swift" else {
+        guard Self.server.contains(file.module), file.name != "SinkKind.swift" else {
             return []
         }
         return Self.findings(in: file) { line in
@@ -120,7 +120,7 @@ enum SourceRules {
                 word.hasSuffix("Sink") && word != "Sink" && word.first?.isUppercase == true
                     && !Self.commonSinks.contains(word)
             }
-            return sink.map { "names \($0): wire it in SinkFactory.swift" }
+            return sink.map { "names \($0): give it a row in SinkKind.swift" }
         }
     }
 

@@ -29,7 +29,7 @@ struct TidyTests {
         #expect(drawn == FloorPlan(builtBy: try SourceFile.repository(file: "Package.swift")))
     }
 
-    @Test("only SinkFactory.swift knows the concrete sinks")
+    @Test("only SinkKind.swift knows the concrete sinks")
     func sinks() throws {
         #expect(try SourceFile.all().flatMap { SourceRules.namedSinks(in: $0) } == [])
     }
@@ -136,14 +136,14 @@ struct TidyTests {
     }
 
     @Test(
-        "a sink's name is found outside of SinkFactory.swift",
+        "a sink's name is found outside of SinkKind.swift",
         arguments: [
             ("Server/TrackingServer/Ingest.swift", "let sink = DiscardSink()", 1),
             ("Server/TrackingServer/Ingest.swift", "if sink is SQLiteSink {}", 1),
             ("Edge/AdminServer/AdminRoutes.swift", "if sink is SQLiteSink {}", 1),
             ("Server/ServerConfiguration/Reloader.swift", "let sink = S3Sink()", 1),
             ("Server/TrackingServer/Ingest.swift", "let sink: any Sink = RunningSink()", 0),
-            ("Server/TrackingServer/SinkFactory.swift", "let sink = DiscardSink()", 0),
+            ("Server/ServerConfiguration/SinkKind.swift", "let sink = DiscardSink()", 0),
             ("Server/TrackingServer/Application.swift", "let sink = DiscardSink()", 1),
             ("Sinks/FileSinks/DiscardSink.swift", "struct DiscardSink: Sink {}", 0),
             ("Server/TrackingServer/Ingest.swift", "// as SQLiteSink does", 0),

@@ -242,7 +242,7 @@ struct JournalGapTests {
         journal.queue.async { gate.wait() }
         let writer = journal.writer
         journal.queue.async {
-            writer.advance(sink: "must", to: SinkCursor(sequence: 3, place: ""))
+            writer.advance(sink: "must", to: SinkCursor(sequence: 3, resumeToken: ""))
             _ = writer.releaseRows()
         }
         let next = Task { [journal] in try await self.next(journal, after: 0)?.loss }

@@ -64,7 +64,7 @@ struct JournalSinksTests {
     func forgotten(isReopened: Bool) async throws {
         var journal = try self.open(JournalSink("first"), JournalSink("second"))
         await self.commit(1...2, journal)
-        journal.advance(sink: "second", to: 2, place: "there")
+        journal.advance(sink: "second", to: 2, resumeToken: "there")
         #expect(await journal.forget(sink: "second") == false, "it is in use")
         await journal.use([JournalSink("first")])
         #expect(await journal.forget(sink: "none") == false)
@@ -81,7 +81,7 @@ struct JournalSinksTests {
             await journal.use(sinks)
         }
         #expect(journal.lag(of: "second").groups == 2)
-        #expect(journal.place(of: "second") == "")
+        #expect(journal.resumeToken(of: "second") == "")
         await journal.close()
     }
 

@@ -192,18 +192,18 @@ struct RetentionTests {
         await journal.close()
     }
 
-    @Test("a sink's place is kept with its cursor, and only a newer one takes its place")
-    func place() async throws {
+    @Test("a sink's token is kept with its cursor, and only a newer one takes its place")
+    func token() async throws {
         var journal = try self.open()
         for id in 1...2 { await journal.commit(TestEvents.impression(id)) }
-        #expect(journal.place(of: "a") == "")
-        journal.advance(sink: "a", to: 2, place: "two")
-        journal.advance(sink: "a", to: 1, place: "one")
+        #expect(journal.resumeToken(of: "a") == "")
+        journal.advance(sink: "a", to: 2, resumeToken: "two")
+        journal.advance(sink: "a", to: 1, resumeToken: "one")
         await journal.settle()
         await journal.close()
         journal = try self.open()
-        #expect(journal.place(of: "a") == "two")
-        #expect(journal.place(of: "b") == "")
+        #expect(journal.resumeToken(of: "a") == "two")
+        #expect(journal.resumeToken(of: "b") == "")
         await journal.close()
     }
 

@@ -26,13 +26,13 @@ struct CampaignServersTests {
             """
         for yaml in [lines, "campaign:\n  servers: \(Self.text)"] {
             let read = try await Configurations.read(yaml: yaml)
-            #expect(read.campaign.servers == Self.servers)
+            #expect(read[CampaignConfiguration.self].servers == Self.servers)
         }
         let environment = ["SIGHTLINE_CAMPAIGN_SERVERS": Self.text]
         let fromEnvironment = try await Configurations.read(environment: environment)
-        #expect(fromEnvironment.campaign.servers == Self.servers)
+        #expect(fromEnvironment[CampaignConfiguration.self].servers == Self.servers)
         let set = try await Configurations.read(assignments: ["campaign.servers=\(Self.text)"])
-        #expect(set.campaign.servers == Self.servers)
+        #expect(set[CampaignConfiguration.self].servers == Self.servers)
     }
 
     @Test("a listed sink has servers of its own, or those of the section")
@@ -50,7 +50,7 @@ struct CampaignServersTests {
                     standard: https://b.example
             """
         let read = try await Configurations.read(yaml: yaml)
-        let own = read.sinks.map { $0.configuration(in: read).campaign }
+        let own = read.sinks.map { $0.configuration(in: read)[CampaignConfiguration.self] }
         #expect(own.map { Array($0.servers.keys) } == [["a"], ["b"]])
         #expect(own.map(\.maxInFlight) == [32, 1])
     }

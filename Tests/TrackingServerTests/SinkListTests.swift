@@ -148,7 +148,7 @@ struct SinkListTests {
         #expect(configuration.sinks == [ListedSink(.jsonl), opens])
         #expect(configuration.sinks.map(\.fileName) == ["hits", "hits-opens"])
         let bytes = configuration.sinks.map {
-            $0.configuration(in: configuration).jsonLines.maxBytes
+            $0.configuration(in: configuration)[JSONLinesConfiguration.self].maxBytes
         }
         #expect(bytes == [1000, 2000])
     }

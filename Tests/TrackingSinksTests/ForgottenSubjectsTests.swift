@@ -53,8 +53,9 @@ struct ForgottenSubjectsTests {
             let batch = try TestHits.batch(events, tenant: tenant)
             let sink = KeepingSink()
             #expect(
-                await SharedSink(sink, forgotten: Self.forgotten()).deliver(batch) == .delivered)
-            #expect(await SharedSink(sink).replayed.deliver(batch) == .delivered)
+                await SerializedSink(sink, forgotten: Self.forgotten()).deliver(batch) == .delivered
+            )
+            #expect(await SerializedSink(sink).replayed.deliver(batch) == .delivered)
             let records = try sink.records
             let subjects = records.map(\.event.subjectID)
             let first = tenant == "default" ? "" : "subject-1"
@@ -69,8 +70,8 @@ struct ForgottenSubjectsTests {
     func broken() async throws {
         let events = [TestEvents.full(id: 1), TestEvents.full(id: 2)]
         let batch = HitBatch(try TestHits.requestWithBrokenIndex(events, broken: 0))
-        let shared = SharedSink(KeepingSink(), forgotten: Self.forgotten())
-        guard case .undeliverable = await shared.deliver(batch) else {
+        let serialized = SerializedSink(KeepingSink(), forgotten: Self.forgotten())
+        guard case .unreadable = await serialized.deliver(batch) else {
             Issue.record("it was delivered")
             return
         }
@@ -210,7 +211,7 @@ struct ForgottenSubjectsTests {
 
     @Test("an id with a zero byte is not the id before it", arguments: [true, false])
     func zeroByte(isSQLite: Bool) async throws {
-        let sink: any Sink =
+        let sink: any ErasableSink =
             isSQLite
             ? try SQLiteSink(path: self.directory.file("hits.db"))
             : try JSONLinesSink(directory: self.directory.path)

@@ -28,7 +28,7 @@ extension ForwarderTests {
 
     @Test(
         "what a sink refuses of the hits that pass is the dead letter, at its place in the group",
-        arguments: [SinkAnswer.rejected([0: "no"]), .undeliverable(reason: "no")])
+        arguments: [SinkAnswer.rejected([0: "no"]), .unreadable(reason: "no")])
     func rejected(_ answer: SinkAnswer) async throws {
         let journal = try await self.journal("failing", commits: 1...1)
         journal.finish()

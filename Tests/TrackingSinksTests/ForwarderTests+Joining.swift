@@ -131,7 +131,7 @@ extension ForwarderTests {
         let sink = LosingSink(losses: [3], maxBatch: .standard)
         try await self.forwarder(journal, sink).run()
         #expect(sink.sequences == [3, 3])
-        #expect(journal.place(of: "losing") == "place 3")
+        #expect(journal.resumeToken(of: "losing") == "token 3")
         await journal.close()
     }
 

@@ -47,7 +47,7 @@ extension ForwarderTests {
     func gone() async throws {
         let journal = try await self.journal("failing", commits: 1...2)
         let state = SinkState("failing")
-        let sink = FailingSink([.gone(reason: "no more, please")])
+        let sink = FailingSink([.suspended(reason: "no more, please")])
         let clock = TestClock()
         let forwarder = try self.forwarder(journal, sink, clock, state: state)
         let running = Task { try await forwarder.run() }

@@ -30,14 +30,14 @@ struct HitReplayTests {
             try TestHits.batch([TestEvents.push(.opened, id: $0)], sequence: Int64($0))
         }
         let filter = HitFilter(only: [.kind: ["open"]])
-        let sink = FailingSink([.delivered, .rejected([0: "no"]), .undeliverable(reason: "no")])
+        let sink = FailingSink([.delivered, .rejected([0: "no"]), .unreadable(reason: "no")])
         let counts = try await HitReplay(to: sink, filter: filter).run([Self.pages(batches)])
         #expect(counts == HitReplay.Counts(delivered: 1, refused: 2))
     }
 
     @Test(
         "a sink that is unavailable ends a replay, which says how far it came",
-        arguments: [SinkAnswer.unavailable(reason: "down"), .lost(reason: "down")])
+        arguments: [SinkAnswer.unavailable(reason: "down"), .dataLoss(reason: "down")])
     func interruption(_ answer: SinkAnswer) async throws {
         let batches = try (1...2).map {
             try TestHits.batch([TestEvents.full(id: $0)], sequence: Int64($0))

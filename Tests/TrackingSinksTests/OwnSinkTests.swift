@@ -58,7 +58,7 @@ struct OwnSinkTests {
             (SinkResult.delivered, SinkAnswer.delivered),
             (.rejected([1: "old"]), .rejected([1: "old"])),
             (.unavailable(reason: "gone"), .unavailable(reason: "gone")),
-            (.lost(reason: "a disk"), .lost(reason: "a disk")),
+            (.lost(reason: "a disk"), .dataLoss(reason: "a disk")),
             (.rejected([5: "none"]), .unavailable(reason: "it rejected the hit 5 of 3")),
             (.rejected([-1: "none"]), .unavailable(reason: "it rejected the hit -1 of 3")),
         ])
@@ -77,7 +77,7 @@ struct OwnSinkTests {
             HitBatch(journal: "j", sequence: 1, payload: [1, 2, 3]),
             HitBatch(try TestHits.requestWithBrokenIndex([TestEvents.full(id: 1)], broken: 0)),
         ] {
-            guard case .undeliverable = await adapted.deliver(damaged) else {
+            guard case .unreadable = await adapted.deliver(damaged) else {
                 Issue.record("damage is not told of")
                 return
             }

@@ -89,7 +89,7 @@ struct ReplayTests {
     @Test("what the sink cannot read at all is refused with its reason")
     func undeliverable() async throws {
         try await self.keep(Self.events(1...2))
-        let sink = FailingSink([.undeliverable(reason: "no protobuf")])
+        let sink = FailingSink([.unreadable(reason: "no protobuf")])
         let counts = try await Replay(of: self.letters, refusedBy: "first", to: sink).run()
         #expect(counts == Replay.Counts(refused: 2))
         #expect(try self.kept("reason") == ["no protobuf", "no protobuf"])
@@ -124,7 +124,7 @@ struct ReplayTests {
     @Test("a sink that has lost what came before gets the batch again, but not for ever")
     func lost() async throws {
         try await self.keep(Self.events(1...1))
-        let loss = SinkAnswer.lost(reason: "the stream is new")
+        let loss = SinkAnswer.dataLoss(reason: "the stream is new")
         await #expect(throws: ReplayInterruption.self) {
             let sink = FailingSink([loss, loss, loss])
             _ = try await Replay(of: self.letters, refusedBy: "first", to: sink).run()

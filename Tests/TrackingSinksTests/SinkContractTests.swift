@@ -1,4 +1,5 @@
 // The contract of sinks, tested with each of them.
+internal import Delivery
 internal import Foundation
 internal import ServerConfiguration
 internal import SightlineProtos
@@ -133,7 +134,7 @@ struct SinkContractTests {
             let opened = try await sink.open(self.directory)
             for batch in batches {
                 let answer = await opened.deliver(batch)
-                guard case .undeliverable(let reason) = answer else {
+                guard case .unreadable(let reason) = answer else {
                     Issue.record("\(sink): \(answer)")
                     continue
                 }
@@ -145,6 +146,30 @@ struct SinkContractTests {
         }
     }
 
+    @Test(
+        "a server's sink can do what the sink that it wraps can", arguments: TestedSink.all)
+    func abilities(sink: TestedSink) async throws {
+        let opened = try await sink.open(self.directory)
+        #expect(SinkAbility.all(of: opened) == sink.abilities)
+        let serialized: any Sink = SerializedSink(opened)
+        let batch = try TestHits.batch([TestEvents.full(id: 1)])
+        #expect(await serialized.deliver(batch) == .delivered)
+        // The journal keeps the token of a sink that has one, and gives it to the next one.
+        let token = try #require(serialized as? any ResumableSink).resumeToken
+        #expect(token == (opened as? any ResumableSink)?.resumeToken ?? "")
+        #expect(token.isEmpty != sink.abilities.contains(.resumable))
+        let next = try await sink.open(self.directory)
+        try #require(SerializedSink(next) as? any ResumableSink).resume(at: token)
+        #expect((next as? any ResumableSink)?.resumeToken ?? "" == token)
+        let subject = Subject(tenant: "default", ids: ["subject-1"])
+        let erasure = try await #require(serialized as? any ErasableSink).erase(subject)
+        let isDefault = erasure.reason == "its backend keeps what it was sent: delete it there"
+        #expect(isDefault != sink.abilities.contains(.erasable), "\(erasure)")
+        #expect(erasure.outcome != .failed, "\(erasure)")
+        // A replay moves no token, and erases nothing.
+        #expect(SinkAbility.all(of: SerializedSink(opened).replayed) == [])
+    }
+
     @Test("no sink waits for an event that it can never read", arguments: TestedSink.all)
     func brokenIndex(sink: TestedSink) async throws {
         let events = (1...3).map { TestEvents.full(id: $0) }
@@ -152,9 +177,9 @@ struct SinkContractTests {
         let answer = await opened.deliver(
             HitBatch(try TestHits.requestWithBrokenIndex(events, broken: 1)))
         switch answer {
-        case .undeliverable: break
+        case .unreadable: break
         case .delivered: #expect(!sink.isKeeping)
-        case .rejected, .unavailable, .partly, .gone, .lost: Issue.record("\(answer)")
+        case .rejected, .unavailable, .progressed, .suspended, .dataLoss: Issue.record("\(answer)")
         }
     }
 }

@@ -159,7 +159,7 @@ struct SinkSpanTests {
         arguments: [
             (.unavailable(reason: "down"), "unavailable", "down"),
             (.rejected([0: "no such delivery"]), "rejected", "no such delivery"),
-            (.undeliverable(reason: "no protobuf"), "undeliverable", "no protobuf"),
+            (.unreadable(reason: "no protobuf"), "undeliverable", "no protobuf"),
         ] as [(SinkAnswer, String, String)])
     func failures(_ answer: SinkAnswer, _ type: String, _ message: String) async throws {
         let record = try #require(try await self.deliver([Self.trace(1, 1)], answer))

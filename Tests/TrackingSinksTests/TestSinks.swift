@@ -80,8 +80,8 @@ struct UnavailableSink: Sink {
     func deliver(_ hits: HitBatch) async -> SinkAnswer { .unavailable(reason: "it is down") }
 }
 
-/// Loses everything when it is first given one of some sequences, and tells its place.
-final class LosingSink: Sink {
+/// Loses everything when it is first given one of some sequences, and has a token.
+final class LosingSink: ResumableSink {
     let name = "losing"
     let maxBatch: BatchLimit
     private let state: Mutex<(losses: Set<Int64>, sequences: [Int64], resumed: [String])>
@@ -93,17 +93,17 @@ final class LosingSink: Sink {
 
     /// The sequence of every attempt.
     var sequences: [Int64] { self.state.withLock { $0.sequences } }
-    /// Every place that it was to go on from.
+    /// Every token that it was resumed at.
     var resumed: [String] { self.state.withLock { $0.resumed } }
-    var place: String { "place \(self.sequences.last ?? 0)" }
+    var resumeToken: String { "token \(self.sequences.last ?? 0)" }
 
-    func resume(at place: String) { self.state.withLock { $0.resumed.append(place) } }
+    func resume(at token: String) { self.state.withLock { $0.resumed.append(token) } }
 
     func deliver(_ hits: HitBatch) async -> SinkAnswer {
         self.state.withLock { state in
             state.sequences.append(hits.sequence)
             let isLost = state.losses.remove(hits.sequence) != nil
-            return isLost ? .lost(reason: "the disk was lost") : .delivered
+            return isLost ? .dataLoss(reason: "the disk was lost") : .delivered
         }
     }
 }
@@ -132,7 +132,7 @@ final class ChoosySink: Sink {
         let groups = hits.groups.map(\.sequence)
         self.tried.withLock { $0.append(groups) }
         guard self.unreadable.isDisjoint(with: groups) else {
-            return .undeliverable(reason: "it says what nobody knows")
+            return .unreadable(reason: "it says what nobody knows")
         }
         var reasons: [Int: String] = [:]
         do {

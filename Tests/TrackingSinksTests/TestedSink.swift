@@ -146,9 +146,20 @@ struct TestedSink: CustomTestStringConvertible {
         }
     }
 
+    /// What it can do beside deliveries. A wrapper hides what it does not pass on.
+    var abilities: Set<SinkAbility> {
+        switch self.kind {
+        case .sqlite, .jsonl, .stdout: [.erasable]
+        case .discard, .webhook, .kafka: [.erasable, .probeable]
+        case .campaign: [.probeable]
+        case .nats, .postgresql: [.resumable, .erasable, .probeable]
+        case .grpc: [.resumable, .probeable]
+        }
+    }
+
     /// Whether the test hit stays: discard keeps nothing, Campaign gets none, the stream of NATS
     /// drops it, and PostgreSQL's transaction is rolled back.
-    var keepsTrialHit: Bool {
+    var keepsProbeHit: Bool {
         switch self.kind {
         case .sqlite, .jsonl, .stdout, .kafka, .webhook, .grpc: true
         case .discard, .nats, .campaign, .postgresql: false
@@ -162,6 +173,22 @@ struct TestedSink: CustomTestStringConvertible {
                 id: record.hitID, event: record.event,
                 traceparent: record.traceContext.traceparent)
         }
+    }
+}
+
+/// What a sink may be able to do beside deliveries.
+enum SinkAbility {
+    case resumable
+    case erasable
+    case probeable
+
+    /// Those of a sink, by the protocols that it conforms to.
+    static func all(of sink: any Sink) -> Set<SinkAbility> {
+        var abilities: Set<SinkAbility> = []
+        if sink is any ResumableSink { abilities.insert(.resumable) }
+        if sink is any ErasableSink { abilities.insert(.erasable) }
+        if sink is any ProbeableSink { abilities.insert(.probeable) }
+        return abilities
     }
 }
 

@@ -8,7 +8,7 @@ extension ConfigurationKey {
         unit: String? = nil, isReloadable: Bool = false
     ) -> Self {
         Self(
-            name, .number(Root()[keyPath: property], range), meaning, unit: unit,
+            name, of: property, .number(Root()[keyPath: property], range), meaning, unit: unit,
             isReloadable: isReloadable
         ) { text, configuration in
             if let number = Int(text) { configuration[keyPath: property] = number }
@@ -22,7 +22,7 @@ extension ConfigurationKey {
     ) -> Self {
         let unit = name.hasSuffix("milliseconds") ? Duration.milliseconds(1) : .seconds(1)
         return Self(
-            name, .number(Int(Root()[keyPath: property] / unit), range), meaning,
+            name, of: property, .number(Int(Root()[keyPath: property] / unit), range), meaning,
             isReloadable: isReloadable
         ) { text, configuration in
             if let number = Int(text) { configuration[keyPath: property] = unit * number }
@@ -35,20 +35,50 @@ extension ConfigurationKey {
         isReloadable: Bool = false
     ) -> Self {
         Self(
-            name, .flag(Root()[keyPath: property]), meaning, isReloadable: isReloadable
+            name, of: property, .flag(Root()[keyPath: property]), meaning,
+            isReloadable: isReloadable
         ) { text, configuration in
             if let flag = Bool(text) { configuration[keyPath: property] = flag }
         }
     }
 
     /// A single line of text.
+    ///
+    /// - Parameter problem: what is wrong with a text, after the words `KEY is "VALUE", but`.
     package static func text(
         _ name: String, _ property: any Property<String>, _ meaning: String, unit: String? = nil,
-        isReloadable: Bool = false
+        isSecret: Bool = false, isReloadable: Bool = false,
+        problem: @escaping @Sendable (String) -> String? = { _ in nil }
     ) -> Self {
         Self(
-            name, .text(Root()[keyPath: property]), meaning, unit: unit, isReloadable: isReloadable
-        ) { text, configuration in configuration[keyPath: property] = text }
+            name, of: property, .text(Root()[keyPath: property]), meaning, unit: unit,
+            isSecret: isSecret, isReloadable: isReloadable
+        ) { text, configuration in
+            configuration[keyPath: property] = text
+        } problems: { text in
+            problem(text).map { [$0] } ?? []
+        }
+    }
+
+    /// Text that stands for something else, as for a list.
+    ///
+    /// - Parameters:
+    ///   - standard: the text of the property's default.
+    ///   - rule: what is wrong with a text that stands for nothing, after the words
+    ///     `KEY is "VALUE", but`.
+    ///   - value: what a text stands for; nil: nothing.
+    package static func parsed<Value>(
+        _ name: String, _ property: any Property<Value>, _ meaning: String, standard: String = "",
+        unit: String? = nil, isSecret: Bool = false, rule: String,
+        _ value: @escaping @Sendable (String) -> Value?
+    ) -> Self {
+        Self(
+            name, of: property, .text(standard), meaning, unit: unit, isSecret: isSecret
+        ) { text, configuration in
+            if let value = value(text) { configuration[keyPath: property] = value }
+        } problems: { text in
+            value(text) == nil ? [rule] : []
+        }
     }
 
     /// One of an enum's cases, by its raw value.
@@ -57,7 +87,8 @@ extension ConfigurationKey {
         isReloadable: Bool = false
     ) -> Self {
         Self(
-            name, .choice(Root()[keyPath: property].rawValue, of: Choice.allCases.map(\.rawValue)),
+            name, of: property,
+            .choice(Root()[keyPath: property].rawValue, of: Choice.allCases.map(\.rawValue)),
             meaning, isReloadable: isReloadable
         ) { text, configuration in
             if let choice = Choice(rawValue: text) { configuration[keyPath: property] = choice }

@@ -16,27 +16,37 @@ package struct ConfigurationKey<Root: KeyedConfiguration>: Sendable {
     package let isSecret: Bool
     /// Whether a running server applies a new value at SIGHUP.
     package let isReloadable: Bool
+    /// The property of `Root` that holds the value; nil if it has none of its own, or if a part of
+    /// `Root` has it.
+    let property: AnyProperty?
 
-    /// Puts a valid text into a configuration. It does nothing for a key whose value depends on
-    /// other keys, or that needs more checks than a type and a range: the server's configuration
-    /// reads those itself.
+    /// What is wrong with a text that the key takes by its type; empty for most texts and keys.
+    /// Each follows the words `KEY is "VALUE", but`.
+    package let problems: @Sendable (String) -> [String]
+    /// Puts a text without problems into a configuration. It does nothing for a key whose value
+    /// depends on others: the server's configuration reads those.
     package let set: @Sendable (String, inout Root) -> Void
 
     /// A property of the configuration, nested to any depth.
     package typealias Property<Value> = WritableKeyPath<Root, Value> & Sendable
+    /// The same, of any type.
+    package typealias AnyProperty = any PartialKeyPath<Root> & Sendable
 
     /// Creates a key. Without a unit it gets the one at the end of its name.
     package init(
-        _ name: String, _ standard: StandardValue, _ meaning: String, unit: String? = nil,
-        isSecret: Bool = false, isReloadable: Bool = false,
-        set: @escaping @Sendable (String, inout Root) -> Void = { _, _ in }
+        _ name: String, of property: AnyProperty? = nil, _ standard: StandardValue,
+        _ meaning: String, unit: String? = nil, isSecret: Bool = false, isReloadable: Bool = false,
+        set: @escaping @Sendable (String, inout Root) -> Void = { _, _ in },
+        problems: @escaping @Sendable (String) -> [String] = { _ in [] }
     ) {
         self.name = name
+        self.property = property
         self.standard = standard
         self.meaning = meaning
         self.unit = unit ?? standard.unit(ofKey: name)
         self.isSecret = isSecret
         self.isReloadable = isReloadable
         self.set = set
+        self.problems = problems
     }
 }

@@ -18,8 +18,20 @@ extension KeyedConfiguration {
         Part.keys.map { key in
             Key(
                 key.name, key.standard, key.meaning, unit: key.unit, isSecret: key.isSecret,
-                isReloadable: key.isReloadable
-            ) { text, whole in key.set(text, &whole[keyPath: part]) }
+                isReloadable: key.isReloadable, set: { key.set($0, &$1[keyPath: part]) },
+                problems: key.problems)
         }
+    }
+
+    /// The name of the key whose value a property holds, for messages.
+    package static func name(of property: PartialKeyPath<Self>) -> String {
+        guard
+            let key = Self.keys.first(where: {
+                $0.property.map { $0 as PartialKeyPath<Self> } == property
+            })
+        else {
+            preconditionFailure("no key has the property \(property)")
+        }
+        return key.name
     }
 }

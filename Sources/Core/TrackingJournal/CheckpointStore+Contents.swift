@@ -102,7 +102,7 @@ extension CheckpointStore.Contents {
         for row in try Row.fetchAll(database, sql: "SELECT * FROM cursor") {
             let cursor = SinkCursor(
                 sequence: try row.decode(Int64.self, forColumn: "sequence"),
-                place: try row.decode(String.self, forColumn: "place"))
+                resumeToken: try row.decode(String.self, forColumn: "place"))
             self.sinks[try row.decode(String.self, forColumn: "sink")] = SinkCursors.Saved(
                 cursor: cursor)
         }

@@ -205,14 +205,14 @@ final class CheckpointStore: Sendable {
     private static func write(
         _ saved: SinkCursors.Saved, of sink: String, in database: Database
     ) throws {
-        // An empty place means that the sink has reported none since the stored one.
+        // An empty token means that the sink has reported none since the stored one.
         try database.cachedStatement(
             sql: """
                 INSERT INTO cursor (sink, sequence, place) VALUES (?, ?, ?)
                 ON CONFLICT (sink) DO UPDATE SET sequence = excluded.sequence,
                     place = iif(excluded.place = '', place, excluded.place)
                 """
-        ).execute(arguments: [sink, saved.cursor.sequence, saved.cursor.place])
+        ).execute(arguments: [sink, saved.cursor.sequence, saved.cursor.resumeToken])
         if let gap = saved.gap {
             try database.cachedStatement(
                 sql: "INSERT OR REPLACE INTO gap (sink, through, events, hits) VALUES (?, ?, ?, ?)"

@@ -6,8 +6,8 @@ extension Journal {
     /// The sequence of a sink's cursor; 0 for a new sink.
     package func cursor(of sink: String) -> Int64 { self.writer.cursor(of: sink).sequence }
 
-    /// The place that the sink reported when its cursor moved there; empty if it reports none.
-    package func place(of sink: String) -> String { self.writer.cursor(of: sink).place }
+    /// The token that the sink reported when its cursor moved there; empty if it reports none.
+    package func resumeToken(of sink: String) -> String { self.writer.cursor(of: sink).resumeToken }
 
     /// Random numbers for the jitter of retries; deterministic in a simulation.
     package var generator: MachineGenerator { MachineGenerator(machine: self.machine) }

@@ -101,12 +101,13 @@ package final class Journal: Sendable {
     /// Moves a sink's cursor: it has confirmed everything up to `sequence`. The next checkpoint
     /// saves that: after a kill, the newest groups may be delivered again.
     ///
-    /// - Parameter place: where the sink's backend stored it, in the sink's own format; saved with
-    ///   the cursor.
-    package func advance(sink: String, to sequence: Int64, place: String = "") {
+    /// - Parameter resumeToken: where the sink's backend stored it, in the sink's own format; saved
+    ///   with the cursor.
+    package func advance(sink: String, to sequence: Int64, resumeToken: String = "") {
         // Groups up to the slowest cursor are released: one too far would lose them for every sink.
         precondition(sequence <= self.lastSequence, "\(sink) confirms a group that does not exist")
-        self.writer.advance(sink: sink, to: SinkCursor(sequence: sequence, place: place))
+        self.writer.advance(
+            sink: sink, to: SinkCursor(sequence: sequence, resumeToken: resumeToken))
         self.durability.cursorMoved()
     }
 

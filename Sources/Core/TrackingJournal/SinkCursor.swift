@@ -4,5 +4,5 @@ struct SinkCursor: Equatable {
     var sequence: Int64 = 0
     /// Where the sink's backend stored it, in the sink's own format; empty if the sink reports
     /// none.
-    var place = ""
+    var resumeToken = ""
 }

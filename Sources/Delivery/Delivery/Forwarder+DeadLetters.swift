@@ -9,9 +9,10 @@ extension Forwarder {
     ///   - reasons: by position among the hits that pass the filter.
     ///   - hits: the whole batch: a letter has its position in it, whatever the filter is then.
     func keep(
-        rejected reasons: [Int: String], of hits: HitBatch, _ filter: HitFilter?, _ stop: Stop
+        rejected reasons: [Int: String], of hits: HitBatch, _ filter: HitFilter?,
+        _ shutdown: ForwarderShutdown
     ) async -> Outcome {
-        await self.keep(stop) {
+        await self.keep(shutdown) {
             var reasons = reasons
             if let filter {
                 let positions = try hits.positions(passing: filter)
@@ -25,7 +26,7 @@ extension Forwarder {
     }
 
     /// What stands for hits that are lost becomes one letter.
-    func keep(missing batch: JournalBatch, _ stop: Stop) async -> Outcome {
+    func keep(missing batch: JournalBatch, _ shutdown: ForwarderShutdown) async -> Outcome {
         let sequences = batch.loss?.sequences ?? batch.sequence...batch.sequence
         let isGap = batch.loss?.cause == .lag
         self.logger.critical(
@@ -38,7 +39,7 @@ extension Forwarder {
                 "events": Self.count(batch.loss?.eventCount),
                 "hits": Self.count(batch.loss?.hitCount),
             ])
-        return await self.keep(stop) {
+        return await self.keep(shutdown) {
             try await self.deadLetters.keep(
                 damaged: batch, of: self.journal.identity, sink: self.name)
             self.metrics.kept(1)
@@ -48,14 +49,16 @@ extension Forwarder {
 
     /// The readable hits become letters of their own, whether a filter wants them or not: without
     /// the whole it is not known which it would.
-    func keep(unreadable hits: HitBatch, _ reason: String, _ stop: Stop) async -> Outcome {
+    func keep(
+        unreadable hits: HitBatch, _ reason: String, _ shutdown: ForwarderShutdown
+    ) async -> Outcome {
         self.logger.critical(
             "a batch cannot be read, and its hits are kept as dead letters",
             metadata: [
                 "sink": "\(self.name)", "sequence": .stringConvertible(hits.sequence),
                 "reason": "\(reason)",
             ])
-        return await self.keep(stop) {
+        return await self.keep(shutdown) {
             self.metrics.kept(
                 try await self.deadLetters.keep(
                     unreadable: hits, reason: reason, sink: self.name))
@@ -68,7 +71,7 @@ extension Forwarder {
 
     /// Writes dead letters, with retries: no hit is passed over before it is stored.
     private func keep(
-        _ stop: Stop, _ write: () async throws -> Void
+        _ shutdown: ForwarderShutdown, _ write: () async throws -> Void
     ) async -> Outcome {
         var backoff = Backoff()
         while true {
@@ -76,7 +79,7 @@ extension Forwarder {
                 try await write()
                 return .settled
             } catch {
-                guard await self.wait(&backoff, "dead letters: \(error)", stop) else {
+                guard await self.wait(&backoff, "dead letters: \(error)", shutdown) else {
                     return .stopped
                 }
             }

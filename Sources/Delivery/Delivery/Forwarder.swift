@@ -15,6 +15,7 @@ package import TrackingRules
 package struct Forwarder: Service {
     let journal: Journal
     private let sink: any Sink
+    private let database: String?
     let state: SinkState
     let deadLetters: DeadLetters
     private let clock: any Clock<Duration>
@@ -27,6 +28,8 @@ package struct Forwarder: Service {
     /// Creates a forwarder.
     ///
     /// - Parameters:
+    ///   - database: the backend as OpenTelemetry names databases (`db.system.name`); nil for any
+    ///     other backend, which is a destination of messages.
     ///   - state: the sink's name, its filter, and whether it is paused; told why a delivery fails.
     ///     Without one, the name is that of the sink's kind.
     ///   - metrics: the sink's metrics.
@@ -35,14 +38,15 @@ package struct Forwarder: Service {
     ///   - flushTimeout: how long it goes on after graceful shutdown.
     ///   - clock: used to wait between retries; tests substitute it.
     package init(
-        from journal: Journal, to sink: any Sink, state: SinkState? = nil,
-        deadLetters: DeadLetters, metrics: SinkMetrics,
+        from journal: Journal, to sink: any Sink, database: String? = nil,
+        state: SinkState? = nil, deadLetters: DeadLetters, metrics: SinkMetrics,
         logger: Logger, maxLinks: Int = 128, maxBatch: BatchLimit = .standard,
         flushTimeout: Duration = .seconds(5),
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.journal = journal
         self.sink = sink
+        self.database = database
         self.state = state ?? SinkState(sink.name)
         self.deadLetters = deadLetters
         self.clock = clock
@@ -62,58 +66,60 @@ package struct Forwarder: Service {
     ///
     /// - Throws: an error if a batch cannot be read.
     package func run() async throws {
-        let stop = Stop()
+        let shutdown = ForwarderShutdown()
         try await withGracefulShutdownHandler {
             try await withTaskCancellationHandler {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask(executorPreference: self.journal.forwarderExecutor) {
-                        try await self.forward(stop)
+                        try await self.forward(shutdown)
                     }
-                    group.addTask { await self.limitFlush(stop) }
+                    group.addTask { await self.limitFlush(shutdown) }
                     // Whichever ends first: all is delivered, or the flush is over.
                     defer { group.cancelAll() }
                     try await group.next()
                 }
             } onCancel: {
-                self.end(stop)
+                self.end(shutdown)
             }
         } onGracefulShutdown: {
-            self.end(stop)
+            self.end(shutdown)
             self.journal.finish()
         }
     }
 
-    private func end(_ stop: Stop) {
-        stop.begin()
+    private func end(_ shutdown: ForwarderShutdown) {
+        shutdown.begin()
         self.state.end()
     }
 
-    private func limitFlush(_ stop: Stop) async {
+    private func limitFlush(_ shutdown: ForwarderShutdown) async {
         do {
             try await gracefulShutdown()
             try await Task.sleep(for: self.flushTimeout)
         } catch {
             // Delivery has ended, or the task was cancelled.
         }
-        stop.endFlush()
+        shutdown.endFlush()
     }
 
-    private func forward(_ stop: Stop) async throws {
+    private func forward(_ shutdown: ForwarderShutdown) async throws {
         let span = SinkSpan(
-            sink: self.name, database: self.sink.database, maxLinks: self.maxLinks)
+            sink: self.name, database: self.database, maxLinks: self.maxLinks)
         var cursor = self.journal.cursor(of: self.name)
         // Up to here groups are not joined, because one of them cannot be read.
         var aloneThrough: Int64 = 0
-        self.sink.resume(at: self.journal.place(of: self.name))
+        let resumable = self.sink as? any ResumableSink
+        resumable?.resume(at: self.journal.resumeToken(of: self.name))
         while await self.state.mayDeliver(),
             let next = try await self.next(after: cursor, isAlone: cursor < aloneThrough),
             // The wait for a group may have been long.
             await self.state.mayDeliver()
         {
-            switch await self.deliver(next, span, stop) {
+            switch await self.deliver(next, span, shutdown) {
             case .settled:
                 cursor = next.sequence
-                self.journal.advance(sink: self.name, to: cursor, place: self.sink.place)
+                self.journal.advance(
+                    sink: self.name, to: cursor, resumeToken: resumable?.resumeToken ?? "")
             case .unreadable:
                 aloneThrough = next.sequence
             case .lost:
@@ -121,7 +127,7 @@ package struct Forwarder: Service {
                 self.journal.rewind(sink: self.name)
             case .stopped: return
             }
-            if stop.isFlushOver { return }
+            if shutdown.isFlushOver { return }
         }
     }
 
@@ -163,21 +169,25 @@ package struct Forwarder: Service {
     }
 
     /// Delivers one batch, with retries.
-    private func deliver(_ next: Next, _ span: SinkSpan?, _ stop: Stop) async -> Outcome {
+    private func deliver(
+        _ next: Next, _ span: SinkSpan?, _ shutdown: ForwarderShutdown
+    ) async -> Outcome {
         switch next {
-        case .hits(let hits): await self.deliver(hits, span, stop)
-        case .missing(let batch): await self.keep(missing: batch, stop)
+        case .hits(let hits): await self.deliver(hits, span, shutdown)
+        case .missing(let batch): await self.keep(missing: batch, shutdown)
         }
     }
 
-    private func deliver(_ hits: HitBatch, _ span: SinkSpan?, _ stop: Stop) async -> Outcome {
+    private func deliver(
+        _ hits: HitBatch, _ span: SinkSpan?, _ shutdown: ForwarderShutdown
+    ) async -> Outcome {
         let filter = self.state.filter
         let wanted: HitBatch
         do {
             wanted = try filter.map { try hits.filtered(by: $0) } ?? hits
         } catch {
             if hits.groups.count > 1 { return .unreadable }
-            return await self.keep(unreadable: hits, "\(error)", stop)
+            return await self.keep(unreadable: hits, "\(error)", shutdown)
         }
         if wanted.hitCount == 0 { return .settled }
         var backoff = Backoff()
@@ -190,28 +200,28 @@ package struct Forwarder: Service {
             case .rejected(let reasons):
                 self.metrics.delivered(
                     wanted, rejected: reasons.count, in: start.duration(to: .now))
-                return await self.keep(rejected: reasons, of: hits, filter, stop)
-            case .undeliverable where hits.groups.count > 1:
+                return await self.keep(rejected: reasons, of: hits, filter, shutdown)
+            case .unreadable where hits.groups.count > 1:
                 return .unreadable
-            case .undeliverable(let reason) where filter != nil:
+            case .unreadable(let reason) where filter != nil:
                 let reasons = (0..<wanted.hitCount).map { ($0, reason) }
                 return await self.keep(
-                    rejected: Dictionary(uniqueKeysWithValues: reasons), of: hits, filter, stop)
-            case .undeliverable(let reason):
-                return await self.keep(unreadable: hits, reason, stop)
-            case .lost(let reason):
+                    rejected: Dictionary(uniqueKeysWithValues: reasons), of: hits, filter, shutdown)
+            case .unreadable(let reason):
+                return await self.keep(unreadable: hits, reason, shutdown)
+            case .dataLoss(let reason):
                 self.logger.critical(
                     "the sink has lost hits, and gets all that the journal keeps",
                     metadata: ["sink": "\(self.name)", "reason": "\(reason)"])
                 return .lost
             case .unavailable(let reason):
                 self.metrics.retried()
-                guard await self.wait(&backoff, reason, stop) else { return .stopped }
-            case .partly(let reason):
+                guard await self.wait(&backoff, reason, shutdown) else { return .stopped }
+            case .progressed(let reason):
                 backoff.reset()
                 self.metrics.retried()
-                guard await self.wait(&backoff, reason, stop) else { return .stopped }
-            case .gone(let reason):
+                guard await self.wait(&backoff, reason, shutdown) else { return .stopped }
+            case .suspended(let reason):
                 guard await self.pause(reason) else { return .stopped }
                 backoff = Backoff()
             }
@@ -235,7 +245,7 @@ package struct Forwarder: Service {
 
     /// Waits before the next try; false if the server stops.
     func wait(
-        _ backoff: inout Backoff, _ reason: String, _ stop: Stop
+        _ backoff: inout Backoff, _ reason: String, _ shutdown: ForwarderShutdown
     ) async -> Bool {
         self.state.note(.init(reason: reason, time: self.journal.wallTime))
         var generator = self.journal.generator
@@ -246,12 +256,12 @@ package struct Forwarder: Service {
         let missed = self.journal.missedHits(of: self.name)
         if missed > 0 { metadata["missed_hits"] = "\(missed)" }
         self.logger.warning("the sink is unavailable", metadata: metadata)
-        if stop.hasBegun { return false }
+        if shutdown.hasBegun { return false }
         do {
             try await cancelWhenGracefulShutdown { try await self.clock.sleep(for: pause) }
         } catch {
             return false  // Cancelled.
         }
-        return !stop.hasBegun
+        return !shutdown.hasBegun
     }
 }

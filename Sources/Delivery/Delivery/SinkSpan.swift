@@ -41,11 +41,11 @@ struct SinkSpan: Sendable {
         let answer = await ServiceContext.withValue(span.context) { await deliver() }
         switch answer {
         case .delivered: break
-        case .unavailable(let reason), .partly(let reason):
+        case .unavailable(let reason), .progressed(let reason):
             Self.fail(span, "unavailable", reason)
-        case .gone(let reason): Self.fail(span, "gone", reason)
-        case .undeliverable(let reason): Self.fail(span, "undeliverable", reason)
-        case .lost(let reason): Self.fail(span, "lost", reason)
+        case .suspended(let reason): Self.fail(span, "gone", reason)
+        case .unreadable(let reason): Self.fail(span, "undeliverable", reason)
+        case .dataLoss(let reason): Self.fail(span, "lost", reason)
         case .rejected(let reasons):
             Self.fail(span, "rejected", reasons.first?.value)
             span.attributes["sightline.delivery.rejected"] = reasons.count

@@ -1,8 +1,12 @@
 package import TrackingRules
 internal import WireFormat
 
-/// A backend for hits. A sink only delivers: the forwarder is responsible for order, retries and
-/// dead letters.
+/// A backend for hits. A sink delivers batches and says what became of them; it never decides
+/// order, retries or dead letters, which are the forwarder's. The configuration's table of sinks
+/// opens it, `SerializedSink` gives it one batch at a time.
+///
+/// What only some backends can do is a protocol of its own: `ResumableSink`, `ErasableSink`,
+/// `ProbeableSink`. Whoever wraps a sink has to pass these on, for a wrapper hides them.
 package protocol Sink: Sendable {
     /// The name in configuration, cursors, logs and dead letters; never change it once in use.
     var name: String { get }
@@ -16,56 +20,65 @@ package protocol Sink: Sendable {
     /// answer, joined with other groups than before. Without a disk it runs on the journal's queue,
     /// so a sink that blocks needs a queue of its own, such as an actor with a `QueueExecutor`.
     func deliver(_ hits: HitBatch) async -> SinkAnswer
-
-    /// Where the backend stored the last hit, in the sink's own format. The journal stores it with
-    /// the cursor. Empty for a sink that never loses hits.
-    var place: String { get }
-
-    /// The backend as OpenTelemetry names databases (`db.system.name`); nil for any other backend,
-    /// which is a destination of messages.
-    var database: String? { get }
-
-    /// What the backend's client library tells of its brokers; nil for a sink without one.
-    var brokers: BrokerStatistics? { get }
-
-    /// Resumes at the place of an earlier run; called once, before the first batch. A sink that no
-    /// longer finds it there answers the next batch with `lost`.
-    func resume(at place: String)
-
-    /// Tries the backend for `sightline sinks try`, on a sink that has delivered nothing and is not
-    /// used afterwards: step by step, up to the first failure. Nothing stays in the backend that it
-    /// can drop.
-    ///
-    /// - Parameter hit: a batch of one `TrialHit`.
-    func attempt(_ hit: HitBatch) async -> [TrialStep]
-
-    /// Deletes what the backend has of a subject, or tells its readers to. Never called during a
-    /// delivery. Counts that have no ids of people stay. It may be called again.
-    func erase(_ subject: Subject) async -> Erasure
 }
 
 extension Sink {
     /// About one full group of the journal: 1,000 hits and 384 KiB.
     package var maxBatch: BatchLimit { BatchLimit(hits: 1000, bytes: 384 << 10) }
-    /// Empty: most backends never lose stored hits.
-    package var place: String { "" }
-    /// Nil: most backends are no database.
-    package var database: String? { nil }
-    /// Nil: most backends have no brokers.
-    package var brokers: BrokerStatistics? { nil }
-    /// Does nothing.
-    package func resume(at place: String) {}
-    /// Delivers the hit.
-    package func attempt(_ hit: HitBatch) async -> [TrialStep] {
-        [
-            .write(
-                await self.deliver(hit), to: "the sink \(self.name)",
-                fix: "docs/sinks says what its errors mean")
-        ]
+}
+
+/// A sink whose backend may lose hits that it had stored, and that notices it.
+package protocol ResumableSink: Sink {
+    /// Where the backend stored the last hit, in the sink's own format; empty if nothing is known.
+    /// The journal stores it with the cursor.
+    var resumeToken: String { get }
+
+    /// Resumes at the token of an earlier run; called once, before the first batch. A sink whose
+    /// backend no longer has the hit there answers the next batch with `dataLoss`.
+    func resume(at token: String)
+}
+
+/// A sink whose backend can be made to forget a subject.
+package protocol ErasableSink: Sink {
+    /// Deletes what the backend has of a subject, or tells its readers to. Never called during a
+    /// delivery. Counts that have no ids of people stay. It may be called again.
+    func erase(_ subject: Subject) async -> Erasure
+}
+
+/// A sink of which `sightline sinks try` can say more than how a delivery went.
+package protocol ProbeableSink: Sink {
+    /// The ports that a delivery connects to, any of which serves. Empty if it uses no network.
+    var probedHosts: [HostProbe] { get async }
+
+    /// Delivers the test hit, on a sink that has delivered nothing and is not used afterwards, once
+    /// one of the hosts accepts connections. Nothing stays in the backend that it can drop.
+    ///
+    /// - Parameter hit: a batch of one `ProbeHit`.
+    /// - Returns: what came of it, at least one step; the first failure ends the probe.
+    func probe(_ hit: HitBatch) async -> [ProbeStep]
+}
+
+extension Sink {
+    /// Erases a subject if the backend can forget one.
+    package func eraseIfPossible(_ subject: Subject) async -> Erasure {
+        guard let sink = self as? any ErasableSink else {
+            return .impossible("its backend keeps what it was sent: delete it there")
+        }
+        return await sink.erase(subject)
     }
-    /// Does nothing: most backends have no way to.
-    package func erase(_ subject: Subject) async -> Erasure {
-        .impossible("its backend keeps what it was sent: delete it there")
+
+    /// Probes the backend for `sightline sinks try`, step by step up to the first failure.
+    ///
+    /// - Parameter hit: a batch of one `ProbeHit`.
+    package func stepsOfProbe(_ hit: HitBatch) async -> [ProbeStep] {
+        guard let sink = self as? any ProbeableSink else {
+            return [
+                .write(
+                    await self.deliver(hit), to: "the sink \(self.name)",
+                    fix: "docs/sinks says what its errors mean")
+            ]
+        }
+        return await HostProbe.steps(ofOne: sink.probedHosts) { await sink.probe(hit) }
     }
 }
 
@@ -77,18 +90,18 @@ package enum SinkAnswer: Sendable, Equatable {
     case unavailable(reason: String)
     /// As `unavailable`, but the backend has stored or refused some of the hits in this try: the
     /// waits between tries begin anew.
-    case partly(reason: String)
+    case progressed(reason: String)
     /// The backend wants no more: the sink is paused, and the same batch is delivered again when an
     /// operator resumes it, or after a restart.
-    case gone(reason: String)
+    case suspended(reason: String)
     /// The backend stored all but these hits, which it rejects permanently: reasons by position.
     case rejected([Int: String])
     /// The batch cannot be read and never will be; none of it was stored. If it has several groups,
     /// each is delivered again alone.
-    case undeliverable(reason: String)
+    case unreadable(reason: String)
     /// The backend lost hits that it had stored: deliver again everything that the journal still
     /// has, in order. Reported once for each loss.
-    case lost(reason: String)
+    case dataLoss(reason: String)
 }
 
 extension SinkAnswer {
@@ -104,9 +117,9 @@ extension SinkAnswer {
     /// - Parameter place: what the reason begins with, as in "hits.db: ".
     package init(failure: any Error, of place: String = "") {
         switch failure {
-        case is DamagedPayload: self = .undeliverable(reason: "\(failure)")
+        case is DamagedPayload: self = .unreadable(reason: "\(failure)")
         case is WireError:
-            self = .undeliverable(reason: "an event of the batch is no protobuf: \(failure)")
+            self = .unreadable(reason: "an event of the batch is no protobuf: \(failure)")
         default: self = .unavailable(reason: "\(place)\(failure)")
         }
     }

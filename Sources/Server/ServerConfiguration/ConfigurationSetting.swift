@@ -10,6 +10,9 @@ package struct ConfigurationSetting: Sendable {
     /// Where.
     package let origin: ConfigurationOrigin
 
+    /// Whether the key takes the text, and nothing is wrong with it by itself.
+    var isUsable: Bool { self.key.takes(self.text) && self.key.problems(self.text).isEmpty }
+
     /// The value as it may be printed.
     package var shownText: String { self.key.shown(self.text) }
 }

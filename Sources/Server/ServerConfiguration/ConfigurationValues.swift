@@ -16,8 +16,12 @@ struct ConfigurationValues {
         self.places = Dictionary(
             settings.enumerated().map { ($1.key.name, $0) }, uniquingKeysWith: { first, _ in first }
         )
-        for setting in settings where !setting.key.takes(setting.text) {
-            self.problems.append(Self.problem(setting, "has to be " + setting.key.rule))
+        for setting in settings {
+            if setting.key.takes(setting.text) {
+                self.problems += Self.problems(of: setting)
+            } else {
+                self.problems.append(Self.problem(setting, "has to be " + setting.key.rule))
+            }
         }
     }
 
@@ -25,16 +29,6 @@ struct ConfigurationValues {
     func text(_ name: String) -> String {
         let setting = self.setting(name)
         return setting.key.takes(setting.text) ? setting.text : setting.key.standardText
-    }
-
-    /// The value of a number; the default where the key does not take what is set.
-    func number(_ name: String) -> Int {
-        let setting = self.setting(name)
-        guard case .number(let standard, let range) = setting.key.standard else {
-            preconditionFailure("\(name) is no number")
-        }
-        guard let value = Int(setting.text), range.contains(value) else { return standard }
-        return value
     }
 
     /// Whether something else than the default sets a key.
@@ -65,16 +59,8 @@ struct ConfigurationValues {
     mutating func refuse(_ name: String, _ rule: String) {
         let setting = self.setting(name)
         // One problem for a value is enough.
-        guard setting.key.takes(setting.text) else { return }
+        guard setting.isUsable else { return }
         self.problems.append(Self.problem(setting, rule))
-    }
-
-    /// Refuses each key that is set while the other of its pair is not.
-    mutating func refuseAlone(_ pairs: [(name: String, other: String)]) {
-        for (name, other) in pairs
-        where !self.text(name).isEmpty && self.text(other).isEmpty {
-            self.refuse(name, "needs \(other) too")
-        }
     }
 
     /// Checks values as they are with others in the place of some, which `key` has set.
@@ -86,8 +72,10 @@ struct ConfigurationValues {
         let origin = self.setting(key).origin
         for (name, text) in texts {
             guard let place = self.places[name] else { continue }
-            changed.settings[place] = ConfigurationSetting(
+            let setting = ConfigurationSetting(
                 key: self.settings[place].key, text: text, origin: origin)
+            changed.settings[place] = setting
+            changed.problems += Self.problems(of: setting)
         }
         body(&changed)
         self.problems += changed.problems
@@ -97,6 +85,10 @@ struct ConfigurationValues {
     static func problem(_ setting: ConfigurationSetting, _ rule: String) -> String {
         let place = setting.origin == .standard ? "" : "\(setting.origin): "
         return "\(place)\(setting.key.name) is \"\(setting.shownText)\", but \(rule)"
+    }
+
+    private static func problems(of setting: ConfigurationSetting) -> [String] {
+        setting.key.problems(setting.text).map { Self.problem(setting, $0) }
     }
 
     // The transport takes no names: it would fail at the bind, and not say why.

@@ -1,23 +1,16 @@
 // The configuration of a server, read once and checked whole before anything starts.
 package import AdminServer
-package import CampaignSink
 package import ConfigurationKeys
 package import Credentials
-package import FileSinks
 internal import Foundation
-package import GRPCSink
 package import HTTP2Edge
-package import KafkaSink
 package import Logging
-package import NATSSink
 package import Operations
-package import PostgreSQLSink
-package import SQLiteSink
+package import SinkKit
 internal import Storage
 package import Telemetry
 package import TrackingJournal
 package import TrackingRules
-package import WebhookSink
 internal import WireFormat
 
 /// All that a server needs to know. One immutable value.
@@ -64,22 +57,14 @@ package struct ServerConfiguration: Sendable {
     package var tap = TapConfiguration()
     /// How the journal behaves.
     package var journal = Journal.Configuration()
-    /// Servers, stream and limits of the nats sink.
-    package var nats = NATSConfiguration()
-    /// Brokers, topic and limits of the kafka sink.
-    package var kafka = KafkaConfiguration()
-    /// Servers and limits of the campaign sink.
-    package var campaign = CampaignConfiguration()
-    /// Receiver and limits of the webhook sink.
-    package var webhook = WebhookConfiguration()
-    /// Database and limits of the postgresql sink.
-    package var postgresql = PostgreSQLConfiguration()
-    /// Backend and limits of the grpc sink.
-    package var grpc = GRPCConfiguration()
-    /// What the sqlite sink keeps.
-    package var sqlite = SQLiteConfiguration()
-    /// What the jsonl sink keeps.
-    package var jsonLines = JSONLinesConfiguration()
+    /// The configurations of types of sinks that have another value than their defaults, by their
+    /// type.
+    private var sinkConfigurations: [ObjectIdentifier: any SinkConfiguration] = [:]
+    /// The configuration of a type of sink.
+    package subscript<Keys: SinkConfiguration>(_ type: Keys.Type) -> Keys {
+        get { self.sinkConfigurations[ObjectIdentifier(type)] as? Keys ?? Keys() }
+        set { self.sinkConfigurations[ObjectIdentifier(type)] = newValue }
+    }
     /// The largest delivery to the sink.
     package var maxDelivery = BatchLimit.standard
     /// Refused hits that are kept.
@@ -119,7 +104,7 @@ package struct ServerConfiguration: Sendable {
     /// - Throws: `ConfigurationError` with every problem that was found.
     init(_ source: ConfigurationValues) throws(ConfigurationError) {
         var values = source
-        for setting in values.settings where setting.key.takes(setting.text) {
+        for setting in values.settings where setting.isUsable {
             setting.key.set(setting.text, &self)
         }
         let listen = values.text("listen")
@@ -128,8 +113,7 @@ package struct ServerConfiguration: Sendable {
         self.stream.closingGrace = min(self.stream.closingGrace, self.drainTimeout / 2)
         self.readSinks(&values)
         self.checkSinks(&values)
-        self.connections.read(&values)
-        self.traces.read(&values)
+        self.checkTraces(&values)
         self.admin.read(&values)
         if let exposure = self.exposure { values.refuse("listen", exposure) }
         guard values.problems.isEmpty else { throw ConfigurationError(values.problems) }
@@ -150,6 +134,12 @@ extension ServerConfiguration {
             values.refuse("sinks", "sink is set as well: list that sink too, or unset one of them")
         }
         if list.problems.isEmpty { self.listedSinks = list.sinks }
+    }
+
+    private func checkTraces(_ values: inout ConfigurationValues) {
+        var problems = ConfigurationProblems<TracesConfiguration>()
+        self.traces.check(&problems)
+        for problem in problems.found { values.refuse(problem.key, problem.rule) }
     }
 
     /// Adds sinks that are no kind of this program's. Without a list in `sinks` they are the only
@@ -227,7 +217,7 @@ extension ServerConfiguration: KeyedConfiguration {
         ],
         Self.keys(of: \.stream), Self.keys(of: \.quotas), Self.keys(of: \.journal),
         Self.keys(of: \.journal.ledger),
-        Self.keys(of: \.sqlite), Self.keys(of: \.jsonLines),
+        SinkKind.allCases.flatMap(\.row.keys),
         [
             .number(
                 "delivery.max_bytes", \.maxDelivery.bytes, 1...(1 << 40),
@@ -255,10 +245,7 @@ extension ServerConfiguration: KeyedConfiguration {
                 "seconds that its sinks go on after that, 22 with drain.seconds; then requests "
                     + "under way are cancelled, and come again at the next start"),
         ],
-        Self.keys(of: \.nats), Self.keys(of: \.kafka), [CampaignServerList.key],
-        Self.keys(of: \.campaign), Self.keys(of: \.webhook), Self.keys(of: \.postgresql),
-        Self.keys(of: \.grpc), Self.keys(of: \.auth), Self.keys(of: \.connections),
-        Self.keys(of: \.edge),
+        Self.keys(of: \.auth), Self.keys(of: \.connections), Self.keys(of: \.edge),
         [
             .number(
                 "health.max_watchers", \.maxHealthWatchers, 0...10_000,

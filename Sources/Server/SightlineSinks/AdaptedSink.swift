@@ -23,7 +23,7 @@ struct AdaptedSink: Sink {
         switch result {
         case .delivered: return .delivered
         case .unavailable(let reason): return .unavailable(reason: reason)
-        case .lost(let reason): return .lost(reason: reason)
+        case .lost(let reason): return .dataLoss(reason: reason)
         case .rejected(let reasons):
             let unknown = reasons.keys.first { !batch.hits.indices.contains($0) }
             if let unknown {

@@ -7,7 +7,7 @@ package import TrackingRules
 /// when each of them has an answer that stands: 200, or a refusal. A server cannot tell a hit that
 /// it knows: what is sent twice counts twice, so within a process nothing is sent again after its
 /// 200.
-package final class CampaignSink: Sink {
+package final class CampaignSink: ProbeableSink {
     /// "campaign".
     package let name = "campaign"
     let configuration: CampaignConfiguration

@@ -2,7 +2,7 @@ package import SinkKit
 package import TrackingRules
 
 /// Discards every hit. Used to measure everything before the sink.
-package struct DiscardSink: Sink {
+package struct DiscardSink: ErasableSink, ProbeableSink {
     /// The sink's name, "discard".
     package let name = "discard"
     /// Joining saves deliveries but copies the groups. 512 KiB stay in a core's cache.
@@ -15,7 +15,10 @@ package struct DiscardSink: Sink {
     package func deliver(_ hits: HitBatch) async -> SinkAnswer { .delivered }
 
     /// There is nothing to connect to.
-    package func attempt(_ hit: HitBatch) async -> [TrialStep] {
+    package var probedHosts: [HostProbe] { [] }
+
+    /// There is nothing to write.
+    package func probe(_ hit: HitBatch) async -> [ProbeStep] {
         [.worked("write", "discard takes every hit, and keeps none")]
     }
 

@@ -1,7 +1,8 @@
 package import ConfigurationKeys
+internal import SinkKit
 
 /// How large the jsonl sink's files get, and how many of them it keeps.
-package struct JSONLinesConfiguration: KeyedConfiguration {
+package struct JSONLinesConfiguration: SinkConfiguration {
     /// How the files are compressed.
     package enum Compression: String, CaseIterable, Sendable {
         /// Not at all: lines of text.

@@ -8,7 +8,7 @@ internal import WireFormat
 /// `hits-000001.jsonl.zst`, where each batch is a frame of zstd. A full file is followed by the
 /// next, and the oldest full ones beyond the limits are deleted. A batch is synced before it counts
 /// as delivered. After a crash its lines may occur twice; the hit id identifies them.
-package actor JSONLinesSink: Sink {
+package actor JSONLinesSink: ErasableSink {
     /// The sink's name, "jsonl".
     package nonisolated let name = "jsonl"
     /// Each delivery is one fdatasync. Its lines are in memory until then, several times as many

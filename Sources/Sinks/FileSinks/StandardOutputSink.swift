@@ -5,7 +5,7 @@ package import TrackingRules
 internal import WireFormat
 
 /// Writes every hit as a line of JSON to standard output, or to another open file descriptor.
-package actor StandardOutputSink: Sink {
+package actor StandardOutputSink: ErasableSink {
     /// The sink's name, "stdout".
     package nonisolated let name = "stdout"
     /// A reader sees whole deliveries: small ones come sooner.
@@ -32,16 +32,18 @@ package actor StandardOutputSink: Sink {
     /// Writes the batch's lines; unavailable if the reader has closed the pipe, or reads no more
     /// 4 s after the server began to stop. One that reads gets the whole batch.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
-        await SinkStop.during(grace: Self.grace) { stop in self.write(hits, until: stop) }
+        await DeliveryDeadline.during(grace: Self.grace) { deadline in
+            self.write(hits, until: deadline)
+        }
     }
 
-    private func write(_ hits: HitBatch, until stop: SinkStop) -> SinkAnswer {
+    private func write(_ hits: HitBatch, until deadline: DeliveryDeadline) -> SinkAnswer {
         do {
             let rejected = try self.lines.encode(hits)
             var rest = self.lines.bytes[...]
             while !rest.isEmpty {
                 guard try self.hasRoom() else {
-                    if !stop.isOver { continue }
+                    if !deadline.hasPassed { continue }
                     return .unavailable(reason: "nobody reads standard output: see to its reader")
                 }
                 let piece = Self.firstPiece(of: rest)

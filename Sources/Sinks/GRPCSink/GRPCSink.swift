@@ -8,7 +8,7 @@ package import TrackingRules
 /// Sends each batch in messages over a stream that stays open, and has delivered it when the
 /// backend has acknowledged its last position. After a break the backend tells in its Welcome how
 /// far it is, and the rest is sent.
-package actor GRPCSink: Sink {
+package actor GRPCSink: ResumableSink, ProbeableSink {
     /// "grpc".
     package nonisolated let name = "grpc"
     /// Several windows: at the end of a batch nothing is under way until its last ack has come.
@@ -18,7 +18,7 @@ package actor GRPCSink: Sink {
 
     nonisolated let backend: Backend
     private nonisolated let listedName: String
-    private nonisolated let keptPlace = Mutex<BackendPlace?>(nil)
+    private nonisolated let keptToken = Mutex<BackendResumeToken?>(nil)
     var stream: DeliverStream?
     /// Until when nothing is sent, because the backend asked for it.
     private var busyUntil: ContinuousClock.Instant?
@@ -37,11 +37,11 @@ package actor GRPCSink: Sink {
     deinit { self.stream?.close(inOrder: false) }
 
     /// The journal and the newest position in it that the backend acknowledged.
-    package nonisolated var place: String { self.keptPlace.withLock { $0?.text ?? "" } }
+    package nonisolated var resumeToken: String { self.keptToken.withLock { $0?.text ?? "" } }
 
     /// Goes on from there: the next Welcome tells whether the backend still has it.
-    package nonisolated func resume(at place: String) {
-        self.keptPlace.withLock { $0 = BackendPlace(place) }
+    package nonisolated func resume(at token: String) {
+        self.keptToken.withLock { $0 = BackendResumeToken(token) }
     }
 
     /// Sends a batch and waits for its acks.
@@ -57,8 +57,8 @@ package actor GRPCSink: Sink {
             return hits.hitCount == 0 ? .delivered : try await self.send(hits)
         } catch let loss as BackendLoss {
             self.close()
-            self.keptPlace.withLock { $0 = nil }
-            return .lost(reason: "the backend: \(loss.reason)")
+            self.keptToken.withLock { $0 = nil }
+            return .dataLoss(reason: "the backend: \(loss.reason)")
         } catch let busy as BackendBusy {
             self.close()
             self.busyUntil = busy.end
@@ -89,13 +89,15 @@ package actor GRPCSink: Sink {
         try await stream.settle()
         batch.refuse(stream.takeRefused(through: hits.sequence))
         if let durable = stream.durable, !hits.isReplay {
-            self.keptPlace.withLock { $0 = BackendPlace(journal: hits.journal, position: durable) }
+            self.keptToken.withLock {
+                $0 = BackendResumeToken(journal: hits.journal, position: durable)
+            }
         }
         return SinkAnswer(rejected: batch.rejected)
     }
 
     /// The stream of the batch's journal: the one that is open, or a new one.
-    func openStream(
+    private func openStream(
         for hits: HitBatch
     ) async throws -> (DeliverStream, DeliverState.Welcome) {
         if let stream {
@@ -121,7 +123,7 @@ package actor GRPCSink: Sink {
 
     /// A backend that is behind what it had acknowledged has lost hits.
     private func checkForLoss(_ stream: DeliverStream) throws {
-        let kept = self.keptPlace.withLock { $0 }
+        let kept = self.keptToken.withLock { $0 }
         guard let kept, kept.journal == stream.journal else { return }
         if let durable = stream.durable, kept.position <= durable { return }
         let durable = stream.durable.map { "has hits up to \($0)" } ?? "has no hits"

@@ -36,7 +36,7 @@ extension HitPosition {
 }
 
 /// The newest position of a journal that the backend has acknowledged: by it a loss is noticed.
-struct BackendPlace: Equatable {
+struct BackendResumeToken: Equatable {
     let journal: String
     let position: HitPosition
 
@@ -50,7 +50,7 @@ struct BackendPlace: Equatable {
         "\(self.journal) \(self.position.sequence) \(self.position.index) \(self.position.check)"
     }
 
-    /// Parses a stored place; nil if the text is malformed.
+    /// Parses a stored token; nil if the text is malformed.
     init?(_ text: String) {
         let words = text.split(separator: " ")
         guard words.count == 4, let sequence = Int64(words[1]), let index = Int(words[2]),

@@ -99,14 +99,6 @@ final class KafkaProducer {
     /// The topic with a name.
     func topic(named name: String) -> KafkaTopics.Found { self.topics.topic(named: name) }
 
-    /// Asks any broker for the cluster and a topic; the answer is the caller's to destroy.
-    func ask(
-        _ topic: OpaquePointer, _ answer: inout UnsafePointer<rd_kafka_metadata>?,
-        _ milliseconds: Int32
-    ) -> rd_kafka_resp_err_t {
-        rd_kafka_metadata(self.handle, 0, topic, &answer, milliseconds)
-    }
-
     /// Has what is waiting sent, and not wait for further messages.
     func flush() {
         // The library ignores the linger while this waits.

@@ -10,15 +10,15 @@ extension KafkaSink {
     /// Produces a tombstone to each of the tenant's topics: the subject's id is the key, and there
     /// is no value. Consumers tell it from hits by its `ce-type`.
     package func erase(_ subject: Subject) async -> Erasure {
-        await SinkStop.during(grace: Self.stopTime) { stop in
+        await DeliveryDeadline.during(grace: Self.stopTime) { deadline in
             await withCheckedContinuation { continuation in
-                self.queue.async { continuation.resume(returning: self.tell(subject, stop)) }
+                self.queue.async { continuation.resume(returning: self.tell(subject, deadline)) }
             }
         }
     }
 
     /// On the queue.
-    private func tell(_ subject: Subject, _ stop: SinkStop) -> Erasure {
+    private func tell(_ subject: Subject, _ deadline: DeliveryDeadline) -> Erasure {
         do {
             let producer = try self.usableProducer()
             let topics = Set(
@@ -50,7 +50,7 @@ extension KafkaSink {
                         || report.error == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC
                     if !isGood { failure = "\(report.topic): \(report.error.text)" }
                 }
-                try self.checkTime(producer, stop)
+                try self.checkTime(producer, deadline)
             }
             if let failure { return .failed(failure) }
             if let fatality = producer.fatality { return .failed(fatality.reason) }

@@ -29,8 +29,8 @@ extension KafkaSink {
     }
 
     /// Ends a try that has waited for too long.
-    func checkTime(_ producer: KafkaProducer, _ stop: SinkStop) throws {
-        if stop.isOver { throw KafkaFailure("the server stops") }
+    func checkTime(_ producer: KafkaProducer, _ deadline: DeliveryDeadline) throws {
+        if deadline.hasPassed { throw KafkaFailure("the server stops") }
         let silence = self.lastReport.duration(to: .now)
         let wait = max(self.lastReport, self.tryStart).duration(to: .now)
         guard wait > self.configuration.deliveryTimeout else { return }

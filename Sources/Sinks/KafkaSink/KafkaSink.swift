@@ -13,7 +13,7 @@ package import TrackingRules
 ///
 /// A batch that takes too long stays in the library's queue: the next try waits for the same
 /// messages. `@unchecked Sendable`: all but the statistics is used on the sink's queue alone.
-package final class KafkaSink: Sink, @unchecked Sendable {
+package final class KafkaSink: ErasableSink, ProbeableSink, @unchecked Sendable {
     /// "kafka".
     package let name = "kafka"
     let configuration: KafkaConfiguration
@@ -75,10 +75,10 @@ package final class KafkaSink: Sink, @unchecked Sendable {
 
     /// Produces a batch and waits for its reports. When the server stops, it waits for up to 5 s.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
-        await SinkStop.during(grace: Self.stopTime) { stop in
+        await DeliveryDeadline.during(grace: Self.stopTime) { deadline in
             await withCheckedContinuation { continuation in
                 self.queue.async {
-                    continuation.resume(returning: self.deliver(hits, until: stop))
+                    continuation.resume(returning: self.deliver(hits, until: deadline))
                 }
             }
         }
@@ -94,7 +94,7 @@ package final class KafkaSink: Sink, @unchecked Sendable {
 
     // MARK: On the queue
 
-    private func deliver(_ hits: HitBatch, until stop: SinkStop) -> SinkAnswer {
+    private func deliver(_ hits: HitBatch, until deadline: DeliveryDeadline) -> SinkAnswer {
         do {
             // Parse it all first: nothing is sent of a batch that becomes dead letters.
             try hits.forEachEvent { _, _ in }
@@ -105,9 +105,9 @@ package final class KafkaSink: Sink, @unchecked Sendable {
             while let rest = self.delivery, !rest.isSettled {
                 let producer = try self.usableProducer()
                 rest.begin()
-                try self.send(over: producer, until: stop)
+                try self.send(over: producer, until: deadline)
                 producer.flush()
-                try self.awaitReports(from: producer, until: stop)
+                try self.awaitReports(from: producer, until: deadline)
                 try self.judge(producer, &fatalities)
             }
             let refused = self.delivery?.refused ?? [:]
@@ -154,7 +154,7 @@ package final class KafkaSink: Sink, @unchecked Sendable {
     }
 
     /// Hands what is waiting to the library, up to the first failure.
-    private func send(over producer: KafkaProducer, until stop: SinkStop) throws {
+    private func send(over producer: KafkaProducer, until deadline: DeliveryDeadline) throws {
         guard let delivery else { return }
         var sent = 0
         try delivery.hits.forEach { position, hit in
@@ -164,7 +164,7 @@ package final class KafkaSink: Sink, @unchecked Sendable {
             if sent % Self.pollInterval == 0 { self.poll() }
             while try self.send(hit, position, over: producer) == .queueFull {
                 self.poll(milliseconds: 20)
-                try self.checkTime(producer, stop)
+                try self.checkTime(producer, deadline)
             }
         }
     }
@@ -199,10 +199,12 @@ package final class KafkaSink: Sink, @unchecked Sendable {
         return .done
     }
 
-    private func awaitReports(from producer: KafkaProducer, until stop: SinkStop) throws {
+    private func awaitReports(
+        from producer: KafkaProducer, until deadline: DeliveryDeadline
+    ) throws {
         while let delivery, delivery.inFlightCount > 0, producer.fatality == nil {
             self.poll(milliseconds: 50)
-            try self.checkTime(producer, stop)
+            try self.checkTime(producer, deadline)
         }
     }
 }

@@ -16,7 +16,7 @@ final class AckWindow: Sendable {
         /// Why some hit was not taken now.
         var failure: String?
         /// The newest place of a hit, which takes all others with it when it is lost.
-        var newest: NATSPlace.Mark?
+        var newest: NATSResumeToken.Mark?
         /// The lowest place that a hit was newly given.
         var lowestNew = UInt64.max
     }
@@ -74,7 +74,7 @@ final class AckWindow: Sendable {
                 if !ack.Duplicate { answers.lowestNew = min(answers.lowestNew, ack.Sequence) }
                 if ack.Sequence > answers.newest?.sequence ?? 0 {
                     answers.newest = Self.hitID(of: message).map {
-                        NATSPlace.Mark(sequence: ack.Sequence, hitID: $0)
+                        NATSResumeToken.Mark(sequence: ack.Sequence, hitID: $0)
                     }
                 }
             } else if let problem, problem.ErrCode.isForGood {

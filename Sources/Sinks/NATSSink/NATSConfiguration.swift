@@ -44,7 +44,7 @@ package struct NATSConfiguration: KeyedConfiguration, Equatable {
     /// The keys `nats.*`.
     package static let keys: [Key] = [
         .init(
-            "nats.servers", .text("nats://127.0.0.1:4222"),
+            "nats.servers", of: \Self.servers, .text("nats://127.0.0.1:4222"),
             "servers, with commas between them; tls:// in place of nats:// asks for TLS",
             unit: "URLs"
         ) { text, nats in nats.servers = text.split(separator: ",").map(String.init) },

@@ -12,8 +12,8 @@ package import TrackingRules
 ///
 /// A server acks before it syncs, and a stream can be deleted: on every connection, after every
 /// failure and every few seconds the sink looks whether the last hit is still where it was
-/// acked. `@unchecked Sendable`: all but the place is used on its queue alone.
-package final class NATSSink: Sink, @unchecked Sendable {
+/// acked. `@unchecked Sendable`: all but the token is used on its queue alone.
+package final class NATSSink: ResumableSink, ErasableSink, ProbeableSink, @unchecked Sendable {
     /// "nats".
     package let name = "nats"
     let configuration: NATSConfiguration
@@ -22,7 +22,7 @@ package final class NATSSink: Sink, @unchecked Sendable {
     private let lookInterval: Duration
     /// The library's calls may block: they have a thread of their own.
     let queue = DispatchQueue(label: "sightline.nats")
-    private let keptPlace = Mutex<NATSPlace?>(nil)
+    private let keptToken = Mutex<NATSResumeToken?>(nil)
 
     private var messages: NATSMessages
     var connection: NATSConnection?
@@ -48,11 +48,11 @@ package final class NATSSink: Sink, @unchecked Sendable {
     }
 
     /// The stream and the last hit in it.
-    package var place: String { self.keptPlace.withLock { $0?.text ?? "" } }
+    package var resumeToken: String { self.keptToken.withLock { $0?.text ?? "" } }
 
     /// Goes on from there: the first batch finds out whether it still is.
-    package func resume(at place: String) {
-        self.keptPlace.withLock { $0 = NATSPlace(place) }
+    package func resume(at token: String) {
+        self.keptToken.withLock { $0 = NATSResumeToken(token) }
     }
 
     /// Publishes a batch and waits for its acks.
@@ -69,8 +69,8 @@ package final class NATSSink: Sink, @unchecked Sendable {
         do {
             let connection = try self.usableConnection()
             if let loss = try self.lookAtStream(connection) {
-                self.keptPlace.withLock { $0 = nil }
-                return .lost(reason: loss)
+                self.keptToken.withLock { $0 = nil }
+                return .dataLoss(reason: loss)
             }
             // Read it all first: nothing is published of a batch that becomes dead letters.
             try hits.forEachEvent { _, _ in }
@@ -116,13 +116,13 @@ package final class NATSSink: Sink, @unchecked Sendable {
             return nil
         }
         let state = try self.stream.check(connection.jetStream)
-        if var place = self.keptPlace.withLock({ $0 }) {
-            let loss = try place.loss(in: state) { sequence throws(NATSError) in
+        if var token = self.keptToken.withLock({ $0 }) {
+            let loss = try token.loss(in: state) { sequence throws(NATSError) in
                 try self.stream.hitID(at: sequence, connection.jetStream)
             }
             if let loss { return loss }
-            (place.created, place.seen) = (state.created, place.newest)
-            self.keptPlace.withLock { [place] in $0 = place }
+            (token.created, token.seen) = (state.created, token.newest)
+            self.keptToken.withLock { [token] in $0 = token }
         }
         self.look = (.now, reconnects, state.created)
         return nil
@@ -161,21 +161,21 @@ package final class NATSSink: Sink, @unchecked Sendable {
         to hits: HitBatch, _ refused: [Int: String], _ answers: AckWindow.Answers
     ) throws -> SinkAnswer {
         if let failure = answers.failure { throw NATSError(failure) }
-        let place = self.keptPlace.withLock { $0 }
-        if let place, answers.lowestNew <= place.newest.sequence {
+        let token = self.keptToken.withLock { $0 }
+        if let token, answers.lowestNew <= token.newest.sequence {
             // New hits have old places: the stream was cut or made anew under our feet.
             throw NATSError(
-                "a hit came to \(answers.lowestNew), before \(place.newest.sequence)")
+                "a hit came to \(answers.lowestNew), before \(token.newest.sequence)")
         }
-        // What was fed again may lie before it: only the newest place tells of all.
-        if let newest = answers.newest, newest.sequence > place?.newest.sequence ?? 0,
+        // What was fed again may lie before it: only the newest sequence tells of all.
+        if let newest = answers.newest, newest.sequence > token?.newest.sequence ?? 0,
             let created = self.look?.created
         {
-            self.keptPlace.withLock {
-                $0 = NATSPlace(created: created, newest: newest, seen: place?.seen)
+            self.keptToken.withLock {
+                $0 = NATSResumeToken(created: created, newest: newest, seen: token?.seen)
             }
             // The first one is looked at with the next batch: later looks need one seen.
-            if place == nil { self.look = nil }
+            if token == nil { self.look = nil }
         }
         var rejected = refused
         if !answers.refused.isEmpty {

@@ -51,15 +51,15 @@ actor HitStore {
     /// Stores a batch.
     ///
     /// - Parameter confirmed: the sequence that the database has had; nil if that is not known.
-    func deliver(_ hits: HitBatch, confirmed: Int64?, _ stop: SinkStop) -> SinkAnswer {
+    func deliver(_ hits: HitBatch, confirmed: Int64?, _ delivery: DeliveryDeadline) -> SinkAnswer {
         do {
             // Read it all first: a batch that cannot be read needs no server.
             try self.rows.encode(hits, after: 0)
-            let connection = try self.usableConnection(stop)
+            let connection = try self.usableConnection(delivery)
             let cursor = try self.cursor(of: hits, connection)
             if !hits.isReplay, let confirmed, (cursor?.sequence ?? 0) < confirmed {
                 self.connection = nil
-                return .lost(
+                return .dataLoss(
                     reason: "the database has this journal up to \(cursor?.sequence ?? 0), but "
                         + "\(confirmed) was committed")
             }
@@ -71,9 +71,9 @@ actor HitStore {
     }
 
     /// Deletes the rows of a subject, a partition at a time.
-    func erase(_ subject: Subject, _ stop: SinkStop) -> Erasure {
+    func erase(_ subject: Subject, _ delivery: DeliveryDeadline) -> Erasure {
         do {
-            let connection = try self.usableConnection(stop)
+            let connection = try self.usableConnection(delivery)
             let tenant = try connection.literal(subject.tenant)
             let ids = try subject.ids.map { try connection.literal($0) }.joined(separator: ", ")
             var erased = 0
@@ -94,11 +94,11 @@ actor HitStore {
         }
     }
 
-    /// Tries one host, on the store's queue.
-    func attempt(_ trial: PostgreSQLTrial, _ hits: HitBatch) -> PostgreSQLTrial {
-        var trial = trial
-        trial.run(hits)
-        return trial
+    /// Writes a batch and rolls it back, over a connection of its own.
+    ///
+    /// - Throws: `PostgreSQLError`, or `DamagedPayload`.
+    func rehearse(_ hits: HitBatch) throws {
+        try HitRehearsal(configuration: self.configuration, url: self.url).run(hits)
     }
 
     // MARK: The session
@@ -111,13 +111,13 @@ actor HitStore {
         }
     }
 
-    private func usableConnection(_ stop: SinkStop) throws -> PostgreSQLConnection {
+    private func usableConnection(_ delivery: DeliveryDeadline) throws -> PostgreSQLConnection {
         if let connection = self.connection {
-            connection.stop = stop
+            connection.delivery = delivery
             self.partitions.maintain(self.today(), &self.retention, connection, self.logger)
             return connection
         }
-        let connection = try PostgreSQLConnection.open(self.configuration, self.url, stop)
+        let connection = try PostgreSQLConnection.open(self.configuration, self.url, delivery)
         (self.cursors, self.hasStage) = ([:], false)
         try HitSession(self.configuration).begin(connection)
         self.partitions = HitPartitions(self.configuration)

@@ -78,12 +78,11 @@ extension PostgreSQLConfiguration {
     package static let keys: [Key] = Self.placeKeys + Self.tableKeys + Self.timeKeys + Self.tlsKeys
 
     private static let placeKeys: [Key] = [
-        .init(
-            "postgresql.url", .text(""),
+        .text(
+            "postgresql.url", \.url,
             "user, hosts (the first that may be written is used) and database, as in "
                 + "postgresql://sightline@db1,db2:5433/sightline; without a password",
-            unit: "URL", isSecret: true
-        ) { text, postgresql in postgresql.url = text },
+            unit: "URL", isSecret: true),
         .text(
             "postgresql.password_file", \.passwordFile,
             "that user's password, in one line; read again for each connection"),

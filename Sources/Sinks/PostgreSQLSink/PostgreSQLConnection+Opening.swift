@@ -13,15 +13,15 @@ extension PostgreSQLConnection {
     ///
     /// - Throws: `PostgreSQLError` with what each host said.
     static func open(
-        _ configuration: PostgreSQLConfiguration, _ url: PostgreSQLURL, _ stop: SinkStop
+        _ configuration: PostgreSQLConfiguration, _ url: PostgreSQLURL, _ delivery: DeliveryDeadline
     ) throws(PostgreSQLError) -> PostgreSQLConnection {
         var failures: [PostgreSQLError] = []
         for host in url.hosts {
             do throws(PostgreSQLError) {
-                return try Self.open(configuration, url, host, stop)
+                return try Self.open(configuration, url, host, delivery)
             } catch {
                 failures.append(error)
-                if stop.isOver { break }
+                if delivery.hasPassed { break }
             }
         }
         if failures.count == 1 { throw failures[0] }
@@ -31,9 +31,9 @@ extension PostgreSQLConnection {
     /// Connects to one host.
     ///
     /// - Throws: `PostgreSQLError`.
-    static func open(
+    private static func open(
         _ configuration: PostgreSQLConfiguration, _ url: PostgreSQLURL,
-        _ host: PostgreSQLURL.Host, _ stop: SinkStop
+        _ host: PostgreSQLURL.Host, _ delivery: DeliveryDeadline
     ) throws(PostgreSQLError) -> PostgreSQLConnection {
         let parameters = try Self.parameters(configuration, url, host)
         var names = parameters.map { UnsafePointer(strdup($0.name)) } + [nil]
@@ -45,18 +45,18 @@ extension PostgreSQLConnection {
         do throws(PostgreSQLError) {
             // Otherwise the text would not tell the server's code.
             PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
-            try Self.finishConnecting(connection, configuration.connectTimeout, host, stop)
+            try Self.finishConnecting(connection, configuration.connectTimeout, host, delivery)
         } catch {
             PQfinish(connection)
             throw error
         }
         return PostgreSQLConnection(
-            connection, stop, timeout: configuration.statementTimeout + Self.margin)
+            connection, delivery, timeout: configuration.statementTimeout + Self.margin)
     }
 
     private static func finishConnecting(
         _ connection: OpaquePointer, _ timeout: Duration, _ host: PostgreSQLURL.Host,
-        _ stop: SinkStop
+        _ delivery: DeliveryDeadline
     ) throws(PostgreSQLError) {
         let deadline = ContinuousClock.now + timeout
         var state = PGRES_POLLING_WRITING
@@ -66,7 +66,7 @@ extension PostgreSQLConnection {
             case PGRES_POLLING_OK: return
             case PGRES_POLLING_READING, PGRES_POLLING_WRITING:
                 let events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT
-                try Self.wait(PQsocket(connection), events, deadline, stop) {
+                try Self.wait(PQsocket(connection), events, deadline, delivery) {
                     PostgreSQLError(
                         "no answer within \(timeout.seconds) s when connecting to "
                             + "\(host.name) port \(host.port)")

@@ -9,15 +9,15 @@ internal import WireFormat
 /// A connection, used on the sink's executor alone.
 final class PostgreSQLConnection {
     let connection: OpaquePointer
-    /// Of the delivery that is under way.
-    var stop: SinkStop
+    /// Until when the delivery that is under way may wait.
+    var delivery: DeliveryDeadline
     /// How long an answer may take before the connection is given up.
     private let timeout: Duration
 
     /// Takes over a connection that is made.
-    init(_ connection: OpaquePointer, _ stop: SinkStop, timeout: Duration) {
+    init(_ connection: OpaquePointer, _ delivery: DeliveryDeadline, timeout: Duration) {
         self.connection = connection
-        self.stop = stop
+        self.delivery = delivery
         self.timeout = timeout
         PQsetnonblocking(connection, 1)
         // By default notices go to standard error.
@@ -163,14 +163,15 @@ final class PostgreSQLConnection {
         _ events: Int32, _ deadline: ContinuousClock.Instant
     ) throws(PostgreSQLError) {
         guard PQstatus(self.connection) == CONNECTION_OK else { throw self.lost() }
-        try Self.wait(PQsocket(self.connection), events, deadline, self.stop) {
+        try Self.wait(PQsocket(self.connection), events, deadline, self.delivery) {
             .silence(self.timeout)
         }
     }
 
     /// Waits until a socket is ready.
     static func wait(
-        _ socket: Int32, _ events: Int32, _ deadline: ContinuousClock.Instant, _ stop: SinkStop,
+        _ socket: Int32, _ events: Int32, _ deadline: ContinuousClock.Instant,
+        _ delivery: DeliveryDeadline,
         silence: () -> PostgreSQLError
     ) throws(PostgreSQLError) {
         while true {
@@ -181,7 +182,7 @@ final class PostgreSQLConnection {
             guard count == 0 || errno == EINTR else {
                 throw PostgreSQLError("poll: \(String(cString: strerror(errno)))")
             }
-            if stop.isOver { throw PostgreSQLError("the server stops") }
+            if delivery.hasPassed { throw PostgreSQLError("the server stops") }
             if ContinuousClock.now >= deadline { throw silence() }
         }
     }

@@ -8,11 +8,9 @@ package import TrackingRules
 
 /// Copies each batch into a table and moves a cursor there in the same transaction. A batch that
 /// comes again changes nothing: the cursor tells it, or else the hits' ids do.
-package final class PostgreSQLSink: Sink {
+package final class PostgreSQLSink: ResumableSink, ErasableSink, ProbeableSink {
     /// "postgresql".
     package let name = "postgresql"
-    /// As OpenTelemetry names it.
-    package var database: String? { "postgresql" }
     /// As the configuration says.
     package let maxBatch: BatchLimit
     let configuration: PostgreSQLConfiguration
@@ -44,31 +42,31 @@ package final class PostgreSQLSink: Sink {
     }
 
     /// The sequence of the last committed group.
-    package var place: String { self.confirmed.withLock { $0.map { String($0) } ?? "" } }
+    package var resumeToken: String { self.confirmed.withLock { $0.map { String($0) } ?? "" } }
 
     /// Goes on after that group: a database whose cursor is before it has lost hits.
-    package func resume(at place: String) {
-        self.confirmed.withLock { $0 = Int64(place) }
+    package func resume(at token: String) {
+        self.confirmed.withLock { $0 = Int64(token) }
     }
 
     /// Stores a batch.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
-        await SinkStop.during(grace: Self.grace) { await self.write(hits, $0) }
+        await DeliveryDeadline.during(grace: Self.grace) { await self.write(hits, $0) }
     }
 
     /// Deletes the subject's rows. PostgreSQL frees their space when it vacuums the tables.
     package func erase(_ subject: Subject) async -> Erasure {
-        await SinkStop.during(grace: Self.grace) { await self.store.erase(subject, $0) }
+        await DeliveryDeadline.during(grace: Self.grace) { await self.store.erase(subject, $0) }
     }
 
-    private func write(_ hits: HitBatch, _ stop: SinkStop) async -> SinkAnswer {
+    private func write(_ hits: HitBatch, _ delivery: DeliveryDeadline) async -> SinkAnswer {
         let answer = await self.store.deliver(
-            hits, confirmed: self.confirmed.withLock { $0 }, stop)
+            hits, confirmed: self.confirmed.withLock { $0 }, delivery)
         switch answer {
         case .delivered, .rejected:
             if !hits.isReplay { self.confirmed.withLock { $0 = hits.sequence } }
-        case .lost: self.confirmed.withLock { $0 = nil }
-        case .unavailable, .partly, .gone, .undeliverable: break
+        case .dataLoss: self.confirmed.withLock { $0 = nil }
+        case .unavailable, .progressed, .suspended, .unreadable: break
         }
         return answer
     }

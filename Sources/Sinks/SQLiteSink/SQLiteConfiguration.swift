@@ -1,7 +1,8 @@
 package import ConfigurationKeys
+internal import SinkKit
 
 /// The settings `sqlite.*`: how long hits are kept, and the limits of file and memory.
-package struct SQLiteConfiguration: KeyedConfiguration {
+package struct SQLiteConfiguration: SinkConfiguration {
     /// The days within which a repeated hit counts once.
     package var uniqueDays = 30
     /// The days after which hits are deleted; 0 keeps them for ever.

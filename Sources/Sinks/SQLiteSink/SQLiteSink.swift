@@ -11,11 +11,9 @@ package import TrackingRules
 /// A batch's rows, its counts and the index of its keys are written in one transaction. The index
 /// recognizes a hit that is delivered again, so a repeated delivery adds no row within
 /// `sqlite.unique_days`. The sink never reads a hit back to decide that, and never blocks readers.
-package final class SQLiteSink: Sink {
+package final class SQLiteSink: ErasableSink {
     /// The sink's name, "sqlite".
     package let name = "sqlite"
-    /// The database's name in OpenTelemetry's conventions.
-    package var database: String? { "sqlite" }
     /// A transaction costs the same for one row as for many.
     package let maxBatch = BatchLimit.standard
     private let hits: HitsFile

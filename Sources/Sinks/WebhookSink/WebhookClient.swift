@@ -160,8 +160,6 @@ final class WebhookClient {
         if let failure = error as? WebhookFailure { return failure }
         if error is CancellationError { return WebhookFailure("the server stops") }
         let cause = (error as? NIOConnectionError)?.connectionErrors.first?.error ?? error
-        return WebhookFailure(
-            "no answer: " + "\(cause)".cut(toScalars: Self.maxReasonScalars),
-            isOfTLS: cause is NIOSSLError || cause is NIOSSLExtraError || cause is BoringSSLError)
+        return WebhookFailure("no answer: " + "\(cause)".cut(toScalars: Self.maxReasonScalars))
     }
 }

@@ -34,11 +34,9 @@ package struct WebhookConfiguration: KeyedConfiguration, Equatable {
 
     /// The keys `webhook.*`.
     package static let keys: [Key] = [
-        .init(
-            "webhook.url", .text(""),
-            "where batches are posted: https, or http to this machine", unit: "URL",
-            isSecret: true
-        ) { text, webhook in webhook.url = text },
+        .text(
+            "webhook.url", \.url, "where batches are posted: https, or http to this machine",
+            unit: "URL", isSecret: true),
         .text(
             "webhook.secret_file", \.secretFile,
             "the secret that signs (whsec_ and base64), or two in a line each while it is "

@@ -4,13 +4,8 @@ internal import SinkKit
 /// Why nothing can be sent; the text goes into the log, and never holds the URL's path.
 struct WebhookFailure: Error, Equatable, CustomStringConvertible {
     let description: String
-    /// Whether the receiver's certificate, or another part of TLS, is the reason.
-    let isOfTLS: Bool
 
-    init(_ description: String, isOfTLS: Bool = false) {
-        self.description = description
-        self.isOfTLS = isOfTLS
-    }
+    init(_ description: String) { self.description = description }
 }
 
 /// Looks a host up, and lets the guard judge each address.

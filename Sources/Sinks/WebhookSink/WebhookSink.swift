@@ -10,7 +10,7 @@ package import TrackingRules
 /// Posts each batch in one or more requests, one after the other, and has delivered it when the
 /// receiver has answered each with 2xx. Parts that were taken are not sent again while the batch is
 /// tried again; after a restart they are, with the same `webhook-id` and the same hit ids.
-package actor WebhookSink: Sink {
+package actor WebhookSink: ErasableSink, ProbeableSink {
     /// "webhook".
     package nonisolated let name = "webhook"
     /// As much as a request holds. The journal's payload is shorter than its JSON, and a single
@@ -88,10 +88,10 @@ package actor WebhookSink: Sink {
                 }
                 return SinkAnswer(rejected: progress.rejected)
             } catch let failure as WebhookFailure where progress.settled > settled {
-                return .partly(reason: failure.description)
+                return .progressed(reason: failure.description)
             }
         } catch let gone as WebhookGone {
-            return .gone(reason: gone.reason)
+            return .suspended(reason: gone.reason)
         } catch {
             return SinkAnswer(failure: error)
         }
@@ -108,13 +108,6 @@ package actor WebhookSink: Sink {
         if let progress, progress.batch == batch { return progress }
         return WebhookProgress(
             batch, rejected: rejected, maxHits: self.configuration.maxHits)
-    }
-
-    /// The ids of a batch's hits and the body of a request with all of them.
-    func encoded(_ hits: HitBatch) throws -> (ids: Set<String>, body: [UInt8]) {
-        _ = try self.events.encode(hits)
-        let events = self.events.events
-        return (Set(events.map(\.id)), self.events.body(of: events.indices))
     }
 
     /// Sends the next request of a batch.

@@ -190,12 +190,12 @@ struct DeliverStateTests {
         }
     }
 
-    @Test("a place is read back as it was written, and anything else is none")
+    @Test("a token is read back as it was written, and anything else is none")
     func places() {
-        let place = BackendPlace(journal: "journal-1", position: Self.end(12, 3))
-        #expect(BackendPlace(place.text) == place)
+        let token = BackendResumeToken(journal: "journal-1", position: Self.end(12, 3))
+        #expect(BackendResumeToken(token.text) == token)
         for text in ["", "a", "a 1 2", "a 1 2 x", "a 1 2 3 4", "a 1 2 -3"] {
-            #expect(BackendPlace(text) == nil)
+            #expect(BackendResumeToken(text) == nil)
         }
     }
 }

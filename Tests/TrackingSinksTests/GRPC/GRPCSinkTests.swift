@@ -171,14 +171,15 @@ struct GRPCSinkTests {
         let sink = try GRPCSink(backend.configuration())
         #expect(await sink.deliver(try self.batch(1...3)) == .delivered)
         backend.script([.say([.with { $0.lost.reason = "a disk" }])])
-        #expect(await sink.deliver(try self.batch(4...4)) == .lost(reason: "the backend: a disk"))
-        #expect(sink.place == "")
+        #expect(
+            await sink.deliver(try self.batch(4...4)) == .dataLoss(reason: "the backend: a disk"))
+        #expect(sink.resumeToken == "")
         #expect(await sink.deliver(try self.batch(1...4)) == .delivered)
-        let place = sink.place
+        let token = sink.resumeToken
         backend.forget()
         let next = try GRPCSink(backend.configuration())
-        next.resume(at: place)
-        guard case .lost(let reason) = await next.deliver(try self.batch(5...5)) else {
+        next.resume(at: token)
+        guard case .dataLoss(let reason) = await next.deliver(try self.batch(5...5)) else {
             Issue.record("the loss is not noticed")
             return
         }
@@ -187,16 +188,16 @@ struct GRPCSinkTests {
         #expect(try backend.records.map(\.hitID.hex) == self.ids(self.batch(1...5)))
     }
 
-    @Test("a place of another journal says nothing of this one, and a replay's is not kept")
+    @Test("a token of another journal says nothing of this one, and a replay's is not kept")
     func otherJournals() async throws {
         let backend = try await TestBackend()
         let sink = try GRPCSink(backend.configuration())
         sink.resume(at: "former 100 3 1")
         #expect(await sink.deliver(try self.batch(1...1)) == .delivered)
-        let place = sink.place
-        #expect(place.hasPrefix("j 1 3 "))
+        let token = sink.resumeToken
+        #expect(token.hasPrefix("j 1 3 "))
         #expect(await sink.deliver(try self.batch(1...1, journal: "replay-1")) == .delivered)
-        #expect(sink.place == place)
+        #expect(sink.resumeToken == token)
         #expect(await sink.deliver(try self.batch(2...2)) == .delivered)
         #expect(backend.hellos.map(\.journalID) == ["j", "replay-1", "j"])
         #expect(

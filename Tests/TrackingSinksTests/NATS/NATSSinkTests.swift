@@ -101,13 +101,13 @@ struct NATSSinkTests {
     func madeAnew() async throws {
         var sink = NATSSink(self.configuration)
         for id in 1...2 { #expect(await sink.deliver(try self.batch(id)) == .delivered) }
-        let place = sink.place
-        #expect(!place.isEmpty)
+        let token = sink.resumeToken
+        #expect(!token.isEmpty)
         try self.stream.delete()
         sink = NATSSink(self.configuration)
-        sink.resume(at: place)
+        sink.resume(at: token)
         let answer = await sink.deliver(try self.batch(3))
-        #expect(answer == .lost(reason: "the stream was made anew"))
+        #expect(answer == .dataLoss(reason: "the stream was made anew"))
         for id in 1...3 { #expect(await sink.deliver(try self.batch(id)) == .delivered) }
         #expect(try self.ids().count == 3)
     }
@@ -123,7 +123,7 @@ struct NATSSinkTests {
             Issue.record("delivered to a stream that has lost what was before"); return
         }
         let answer = await sink.deliver(try self.batch(3))
-        #expect(answer == .lost(reason: "the stream was made anew"))
+        #expect(answer == .dataLoss(reason: "the stream was made anew"))
         for id in 1...3 { #expect(await sink.deliver(try self.batch(id)) == .delivered) }
         #expect(Set(try self.ids()).count == 3)
         #expect(try self.ids().count == 3)
@@ -138,20 +138,20 @@ struct NATSSinkTests {
         for id in 11...15 { #expect(await other.deliver(try self.batch(id)) == .delivered) }
         #expect(await sink.deliver(try self.batch(3)) == .delivered)
         let next = NATSSink(self.configuration)
-        next.resume(at: sink.place)
+        next.resume(at: sink.resumeToken)
         let answer = await next.deliver(try self.batch(4))
-        #expect(answer == .lost(reason: "the stream was made anew"))
+        #expect(answer == .dataLoss(reason: "the stream was made anew"))
     }
 
     @Test("a place that is still there is gone on from, also after a restart")
     func resumed() async throws {
         var sink = NATSSink(self.configuration)
         #expect(await sink.deliver(try self.batch(1)) == .delivered)
-        let place = sink.place
+        let token = sink.resumeToken
         sink = NATSSink(self.configuration)
-        sink.resume(at: place)
+        sink.resume(at: token)
         #expect(await sink.deliver(try self.batch(2)) == .delivered)
-        #expect(sink.place != place)
+        #expect(sink.resumeToken != token)
         #expect(try self.ids().count == 2)
     }
 

@@ -76,15 +76,15 @@ extension PostgreSQLSinkTests {
         for number in 1...3 {
             #expect(await sink.deliver(try self.joined(number...number)) == .delivered)
         }
-        #expect(sink.place == "3")
+        #expect(sink.resumeToken == "3")
         try self.database.run("UPDATE cursor SET sequence = 1; DELETE FROM stored_hits")
-        let place = sink.place
+        let token = sink.resumeToken
         sink = try PostgreSQLSink(self.configuration)
-        sink.resume(at: place)
+        sink.resume(at: token)
         let answer = await sink.deliver(try self.joined(4...4))
         #expect(
             answer
-                == .lost(
+                == .dataLoss(
                     reason: "the database has this journal up to 1, but 3 was committed"))
         #expect(await sink.deliver(try self.joined(1...4)) == .delivered)
         #expect(try self.events() == self.expected(1...4))
@@ -100,7 +100,7 @@ extension PostgreSQLSinkTests {
         #expect(Set(try self.events()) == Set(self.names(10...40)))
         #expect(try self.database.value("SELECT count(*) FROM hits") == "31")
         #expect(try self.database.run("SELECT journal, sequence FROM cursor") == [["j", "2"]])
-        #expect(sink.place == "2")
+        #expect(sink.resumeToken == "2")
     }
 
     // MARK: Rows that are refused

@@ -189,7 +189,7 @@ struct SQLiteSinkTests {
         let sink = try self.sink()
         let whole = try TestHits.batch([TestEvents.full(id: 1)], sequence: 1)
         let broken = HitBatch(journal: "j", sequence: 1, payload: whole.payload + [1, 2, 3])
-        guard case .undeliverable = await sink.deliver(broken) else {
+        guard case .unreadable = await sink.deliver(broken) else {
             Issue.record("delivered")
             return
         }

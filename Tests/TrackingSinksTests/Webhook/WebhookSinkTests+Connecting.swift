@@ -158,7 +158,7 @@ extension WebhookSinkTests {
         let receiver = try TestReceiver([.answer(410)])
         let sink = try self.sink(receiver)
         let batch = try self.batch(1...1)
-        guard case .gone(let reason) = await sink.deliver(batch) else {
+        guard case .suspended(let reason) = await sink.deliver(batch) else {
             Issue.record("410 was taken for something else")
             return
         }

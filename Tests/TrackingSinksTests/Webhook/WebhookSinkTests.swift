@@ -53,7 +53,7 @@ struct WebhookSinkTests {
         let reason: String
         switch answer {
         case .unavailable(let told) where !partly: reason = told
-        case .partly(let told) where partly: reason = told
+        case .progressed(let told) where partly: reason = told
         default:
             Issue.record("\(answer)")
             return

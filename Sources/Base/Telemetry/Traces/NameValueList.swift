@@ -3,6 +3,10 @@ internal import Foundation
 /// Parses `name=value,name=value`, the format of OpenTelemetry's variables for headers and resource
 /// attributes.
 package enum NameValueList {
+    /// The rule for a list, for error messages.
+    package static let rule =
+        "has to be a list as in name=value,name=value, with commas in values as %2C"
+
     /// Parses a list with percent-encoded values, as in W3C Baggage; nil if any part is malformed.
     /// An empty text is an empty list.
     package static func read(_ text: String) -> [(name: String, value: String)]? {

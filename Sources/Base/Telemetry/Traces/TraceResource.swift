@@ -16,9 +16,10 @@ package struct TraceResource: KeyedConfiguration {
     /// Keys in the section `telemetry`.
     package static let keys: [Key] = [
         .text("telemetry.service_name", \.serviceName, "the service's name in spans"),
-        .init(
-            "telemetry.resource_attributes", .text(""),
-            "further attributes of the service in spans, as in name=value,name=value"),
+        .parsed(
+            "telemetry.resource_attributes", \.configured,
+            "further attributes of the service in spans, as in name=value,name=value",
+            rule: NameValueList.rule, NameValueList.read),
     ]
 
     /// The version of the semantic conventions for names.

@@ -166,7 +166,7 @@ struct ReplayCommand: AsyncParsableCommand {
         defer { withExtendedLifetime(lock) {} }
         let letters = try DeadLetters(
             path: directory + "/" + DeadLetterRow.fileName, maxRows: configuration.maxDeadLetters)
-        let sink = try SinkFactory(configuration).open(target)
+        let sink = try SinkFactory(configuration).open(target).sink
         return try await Replay(of: letters, refusedBy: refuser, to: sink)
             .run(limit: self.limit ?? .max)
     }

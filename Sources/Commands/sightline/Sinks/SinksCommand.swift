@@ -15,7 +15,7 @@ struct SinksCommand: AsyncParsableCommand {
             there, or it has no such sink.
             """,
         subcommands: [
-            List.self, Pause.self, Resume.self, Forget.self, SinkTryCommand.self,
+            List.self, Pause.self, Resume.self, Forget.self, SinkProbeCommand.self,
             SinkCheckCommand.self, SQL.self,
         ],
         defaultSubcommand: List.self)

@@ -65,8 +65,9 @@ package struct HitReplay: Sendable {
         case .rejected(let reasons):
             counts.refused += reasons.count
             counts.delivered += hits.hitCount - reasons.count
-        case .undeliverable: counts.refused += hits.hitCount
-        case .unavailable(let reason), .partly(let reason), .gone(let reason), .lost(let reason):
+        case .unreadable: counts.refused += hits.hitCount
+        case .unavailable(let reason), .progressed(let reason), .suspended(let reason),
+            .dataLoss(let reason):
             throw HitReplayInterruption(sink: self.sink.name, reason: reason, counts: counts)
         }
     }

@@ -103,11 +103,11 @@ package struct Replay {
             switch await self.sink.deliver(hits) {
             case .delivered: return [:]
             case .rejected(let reasons): return reasons
-            case .undeliverable(let reason):
+            case .unreadable(let reason):
                 return Dictionary(uniqueKeysWithValues: (0..<count).map { ($0, reason) })
-            case .unavailable(let reason), .partly(let reason), .gone(let reason):
+            case .unavailable(let reason), .progressed(let reason), .suspended(let reason):
                 throw ReplayInterruption(sink: self.sink.name, reason: reason, counts: counts)
-            case .lost(let reason):
+            case .dataLoss(let reason):
                 losses += 1
                 guard losses <= Self.maxLosses else {
                     throw ReplayInterruption(sink: self.sink.name, reason: reason, counts: counts)

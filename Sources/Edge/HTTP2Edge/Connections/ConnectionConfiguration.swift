@@ -49,10 +49,17 @@ package struct ConnectionConfiguration: KeyedConfiguration {
             "new connections of one address in each second, after as many at once as it may have",
             unit: "connections"),
         .init(
-            "connections.trusted_proxies", .text(""),
+            "connections.trusted_proxies", of: \Self.trustedProxies, .text(""),
             "addresses of balancers, apart by commas: connections.max_per_address and "
                 + "connections.new_per_second do not hold for them, connections.max does",
-            unit: "CIDRs"),
+            unit: "CIDRs"
+        ) { list, connections in
+            connections.trustedProxies = Self.words(list).compactMap { AddressBlock($0) }
+        } problems: { list in
+            guard let wrong = Self.words(list).first(where: { AddressBlock($0) == nil })
+            else { return [] }
+            return ["each of its parts has to be \(AddressBlock.rule): \"\(wrong)\" is not"]
+        },
         .number(
             "connections.backlog", \.backlog, 1...65_535,
             "connections that the kernel holds until they are accepted", unit: "connections"),
@@ -87,4 +94,6 @@ package struct ConnectionConfiguration: KeyedConfiguration {
             "connections.pings_per_answer", \.pingsPerAnswer, 0...100,
             "PINGs that it may send beyond that for each frame of an answer", unit: "PINGs"),
     ]
+    /// The words of a list, apart by commas or spaces.
+    private static func words(_ list: String) -> [Substring] { list.split { ", ".contains($0) } }
 }

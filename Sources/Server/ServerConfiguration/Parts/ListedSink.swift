@@ -1,7 +1,5 @@
 // One sink of the key `sinks`, or the one that the key `sink` names.
 internal import ConfigurationKeys
-internal import NATSSink
-internal import PostgreSQLSink
 package import SinkKit
 package import TrackingJournal
 
@@ -53,11 +51,7 @@ package struct ListedSink: Sendable, Equatable {
     /// as a stream may, or a standby that takes over.
     func journalSink(in whole: ServerConfiguration) -> JournalSink {
         var sink = self.journalSink
-        switch self.kind {
-        case .nats: sink.retention = self.configuration(in: whole).nats.retention
-        case .postgresql: sink.retention = self.configuration(in: whole).postgresql.retention
-        default: break
-        }
+        sink.retention = self.kind.row.retention(self.configuration(in: whole))
         return sink
     }
 

@@ -1,61 +1,42 @@
-// What is wrong with the keys of the sinks that a configuration has.
-internal import GRPCSink
-internal import KafkaSink
-internal import NATSSink
+// What is wrong with the sinks that a configuration has: each sink's own rules stand beside its
+// keys; here is what concerns several parts.
+internal import ConfigurationKeys
 internal import Operations
-internal import PostgreSQLSink
-internal import WebhookSink
+internal import SinkKit
+internal import TrackingJournal
 
 extension ServerConfiguration {
     /// Checks the keys of each sink, and what several sinks may not share.
     func checkSinks(_ values: inout ConfigurationValues) {
-        self.check(.nats, &values) { NATSConfiguration.check(&$0) }
-        self.check(.kafka, &values) { KafkaConfiguration.check(&$0) }
-        self.checkCampaigns(&values)
-        self.check(.webhook, &values) { WebhookConfiguration.check(&$0) }
-        self.check(.postgresql, &values) { PostgreSQLConfiguration.check(&$0) }
-        self.check(.grpc, &values) { GRPCConfiguration.check(&$0) }
-        self.checkStreams(&values)
-        self.checkDatabases(&values)
+        for sink in self.sinks { self.check(sink, &values) }
+        self.checkExclusive(&values)
         self.checkSubjects(&values)
-        #if !NATS
-        self.refuse(.nats, NATSConfiguration.absence, &values)
-        #endif
-        #if !Kafka
-        self.refuse(.kafka, KafkaConfiguration.absence, &values)
-        #endif
-        #if !PostgreSQL
-        self.refuse(.postgresql, PostgreSQLConfiguration.absence, &values)
-        #endif
-    }
-
-    /// Checks the sinks of a kind, each with the values of its own item in place.
-    private func check(
-        _ kind: SinkKind, _ values: inout ConfigurationValues,
-        _ body: (inout ConfigurationValues) -> Void
-    ) {
-        for sink in self.sinks where sink.kind == kind {
-            values.check(sink.settings, setBy: "sinks", body)
+        for kind in SinkKind.allCases where self.sinks.contains(where: { $0.kind == kind }) {
+            guard let absence = kind.row.absence else { continue }
+            values.refuse(self.listedSinks == nil ? "sink" : "sinks", absence)
         }
     }
 
-    /// Refuses a kind of sink that this program was built without.
-    private func refuse(_ kind: SinkKind, _ absence: String, _ values: inout ConfigurationValues) {
-        guard self.sinks.contains(where: { $0.kind == kind }) else { return }
-        values.refuse(self.listedSinks == nil ? "sink" : "sinks", absence)
+    /// Checks the keys of a sink, with the values of its own item in place.
+    private func check(_ sink: ListedSink, _ values: inout ConfigurationValues) {
+        let problems = sink.kind.row.problems(
+            sink.configuration(in: self),
+            SinkInConfiguration(
+                name: sink.name, journalRetention: .seconds(self.journal.retainSeconds)))
+        values.check(sink.settings, setBy: "sinks") { values in
+            for problem in problems { values.refuse(problem.key, problem.rule) }
+        }
     }
 
-    /// No two sinks may have one stream.
-    private func checkStreams(_ values: inout ConfigurationValues) {
-        var streams: Set<String> = []
-        for sink in self.sinks where sink.kind == .nats {
-            let own = sink.configuration(in: self).nats
-            if !streams.insert(own.stream).inserted {
-                values.refuse(
-                    "sinks",
-                    "two sinks have the stream \(own.stream), which would take the hits "
-                        + "of one for duplicates of the other's: give one of them its own stream "
-                        + "and subject_prefix")
+    /// No two sinks may have one stream, or one cursor.
+    private func checkExclusive(_ values: inout ConfigurationValues) {
+        var taken: Set<[String]> = []
+        for sink in self.sinks {
+            guard let exclusive = sink.kind.row.exclusive(sink.configuration(in: self)) else {
+                continue
+            }
+            if !taken.insert([sink.kind.rawValue] + exclusive.identity).inserted {
+                values.refuse("sinks", exclusive.problem)
             }
         }
     }
@@ -65,22 +46,8 @@ extension ServerConfiguration {
         guard self.privacy.subject == .hashed, self.sinks.contains(where: { $0.kind == .campaign })
         else { return }
         values.refuse(
-            "privacy.subject",
+            PrivacyConfiguration.name(of: \.subject),
             "a sink is of the type campaign, which needs the recipients' own ids: set plain, or "
                 + "take that sink out")
-    }
-
-    /// No two sinks may have one cursor.
-    private func checkDatabases(_ values: inout ConfigurationValues) {
-        var places: Set<[String]> = []
-        for sink in self.sinks where sink.kind == .postgresql {
-            let own = sink.configuration(in: self).postgresql
-            if !places.insert([own.url, own.schema]).inserted {
-                values.refuse(
-                    "sinks",
-                    "two sinks have the schema \(own.schema) of one database, and so one cursor: "
-                        + "give one of them its own schema")
-            }
-        }
     }
 }

@@ -1,6 +1,5 @@
 // The files that sinks name: those of listed ones too, and what has to be in them.
 internal import ConfigurationKeys
-internal import WebhookSink
 
 extension ServerConfiguration {
     /// What is wrong with the files of the sinks, beyond what the keys' own settings tell.
@@ -9,8 +8,14 @@ extension ServerConfiguration {
             let own = Self.settings(of: sink, settings)
             let listed = own.filter { sink.settings[$0.key.name] != nil }
             let problems = ConfigurationCheck.problems(of: listed)
-            if !problems.isEmpty || sink.kind != .webhook { return problems }
-            return Self.secretProblems(own)
+            guard problems.isEmpty else { return problems }
+            return sink.kind.row.fileProblems(sink.configuration(in: self)).compactMap { problem in
+                guard let setting = own.first(where: { $0.key.name == problem.key }),
+                    // That it cannot be read has been told already.
+                    ConfigurationCheck.problems(of: [setting]).isEmpty
+                else { return nil }
+                return ConfigurationValues.problem(setting, problem.rule)
+            }
         }
     }
 
@@ -22,20 +27,6 @@ extension ServerConfiguration {
         return settings.map { setting in
             guard let text = sink.settings[setting.key.name], let list else { return setting }
             return ConfigurationSetting(key: setting.key, text: text, origin: list.origin)
-        }
-    }
-
-    private static func secretProblems(_ settings: [ConfigurationSetting]) -> [String] {
-        guard let setting = settings.first(where: { $0.key.name == "webhook.secret_file" }) else {
-            return []
-        }
-        do {
-            _ = try WebhookSecretFile.keys(at: setting.text)
-            return []
-        } catch {
-            // That it cannot be read has been told already.
-            return ConfigurationCheck.problems(of: [setting]).isEmpty
-                ? [ConfigurationValues.problem(setting, "\(error)")] : []
         }
     }
 }

@@ -15,11 +15,11 @@ struct OpenTelemetryVariables {
     private struct Row {
         let key: String
         let variables: [String]
-        let value: @Sendable (String) -> String?
+        let value: @Sendable (String) -> String
 
         init(
             _ key: String, _ variables: String...,
-            value: @escaping @Sendable (String) -> String? = { $0 }
+            value: @escaping @Sendable (String) -> String = { $0 }
         ) {
             self.key = key
             self.variables = variables
@@ -51,17 +51,14 @@ struct OpenTelemetryVariables {
 
     private static let rows: [Row] = [
         Row("telemetry.service_name", "OTEL_SERVICE_NAME"),
-        Row("telemetry.resource_attributes", "OTEL_RESOURCE_ATTRIBUTES") { text in
-            NameValueList.read(text) == nil ? nil : text
-        },
+        Row("telemetry.resource_attributes", "OTEL_RESOURCE_ATTRIBUTES"),
         Row(
             "telemetry.traces.protocol", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
             "OTEL_EXPORTER_OTLP_PROTOCOL"
         ) { $0.lowercased() },
         Row(
             "telemetry.traces.headers", "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
-            "OTEL_EXPORTER_OTLP_HEADERS"
-        ) { text in NameValueList.readMetadata(text) == nil ? nil : text },
+            "OTEL_EXPORTER_OTLP_HEADERS"),
         Row(
             "telemetry.traces.roots_file", "OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE",
             "OTEL_EXPORTER_OTLP_CERTIFICATE"),
@@ -76,9 +73,7 @@ struct OpenTelemetryVariables {
             "OTEL_EXPORTER_OTLP_COMPRESSION"
         ) { $0.lowercased() },
         Row("telemetry.traces.sampler", "OTEL_TRACES_SAMPLER") { $0.lowercased() },
-        Row("telemetry.traces.sampling_ratio", "OTEL_TRACES_SAMPLER_ARG") { text in
-            TracesConfiguration.ratio(text) == nil ? nil : text
-        },
+        Row("telemetry.traces.sampling_ratio", "OTEL_TRACES_SAMPLER_ARG"),
         Row(
             "telemetry.traces.timeout_milliseconds", "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT",
             "OTEL_EXPORTER_OTLP_TIMEOUT"),
@@ -102,7 +97,8 @@ struct OpenTelemetryVariables {
         else { return }
         for variable in row.variables {
             guard let text = self.environment[variable] else { continue }
-            if let value = row.value(text), key.takes(value) {
+            let value = row.value(text)
+            if key.takes(value), key.problems(value).isEmpty {
                 self.values[row.key] = (value, variable)
                 return
             }

@@ -94,7 +94,7 @@ extension ServerMetrics {
         meters.meter(.sinkLagBytes, sink.name).set(lag.bytes)
         meters.meter(.sinkPaused, sink.name).set(sink.state.isPaused ? 1 : 0)
         if let usage = sink.usage { meters.meter(.sinkBytes, sink.name).set(usage.bytes()) }
-        if let brokers = sink.sink.brokers { self.set(brokers, of: sink.name) }
+        if let brokers = sink.opened.brokers?() { self.set(brokers, of: sink.name) }
     }
 
     private func set(_ brokers: BrokerStatistics, of sink: String) {

@@ -3,31 +3,24 @@ internal import ServerConfiguration
 
 /// One sink of a running server, from its first batch until it is removed.
 struct RunningSink: Sendable {
-    /// Opens the hits that a backend has received since a time, in microseconds since 1970; gives
-    /// their pages, and the journal's newest group among them.
-    typealias Stored =
-        @Sendable (_ since: Int64) throws -> (pages: HitReplay.Pages, newestGroup: Int64)
-
     /// As the configuration last had it.
     var listed: ListedSink
-    let sink: SharedSink
-    let state: SinkState
-    /// The files of its backend; nil if it has none.
+    /// Its backend. Batches go to it through `sink` alone.
+    let opened: OpenedSink
+    /// What its backend's files take on disk; nil if it has none.
     let usage: DiskUsage?
-    /// What its backend keeps; nil if it cannot be read.
-    let stored: Stored?
+    let sink: SerializedSink
+    let state: SinkState
     /// Finished when it is removed, and when its forwarder has ended.
     private let removal = Latch()
     private let end = Latch()
 
-    init(
-        listed: ListedSink, sink: SharedSink, state: SinkState, usage: DiskUsage?, stored: Stored?
-    ) {
+    init(listed: ListedSink, opened: OpenedSink, sink: SerializedSink, state: SinkState) {
         self.listed = listed
+        self.opened = opened
+        self.usage = opened.files.isEmpty ? nil : DiskUsage(of: opened.files)
         self.sink = sink
         self.state = state
-        self.usage = usage
-        self.stored = stored
     }
 
     var name: String { self.listed.name }

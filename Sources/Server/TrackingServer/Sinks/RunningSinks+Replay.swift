@@ -21,7 +21,8 @@ extension RunningSinks {
         let target = try self.sink(sink)
         let replay = HitReplay(to: target.sink.replayed, filter: target.listed.filter)
         return try await self.alone {
-            guard let stored = try self.stored(except: target.name)?(since) else {
+            let open = self.stored(except: target.name)
+            guard let stored = try open?(self.journal.identity, since) else {
                 return try await replay.run([self.groups(since: since, of: target.name)])
             }
             // That backend may be behind the target, or paused.
@@ -31,9 +32,9 @@ extension RunningSinks {
     }
 
     /// What a backend keeps that gets every hit and can be read.
-    private func stored(except target: String) -> RunningSink.Stored? {
-        let whole = self.sinks.first { $0.stored != nil && $0.listed.filter == nil }
-        return whole?.name == target ? nil : whole?.stored
+    private func stored(except target: String) -> OpenedSink.Stored? {
+        let whole = self.sinks.first { $0.opened.stored != nil && $0.listed.filter == nil }
+        return whole?.name == target ? nil : whole?.opened.stored
     }
 
     /// What the journal keeps of the groups that a sink has had: the others come to it anyway.

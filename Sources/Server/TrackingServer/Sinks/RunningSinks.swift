@@ -96,7 +96,7 @@ final class RunningSinks: Service {
         _ sink: RunningSink, in group: inout ThrowingDiscardingTaskGroup<any Error>
     ) {
         let forwarder = Forwarder(
-            from: self.journal, to: sink.sink, state: sink.state,
+            from: self.journal, to: sink.sink, database: sink.opened.database, state: sink.state,
             deadLetters: self.deadLetters, metrics: self.metrics.sink(sink.name),
             logger: self.logger, maxLinks: self.maxLinks, maxBatch: self.maxBatch,
             flushTimeout: self.flushTimeout)

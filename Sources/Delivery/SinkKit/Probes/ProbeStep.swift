@@ -1,6 +1,6 @@
-/// One step of a sink's trial (`sightline sinks try`): what was tried, and what came of it, in
+/// One step of a sink's probe (`sightline sinks try`): what was tried, and what came of it, in
 /// words for an operator.
-package struct TrialStep: Sendable, Equatable {
+package struct ProbeStep: Sendable, Equatable {
     /// What came of a step.
     package enum Outcome: String, Sendable, CaseIterable {
         /// It works.
@@ -11,8 +11,8 @@ package struct TrialStep: Sendable, Equatable {
         case failed
     }
 
-    /// What was tried, in a word or two: `name`, `connection`, `TLS`, `credentials`, `stream`,
-    /// `write`.
+    /// What was tried, in a word: `name`, `connection`, `TLS`, `write`, `removal`; of Campaign
+    /// `request`, of files `directory`.
     package let name: String
     /// What came of it.
     package let outcome: Outcome
@@ -29,38 +29,38 @@ package struct TrialStep: Sendable, Equatable {
     }
 
     /// A step that works.
-    package static func worked(_ name: String, _ text: String) -> TrialStep {
-        TrialStep(name, .worked, text)
+    package static func worked(_ name: String, _ text: String) -> ProbeStep {
+        ProbeStep(name, .worked, text)
     }
 
     /// A step that was not tried.
-    package static func skipped(_ name: String, _ text: String) -> TrialStep {
-        TrialStep(name, .skipped, text)
+    package static func skipped(_ name: String, _ text: String) -> ProbeStep {
+        ProbeStep(name, .skipped, text)
     }
 
     /// A step that does not work.
     ///
     /// - Parameter fix: what to do, with the names of the keys.
-    package static func failed(_ name: String, _ text: String, fix: String) -> TrialStep {
-        TrialStep(name, .failed, text, fix: fix)
+    package static func failed(_ name: String, _ text: String, fix: String) -> ProbeStep {
+        ProbeStep(name, .failed, text, fix: fix)
     }
 }
 
-extension TrialStep {
+extension ProbeStep {
     /// The step `write`, from the answer to a batch of one test hit.
     ///
     /// - Parameters:
     ///   - place: where the hit is then, as in "the stream SIGHTLINE".
     ///   - fix: what to do if the backend does not have it.
-    package static func write(_ answer: SinkAnswer, to place: String, fix: String) -> TrialStep {
+    package static func write(_ answer: SinkAnswer, to place: String, fix: String) -> ProbeStep {
         switch answer {
         case .delivered: .worked("write", "\(place) has the test hit")
         case .rejected(let reasons):
             .failed(
                 "write", "the test hit is refused: \(reasons.values.first ?? "without a reason")",
                 fix: fix)
-        case .unavailable(let reason), .partly(let reason), .gone(let reason),
-            .undeliverable(let reason), .lost(let reason):
+        case .unavailable(let reason), .progressed(let reason), .suspended(let reason),
+            .unreadable(let reason), .dataLoss(let reason):
             .failed("write", reason, fix: fix)
         }
     }

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// The stages of a forwarder's shutdown.
-final class Stop: Sendable {
+final class ForwarderShutdown: Sendable {
     private let begun = Atomic(false)
     private let flushOver = Atomic(false)
 

@@ -7,7 +7,7 @@ internal import Synchronization
 internal import TestSupport
 internal import Testing
 
-struct SharedSinkTests {
+struct SerializedSinkTests {
     /// Notices a delivery that begins before the last one has ended.
     private final class CountingSink: Sink {
         let name = "counting"
@@ -32,11 +32,11 @@ struct SharedSinkTests {
     @Test("a sink has one batch at a time, whoever delivers")
     func turns() async throws {
         let sink = CountingSink()
-        let shared = SharedSink(sink)
+        let serialized = SerializedSink(sink)
         let batch = try TestHits.batch([TestEvents.full(id: 1)])
         await withTaskGroup(of: Void.self) { group in
             for task in 0..<8 {
-                let user: any Sink = task.isMultiple(of: 2) ? shared : shared.replayed
+                let user: any Sink = task.isMultiple(of: 2) ? serialized : serialized.replayed
                 group.addTask {
                     for _ in 0..<50 { _ = await user.deliver(batch) }
                 }
@@ -49,25 +49,25 @@ struct SharedSinkTests {
     @Test("a loss that a replay is told of is told to the forwarder, once")
     func loss() async throws {
         let batch = try TestHits.batch([TestEvents.full(id: 1)])
-        let shared = SharedSink(FailingSink([.lost(reason: "gone")]))
-        #expect(await shared.replayed.deliver(batch) == .lost(reason: "gone"))
-        #expect(await shared.replayed.deliver(batch) == .delivered)
-        #expect(await shared.deliver(batch) == .lost(reason: "gone"))
-        #expect(await shared.deliver(batch) == .delivered)
+        let serialized = SerializedSink(FailingSink([.dataLoss(reason: "gone")]))
+        #expect(await serialized.replayed.deliver(batch) == .dataLoss(reason: "gone"))
+        #expect(await serialized.replayed.deliver(batch) == .delivered)
+        #expect(await serialized.deliver(batch) == .dataLoss(reason: "gone"))
+        #expect(await serialized.deliver(batch) == .delivered)
     }
 
     @Test("a sink that has ended takes no more from a replay, and ends after the batch under way")
     func ended() async throws {
         let batch = try TestHits.batch([TestEvents.full(id: 1)])
         let sink = CountingSink()
-        let shared = SharedSink(sink)
+        let serialized = SerializedSink(sink)
         let replay = Task {
             var answer = SinkAnswer.delivered
-            while answer == .delivered { answer = await shared.replayed.deliver(batch) }
+            while answer == .delivered { answer = await serialized.replayed.deliver(batch) }
             return answer
         }
         while sink.deliveries == 0 { await Task.yield() }
-        await shared.end()
+        await serialized.end()
         #expect(sink.running == 0)
         let deliveries = sink.deliveries
         #expect(await replay.value == .unavailable(reason: "it was taken out of the list of sinks"))
@@ -76,7 +76,7 @@ struct SharedSinkTests {
 
     /// Erases a subject, as an admin's or a client's call does that the stop waits for.
     private struct Erasing: Service {
-        let sink: SharedSink
+        let sink: SerializedSink
         let answers: AsyncStream<Erasure?>.Continuation
 
         func run() async {
@@ -89,13 +89,13 @@ struct SharedSinkTests {
     @Test("an erasure that waits for a sink's turn ends when the server stops")
     func stop() async throws {
         let sink = SilentSink()
-        let shared = SharedSink(sink)
+        let serialized = SerializedSink(sink)
         let batch = try TestHits.batch([TestEvents.full(id: 1)])
-        let delivery = Task { await shared.deliver(batch) }
+        let delivery = Task { await serialized.deliver(batch) }
         await sink.waitUntilAsked()
         let answers = AsyncStream.makeStream(of: Erasure?.self)
         let group = ServiceGroup(
-            services: [Erasing(sink: shared, answers: answers.continuation)],
+            services: [Erasing(sink: serialized, answers: answers.continuation)],
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let stopped = Task { try await group.run() }
         let atStop = Erasure.failed("the server is stopping: ask again")
@@ -108,7 +108,7 @@ struct SharedSinkTests {
             #expect(answer == atStop)
             break
         }
-        #expect(await shared.erase(Subject(tenant: "default", ids: ["subject-2"])) == atStop)
+        #expect(await serialized.erase(Subject(tenant: "default", ids: ["subject-2"])) == atStop)
         delivery.cancel()
         _ = await delivery.value
         try await stopped.value

@@ -4,40 +4,40 @@ internal import Foundation
 package import ServerConfiguration
 package import SinkKit
 
-/// Tries a sink without a server, and beside a running one: it opens neither the journal nor any
+/// Probes a sink without a server, and beside a running one: it opens neither the journal nor any
 /// file of a data directory.
-package struct SinkTrial: Sendable {
+package struct SinkProbe: Sendable {
     private let configuration: ServerConfiguration
 
-    /// A trial of a configuration's sinks.
+    /// A probe of a configuration's sinks.
     package init(_ configuration: ServerConfiguration) { self.configuration = configuration }
 
-    /// Tries a sink; the steps end with the first failure.
+    /// Probes a sink; the steps end with the first failure.
     ///
     /// - Parameters:
     ///   - name: the sink's name in the configuration.
     ///   - tenant: whose hit is delivered.
     /// - Throws: `ConfigurationError` if there is no such sink, or it cannot be used as it is
     ///   configured.
-    package func steps(of name: String, tenant: String) async throws -> [TrialStep] {
+    package func steps(of name: String, tenant: String) async throws -> [ProbeStep] {
         let sinks = self.configuration.sinks
         guard let listed = sinks.first(where: { $0.name == name }) else {
             let names = sinks.map(\.name).joined(separator: ", ")
             throw ConfigurationError(["there is no sink \(name); the configuration has \(names)"])
         }
         var generator = SystemRandomNumberGenerator()
-        let hit = try TrialHit.batch(
+        let hit = try ProbeHit.batch(
             tenant: tenant, time: Int64(Date().timeIntervalSince1970 * 1_000_000),
             using: &generator)
-        guard listed.kind.hasFiles else {
-            return await (try self.open(listed, in: nil)).attempt(hit)
+        guard listed.hasFiles else {
+            return await (try self.open(listed, in: nil)).stepsOfProbe(hit)
         }
         return await self.stepsInFiles(listed, hit)
     }
 
     private func open(_ listed: ListedSink, in directory: String?) throws -> any Sink {
         do {
-            return try SinkFactory(self.configuration, directory: directory).open(listed)
+            return try SinkFactory(self.configuration, directory: directory).open(listed).sink
         } catch let error as ConfigurationError {
             throw error
         } catch {
@@ -45,11 +45,11 @@ package struct SinkTrial: Sendable {
         }
     }
 
-    /// Tries a sink on files of its own, which are deleted in the end: those of a running server
+    /// Probes a sink on files of its own, which are deleted in the end: those of a running server
     /// have one writer.
-    private func stepsInFiles(_ listed: ListedSink, _ hit: HitBatch) async -> [TrialStep] {
+    private func stepsInFiles(_ listed: ListedSink, _ hit: HitBatch) async -> [ProbeStep] {
         let parent = Self.existing(self.configuration.dataDirectory)
-        let directory = "\(parent)/\(TrialHit.mark)-\(getpid())"
+        let directory = "\(parent)/\(ProbeHit.mark)-\(getpid())"
         let manager = FileManager.default
         do {
             try manager.createDirectory(atPath: directory, withIntermediateDirectories: false)
@@ -62,11 +62,11 @@ package struct SinkTrial: Sendable {
         }
         // It holds nothing but the test hit.
         defer { try? manager.removeItem(atPath: directory) }
-        let place = TrialStep.worked(
-            "directory", "\(parent) can be written; the trial's files are deleted again")
+        let place = ProbeStep.worked(
+            "directory", "\(parent) can be written; the probe's files are deleted again")
         do {
             let sink = try self.open(listed, in: directory)
-            return [place] + (await sink.attempt(hit))
+            return [place] + (await sink.stepsOfProbe(hit))
         } catch {
             return [
                 place,

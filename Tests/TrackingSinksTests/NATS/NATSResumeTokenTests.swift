@@ -3,22 +3,22 @@ internal import Testing
 
 @testable internal import NATSSink
 
-struct NATSPlaceTests {
-    private static let place = NATSPlace(
+struct NATSResumeTokenTests {
+    private static let token = NATSResumeToken(
         created: 7, newest: .init(sequence: 100, hitID: "ab"),
         seen: .init(sequence: 60, hitID: "ef"))
 
-    @Test("a place is read as it was written, and nonsense is none")
+    @Test("a token is read as it was written, and nonsense is none")
     func text() {
-        var unseen = Self.place
+        var unseen = Self.token
         unseen.seen = nil
-        #expect(NATSPlace(Self.place.text) == Self.place)
-        #expect(NATSPlace(unseen.text) == unseen)
+        #expect(NATSResumeToken(Self.token.text) == Self.token)
+        #expect(NATSResumeToken(unseen.text) == unseen)
         for text in [
             "", "7", "7 100", "x 100 ab", "7 -1 ab", "7 100 ab 60", "7 100 ab x ef",
             "7 100 ab 60 ef 3",
         ] {
-            #expect(NATSPlace(text) == nil)
+            #expect(NATSResumeToken(text) == nil)
         }
     }
 
@@ -44,14 +44,14 @@ struct NATSPlaceTests {
             (Self.state(8, 61, 999), [60: "ef", 100: "ab"], "the stream was made anew"),
         ] as [(NATSStreamState, [UInt64: String], String?)])
     func loss(_ state: NATSStreamState, _ hits: [UInt64: String], _ loss: String?) throws {
-        #expect(try Self.place.loss(in: state) { (at) throws(NATSError) in hits[at] } == loss)
+        #expect(try Self.token.loss(in: state) { (at) throws(NATSError) in hits[at] } == loss)
     }
 
-    @Test("a place of which nothing was seen yet is lost where the time is another")
+    @Test("a token of which nothing was seen yet is lost where the time is another")
     func unseen() throws {
-        let place = NATSPlace(created: 7, newest: .init(sequence: 1, hitID: "ab"))
+        let token = NATSResumeToken(created: 7, newest: .init(sequence: 1, hitID: "ab"))
         #expect(
-            try place.loss(in: Self.state(8, 1, 1)) { _ throws(NATSError) in "ab" }
+            try token.loss(in: Self.state(8, 1, 1)) { _ throws(NATSError) in "ab" }
                 == "the stream was made anew")
     }
 

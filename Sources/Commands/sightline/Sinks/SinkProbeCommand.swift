@@ -7,14 +7,14 @@ internal import TrackingReport
 internal import TrackingServer
 
 /// Delivers one test hit to a sink, and reports each step.
-struct SinkTryCommand: AsyncParsableCommand {
+struct SinkProbeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "try",
         abstract: "Connect to a sink's backend, and deliver one test hit to it.",
         discussion: """
             Needs no running server, and disturbs none: it reads the configuration, and writes \
             nothing in the data directory that stays. Each step is told: name, connection, TLS, \
-            credentials, write, and of the first that fails the reason and the fix. The app, \
+            write, and of the first that fails the sink's own error and the fix. The app, \
             delivery, notification and subject of the test hit are "sightline-try"; to Campaign \
             none is sent, because it would count. Exit 0: all steps worked. 1: one failed. 78: the \
             configuration is wrong, or has no such sink.
@@ -50,10 +50,10 @@ struct SinkTryCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let steps: [TrialStep]
+        let steps: [ProbeStep]
         do {
             let configuration = try self.flags.source(file: self.config).load().checked()
-            steps = try await SinkTrial(configuration).steps(of: self.name, tenant: self.tenant)
+            steps = try await SinkProbe(configuration).steps(of: self.name, tenant: self.tenant)
         } catch {
             throw Console.fail(error, .configuration)
         }
@@ -61,7 +61,7 @@ struct SinkTryCommand: AsyncParsableCommand {
         if steps.contains(where: { $0.outcome == .failed }) { throw ExitCode.failure }
     }
 
-    private func show(_ step: TrialStep) throws {
+    private func show(_ step: ProbeStep) throws {
         guard !self.json else {
             try Console.json(
                 Line(

@@ -1,59 +1,117 @@
-// The first steps of a trial over the network: is the host's name known, and does anybody listen?
+// The first steps of a probe over the network: is the host's name known, does anybody listen, and
+// is the certificate accepted?
 internal import Dispatch
 internal import Glibc
 
-/// A port that a trial connects to, without a word over the connection.
+/// A port that a sink connects to. A probe looks its host up and connects, without a word over the
+/// connection; of TLS it is told by the sink's own delivery, whose library decides what it accepts.
 package struct HostProbe: Sendable {
     private let host: String
     private let port: Int
     private let key: String
+    private let roots: String?
     private let timeout: Duration
+    private let lookup: Lookup
+
+    /// Finds the addresses that may be connected to; its error is a sentence. It may block.
+    package typealias Lookup = @Sendable () throws -> [NetworkAddress]
 
     /// A probe of a host's port.
     ///
     /// - Parameters:
     ///   - host: a name, or an address without brackets.
     ///   - key: the configuration key that names the host; fixes mention it.
+    ///   - roots: the key that names the authorities of its certificate; nil if the sink does not
+    ///     ask for a certificate there.
     ///   - timeout: how long a connection to one address may take.
-    package init(host: String, port: Int, key: String, timeout: Duration = .seconds(5)) {
+    ///   - lookup: nil: asks the system.
+    package init(
+        host: String, port: Int, key: String, roots: String? = nil,
+        timeout: Duration = .seconds(5), lookup: Lookup? = nil
+    ) {
         self.host = host
         self.port = port
         self.key = key
+        self.roots = roots
         self.timeout = timeout
+        self.lookup = lookup ?? { try Self.system(host) }
+    }
+
+    private struct Unknown: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private static func system(_ host: String) throws -> [NetworkAddress] {
+        do {
+            return try HostLookup.addresses(of: host)
+        } catch {
+            throw Unknown(description: "the host \(host) is not found: \(error)")
+        }
+    }
+
+    /// The steps of a probe whose delivery reaches one of these hosts: those of the first that
+    /// accepts connections, then the delivery's. If none accepts, those of all, and no delivery.
+    package static func steps(
+        ofOne hosts: [HostProbe], then deliver: () async -> [ProbeStep]
+    ) async -> [ProbeStep] {
+        var failures: [ProbeStep] = []
+        for host in hosts {
+            let steps = await host.steps()
+            if steps.last?.outcome != .failed { return steps + host.withTLS(await deliver()) }
+            failures += steps
+        }
+        return hosts.isEmpty ? await deliver() : failures
     }
 
     /// The steps `name` and `connection`; the latter only if the name is known.
-    package func steps() async -> [TrialStep] {
+    package func steps() async -> [ProbeStep] {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(returning: self.blockingSteps()) }
         }
     }
 
-    /// The step `connection`, to addresses that are known.
-    package func connection(to addresses: [NetworkAddress]) async -> TrialStep {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(returning: self.connect(to: addresses))
-            }
-        }
-    }
-
-    private func blockingSteps() -> [TrialStep] {
+    private func blockingSteps() -> [ProbeStep] {
         let addresses: [NetworkAddress]
         do {
-            addresses = try HostLookup.addresses(of: self.host)
+            addresses = try self.lookup()
         } catch {
             return [
                 .failed(
-                    "name", "the host \(self.host) is not found: \(error)",
+                    "name", "\(error)",
                     fix: "check the host in \(self.key), and that the name server answers here")
             ]
         }
-        return [.named(self.host, addresses), self.connect(to: addresses)]
+        let texts = addresses.map(\.text)
+        let name =
+            texts == [self.host]
+            ? "\(self.host) is an address" : "\(self.host) is \(texts.joined(separator: " and "))"
+        return [.worked("name", name), self.connect(to: addresses)]
+    }
+
+    /// How libraries of TLS say that it has failed.
+    private static let wordsOfTLS = [
+        "certificate", "CERTIFICATE", "handshake", "HANDSHAKE", "SSL error", "SSL Error",
+    ]
+
+    /// The steps of a delivery with the step `TLS`: before them if it has to have worked, in place
+    /// of a failure that it is the cause of.
+    private func withTLS(_ steps: [ProbeStep]) -> [ProbeStep] {
+        guard let roots, let first = steps.first else { return steps }
+        guard first.outcome == .failed else {
+            return [.worked("TLS", "the certificate of \(self.host) is accepted")] + steps
+        }
+        guard Self.wordsOfTLS.contains(where: { first.text.contains($0) }) else { return steps }
+        return [
+            .failed(
+                "TLS", first.text,
+                fix: "the server has to take TLS, with a certificate that is valid for "
+                    + "\(self.host) and of an authority in \(roots), or in the system's CAs if that "
+                    + "is not set")
+        ]
     }
 
     /// Connects to the first address that accepts.
-    private func connect(to addresses: [NetworkAddress]) -> TrialStep {
+    private func connect(to addresses: [NetworkAddress]) -> ProbeStep {
         var failures: [String] = []
         for address in addresses {
             let code = self.connect(to: address)
@@ -91,15 +149,6 @@ package struct HostProbe: Sendable {
         var count = socklen_t(MemoryLayout<CInt>.size)
         guard getsockopt(socket, SOL_SOCKET, SO_ERROR, &code, &count) == 0 else { return errno }
         return code
-    }
-}
-
-extension TrialStep {
-    /// The step `name`, of a host with addresses.
-    package static func named(_ host: String, _ addresses: [NetworkAddress]) -> TrialStep {
-        let texts = addresses.map(\.text)
-        if texts == [host] { return .worked("name", "\(host) is an address") }
-        return .worked("name", "\(host) is \(texts.joined(separator: " and "))")
     }
 }
 

@@ -5,7 +5,7 @@ internal import Synchronization
 package import TrackingRules
 
 /// A sink that its forwarder and a replay use: one batch at a time, in turn.
-package final class SharedSink: Sink {
+package final class SerializedSink: ResumableSink, ErasableSink {
     private let sink: any Sink
     private let forgotten: ForgottenSubjects
     /// Held for a batch of the forwarder or of a replay, and for an erasure.
@@ -33,17 +33,11 @@ package final class SharedSink: Sink {
     /// The wrapped sink's limit.
     package var maxBatch: BatchLimit { self.sink.maxBatch }
 
-    /// The wrapped sink's place.
-    package var place: String { self.sink.place }
+    /// The wrapped sink's token; empty if it has none.
+    package var resumeToken: String { (self.sink as? any ResumableSink)?.resumeToken ?? "" }
 
-    /// The wrapped sink's database.
-    package var database: String? { self.sink.database }
-
-    /// The wrapped sink's brokers.
-    package var brokers: BrokerStatistics? { self.sink.brokers }
-
-    /// Resumes the wrapped sink.
-    package func resume(at place: String) { self.sink.resume(at: place) }
+    /// Resumes the wrapped sink if it can be resumed.
+    package func resume(at token: String) { (self.sink as? any ResumableSink)?.resume(at: token) }
 
     /// Delivers for the forwarder.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
@@ -52,7 +46,7 @@ package final class SharedSink: Sink {
                 defer { state.unreportedLoss = nil }
                 return state.unreportedLoss
             }
-            if let loss { return .lost(reason: loss) }
+            if let loss { return .dataLoss(reason: loss) }
             return await self.deliverMasked(hits)
         }
     }
@@ -66,13 +60,13 @@ package final class SharedSink: Sink {
         }
     }
 
-    /// Erases a subject in the wrapped sink, between two batches.
+    /// Erases a subject in the wrapped sink, between two batches, if it can be erased there.
     package func erase(_ subject: Subject) async -> Erasure {
         await self.inTurn(orAtStop: .failed("\(Task.stopReason): ask again")) {
             if self.state.withLock(\.hasEnded) {
                 return .failed("it was taken out of the list of sinks")
             }
-            return await self.sink.erase(subject)
+            return await self.sink.eraseIfPossible(subject)
         }
     }
 
@@ -84,7 +78,7 @@ package final class SharedSink: Sink {
     }
 
     /// The same sink for a replay. A loss that it is told of is told to the forwarder too.
-    package var replayed: any Sink { ReplayedSink(shared: self) }
+    package var replayed: any Sink { ReplayedSink(serialized: self) }
 
     fileprivate func replay(_ hits: HitBatch) async -> SinkAnswer {
         await self.inTurn(orAtStop: .unavailable(reason: Task.stopReason)) {
@@ -92,7 +86,7 @@ package final class SharedSink: Sink {
                 return .unavailable(reason: "it was taken out of the list of sinks")
             }
             let answer = await self.deliverMasked(hits)
-            if case .lost(let reason) = answer {
+            if case .dataLoss(let reason) = answer {
                 self.state.withLock { $0.unreportedLoss = reason }
             }
             return answer
@@ -120,10 +114,10 @@ package final class SharedSink: Sink {
 }
 
 private struct ReplayedSink: Sink {
-    let shared: SharedSink
+    let serialized: SerializedSink
 
-    var name: String { self.shared.name }
-    var maxBatch: BatchLimit { self.shared.maxBatch }
+    var name: String { self.serialized.name }
+    var maxBatch: BatchLimit { self.serialized.maxBatch }
 
-    func deliver(_ hits: HitBatch) async -> SinkAnswer { await self.shared.replay(hits) }
+    func deliver(_ hits: HitBatch) async -> SinkAnswer { await self.serialized.replay(hits) }
 }

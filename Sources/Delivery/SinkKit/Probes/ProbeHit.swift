@@ -1,4 +1,4 @@
-// The hit that a trial delivers.
+// The hit that a probe delivers.
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingRules
@@ -6,7 +6,7 @@ internal import W3CTrace
 
 /// A hit that no client has reported. Its app, delivery, notification and subject are all
 /// `sightline-try`, so that a backend can drop it; its hit id is another one each time.
-package enum TrialHit {
+package enum ProbeHit {
     /// What marks it.
     package static let mark = "sightline-try"
 
@@ -37,7 +37,7 @@ package enum TrialHit {
                     parsing: bytes, key: key, kinds: HitKinds(.impression), warnings: []),
                 receiveTime: time, tenant: tenant, trace: trace)
         }
-        // As a replay of its own: no backend moves a cursor by it, or knows it from another trial.
+        // As a replay of its own: no backend moves a cursor by it, or knows it from another probe.
         let journal = HitBatch.replayJournal(String(key.high, radix: 16))
         return HitBatch(journal: journal, sequence: 1, payload: payload)
     }

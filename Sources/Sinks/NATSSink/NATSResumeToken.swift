@@ -1,7 +1,7 @@
 #if NATS
 // Where the stream keeps the last hit that was delivered: by it a loss is noticed.
 /// A stream, and hits in it.
-struct NATSPlace: Equatable {
+struct NATSResumeToken: Equatable {
     /// When the stream was made, in nanoseconds since 1970: another one has another time.
     var created: Int64
     /// The newest hit that was acked.
@@ -17,7 +17,7 @@ struct NATSPlace: Equatable {
         var hitID: String
     }
 
-    /// Why the stream must have lost hits; nil if it has the place, or expired it regularly. A
+    /// Why the stream must have lost hits; nil if it still has the newest hit, or expired it regularly. A
     /// stream only ever loses its tail, so checking one hit covers all earlier ones.
     ///
     /// A different creation time alone proves nothing: if two creations of a stream race, a
@@ -49,7 +49,7 @@ struct NATSPlace: Equatable {
     }
 }
 
-extension NATSPlace {
+extension NATSResumeToken {
     /// The form that the journal stores: creation time and marks, separated by spaces.
     var text: String {
         ([self.newest] + (self.seen.map { [$0] } ?? [])).reduce(into: "\(self.created)") {
@@ -57,7 +57,7 @@ extension NATSPlace {
         }
     }
 
-    /// Parses a stored place; nil if the text is malformed.
+    /// Parses a stored token; nil if the text is malformed.
     init?(_ text: String) {
         let words = text.split(separator: " ")
         guard words.count == 3 || words.count == 5, let created = Int64(words[0])
