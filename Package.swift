@@ -141,7 +141,9 @@ let sinks: [Target.Dependency] = [
     "SQLiteSink", "WebhookSink",
 ]
 /// What a peer or an operator reaches.
-let edge: [Target.Dependency] = ["AdminServer", "Credentials", "HTTP2Edge", "Operations"]
+let edge: [Target.Dependency] = [
+    "AdminProtocol", "AdminServer", "Credentials", "HTTP2Edge", "Operations",
+]
 
 /// What a person types, and what it prints.
 let commands: [Target] = [
@@ -214,10 +216,13 @@ let edges: [Target] = [
                 "Crypto", "CryptoExtras", "GRPCCore", "GRPCNIOTransportHTTP2Posix", "JWTKit",
                 "Logging", "NIOCertificateReloading", "NIOCore", "NIOSSL", "ServiceLifecycle",
                 "SwiftASN1", "X509", "Yams")),
+    // The commands read these documents without the HTTP server that writes them.
+    module("Edge/AdminProtocol"),
     .target(
         name: "AdminServer",
         dependencies: [
-            "ConfigurationKeys", "DeliveryDiagnosis", "Operations", "SightlineProtos", "Telemetry",
+            "AdminProtocol", "ConfigurationKeys", "DeliveryDiagnosis", "Operations",
+            "SightlineProtos", "Telemetry",
         ]
             + hits
             + libraries(

@@ -1,3 +1,4 @@
+internal import AdminProtocol
 internal import Delivery
 internal import HTTPTypes
 internal import Hummingbird
@@ -6,17 +7,6 @@ internal import Hummingbird
 /// replayed to.
 struct SinkRoutes: Sendable {
     let sinks: any SinkOperator
-
-    /// The answer of a pause.
-    private struct Pause: Encodable {
-        let name: String
-        let isPaused: Bool
-    }
-
-    /// The answer of a forgotten sink.
-    private struct Forgotten: Encodable {
-        let name: String
-    }
 
     func add(to router: Router<BasicRequestContext>) {
         router.post("/sinks/:name/pause") { _, context in
@@ -29,7 +19,7 @@ struct SinkRoutes: Sendable {
             try await self.answer {
                 let name = try context.parameters.require("name")
                 try await self.sinks.forget(name)
-                return try AdminAnswer.json(.ok, Forgotten(name: name))
+                return try AdminAnswer.json(.ok, SinkForgottenAnswer(name: name))
             }
         }
         router.post("/sinks/:name/replay") { request, context in
@@ -42,7 +32,7 @@ struct SinkRoutes: Sendable {
     ) throws -> Response {
         let state = try self.sinks.state(try context.parameters.require("name"))
         if isPaused { state.pause() } else { state.resume() }
-        return try AdminAnswer.json(.ok, Pause(name: state.name, isPaused: isPaused))
+        return try AdminAnswer.json(.ok, SinkPauseAnswer(name: state.name, isPaused: isPaused))
     }
 
     /// With `since` what is kept since then; without it dead letters.

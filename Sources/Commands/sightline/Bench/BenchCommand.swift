@@ -1,10 +1,9 @@
 // `sightline bench`: how much a server takes, and how soon it acks.
-internal import AdminServer
+internal import AdminProtocol
 internal import ArgumentParser
 internal import Foundation
 internal import SightlineClient
 internal import TrackingReport
-internal import TrackingRules
 
 /// Loads a server with new events; prints its throughput and the latency of its acks.
 struct BenchCommand: AsyncParsableCommand {

@@ -1,4 +1,4 @@
-internal import AdminServer
+internal import AdminProtocol
 internal import TrackingReport
 
 /// The sinks of a running server as a table.

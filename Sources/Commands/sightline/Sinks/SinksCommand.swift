@@ -1,5 +1,5 @@
 // `sightline sinks`: the sinks of a running server.
-internal import AdminServer
+internal import AdminProtocol
 internal import ArgumentParser
 internal import Foundation
 
@@ -97,11 +97,6 @@ struct SinksCommand: AsyncParsableCommand {
                 Forgotten, it begins anew. Its files and dead letters stay.
                 """)
 
-        /// The server's answer.
-        private struct Outcome: Decodable {
-            let name: String
-        }
-
         @OptionGroup var server: Server
 
         @Argument(help: "The sink's name.")
@@ -109,7 +104,8 @@ struct SinksCommand: AsyncParsableCommand {
 
         func run() async throws {
             let outcome = try await self.server.ask {
-                try await $0.post(SinksCommand.path(of: self.name, "forget"), as: Outcome.self)
+                try await $0.post(
+                    SinksCommand.path(of: self.name, "forget"), as: SinkForgottenAnswer.self)
             }
             Console.out("the sink \(outcome.name) is forgotten")
         }
@@ -124,15 +120,10 @@ struct SinksCommand: AsyncParsableCommand {
         case pause
         case resume
 
-        /// The server's answer.
-        private struct Outcome: Decodable {
-            let name: String
-            let isPaused: Bool
-        }
-
         func make(_ name: String, _ server: Server) async throws {
             let outcome = try await server.ask {
-                try await $0.post(SinksCommand.path(of: name, self.rawValue), as: Outcome.self)
+                try await $0.post(
+                    SinksCommand.path(of: name, self.rawValue), as: SinkPauseAnswer.self)
             }
             Console.out("the sink \(outcome.name) is \(outcome.isPaused ? "paused" : "running")")
         }

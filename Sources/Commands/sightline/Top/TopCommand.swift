@@ -1,5 +1,5 @@
 // `sightline top`: the live page in a terminal.
-internal import AdminServer
+internal import AdminProtocol
 internal import ArgumentParser
 internal import Foundation
 internal import SightlineClient
