@@ -6,6 +6,7 @@ let sinkLibrary = ["SightlineSinks"]
 let clientLibrary = ["SightlineClient", "SightlineProtos"]
 let products: [Product] = [
     .executable(name: "sightline", targets: ["sightline"]),
+    .executable(name: "sightline-conformance", targets: ["sightline-conformance"]),
     .library(name: "SightlineSinks", targets: sinkLibrary),
     .library(name: "SightlineClient", targets: clientLibrary),
 ]
@@ -98,7 +99,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-/// A program for ourselves, in no product.
+/// A program besides the server.
 func tool(
     _ name: String, _ dependencies: [Target.Dependency], path: String, exclude: [String] = []
 ) -> Target {
@@ -150,9 +151,9 @@ let commands: [Target] = [
     .executableTarget(
         name: "sightline",
         dependencies: [
-            "CMalloc", "ClientConformance", "ConfigurationKeys", "DeliveryDiagnosis",
-            "PayloadInspector", "ServerConfiguration", "SightlineClient", "Telemetry",
-            "TrackingReport", "TrackingServer",
+            "CMalloc", "ConfigurationKeys", "DeliveryDiagnosis", "PayloadInspector",
+            "ServerConfiguration", "SightlineClient", "Telemetry", "TrackingReport",
+            "TrackingServer",
         ]
             + edge + sinks + hits + service + http
             + libraries(
@@ -174,9 +175,19 @@ let commands: [Target] = [
         swiftSettings: strict),
 ]
 
-/// A public library for programs that send events, and its judge.
+/// A public library for programs that send events.
 let client: [Target] = [
-    module("Client/SightlineClient", service + tracing + libraries("CoreMetrics", "DequeModule")),
+    module("Client/SightlineClient", service + tracing + libraries("CoreMetrics", "DequeModule"))
+]
+
+/// The judges of other people's clients and backends, a product of its own.
+let kit: [Target] = [
+    tool(
+        "sightline-conformance",
+        ["BackendConformance", "ClientConformance", "GRPCSink", "WireFormat"]
+            + libraries("ArgumentParser"),
+        path: "Sources/Tools/sightline-conformance"),
+    module("Tools/BackendConformance", ["ConfigurationKeys", "GRPCSink"] + protos),
     module("Tools/ClientConformance", service + libraries("NIOCore")),
 ]
 
@@ -385,7 +396,7 @@ let package = Package(
         .trait(name: "PostgreSQL", description: "The sink for PostgreSQL; links libpq."),
     ],
     dependencies: packages.map { .package(url: "https://github.com/" + $0.path, from: $0.from) },
-    targets: commands + client + server + edges + backends + delivery + core + base + tools
+    targets: commands + client + kit + server + edges + backends + delivery + core + base + tools
         + testTargets,
     swiftLanguageModes: [.v6]
 )

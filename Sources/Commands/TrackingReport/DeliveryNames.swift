@@ -1,4 +1,5 @@
 package import Foundation
+internal import WireFormat
 
 /// What Campaign knows of its deliveries and hits do not tell: their names, and to how many
 /// recipients each was delivered. Read from CSV with the columns id, name and delivered; the

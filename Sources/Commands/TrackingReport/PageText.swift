@@ -1,4 +1,5 @@
 internal import Mustache
+internal import WireFormat
 
 /// Escapes what the page shows, between tags or in a quoted attribute. The library's own way goes
 /// by characters: it would let a quote pass that a combining mark follows.

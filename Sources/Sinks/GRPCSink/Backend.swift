@@ -1,19 +1,22 @@
-internal import ConfigurationKeys
+package import ConfigurationKeys
 internal import Foundation
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import TrackingRules
 
 /// How a backend is reached.
-struct Backend: Sendable {
-    let configuration: GRPCConfiguration
+package struct Backend: Sendable {
+    /// The keys `grpc.*`.
+    package let configuration: GRPCConfiguration
     private let target: GRPCTarget
 
     /// The maximum bytes of a key or token.
     private static let maxKeyBytes = 16 << 10
 
+    /// A backend that nothing has connected to yet.
+    ///
     /// - Throws: `ConfigurationError` if the target, or a file, cannot be used.
-    init(_ configuration: GRPCConfiguration) throws(ConfigurationError) {
+    package init(_ configuration: GRPCConfiguration) throws(ConfigurationError) {
         guard let target = GRPCTarget(configuration.target) else {
             throw ConfigurationError(["grpc.target has to be host:port, or [IPv6]:port"])
         }

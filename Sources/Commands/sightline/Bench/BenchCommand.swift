@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import SightlineClient
 internal import TrackingReport
+internal import WireFormat
 
 /// Loads a server with new events; prints its throughput and the latency of its acks.
 struct BenchCommand: AsyncParsableCommand {

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import SightlineClient
 internal import SinkKit
 internal import TrackingReport
+internal import WireFormat
 
 /// Finds out whether anybody listens before a command connects: a client would try again for as
 /// long as it may, and tell of each attempt.

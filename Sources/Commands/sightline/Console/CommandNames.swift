@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import ServerConfiguration
 internal import TrackingReport
+internal import WireFormat
 
 /// Finds the command that somebody may have meant: argument-parser suggests options, not commands.
 enum CommandNames {

@@ -1,4 +1,5 @@
 internal import TrackingReport
+internal import WireFormat
 
 /// The rules of docs/rules.md, which the program carries with it.
 enum RuleBook {

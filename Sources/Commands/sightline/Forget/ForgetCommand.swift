@@ -6,6 +6,7 @@ internal import ServerConfiguration
 internal import SinkKit
 internal import TrackingReport
 internal import TrackingRules
+internal import WireFormat
 
 /// Has a running server forget a subject.
 struct ForgetCommand: AsyncParsableCommand {

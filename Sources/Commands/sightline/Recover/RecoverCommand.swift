@@ -9,6 +9,7 @@ internal import Storage
 internal import TrackingJournal
 internal import TrackingReport
 internal import TrackingRules
+internal import WireFormat
 
 /// Has a running server judge kept events again, or with --dry-run judges them here.
 struct RecoverCommand: AsyncParsableCommand {

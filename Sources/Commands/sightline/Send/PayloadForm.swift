@@ -2,6 +2,7 @@ package import Foundation
 package import JSON
 internal import TrackingReport
 internal import TrackingRules
+internal import WireFormat
 
 /// What a file holds: a payload, and whose; for people who leave --platform out, or mistake it.
 package enum PayloadForm {

@@ -5,6 +5,7 @@ internal import ServerConfiguration
 internal import SinkKit
 internal import TrackingReport
 internal import TrackingServer
+internal import WireFormat
 
 /// Tries one sink with one test hit, and says step by step what worked.
 struct SinkTryCommand: AsyncParsableCommand {

@@ -7,15 +7,14 @@ internal import Foundation
 struct SinksCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sinks",
-        abstract: "List a running server's sinks; pause, resume, forget, try or check one.",
+        abstract: "List a running server's sinks; pause, resume, forget or try one.",
         discussion: """
-            All but `try`, `check` and `sql` ask the server through the Unix socket admin.sock in \
+            All but `try` and `sql` ask the server through the Unix socket admin.sock in \
             its data directory, as the server's own user. Exit 0: done. 69: no server answers \
             there, or it has no such sink.
             """,
         subcommands: [
-            List.self, Pause.self, Resume.self, Forget.self, SinkTryCommand.self,
-            SinkCheckCommand.self, SQL.self,
+            List.self, Pause.self, Resume.self, Forget.self, SinkTryCommand.self, SQL.self,
         ],
         defaultSubcommand: List.self)
 

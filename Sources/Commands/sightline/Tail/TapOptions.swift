@@ -3,6 +3,7 @@ internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingReport
 internal import TrackingRules
+internal import WireFormat
 
 /// What `tail --target` shows of a running server.
 struct TapOptions: ParsableArguments {

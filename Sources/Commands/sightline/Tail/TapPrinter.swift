@@ -3,6 +3,7 @@ internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Synchronization
 internal import TrackingReport
+internal import WireFormat
 
 /// Prints the responses of a tap, in the order in which they come.
 final class TapPrinter: Sendable {

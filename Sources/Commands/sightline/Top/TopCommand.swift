@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import SightlineClient
 internal import TrackingReport
+internal import WireFormat
 
 /// Shows a server's figures, updated continuously.
 struct TopCommand: AsyncParsableCommand {

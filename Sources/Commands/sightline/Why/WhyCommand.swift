@@ -4,6 +4,7 @@ internal import DeliveryDiagnosis
 internal import GRDB
 internal import SightlineClient
 internal import TrackingReport
+internal import WireFormat
 
 /// Says in sentences with figures what is wrong with a delivery, from the server's ledger.
 struct WhyCommand: AsyncParsableCommand {
