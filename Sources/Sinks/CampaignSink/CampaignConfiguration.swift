@@ -1,6 +1,6 @@
 package import ConfigurationKeys
 internal import Foundation
-internal import SinkKit
+package import SinkKit
 
 /// The servers of one tenant's Campaign.
 package struct CampaignServers: Sendable, Equatable {

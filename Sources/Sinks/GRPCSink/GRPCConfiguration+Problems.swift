@@ -1,6 +1,6 @@
 // What contradicts itself in the keys of the grpc sink.
 package import ConfigurationKeys
-internal import SinkKit
+package import SinkKit
 
 extension GRPCConfiguration: SinkConfiguration {
     /// Refuses what the sink cannot use.

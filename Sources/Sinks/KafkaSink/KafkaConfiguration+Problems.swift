@@ -1,6 +1,6 @@
 // What contradicts itself in the keys of the kafka sink.
 package import ConfigurationKeys
-internal import SinkKit
+package import SinkKit
 
 extension KafkaConfiguration: SinkConfiguration {
     #if !Kafka

@@ -1,6 +1,6 @@
 // What is wrong with the keys of the webhook sink.
 package import ConfigurationKeys
-internal import SinkKit
+package import SinkKit
 
 extension WebhookConfiguration: SinkConfiguration {
     /// Refuses what the sink cannot use.
