@@ -42,7 +42,7 @@ package struct AdminConfiguration: KeyedConfiguration {
     /// The keys `admin.*`.
     package static let keys: [Key] = [
         .init(
-            "admin.listen", .text("127.0.0.1:9464"),
+            "admin.listen", of: \Self.address, .text("127.0.0.1:9464"),
             "address and port of the admin server (HTTP), or off", unit: "address"),
         .flag(
             "admin.allow_insecure", \.allowInsecure,
