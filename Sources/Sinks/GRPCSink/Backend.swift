@@ -10,6 +10,8 @@ package struct Backend: Sendable {
     package let configuration: GRPCConfiguration
     private let target: GRPCTarget
 
+    /// How long the answer to a PING may take.
+    private static let keepaliveTimeout = Duration.seconds(20)
     /// The maximum bytes of a key or token.
     private static let maxKeyBytes = 16 << 10
 
@@ -80,7 +82,7 @@ package struct Backend: Sendable {
             config: .defaults { config in
                 config.connection.keepalive = .init(
                     time: configuration.keepaliveInterval,
-                    timeout: configuration.keepaliveTimeout, allowWithoutCalls: false)
+                    timeout: Self.keepaliveTimeout, allowWithoutCalls: false)
             })
     }
 
