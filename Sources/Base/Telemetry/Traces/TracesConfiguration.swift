@@ -59,8 +59,8 @@ package struct TracesConfiguration: KeyedConfiguration {
             "telemetry.traces.endpoint", \.endpoint,
             "where spans are sent by OTLP; empty for nowhere. Over HTTP without a path: /v1/traces",
             unit: "URL, http(s)://HOST:PORT/PATH",
-            rule: "has to be http://HOST:PORT or https://HOST:PORT, over HTTP with a path"
-        ) { text in text.isEmpty ? .some(nil) : OTLPEndpoint(text).map { $0 } },
+            rule: "has to be http://HOST:PORT or https://HOST:PORT, over HTTP with a path",
+            Self.endpoint),
         .choice(
             "telemetry.traces.protocol", \.protocolName,
             "how spans are sent; auto: over HTTP if the endpoint has a path or port 4318, else gRPC"
@@ -109,6 +109,13 @@ package struct TracesConfiguration: KeyedConfiguration {
             "spans that may wait; what comes then is dropped, and counted"),
         .number("telemetry.traces.batch_spans", \.batchSpans, 1...10_000, "spans of one call"),
     ]
+    /// The receiver that a text names; an empty one names none, and nil is none at all.
+    private static func endpoint(_ text: String) -> OTLPEndpoint?? {
+        if text.isEmpty { return .some(nil) }
+        guard let endpoint = OTLPEndpoint(text) else { return nil }
+        return .some(endpoint)
+    }
+
     /// Finds what contradicts itself.
     package func check(_ problems: inout ConfigurationProblems<Self>) {
         if let endpoint = self.endpoint, !self.protocolName.takes(endpoint) {
