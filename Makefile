@@ -27,6 +27,10 @@ bootstrap-traits: ## Install only what the program with every trait needs
 build: bootstrap-build ## Build the debug program
 	Scripts/swift-build --product sightline
 
+.PHONY: build-conformance
+build-conformance: bootstrap-build ## Build the program that tries clients, and backends of the grpc sink
+	Scripts/swift-build --product sightline-conformance
+
 # What CI never sees, as it builds with every trait.
 smoke: build ## The debug program without traits: the demo, and the sinks that it does not have
 	PROGRAM=$(SIGHTLINE) Scripts/demo
@@ -36,6 +40,7 @@ smoke: build ## The debug program without traits: the demo, and the sinks that i
 
 release: bootstrap-build ## Build the release program
 	Scripts/swift-build -c release --product sightline
+	Scripts/swift-build -c release --product sightline-conformance
 
 generate: bootstrap ## Generate the code from Protos
 	Scripts/generate $(GENERATED)
@@ -162,6 +167,7 @@ bench-micro: bootstrap ## Instructions and allocations per event, by valgrind (5
 
 dist: release ## Man pages, completions, bill of materials and notices of the release, in .build/dist
 	Scripts/manual .build/release/sightline .build/dist
+	Scripts/manual .build/release/sightline-conformance .build/dist
 	Scripts/sbom .build/release/sightline --bom .build/dist/sightline.cdx.json \
 		--notices .build/dist/THIRD-PARTY-NOTICES
 

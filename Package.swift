@@ -6,6 +6,7 @@ let sinkLibrary = ["SightlineSinks"]
 let clientLibrary = ["SightlineClient", "SightlineProtos"]
 let products: [Product] = [
     .executable(name: "sightline", targets: ["sightline"]),
+    .executable(name: "sightline-conformance", targets: ["sightline-conformance"]),
     .library(name: "SightlineSinks", targets: sinkLibrary),
     .library(name: "SightlineClient", targets: clientLibrary),
 ]
@@ -98,7 +99,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-/// A program for ourselves, in no product.
+/// A program besides the server.
 func tool(
     _ name: String, _ dependencies: [Target.Dependency], path: String, exclude: [String] = []
 ) -> Target {
@@ -141,16 +142,18 @@ let sinks: [Target.Dependency] = [
     "SQLiteSink", "WebhookSink",
 ]
 /// What a peer or an operator reaches.
-let edge: [Target.Dependency] = ["AdminServer", "Credentials", "HTTP2Edge", "Operations"]
+let edge: [Target.Dependency] = [
+    "AdminProtocol", "AdminServer", "Credentials", "HTTP2Edge", "Operations",
+]
 
 /// What a person types, and what it prints.
 let commands: [Target] = [
     .executableTarget(
         name: "sightline",
         dependencies: [
-            "CMalloc", "ClientConformance", "ConfigurationKeys", "DeliveryDiagnosis",
-            "PayloadInspector", "ServerConfiguration", "SightlineClient", "Telemetry",
-            "TrackingReport", "TrackingServer",
+            "CMalloc", "ConfigurationKeys", "DeliveryDiagnosis", "PayloadInspector",
+            "ServerConfiguration", "SightlineClient", "Telemetry", "TrackingReport",
+            "TrackingServer",
         ]
             + edge + sinks + hits + service + http
             + libraries(
@@ -172,9 +175,19 @@ let commands: [Target] = [
         swiftSettings: strict),
 ]
 
-/// A public library for programs that send events, and its judge.
+/// A public library for programs that send events.
 let client: [Target] = [
-    module("Client/SightlineClient", service + tracing + libraries("CoreMetrics", "DequeModule")),
+    module("Client/SightlineClient", service + tracing + libraries("CoreMetrics", "DequeModule"))
+]
+
+/// The judges of other people's clients and backends, a product of its own.
+let kit: [Target] = [
+    tool(
+        "sightline-conformance",
+        ["BackendConformance", "ClientConformance", "GRPCSink", "WireFormat"]
+            + libraries("ArgumentParser"),
+        path: "Sources/Tools/sightline-conformance"),
+    module("Tools/BackendConformance", ["ConfigurationKeys", "GRPCSink"] + protos),
     module("Tools/ClientConformance", service + libraries("NIOCore")),
 ]
 
@@ -214,10 +227,13 @@ let edges: [Target] = [
                 "Crypto", "CryptoExtras", "GRPCCore", "GRPCNIOTransportHTTP2Posix", "JWTKit",
                 "Logging", "NIOCertificateReloading", "NIOCore", "NIOSSL", "ServiceLifecycle",
                 "SwiftASN1", "X509", "Yams")),
+    // The commands read these documents without the HTTP server that writes them.
+    module("Edge/AdminProtocol"),
     .target(
         name: "AdminServer",
         dependencies: [
-            "ConfigurationKeys", "DeliveryDiagnosis", "Operations", "SightlineProtos", "Telemetry",
+            "AdminProtocol", "ConfigurationKeys", "DeliveryDiagnosis", "Operations",
+            "SightlineProtos", "Telemetry",
         ]
             + hits
             + libraries(
@@ -380,7 +396,7 @@ let package = Package(
         .trait(name: "PostgreSQL", description: "The sink for PostgreSQL; links libpq."),
     ],
     dependencies: packages.map { .package(url: "https://github.com/" + $0.path, from: $0.from) },
-    targets: commands + client + server + edges + backends + delivery + core + base + tools
+    targets: commands + client + kit + server + edges + backends + delivery + core + base + tools
         + testTargets,
     swiftLanguageModes: [.v6]
 )

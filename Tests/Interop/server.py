@@ -29,6 +29,14 @@ def binary() -> pathlib.Path:
     return path
 
 
+def conformance_kit() -> pathlib.Path:
+    """The program that tries clients and backends, beside the one under test."""
+    path = binary().with_name("sightline-conformance")
+    if not path.exists():
+        raise FileNotFoundError(f"{path} does not exist: run `make build-conformance`")
+    return path
+
+
 def wait_until(condition, what: str, seconds: float = 60, every: float = 0.05):
     """Waits for the thing itself, and returns the first true value; fails when time is up."""
     deadline = time.monotonic() + seconds

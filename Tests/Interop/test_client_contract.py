@@ -228,8 +228,7 @@ def test_a_half_close_is_answered_in_full_and_with_ok(running, facts):  # noqa: 
 @pytest.fixture
 def aging(make_server):
     """A server that ends each connection after a second."""
-    return make_server("--set=connections.max_age_seconds=1",
-                       "--set=connections.age_jitter_percent=0").start()
+    return make_server("--set=connections.max_age_seconds=1").start()
 
 
 def test_a_half_close_within_the_grace_ends_with_ok(aging, facts):  # noqa: F811

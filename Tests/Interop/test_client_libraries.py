@@ -219,8 +219,7 @@ def refused(server) -> int:
 FAULTS = {
     "kills": Fault({}, kill, at_least=3),
     "a drain": Fault({}, drain),
-    "connections that age": Fault({"connections.max_age_seconds": 1,
-                                   "connections.age_jitter_percent": 0}, slower=3),
+    "connections that age": Fault({"connections.max_age_seconds": 1}, slower=3),
     # A request uses up more than a second of it, which ends its stream.
     "a quota": Fault({"quotas.events_per_second": 80, "quotas.stream_wait_seconds": 1},
                      most_events=300, rate=0),

@@ -116,7 +116,7 @@ NAMES = [
     Mistake("unwritable folder", ["dev-certs", "--out", "/proc/none"], IO_ERROR, "/proc/none"),
 ]
 # Without these words the commands tell of them first.
-FURTHER = {"send": [IOS], "explain": [IOS], "inspect": [IOS], "conformance": ["--client", "true"]}
+FURTHER = {"send": [IOS], "explain": [IOS], "inspect": [IOS]}
 MISTAKES = FILES + SERVERS + PLATFORMS + NAMES
 
 

@@ -1,4 +1,4 @@
-"""`sightline conformance`: it finds every planted fault of a client, nothing in one without a fault,
+"""`sightline-conformance client`: it finds every planted fault of a client, nothing in one without a fault,
 and nothing in the client libraries of Clients."""
 
 import concurrent.futures
@@ -11,7 +11,7 @@ import pytest
 
 import protos  # noqa: F401 - before the client, which imports the code that this makes
 from clients import faulty
-from server import binary
+from server import binary, conformance_kit
 from test_client_libraries import BUILT, HERE, built, environment
 
 SECONDS = 120
@@ -65,8 +65,8 @@ FOUND = {
 
 def conformance(client: str, *arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [binary(), "conformance", "--client", client, *arguments], capture_output=True, text=True,
-        env=environment(), timeout=SECONDS)
+        [conformance_kit(), "client", "--client", client, *arguments], capture_output=True,
+        text=True, env=environment(), timeout=SECONDS)
 
 
 def findings(done: subprocess.CompletedProcess) -> list[tuple[str, str, str]]:
@@ -79,7 +79,8 @@ def findings(done: subprocess.CompletedProcess) -> list[tuple[str, str, str]]:
 
 
 def scenarios() -> list[str]:
-    listed = subprocess.run([binary(), "conformance", "--list"], capture_output=True, text=True)
+    # Without a command it tries a client.
+    listed = subprocess.run([conformance_kit(), "--list"], capture_output=True, text=True)
     return [line.split()[0] for line in listed.stdout.splitlines()]
 
 

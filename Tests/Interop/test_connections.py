@@ -266,7 +266,7 @@ def test_connections_that_have_gone_leave_no_memory_behind(serve, figure):
 
 
 def test_at_its_age_a_connection_ends_with_every_request_acked(serve):
-    server = serve(max_age_seconds=1, age_jitter_percent=0)
+    server = serve(max_age_seconds=1)
     facts = Facts(3, int(time.time()), 13)
     is_closing, is_over = threading.Event(), threading.Event()
     sent = 0

@@ -22,7 +22,7 @@ from certificates import CLIENT, Authority
 from drained import wait_until_drained
 from grpc_backend import REASON, is_refused
 from protos import ROOT
-from server import binary, query, wait_until
+from server import binary, conformance_kit, query, wait_until
 from test_configuration import CONFIGURATION, UNAVAILABLE, run
 from test_crash import Client
 
@@ -350,7 +350,7 @@ def test_a_wrong_configuration_stops_the_start(folder):
 
 
 def check(target: str) -> subprocess.CompletedProcess:
-    return subprocess.run([binary(), "sinks", "check", "--target", target], text=True,
+    return subprocess.run([conformance_kit(), "backend", "--target", target], text=True,
                           capture_output=True, timeout=300, stdin=subprocess.DEVNULL)
 
 

@@ -1,6 +1,6 @@
 // What reaches a terminal.
 internal import Testing
-internal import TrackingReport
+internal import WireFormat
 
 struct PrintableTextTests {
     @Test("text that would drive a terminal is written out")

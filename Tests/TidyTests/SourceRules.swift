@@ -61,8 +61,8 @@ enum SourceRules {
 
     /// The nine folders below Sources, each with those that its modules may import from.
     static let below: [String: Set<String>] = [
-        "Commands": ["Client", "Tools", "Server", "Edge", "Sinks", "Delivery", "Core", "Base"],
-        "Tools": ["Client", "Base"],
+        "Commands": ["Client", "Server", "Edge", "Sinks", "Delivery", "Core", "Base"],
+        "Tools": ["Sinks", "Base"],
         "Client": ["Base"],
         "Server": ["Edge", "Sinks", "Delivery", "Core", "Base"],
         "Edge": ["Delivery", "Core", "Base"],

@@ -1,4 +1,5 @@
 package import Foundation
+internal import WireFormat
 
 /// What Campaign knows about its deliveries, and hits do not contain: their names, and to how many
 /// recipients each was delivered. Read from CSV with the columns id, name and delivered, in the

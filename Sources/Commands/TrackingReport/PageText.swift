@@ -1,4 +1,5 @@
 internal import Mustache
+internal import WireFormat
 
 /// Escapes text for the page, between tags or in a quoted attribute. The library's own escaping
 /// works on characters, and would miss a quote that a combining mark follows.

@@ -1,5 +1,4 @@
 internal import GRDB
-internal import TrackingRules
 
 extension ReportQuery {
     /// Selects the rows of `counts` for this query: whole hours, all that it touches.

@@ -14,7 +14,7 @@ struct Sightline: AsyncParsableCommand {
             ExplainCommand.self, WhyCommand.self, InspectCommand.self, ReportCommand.self,
             ReplayCommand.self, RecoverCommand.self, ForgetCommand.self,
             SinksCommand.self,
-            BenchCommand.self, ConformanceCommand.self,
+            BenchCommand.self,
             ValidateCommand.self, ConfigCommand.self, DevCertsCommand.self,
             KeysCommand.self, HealthCommand.self,
             VersionCommand.self,

@@ -16,8 +16,6 @@ package struct AdminConfiguration: KeyedConfiguration {
     package var answerTimeout = Duration.seconds(30)
     /// The seconds of history on the page and in `stats.json`.
     package var historySeconds = 300
-    /// The number of distinct rejections that are remembered.
-    package var maxRejections = 50
 
     /// An IP address and a port; port 0 picks a free one.
     package struct Address: Sendable, Equatable, CustomStringConvertible {
@@ -44,7 +42,7 @@ package struct AdminConfiguration: KeyedConfiguration {
     /// The keys `admin.*`.
     package static let keys: [Key] = [
         .init(
-            "admin.listen", .text("127.0.0.1:9464"),
+            "admin.listen", of: \Self.address, .text("127.0.0.1:9464"),
             "address and port of the admin server (HTTP), or off", unit: "address"),
         .flag(
             "admin.allow_insecure", \.allowInsecure,
@@ -67,8 +65,5 @@ package struct AdminConfiguration: KeyedConfiguration {
         .number(
             "admin.history_seconds", \.historySeconds, 10...3600,
             "seconds that the page looks back, a row of figures each"),
-        .number(
-            "admin.max_rejections", \.maxRejections, 1...1000,
-            "fields and rules whose last rejections are remembered", unit: "rows"),
     ]
 }

@@ -12,10 +12,13 @@ package struct AdminObservations {
     package let rejections: RejectionLog
     private let configuration: AdminConfiguration
 
+    /// Fields and rules whose last rejections the page shows.
+    private static let maxRejections = 50
+
     /// Creates observations without rejections.
     package init(_ configuration: AdminConfiguration) {
         self.configuration = configuration
-        self.rejections = RejectionLog(maxRows: configuration.maxRejections)
+        self.rejections = RejectionLog(maxRows: Self.maxRejections)
     }
 
     /// Whether it listens on an address, besides the socket in the data directory.

@@ -1,3 +1,4 @@
+internal import AdminProtocol
 internal import Delivery
 internal import HTTPTypes
 internal import Hummingbird
@@ -5,17 +6,6 @@ internal import Hummingbird
 /// The sinks' paths on the admin socket: pause, resume, forget and replay.
 struct SinkRoutes: Sendable {
     let sinks: any SinkOperator
-
-    /// The answer to a pause.
-    private struct Pause: Encodable {
-        let name: String
-        let isPaused: Bool
-    }
-
-    /// The answer to forgetting a sink.
-    private struct Forgotten: Encodable {
-        let name: String
-    }
 
     func add(to router: Router<BasicRequestContext>) {
         router.post("/sinks/:name/pause") { _, context in
@@ -28,7 +18,7 @@ struct SinkRoutes: Sendable {
             try await self.answer {
                 let name = try context.parameters.require("name")
                 try await self.sinks.forget(name)
-                return try AdminAnswer.json(.ok, Forgotten(name: name))
+                return try AdminAnswer.json(.ok, SinkForgottenAnswer(name: name))
             }
         }
         router.post("/sinks/:name/replay") { request, context in
@@ -41,7 +31,7 @@ struct SinkRoutes: Sendable {
     ) throws -> Response {
         let state = try self.sinks.state(try context.parameters.require("name"))
         if isPaused { state.pause() } else { state.resume() }
-        return try AdminAnswer.json(.ok, Pause(name: state.name, isPaused: isPaused))
+        return try AdminAnswer.json(.ok, SinkPauseAnswer(name: state.name, isPaused: isPaused))
     }
 
     /// Replays the hits kept since `since`, or dead letters without it.

@@ -27,7 +27,7 @@ package struct AuthConfiguration: KeyedConfiguration {
     package var jwtLeeway = Duration.seconds(30)
     /// The scope that keys and tokens need for everything but the tap; empty for none.
     package var requiredScope = ""
-    /// The maximum bytes of a token.
+    /// The maximum bytes of a token. It has no key: `limits.metadata_bytes` is reached first.
     package var tokenBytes = 16 << 10
     /// The path of the file that maps names in certificates to tenants.
     package var mtlsTenantsFile = ""
@@ -70,9 +70,6 @@ package struct AuthConfiguration: KeyedConfiguration {
         .duration(
             "auth.jwt_leeway_seconds", \.jwtLeeway, 0...300,
             "seconds that the clocks of issuer and server may be apart", isReloadable: true),
-        .number(
-            "auth.token_bytes", \.tokenBytes, 1...(16 << 10), "bytes of a token",
-            isReloadable: true),
         .text(
             "auth.required_scope", \.requiredScope,
             "the scope that keys and tokens need for all but the tap; empty for none",

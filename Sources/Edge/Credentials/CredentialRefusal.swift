@@ -4,7 +4,7 @@ package enum CredentialRefusal: String, Error, Sendable {
     case missing = "no credentials"
     case ambiguous = "more than one credential"
     case malformed = "not a key or token of any accepted form"
-    case tooLong = "longer than auth.token_bytes"
+    case tooLong = "longer than 16 KiB"
     case unknownKey = "no such API key"
     case wrongSecret = "the API key's secret is wrong"
     case revoked = "the API key is revoked"

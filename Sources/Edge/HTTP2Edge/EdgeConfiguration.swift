@@ -7,7 +7,8 @@ package struct EdgeConfiguration: KeyedConfiguration {
     package var streamsPerConnection = 100
     /// The maximum bytes of names and values in a call's metadata.
     package var metadataBytes = 8 << 10
-    /// The maximum bytes of a message to a method that sets no limit itself.
+    /// The maximum bytes of a message to a method that sets no limit itself. It has no key: such
+    /// messages have a few fields.
     package var smallMessageBytes = 16 << 10
     /// How long a message may take from its first to its last byte.
     package var messageTimeout = Duration.seconds(30)
@@ -31,9 +32,6 @@ package struct EdgeConfiguration: KeyedConfiguration {
         .number(
             "limits.metadata_bytes", \.metadataBytes, 1...(14 << 10),
             "bytes of the names and values of a call's metadata"),
-        .number(
-            "limits.small_message_bytes", \.smallMessageBytes, 1024...(1 << 20),
-            "bytes of a message to a method that takes no events and no payload"),
         .duration(
             "limits.message_seconds", \.messageTimeout, 1...3600,
             "seconds that a message may take, and all that is sent in a call but StreamEvents"),

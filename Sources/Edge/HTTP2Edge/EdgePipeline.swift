@@ -72,7 +72,7 @@ package struct EdgePipeline: Sendable {
         config.compression.enabledAlgorithms =
             self.compressors == nil ? .none : [.none, .gzip, .deflate]
         config.channelDebuggingCallbacks.onBindTCPListener = { listener in
-            listener.setOption(.backlog, value: CInt(clamping: self.connections.backlog))
+            listener.setOption(.backlog, value: Self.backlog)
         }
         config.channelDebuggingCallbacks.onAcceptTCPConnection = { connection in
             connection.eventLoop.makeCompletedFuture { try self.accept(connection) }
@@ -125,10 +125,15 @@ package struct EdgePipeline: Sendable {
         return PeerAddress(address)
     }
 
+    /// The random variation of the maximum age in percent: connections do not end all at once.
+    private static let ageJitterPercent: Int64 = 10
+    /// Connections that the kernel holds until they are accepted; net.core.somaxconn caps them.
+    private static let backlog: CInt = 1024
+
     /// The maximum age of a connection, drawn at random for each.
     private func drawnAge() -> TimeAmount {
         let age = TimeAmount(self.connections.maxAge).nanoseconds
-        let spread = age / 100 * Int64(self.connections.ageJitterPercent)
+        let spread = age / 100 * Self.ageJitterPercent
         return .nanoseconds(age + Int64.random(in: -spread...spread))
     }
 

@@ -40,7 +40,8 @@ package struct ServerConfiguration: Sendable {
     package var limits = Limits()
     /// Bytes of requests that may be under way in all streams.
     package var bytesInFlight = 256 << 20
-    /// The share of them from which on new calls are refused.
+    /// The share of them from which on new calls are refused, so that what is under way has room.
+    /// It has no key.
     package var bytesInFlightSoftPercent = 80
     /// Calls that record nothing and may wait until it is their turn. With the largest requests 100
     /// hold less than half of the bytes in flight.
@@ -205,11 +206,9 @@ extension ServerConfiguration: KeyedConfiguration {
         [
             .number(
                 "limits.bytes_in_flight", \.bytesInFlight, (1 << 20)...(1 << 40),
-                "bytes of requests that may be under way in all streams; then reading stops",
+                "bytes of requests that may be under way in all streams; then reading stops; new "
+                    + "calls are refused from 80 % on",
                 unit: "bytes"),
-            .number(
-                "limits.bytes_in_flight_soft_percent", \.bytesInFlightSoftPercent, 1...100,
-                "share of limits.bytes_in_flight from which on new calls are refused"),
             .number(
                 "limits.waiting_calls", \.maxWaitingCalls, 1...10_000,
                 "calls that record nothing (ExplainEvents, InspectPayload, ExplainDelivery) that "

@@ -1,19 +1,24 @@
-internal import ConfigurationKeys
+package import ConfigurationKeys
 internal import Foundation
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import TrackingRules
 
 /// How a backend is reached.
-struct Backend: Sendable {
-    let configuration: GRPCConfiguration
+package struct Backend: Sendable {
+    /// The keys `grpc.*`.
+    package let configuration: GRPCConfiguration
     private let target: GRPCTarget
 
+    /// How long the answer to a PING may take.
+    private static let keepaliveTimeout = Duration.seconds(20)
     /// The maximum bytes of a key or token.
     private static let maxKeyBytes = 16 << 10
 
+    /// A backend that nothing has connected to yet.
+    ///
     /// - Throws: `ConfigurationError` if the target, or a file, cannot be used.
-    init(_ configuration: GRPCConfiguration) throws(ConfigurationError) {
+    package init(_ configuration: GRPCConfiguration) throws(ConfigurationError) {
         guard let target = GRPCTarget(configuration.target) else {
             throw ConfigurationError(["grpc.target has to be host:port, or [IPv6]:port"])
         }
@@ -77,7 +82,7 @@ struct Backend: Sendable {
             config: .defaults { config in
                 config.connection.keepalive = .init(
                     time: configuration.keepaliveInterval,
-                    timeout: configuration.keepaliveTimeout, allowWithoutCalls: false)
+                    timeout: Self.keepaliveTimeout, allowWithoutCalls: false)
             })
     }
 

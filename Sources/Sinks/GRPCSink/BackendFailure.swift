@@ -1,8 +1,9 @@
 internal import GRPCCore
 
 /// Why a stream cannot go on: the backend or the connection failed, or it breaks the protocol.
-struct BackendFailure: Error, Equatable, CustomStringConvertible {
-    let description: String
+package struct BackendFailure: Error, Equatable, CustomStringConvertible {
+    /// What happened, in words.
+    package let description: String
     /// The status of a call that ended with an error.
     let code: RPCError.Code?
 
@@ -16,11 +17,11 @@ extension BackendFailure {
     /// The backend ended a stream with OK.
     static let inOrder = BackendFailure("it ended the stream")
     /// Whether a stream ended with OK.
-    var isInOrder: Bool { self == .inOrder }
+    package var isInOrder: Bool { self == .inOrder }
     /// The backend did not answer Hello.
     static let noWelcome = BackendFailure("no Welcome within grpc.connect_seconds")
     /// Whether no backend of this protocol has answered at all.
-    var isAbsence: Bool {
+    package var isAbsence: Bool {
         self == .noWelcome || self.code == .unavailable || self.code == .unimplemented
     }
 
@@ -37,11 +38,12 @@ extension BackendFailure {
 }
 
 /// The backend has lost hits that it had acknowledged.
-struct BackendLoss: Error, Equatable {
-    let reason: String
+package struct BackendLoss: Error, Equatable {
+    /// Why, as it says.
+    package let reason: String
 }
 
 /// The backend asks to wait for longer than a delivery may take.
-struct BackendBusy: Error, Equatable {
+package struct BackendBusy: Error, Equatable {
     let end: ContinuousClock.Instant
 }

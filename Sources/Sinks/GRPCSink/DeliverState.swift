@@ -4,7 +4,7 @@ internal import TrackingRules
 internal import WireFormat
 
 /// What has been said on a stream so far. Each message is judged here; nothing waits here.
-struct DeliverState {
+package struct DeliverState {
     private let limits: Limits
     private let journal: String
     /// What the backend chose, once it has answered Hello.
@@ -35,16 +35,19 @@ struct DeliverState {
     }
 
     /// The backend's answer to Hello.
-    struct Welcome {
+    package struct Welcome {
         let limits: Limits
         let mayRefuse: Bool
     }
 
     /// A hit that the backend rejects permanently.
-    struct Refused: Equatable {
-        let sequence: Int64
-        let index: Int
-        let reason: String
+    package struct Refused: Equatable {
+        /// The sequence of the hit's group.
+        package let sequence: Int64
+        /// The hit's index in the group.
+        package let index: Int
+        /// Why, as the backend says.
+        package let reason: String
     }
 
     /// A message in flight.
@@ -55,7 +58,7 @@ struct DeliverState {
     }
 
     /// The version of the protocol.
-    static let version: UInt32 = 1
+    package static let version: UInt32 = 1
     /// The longest text of a backend that is kept.
     private static let maxTextScalars = 200
 

@@ -2,12 +2,12 @@ internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import GRPCProtobuf
 internal import Pacing
-internal import SightlineProtos
+package import SightlineProtos
 internal import SwiftProtobuf
 internal import Synchronization
 
 /// One call of Deliver on a connection of its own, and what has been said on it.
-final class DeliverStream: Sendable {
+package final class DeliverStream: Sendable {
     /// The journal of its Hello.
     let journal: String
     private let ackTimeout: Duration
@@ -27,7 +27,7 @@ final class DeliverStream: Sendable {
     ///
     /// - Throws: an error of the transport, or `BackendFailure`, if the files of TLS or the key
     ///   cannot be used.
-    init(_ hello: Sightline_V1_Hello, _ backend: Backend) throws {
+    package init(_ hello: Sightline_V1_Hello, _ backend: Backend) throws {
         self.journal = hello.journalID
         self.ackTimeout = backend.configuration.ackTimeout
         self.shell = Mutex(
@@ -94,17 +94,17 @@ final class DeliverStream: Sendable {
     var loss: BackendLoss? { self.shell.withLock { $0.said.loss.map(BackendLoss.init) } }
 
     /// Everything up to it is durable or refused.
-    var durable: HitPosition? { self.shell.withLock { $0.said.durable } }
+    package var durable: HitPosition? { self.shell.withLock { $0.said.durable } }
 
     /// The refusals that have come of groups up to a sequence; each is taken once.
-    func takeRefused(through sequence: Int64) -> [DeliverState.Refused] {
+    package func takeRefused(through sequence: Int64) -> [DeliverState.Refused] {
         self.shell.withLock { $0.said.takeRefused(through: sequence) }
     }
 
     /// Waits for Welcome.
     ///
     /// - Throws: `BackendFailure`, or `BackendLoss`.
-    func open(within timeout: Duration) async throws -> DeliverState.Welcome {
+    package func open(within timeout: Duration) async throws -> DeliverState.Welcome {
         let deadline = ContinuousClock.now + timeout
         return try await self.wait(
             { _ in deadline }, .noWelcome
@@ -114,7 +114,7 @@ final class DeliverStream: Sendable {
     /// Sends a message once the window has room for it.
     ///
     /// - Throws: `BackendFailure`, `BackendLoss` or `BackendBusy`. The batch is to be sent again.
-    func send(_ message: RecordBatchMessage) async throws {
+    package func send(_ message: RecordBatchMessage) async throws {
         let isSent = try await self.wait(self.nextLook, Self.silence) { said -> Bool? in
             if said.drain != nil { return false }
             let now = ContinuousClock.now
@@ -137,14 +137,14 @@ final class DeliverStream: Sendable {
     /// Waits until everything that was sent is acknowledged.
     ///
     /// - Throws: `BackendFailure`, or `BackendLoss`.
-    func settle() async throws {
+    package func settle() async throws {
         _ = try await self.wait(self.nextLook, Self.silence) { said in
             said.inFlight.isEmpty ? true : nil
         }
     }
 
     /// Waits for the end of the call; nil if it takes too long.
-    func end(within timeout: Duration) async -> BackendFailure? {
+    package func end(within timeout: Duration) async -> BackendFailure? {
         let deadline = ContinuousClock.now + timeout
         do {
             return try await self.wait({ _ in deadline }, Self.late) { _ in nil as BackendFailure? }
@@ -166,7 +166,7 @@ final class DeliverStream: Sendable {
     }
 
     /// Ends the stream: in order, if nothing is under way, or else at once.
-    func close(inOrder: Bool) {
+    package func close(inOrder: Bool) {
         self.outgoing.finish()
         let task = self.call.withLock { $0 }
         guard inOrder else {

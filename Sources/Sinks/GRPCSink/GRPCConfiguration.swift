@@ -30,8 +30,6 @@ package struct GRPCConfiguration: KeyedConfiguration, Equatable {
     package var ackTimeout = Duration.seconds(10)
     /// How long the backend may be silent before it gets an HTTP/2 PING.
     package var keepaliveInterval = Duration.seconds(330)
-    /// How long the answer to the PING may take.
-    package var keepaliveTimeout = Duration.seconds(20)
     /// The longest wait that a backend may ask for.
     package var maxBusy = Duration.seconds(300)
 
@@ -100,11 +98,8 @@ package struct GRPCConfiguration: KeyedConfiguration, Equatable {
             "seconds without an ack after which the stream is broken off"),
         .duration(
             "grpc.keepalive_seconds", \.keepaliveInterval, 10...86_400,
-            "seconds of silence before an HTTP/2 PING; many servers close connections on which "
+            "seconds of silence before an HTTP/2 PING, which has 20 for its answer; many servers close connections on which "
                 + "one comes more often than each 300"),
-        .duration(
-            "grpc.keepalive_timeout_seconds", \.keepaliveTimeout, 1...300,
-            "seconds for the answer to a PING"),
         .duration(
             "grpc.max_busy_seconds", \.maxBusy, 0...86_400,
             "seconds that a backend may ask to wait, at most"),

@@ -3,20 +3,28 @@ internal import SightlineProtos
 internal import TrackingRules
 
 /// Where a hit stands in a journal. Positions are ordered by sequence, then by index.
-struct HitPosition: Hashable, Comparable, CustomStringConvertible {
+package struct HitPosition: Hashable, Comparable, CustomStringConvertible {
     /// The sequence of the hit's group.
-    var sequence: Int64
+    package var sequence: Int64
     /// The hit's index among those of the group that the sink gets.
-    var index: Int
+    package var index: Int
     /// A CRC-32C of the ids of the group's hits up to this one: another one means another group.
-    var check: UInt32
+    package var check: UInt32
 
-    static func < (left: Self, right: Self) -> Bool {
+    /// The position of a hit.
+    package init(sequence: Int64, index: Int, check: UInt32) {
+        self.sequence = sequence
+        self.index = index
+        self.check = check
+    }
+
+    /// By sequence, then by index.
+    package static func < (left: Self, right: Self) -> Bool {
         (left.sequence, left.index) < (right.sequence, right.index)
     }
 
     /// Such as "12/3": sequence and index.
-    var description: String { "\(self.sequence)/\(self.index)" }
+    package var description: String { "\(self.sequence)/\(self.index)" }
 }
 
 extension HitPosition {

@@ -3,13 +3,20 @@ internal import TrackingRules
 internal import WireFormat
 
 /// A message with hits that is ready to be sent.
-struct RecordBatchMessage: Sendable {
+package struct RecordBatchMessage: Sendable {
     /// A DeliverRequest.
     let bytes: [UInt8]
     /// The number of its hits.
     let hits: Int
     /// The position of its last hit.
     let end: HitPosition
+
+    /// A message that is written already.
+    package init(bytes: [UInt8], hits: Int, end: HitPosition) {
+        self.bytes = bytes
+        self.hits = hits
+        self.end = end
+    }
 }
 
 /// Writes hits into messages of a limited size. It never decodes a record: the fields of

@@ -40,6 +40,7 @@ package struct KafkaConfiguration: KeyedConfiguration, Equatable {
     /// How long no hit may be reported before the batch counts as unavailable.
     package var deliveryTimeout = Duration.seconds(10)
     /// How long no hit may be reported, with brokers that answer, before the producer is replaced.
+    /// It has no key: it is for a state of the library that nobody can foresee.
     package var renewInterval = Duration.seconds(120)
     /// How long a hit may wait for others of its batch.
     package var linger = Duration.milliseconds(5)
@@ -107,10 +108,6 @@ package struct KafkaConfiguration: KeyedConfiguration, Equatable {
             "kafka.delivery_seconds", \.deliveryTimeout, 2...300,
             "seconds without a report on any hit until the sink counts as unavailable; longer than "
                 + "kafka.request_seconds"),
-        .duration(
-            "kafka.renew_seconds", \.renewInterval, 10...86_400,
-            "seconds without a report, while brokers are connected, until the producer is "
-                + "replaced; what is in flight may come twice then"),
         .duration(
             "kafka.linger_milliseconds", \.linger, 0...1000,
             "milliseconds that a hit may wait for others"),

@@ -101,7 +101,7 @@ struct WebhookResponse: Sendable, Equatable {
     private func success(_ ids: Set<String>) -> WebhookAnswer {
         guard self.isJSON else { return .taken(refused: [:]) }
         guard let body = self.body else {
-            return self.unclear("its JSON exceeds webhook.max_answer_bytes")
+            return self.unclear("its JSON exceeds what is read of an answer")
         }
         if body.isEmpty { return .taken(refused: [:]) }
         guard let value = try? JSONValue(event: body) else {

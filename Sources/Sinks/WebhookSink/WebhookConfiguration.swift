@@ -16,7 +16,8 @@ package struct WebhookConfiguration: KeyedConfiguration, Equatable {
     package var maxHits = 100
     /// The maximum number of bytes of a request's body.
     package var maxBytes = 256 << 10
-    /// The maximum number of bytes of an answer that are read.
+    /// The maximum number of bytes of an answer that are read. It has no key: an answer names hits
+    /// of its request at most.
     package var maxAnswerBytes = 64 << 10
     /// How long a connection may take.
     package var connectTimeout = Duration.seconds(5)
@@ -55,9 +56,6 @@ package struct WebhookConfiguration: KeyedConfiguration, Equatable {
         .number(
             "webhook.max_bytes", \.maxBytes, 1024...(64 << 20),
             "bytes of a request's body; a hit that exceeds them alone is a dead letter"),
-        .number(
-            "webhook.max_answer_bytes", \.maxAnswerBytes, 1024...(16 << 20),
-            "bytes of an answer that are read"),
         .duration(
             "webhook.connect_seconds", \.connectTimeout, 1...60, "seconds to connect"),
         .duration(

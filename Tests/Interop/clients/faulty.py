@@ -1,4 +1,4 @@
-"""A small client of StreamEvents for `sightline conformance`: right as it is, and wrong in one way
+"""A small client of StreamEvents for `sightline-conformance`: right as it is, and wrong in one way
 with --fault. test_conformance.py has each fault, and where the kit has to find it."""
 
 import argparse

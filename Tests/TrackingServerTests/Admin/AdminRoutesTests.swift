@@ -1,4 +1,5 @@
 // What the admin server answers, and whom.
+internal import AdminProtocol
 @testable internal import AdminServer
 internal import Delivery
 internal import Foundation

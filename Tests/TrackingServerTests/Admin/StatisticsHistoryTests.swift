@@ -1,4 +1,5 @@
 // Rates, latencies and bounds of the history: time is what the tests say it is.
+internal import AdminProtocol
 @testable internal import AdminServer
 internal import Telemetry
 internal import Testing

@@ -56,7 +56,7 @@ struct TokenTests {
         }
     }
 
-    @Test("a token may have as many bytes as auth.token_bytes says, and not one more")
+    @Test("a token may have as many bytes as its limit says, and not one more")
     func length() async throws {
         let issuer = try await TestIssuer.shared
         let token = try issuer.token(

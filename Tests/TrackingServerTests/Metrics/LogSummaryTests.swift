@@ -1,4 +1,5 @@
 // The summary of what was counted: when it speaks, and what it says.
+internal import AdminServer
 internal import CoreMetrics
 internal import Logging
 internal import Synchronization

@@ -1,4 +1,5 @@
 // docs/metrics.md and the program, held together: a row for each metric, to the letter.
+internal import AdminServer
 internal import Foundation
 internal import Telemetry
 internal import Testing

@@ -1,4 +1,5 @@
 // What a running server counts of what its clients send.
+internal import AdminServer
 @testable internal import Credentials
 internal import GRPCCore
 @testable internal import HTTP2Edge

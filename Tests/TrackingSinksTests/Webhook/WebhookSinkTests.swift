@@ -258,7 +258,7 @@ struct WebhookSinkTests {
         #expect(receiver.requests.count == 2)
     }
 
-    @Test("max_answer_bytes: as much JSON is read, and one byte more is not")
+    @Test("JSON is read up to its limit, and one byte more is not")
     func answerBytes() async throws {
         for (bytes, isRead) in [(1024, true), (1025, false)] {
             let body = "{}" + String(repeating: " ", count: bytes - 2)

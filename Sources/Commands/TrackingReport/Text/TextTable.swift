@@ -1,3 +1,5 @@
+internal import WireFormat
+
 /// A table with aligned columns, for terminals. Cells are made printable.
 package struct TextTable: Sendable {
     /// The alignment of a column.

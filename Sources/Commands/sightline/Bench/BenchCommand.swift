@@ -1,10 +1,10 @@
 // `sightline bench`: measures a server's throughput and the latency of its acks.
-internal import AdminServer
+internal import AdminProtocol
 internal import ArgumentParser
 internal import Foundation
 internal import SightlineClient
 internal import TrackingReport
-internal import TrackingRules
+internal import WireFormat
 
 /// Loads a server with new events; prints its throughput and the latency of its acks.
 struct BenchCommand: AsyncParsableCommand {

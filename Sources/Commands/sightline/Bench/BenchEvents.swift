@@ -1,7 +1,7 @@
 internal import Foundation
 internal import SightlineProtos
 internal import SwiftProtobuf
-internal import TrackingRules
+internal import TrackingReport
 
 /// Makes a load's requests. Each kind of event is encoded once; writing an event's number into a
 /// copy costs almost nothing.

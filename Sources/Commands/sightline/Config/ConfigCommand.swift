@@ -3,6 +3,7 @@ internal import ArgumentParser
 internal import ConfigurationKeys
 internal import ServerConfiguration
 internal import TrackingReport
+internal import WireFormat
 
 /// The parent of the configuration commands.
 struct ConfigCommand: ParsableCommand {

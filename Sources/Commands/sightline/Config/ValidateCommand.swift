@@ -3,6 +3,7 @@ internal import ArgumentParser
 internal import ConfigurationKeys
 internal import ServerConfiguration
 internal import TrackingReport
+internal import WireFormat
 
 /// Lists all problems of a configuration.
 struct ValidateCommand: ParsableCommand {

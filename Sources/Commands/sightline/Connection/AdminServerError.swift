@@ -1,4 +1,5 @@
 internal import TrackingReport
+internal import WireFormat
 
 /// The admin server did not answer, or its answer is unusable.
 package struct AdminServerError: Error, CustomStringConvertible {

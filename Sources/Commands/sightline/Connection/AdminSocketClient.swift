@@ -3,6 +3,7 @@ internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
 internal import TrackingReport
+internal import WireFormat
 
 /// Calls a running server through the Unix socket in its data directory.
 package struct AdminSocketClient {

@@ -1,5 +1,6 @@
 package import SightlineClient
 internal import TrackingReport
+internal import WireFormat
 
 /// Why a command's calls failed as a whole; a problem with an event is its verdict.
 package enum TrackingClientError: Error, Sendable, Equatable, CustomStringConvertible {

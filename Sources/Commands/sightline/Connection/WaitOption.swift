@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import SightlineClient
 internal import SinkKit
 internal import TrackingReport
+internal import WireFormat
 
 /// Checks that a server listens before a command connects. The client library would retry for as
 /// long as it may, and report each attempt.

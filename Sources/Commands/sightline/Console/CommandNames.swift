@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import ServerConfiguration
 internal import TrackingReport
+internal import WireFormat
 
 /// Suggests the command that a user probably meant: argument-parser suggests options, but no
 /// commands.

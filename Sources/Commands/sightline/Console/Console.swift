@@ -4,6 +4,7 @@ internal import SightlineClient
 internal import Storage
 internal import TrackingJournal
 internal import TrackingReport
+internal import WireFormat
 
 /// Writes to standard output and standard error, coloured on terminals only.
 enum Console {

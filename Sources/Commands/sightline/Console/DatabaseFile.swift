@@ -3,6 +3,7 @@ internal import GRDB
 internal import Storage
 internal import TrackingJournal
 internal import TrackingReport
+internal import WireFormat
 
 /// Opens the server's databases read-only, even while it runs.
 enum DatabaseFile {

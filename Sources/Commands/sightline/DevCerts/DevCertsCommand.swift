@@ -3,6 +3,7 @@ internal import ArgumentParser
 internal import Credentials
 internal import Foundation
 internal import TrackingReport
+internal import WireFormat
 
 /// Writes the files of a throwaway CA, a server certificate and a client certificate.
 struct DevCertsCommand: ParsableCommand {

@@ -4,6 +4,7 @@ internal import SightlineClient
 internal import SightlineProtos
 internal import TrackingReport
 internal import TrackingServer
+internal import WireFormat
 
 /// Explains the verdict on events, locally or on a server, without recording them.
 struct ExplainCommand: AsyncParsableCommand {

@@ -1,4 +1,5 @@
 internal import TrackingReport
+internal import WireFormat
 
 /// The rules of docs/rules.md, which is built into the program.
 enum RuleBook {

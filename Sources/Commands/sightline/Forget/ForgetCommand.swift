@@ -6,6 +6,7 @@ internal import ServerConfiguration
 internal import SinkKit
 internal import TrackingReport
 internal import TrackingRules
+internal import WireFormat
 
 /// Makes a running server forget a subject. The server does it because it has the files open.
 struct ForgetCommand: AsyncParsableCommand {

@@ -3,6 +3,7 @@ internal import ArgumentParser
 internal import SightlineClient
 internal import SightlineProtos
 internal import TrackingReport
+internal import WireFormat
 
 /// Checks whether a server accepts events, for scripts and container probes.
 struct HealthCommand: AsyncParsableCommand {

@@ -5,6 +5,7 @@ internal import JSON
 internal import PayloadInspector
 internal import TrackingReport
 internal import TrackingRules
+internal import WireFormat
 
 /// Inspects payloads for problems that would prevent their tracking.
 struct InspectCommand: ParsableCommand {

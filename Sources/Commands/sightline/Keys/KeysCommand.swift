@@ -5,6 +5,7 @@ internal import Credentials
 internal import Foundation
 internal import ServerConfiguration
 internal import TrackingReport
+internal import WireFormat
 
 /// The parent of the API key commands.
 struct KeysCommand: ParsableCommand {

@@ -9,6 +9,7 @@ internal import Storage
 internal import TrackingJournal
 internal import TrackingReport
 internal import TrackingRules
+internal import WireFormat
 
 /// Makes a running server judge kept events again, or judges them here with --dry-run.
 struct RecoverCommand: AsyncParsableCommand {

@@ -6,6 +6,7 @@ internal import GRDB
 internal import Storage
 internal import TrackingJournal
 internal import TrackingReport
+internal import WireFormat
 
 /// Prints the funnel of each delivery as text, JSON, CSV or HTML.
 struct ReportCommand: AsyncParsableCommand {

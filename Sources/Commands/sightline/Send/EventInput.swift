@@ -4,6 +4,7 @@ internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingReport
 internal import TrackingRules
+internal import WireFormat
 
 extension PlatformName: ExpressibleByArgument {}
 

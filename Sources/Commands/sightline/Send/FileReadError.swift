@@ -1,4 +1,5 @@
 internal import TrackingReport
+internal import WireFormat
 
 /// A file could not be read.
 package struct FileReadError: Error, Sendable, CustomStringConvertible {

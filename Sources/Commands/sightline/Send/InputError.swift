@@ -1,4 +1,5 @@
 internal import TrackingReport
+internal import WireFormat
 
 /// An input file is readable but invalid.
 package struct InputError: Error, CustomStringConvertible {

@@ -2,6 +2,7 @@ internal import JSON
 package import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingReport
+internal import WireFormat
 
 /// A malformed line.
 package struct BadLine: Sendable, Equatable {

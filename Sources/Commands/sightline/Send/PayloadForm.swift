@@ -2,6 +2,7 @@ package import Foundation
 package import JSON
 internal import TrackingReport
 internal import TrackingRules
+internal import WireFormat
 
 /// Recognizes payloads and their platform, for users who omit --platform or give a wrong one.
 package enum PayloadForm {

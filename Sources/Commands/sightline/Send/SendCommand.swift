@@ -2,6 +2,7 @@
 internal import ArgumentParser
 internal import SightlineClient
 internal import TrackingReport
+internal import WireFormat
 
 /// Sends payloads or events, and prints their outcomes.
 struct SendCommand: AsyncParsableCommand {

@@ -2,6 +2,7 @@ internal import Foundation
 internal import SightlineClient
 internal import Synchronization
 internal import TrackingReport
+internal import WireFormat
 
 /// Prints the progress and the outcomes of `send`, in order, from several tasks.
 final class SendReport: Sendable {

@@ -5,6 +5,7 @@ internal import ServerConfiguration
 internal import SinkKit
 internal import TrackingReport
 internal import TrackingServer
+internal import WireFormat
 
 /// Delivers one test hit to a sink, and reports each step.
 struct SinkProbeCommand: AsyncParsableCommand {

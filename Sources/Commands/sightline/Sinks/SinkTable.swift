@@ -1,4 +1,4 @@
-internal import AdminServer
+internal import AdminProtocol
 internal import TrackingReport
 
 /// A table of a running server's sinks.

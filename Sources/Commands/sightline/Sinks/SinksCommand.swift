@@ -1,5 +1,5 @@
 // `sightline sinks`: lists and controls the sinks of a running server.
-internal import AdminServer
+internal import AdminProtocol
 internal import ArgumentParser
 internal import Foundation
 
@@ -8,15 +8,14 @@ internal import Foundation
 struct SinksCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sinks",
-        abstract: "List a running server's sinks; pause, resume, forget, try or check one.",
+        abstract: "List a running server's sinks; pause, resume, forget or try one.",
         discussion: """
-            All but `try`, `check` and `sql` ask the server through the Unix socket admin.sock in \
+            All but `try` and `sql` ask the server through the Unix socket admin.sock in \
             its data directory, as the server's own user. Exit 0: done. 69: no server answers \
             there, or it has no such sink.
             """,
         subcommands: [
-            List.self, Pause.self, Resume.self, Forget.self, SinkProbeCommand.self,
-            SinkCheckCommand.self, SQL.self,
+            List.self, Pause.self, Resume.self, Forget.self, SinkProbeCommand.self, SQL.self,
         ],
         defaultSubcommand: List.self)
 
@@ -98,11 +97,6 @@ struct SinksCommand: AsyncParsableCommand {
                 Forgotten, it begins anew. Its files and dead letters stay.
                 """)
 
-        /// The server's answer.
-        private struct Outcome: Decodable {
-            let name: String
-        }
-
         @OptionGroup var server: Server
 
         @Argument(help: "The sink's name.")
@@ -110,7 +104,8 @@ struct SinksCommand: AsyncParsableCommand {
 
         func run() async throws {
             let outcome = try await self.server.ask {
-                try await $0.post(SinksCommand.path(of: self.name, "forget"), as: Outcome.self)
+                try await $0.post(
+                    SinksCommand.path(of: self.name, "forget"), as: SinkForgottenAnswer.self)
             }
             Console.out("the sink \(outcome.name) is forgotten")
         }
@@ -125,15 +120,10 @@ struct SinksCommand: AsyncParsableCommand {
         case pause
         case resume
 
-        /// The server's answer.
-        private struct Outcome: Decodable {
-            let name: String
-            let isPaused: Bool
-        }
-
         func make(_ name: String, _ server: Server) async throws {
             let outcome = try await server.ask {
-                try await $0.post(SinksCommand.path(of: name, self.rawValue), as: Outcome.self)
+                try await $0.post(
+                    SinksCommand.path(of: name, self.rawValue), as: SinkPauseAnswer.self)
             }
             Console.out("the sink \(outcome.name) is \(outcome.isPaused ? "paused" : "running")")
         }

@@ -3,6 +3,7 @@ internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingReport
 internal import TrackingRules
+internal import WireFormat
 
 /// The filters of `tail --target`.
 struct TapOptions: ParsableArguments {

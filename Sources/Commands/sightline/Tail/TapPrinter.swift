@@ -3,6 +3,7 @@ internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Synchronization
 internal import TrackingReport
+internal import WireFormat
 
 /// Prints the responses of a tap in order.
 final class TapPrinter: Sendable {

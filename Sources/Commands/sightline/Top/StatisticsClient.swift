@@ -1,4 +1,4 @@
-package import AdminServer
+package import AdminProtocol
 internal import AsyncHTTPClient
 internal import Foundation
 internal import NIOCore

@@ -1,9 +1,10 @@
 // `sightline top`: the live page in a terminal.
-internal import AdminServer
+internal import AdminProtocol
 internal import ArgumentParser
 internal import Foundation
 internal import SightlineClient
 internal import TrackingReport
+internal import WireFormat
 
 /// Shows a server's figures, updated continuously.
 struct TopCommand: AsyncParsableCommand {

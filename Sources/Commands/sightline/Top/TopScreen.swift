@@ -1,4 +1,4 @@
-internal import AdminServer
+internal import AdminProtocol
 internal import Foundation
 internal import TrackingReport
 

@@ -1,5 +1,6 @@
 internal import DeliveryDiagnosis
 internal import TrackingReport
+internal import WireFormat
 
 /// A delivery's account for people: its counts by app and platform, and the findings.
 struct DeliveryAccountText {

@@ -4,6 +4,7 @@ internal import DeliveryDiagnosis
 internal import GRDB
 internal import SightlineClient
 internal import TrackingReport
+internal import WireFormat
 
 /// Explains a delivery's figures in sentences, from the server's ledger.
 struct WhyCommand: AsyncParsableCommand {

@@ -1,3 +1,4 @@
+internal import AdminProtocol
 internal import DeliveryDiagnosis
 internal import TrackingJournal
 
@@ -90,15 +91,16 @@ extension Statistics.Trouble {
 
 extension Statistics.Funnel {
     fileprivate init(_ funnel: LedgerFunnel) {
-        self.init(
-            tenant: funnel.tenant, deliveryId: funnel.delivery, isInApp: funnel.isInApp,
-            impressions: Int(clamping: funnel.impressions.other),
-            impressionsIos: Int(clamping: funnel.impressions.ios),
-            clicks: Int(clamping: funnel.clicks.other),
-            clicksIos: Int(clamping: funnel.clicks.ios),
-            opens: Int(clamping: funnel.opens.other), opensIos: Int(clamping: funnel.opens.ios),
-            dismissals: Int(clamping: funnel.dismissals.sum),
-            displayErrors: Int(clamping: funnel.displayErrors.sum),
-            clickRatio: funnel.clickRatio, openRatio: funnel.openRatio)
+        self.init(tenant: funnel.tenant, deliveryId: funnel.delivery, isInApp: funnel.isInApp)
+        self.impressions = Int(clamping: funnel.impressions.other)
+        self.impressionsIos = Int(clamping: funnel.impressions.ios)
+        self.clicks = Int(clamping: funnel.clicks.other)
+        self.clicksIos = Int(clamping: funnel.clicks.ios)
+        self.opens = Int(clamping: funnel.opens.other)
+        self.opensIos = Int(clamping: funnel.opens.ios)
+        self.dismissals = Int(clamping: funnel.dismissals.sum)
+        self.displayErrors = Int(clamping: funnel.displayErrors.sum)
+        self.clickRatio = funnel.clickRatio
+        self.openRatio = funnel.openRatio
     }
 }

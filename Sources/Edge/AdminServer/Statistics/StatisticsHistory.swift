@@ -1,3 +1,4 @@
+internal import AdminProtocol
 internal import DequeModule
 
 /// A bounded history of rates and latencies; each row is the difference of two readings.

@@ -1,3 +1,4 @@
+internal import AdminProtocol
 internal import SinkKit
 internal import Telemetry
 internal import TrackingRules

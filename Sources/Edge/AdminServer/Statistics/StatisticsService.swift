@@ -1,3 +1,4 @@
+internal import AdminProtocol
 internal import Delivery
 internal import DeliveryDiagnosis
 internal import Foundation

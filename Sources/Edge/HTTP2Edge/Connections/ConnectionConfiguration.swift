@@ -10,8 +10,6 @@ package struct ConnectionConfiguration: KeyedConfiguration {
     package var newPerSecond = 20
     /// Load balancers, whose connections carry many clients.
     package var trustedProxies: [AddressBlock] = []
-    /// The length of the kernel's queue of connections not yet accepted.
-    package var backlog = 1024
     /// How long TLS handshake, preface and SETTINGS may take from accept on.
     package var handshakeTimeout = Duration.seconds(10)
     /// How long a connection may have no open stream.
@@ -22,15 +20,14 @@ package struct ConnectionConfiguration: KeyedConfiguration {
     package var keepaliveTimeout = Duration.seconds(20)
     /// The maximum age of a connection.
     package var maxAge = Duration.seconds(1800)
-    /// The random variation of the maximum age in percent: connections do not end all at once.
-    package var ageJitterPercent = 10
     /// How long a connection may take to end after the server's GOAWAY.
     package var grace = Duration.seconds(30)
     /// How long sent bytes may stay unacknowledged by the peer's TCP.
     package var userTimeout = Duration.seconds(30)
     /// PINGs that a peer may send in 30 s in any case.
     package var pingAllowance = 100
-    /// Further PINGs for each DATA or HEADERS frame that the server sent.
+    /// Further PINGs for each DATA or HEADERS frame that the server sent. It has no key: clients of
+    /// gRPC send one for each.
     package var pingsPerAnswer = 1
 
     /// Creates the default limits.
@@ -60,9 +57,6 @@ package struct ConnectionConfiguration: KeyedConfiguration {
             else { return [] }
             return ["each of its parts has to be \(AddressBlock.rule): \"\(wrong)\" is not"]
         },
-        .number(
-            "connections.backlog", \.backlog, 1...65_535,
-            "connections that the kernel holds until they are accepted", unit: "connections"),
         .duration(
             "connections.handshake_seconds", \.handshakeTimeout, 1...600,
             "seconds from accept until a peer's TLS handshake, preface and SETTINGS are whole"),
@@ -77,10 +71,8 @@ package struct ConnectionConfiguration: KeyedConfiguration {
             "seconds that a peer may take to answer that PING"),
         .duration(
             "connections.max_age_seconds", \.maxAge, 1...604_800,
-            "seconds after which a connection is ended, its streams told first"),
-        .number(
-            "connections.age_jitter_percent", \.ageJitterPercent, 0...50,
-            "share of that age by which each connection's own is drawn up or down"),
+            "seconds after which a connection is ended, its streams told first; 10 % more or less, "
+                + "drawn for each"),
         .duration(
             "connections.grace_seconds", \.grace, 3...600,
             "seconds that a connection has to end, once the server has begun to end it"),
@@ -89,10 +81,8 @@ package struct ConnectionConfiguration: KeyedConfiguration {
             "seconds that sent bytes may wait for the peer's TCP to take them"),
         .number(
             "connections.pings_per_30_seconds", \.pingAllowance, 1...100_000,
-            "PINGs that a peer may send in 30 s without a reason", unit: "PINGs"),
-        .number(
-            "connections.pings_per_answer", \.pingsPerAnswer, 0...100,
-            "PINGs that it may send beyond that for each frame of an answer", unit: "PINGs"),
+            "PINGs that a peer may send in 30 s without a reason, one for each frame of an answer "
+                + "not counted", unit: "PINGs"),
     ]
     /// The words of a list, apart by commas or spaces.
     private static func words(_ list: String) -> [Substring] { list.split { ", ".contains($0) } }

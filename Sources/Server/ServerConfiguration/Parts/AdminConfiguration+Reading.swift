@@ -1,16 +1,18 @@
 // The address of the admin server, which must not be open to the network unasked.
 internal import AdminServer
+internal import ConfigurationKeys
 
 extension AdminConfiguration {
     /// Reads `admin.listen`, which names two values or none.
     mutating func read(_ values: inout ConfigurationValues) {
-        let listen = values.text("admin.listen")
+        let key = Self.name(of: \.address)
+        let listen = values.text(key)
         self.address = nil
         if listen != Self.off {
-            let (host, port) = values.address("admin.listen", listen)
+            let (host, port) = values.address(key, listen)
             self.address = Address(host: host, port: port)
         }
-        if let exposure = self.exposure { values.refuse("admin.listen", exposure) }
+        if let exposure = self.exposure { values.refuse(key, exposure) }
     }
 
     private static let off = "off"
@@ -21,6 +23,6 @@ extension AdminConfiguration {
             !ServerConfiguration.isLoopback(address.host)
         else { return nil }
         return "anybody on the network could read what the server does: listen on 127.0.0.1 or "
-            + "[::1], or allow it by admin.allow_insecure: true"
+            + "[::1], or allow it by \(Self.name(of: \.allowInsecure)): true"
     }
 }

@@ -1,3 +1,4 @@
+internal import AdminServer
 internal import Logging
 internal import Telemetry
 

@@ -1,3 +1,4 @@
+internal import AdminServer
 internal import CoreMetrics
 internal import Credentials
 internal import Delivery

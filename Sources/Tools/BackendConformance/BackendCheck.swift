@@ -1,5 +1,6 @@
 package import ConfigurationKeys
 internal import Foundation
+package import GRPCSink
 
 /// Tries what a backend of the grpc sink has to do, with hits of journals that are made up, and
 /// says in sentences what it does wrong.

@@ -1,4 +1,6 @@
-// Every metric of the server. docs/metrics.md has a row for each.
+// Every metric of the server, of those who count it and of those who show it. docs/metrics.md has a
+// row for each.
+package import Telemetry
 
 extension MetricDescription {
     /// `sightline_build_info`.

@@ -8,17 +8,17 @@ extension Statistics {
         /// Whether it is an in-app message.
         package var isInApp: Bool
         /// Impressions from platforms other than iOS.
-        package var impressions: Int
+        package var impressions = 0
         /// Impressions from iOS.
-        package var impressionsIos: Int
+        package var impressionsIos = 0
         /// Clicks from platforms other than iOS.
-        package var clicks: Int
+        package var clicks = 0
         /// Clicks from iOS.
-        package var clicksIos: Int
+        package var clicksIos = 0
         /// Opens from platforms other than iOS.
-        package var opens: Int
+        package var opens = 0
         /// Opens from iOS.
-        package var opensIos: Int
+        package var opensIos = 0
         /// Dismissals of an in-app message, on all platforms.
         package var dismissals = 0
         /// Failed displays of an in-app message, on all platforms.
@@ -28,5 +28,12 @@ extension Statistics {
         package var clickRatio: Double?
         /// Opens per impression without iOS; nil without impressions and for an in-app message.
         package var openRatio: Double?
+
+        /// The funnel of a delivery without any hit.
+        package init(tenant: String, deliveryId: String, isInApp: Bool) {
+            self.tenant = tenant
+            self.deliveryId = deliveryId
+            self.isInApp = isInApp
+        }
     }
 }

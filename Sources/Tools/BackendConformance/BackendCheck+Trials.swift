@@ -1,4 +1,5 @@
 // What is tried. Each trial has journals of its own.
+internal import GRPCSink
 internal import SightlineProtos
 
 extension BackendCheck {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import GRPCSink
 internal import SightlineProtos
 internal import SwiftProtobuf
 

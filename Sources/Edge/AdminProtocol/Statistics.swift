@@ -56,6 +56,9 @@ package struct Statistics: Codable, Sendable, Equatable {
         /// Events that the client has to send again.
         package var retryLater = 0
 
+        /// None yet.
+        package init() {}
+
         /// The sum of all verdicts.
         package var total: Int {
             self.accepted &+ self.suppressed &+ self.duplicate &+ self.rejected &+ self.retryLater
@@ -74,6 +77,9 @@ package struct Statistics: Codable, Sendable, Equatable {
         package var testMessage = 0
         /// The app has suppressed the display.
         package var display = 0
+
+        /// None yet.
+        package init() {}
     }
 
     /// Calls refused for the same reason.
@@ -82,6 +88,12 @@ package struct Statistics: Codable, Sendable, Equatable {
         package var reason: String
         /// Calls since the process started.
         package var count: Int
+
+        /// Calls that were refused for a reason.
+        package init(reason: String, count: Int) {
+            self.reason = reason
+            self.count = count
+        }
     }
 
     /// Memory in bytes.
@@ -92,6 +104,9 @@ package struct Statistics: Codable, Sendable, Equatable {
         package var inFlightLimitBytes = 0
         /// The resident memory of the process.
         package var residentBytes = 0
+
+        /// Nothing yet.
+        package init() {}
     }
 
     /// The journal's contents.
@@ -102,6 +117,9 @@ package struct Statistics: Codable, Sendable, Equatable {
         package var limitBytes = 0
         /// The age of the oldest row.
         package var oldestAgeSeconds = 0.0
+
+        /// An empty journal.
+        package init() {}
     }
 
     /// The funnels of deliveries, from the ledger.
@@ -110,6 +128,12 @@ package struct Statistics: Codable, Sendable, Equatable {
         package var count = 0
         /// The deliveries with the most hits in the last 24 hours, the most first.
         package var busiest: [Funnel] = []
+
+        /// The deliveries of a ledger; without arguments those of an empty one.
+        package init(count: Int = 0, busiest: [Funnel] = []) {
+            self.count = count
+            self.busiest = busiest
+        }
     }
 
     /// Rejections with the same field and rule.
@@ -124,6 +148,17 @@ package struct Statistics: Codable, Sendable, Equatable {
         package var firstTime: Double
         /// When the last one arrived.
         package var lastTime: Double
+
+        /// Rejections with times in seconds since 1970.
+        package init(
+            field: String, rule: String, count: Int, firstTime: Double, lastTime: Double
+        ) {
+            self.field = field
+            self.rule = rule
+            self.count = count
+            self.firstTime = firstTime
+            self.lastTime = lastTime
+        }
     }
 
     /// A finding on a delivery; `sightline why` shows its sentence.
@@ -136,6 +171,14 @@ package struct Statistics: Codable, Sendable, Equatable {
         package var code: String
         /// The number of events that it concerns.
         package var events: Int
+
+        /// What is wrong with a delivery.
+        package init(tenant: String, deliveryId: String, code: String, events: Int) {
+            self.tenant = tenant
+            self.deliveryId = deliveryId
+            self.code = code
+            self.events = events
+        }
     }
 
     /// Columns of equal length, oldest row first. A row covers the time since the previous one.
@@ -168,6 +211,9 @@ package struct Statistics: Codable, Sendable, Equatable {
         package var journalBytes: [Double] = []
         /// The sinks, in the order of their names.
         package var sinks: [SinkHistory] = []
+
+        /// No rows.
+        package init() {}
     }
 
     /// Creates empty statistics.

@@ -1,13 +1,13 @@
-// `sightline conformance`: checks whether a client keeps the contract of docs/clients.md.
+// `sightline-conformance client`: checks whether a client keeps the contract of docs/clients.md.
 internal import ArgumentParser
 internal import ClientConformance
 internal import Foundation
-internal import TrackingReport
+internal import WireFormat
 
 /// Runs a client through the scenarios of docs/clients/conformance.md.
-struct ConformanceCommand: AsyncParsableCommand {
+struct ClientCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "conformance",
+        commandName: "client",
         abstract: "Try whether a client keeps the contract of docs/clients.md.",
         discussion: """
             Starts the client once for each scenario, against a server on 127.0.0.1 that cuts, \
@@ -61,7 +61,7 @@ struct ConformanceCommand: AsyncParsableCommand {
         if self.list {
             let width = Scenario.all.map(\.name.count).max() ?? 0
             for scenario in Scenario.all {
-                Console.out(scenario.name.padded(to: width) + "  " + scenario.title)
+                Terminal.out(scenario.name.padded(to: width) + "  " + scenario.title)
             }
             return
         }
@@ -77,10 +77,10 @@ struct ConformanceCommand: AsyncParsableCommand {
                 self.show(outcome)
             }
         } catch let absence as ClientAbsence {
-            throw Console.fail(absence, .unavailable)
+            throw Terminal.fail(absence, .unavailable)
         }
         if !self.json {
-            Console.out(
+            Terminal.out(
                 "\(scenarios.count - wrong) of \(scenarios.count) scenarios are as docs/clients.md "
                     + "says")
         }
@@ -105,16 +105,16 @@ struct ConformanceCommand: AsyncParsableCommand {
                 Line.Finding(section: $0.section, contract: $0.contract, fault: $0.fault)
             }
             // Cannot fail: it contains only strings.
-            try? Console.json(Line(scenario: outcome.scenario.name, findings: findings))
+            try? Terminal.json(Line(scenario: outcome.scenario.name, findings: findings))
             return
         }
         let words = "\(outcome.scenario.name): \(outcome.scenario.title)"
         guard !outcome.findings.isEmpty else {
-            return Console.out(Console.coloured("ok", .green) + "     \(words)")
+            return Terminal.out(Terminal.coloured("ok", .green) + "     \(words)")
         }
-        Console.out(Console.coloured("WRONG  \(words)", .red))
-        for finding in outcome.findings { Console.out("       \(finding.sentence.printable)") }
-        if !outcome.errors.isEmpty { Console.out("       It said: \(outcome.errors.printable)") }
+        Terminal.out(Terminal.coloured("WRONG  \(words)", .red))
+        for finding in outcome.findings { Terminal.out("       \(finding.sentence.printable)") }
+        if !outcome.errors.isEmpty { Terminal.out("       It said: \(outcome.errors.printable)") }
     }
 }
 

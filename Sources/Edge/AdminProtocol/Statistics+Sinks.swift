@@ -49,5 +49,13 @@ extension Statistics {
         package var lagSeconds: [Double] = []
         /// The bytes that it has not confirmed.
         package var lagBytes: [Double] = []
+
+        /// The columns of a sink.
+        package init(name: String, hits: [Double], lagSeconds: [Double], lagBytes: [Double]) {
+            self.name = name
+            self.hits = hits
+            self.lagSeconds = lagSeconds
+            self.lagBytes = lagBytes
+        }
     }
 }
