@@ -48,7 +48,11 @@ struct SinkRow: Sendable {
             whole[type].checkFiles(&problems)
             return problems.found
         }
-        self.open = open.map { open in { whole, place in try open(whole[type], place) } }
+        if let open {
+            self.open = { whole, place in try open(whole[Keys.self], place) }
+        } else {
+            self.open = nil
+        }
     }
 
     /// A sink without keys.
