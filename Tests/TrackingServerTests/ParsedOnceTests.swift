@@ -105,7 +105,7 @@ struct ParsedOnceTests {
             try JSONLinesSink(directory: directory),
         ]
         for sink in sinks {
-            let answer = await SharedSink(sink, forgotten: forgotten).deliver(batch)
+            let answer = await SerializedSink(sink, forgotten: forgotten).deliver(batch)
             #expect(answer == .delivered, "\(sink.name)")
         }
         #expect(try batch.masked(by: forgotten).payload.firstRange(of: "somebody".utf8) == nil)

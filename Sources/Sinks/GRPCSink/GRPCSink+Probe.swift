@@ -20,7 +20,7 @@ extension GRPCSink {
         let write = ProbeStep.write(
             await self.deliver(hit), to: "the backend",
             fix: "compare grpc.tls.mode, grpc.key_file and grpc.tls.certificate with what the "
-                + "backend expects; sightline sinks check says what else it has to do")
+                + "backend expects; sightline-conformance backend says what else it has to do")
         self.stream?.close(inOrder: true)
         guard write.outcome == .worked else { return [write] }
         return [

@@ -1,4 +1,4 @@
-"""Python's client library for `sightline conformance`: docs/clients/conformance.md says what a
+"""Python's client library for `sightline-conformance client`: docs/clients/conformance.md says what a
 program for it does. With --asyncio it is AsyncClient."""
 
 import asyncio

@@ -1,4 +1,4 @@
-// Go's client library for `sightline conformance`: docs/clients/conformance.md says what a program
+// Go's client library for `sightline-conformance client`: docs/clients/conformance.md says what a program
 // for it does.
 package main
 

@@ -12,7 +12,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** For `sightline conformance`: docs/clients/conformance.md says what a program for it does. */
+/** For `sightline-conformance client`: docs/clients/conformance.md says what a program for it does. */
 public final class Conformance {
     public static void main(String[] arguments) throws Exception {
         SightlineClient client = SightlineClient.builder(System.getenv("SIGHTLINE_TARGET"))

@@ -1,4 +1,4 @@
-// The client library for Swift for `sightline conformance`: docs/clients/conformance.md says what a
+// The client library for Swift for `sightline-conformance client`: docs/clients/conformance.md says what a
 // program for it does.
 import Foundation
 import SightlineClient
