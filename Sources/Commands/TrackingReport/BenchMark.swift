@@ -1,5 +1,5 @@
-/// The app and delivery that mark the events of `sightline bench`. A report leaves these events out,
-/// so its module defines them.
+/// The app and delivery that mark the events of `sightline bench`. A report leaves these events
+/// out, so its module defines them.
 package enum BenchMark {
     /// The benchmark's app id. Reports leave it out.
     package static let appID = "sightline.bench"

@@ -61,7 +61,8 @@ final class Checkpointer: @unchecked Sendable {
         }
     }
 
-    /// Writes a checkpoint of everything changed so far and waits until it is durable or has failed.
+    /// Writes a checkpoint of everything changed so far, and waits until it is durable or has
+    /// failed.
     func finish() async {
         let call = Call()
         self.queue.async {

@@ -35,7 +35,8 @@ package struct AdminObservations {
     ///   - recovery: judges kept events again for the socket.
     ///   - subjects: forgets subjects for the socket.
     ///   - ledger: returns the ledger's present state.
-    ///   - notReadyReasons: returns the reasons why the server is not ready, for people; empty if it is.
+    ///   - notReadyReasons: returns the reasons why the server is not ready, for people;
+    ///     empty if it is.
     ///   - onListening: called with the page's URL once the port is bound.
     package func services(
         build: Build, directory: String, registry: MetricsRegistry, sinks: any SinkOperator,

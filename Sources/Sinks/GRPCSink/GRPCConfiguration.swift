@@ -98,8 +98,8 @@ package struct GRPCConfiguration: KeyedConfiguration, Equatable {
             "seconds without an ack after which the stream is broken off"),
         .duration(
             "grpc.keepalive_seconds", \.keepaliveInterval, 10...86_400,
-            "seconds of silence before an HTTP/2 PING, which has 20 for its answer; many servers close connections on which "
-                + "one comes more often than each 300"),
+            "seconds of silence before an HTTP/2 PING, which has 20 for its answer; many servers "
+                + "close connections on which one comes more often than each 300"),
         .duration(
             "grpc.max_busy_seconds", \.maxBusy, 0...86_400,
             "seconds that a backend may ask to wait, at most"),

@@ -17,8 +17,8 @@ struct NATSResumeToken: Equatable {
         var hitID: String
     }
 
-    /// Why the stream must have lost hits; nil if it still has the newest hit, or expired it regularly. A
-    /// stream only ever loses its tail, so checking one hit covers all earlier ones.
+    /// Why the stream must have lost hits; nil if it still has the newest hit, or expired it
+    /// regularly. A stream only ever loses its tail, so checking one hit covers all earlier ones.
     ///
     /// A different creation time alone proves nothing: if two creations of a stream race, a
     /// cluster's servers keep different times, and a restart may switch them (seen with

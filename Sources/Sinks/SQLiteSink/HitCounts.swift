@@ -50,8 +50,8 @@ struct HitCounts {
 
     private let addition: Statement
     private var counts: [Group: Count] = [:]
-    /// The previous group of each kind, by the kind's number: consecutive events often share it, and
-    /// a look-up costs a tenth of a hit.
+    /// The previous group of each kind, by the kind's number: consecutive events often share it,
+    /// and a look-up costs a tenth of a hit.
     private var last = [(group: Group, count: Count)?](
         repeating: nil, count: HitKinds.RawValue.bitWidth)
 

@@ -105,8 +105,8 @@ package struct HostProbe: Sendable {
             .failed(
                 "TLS", first.text,
                 fix: "the server has to take TLS, with a certificate that is valid for "
-                    + "\(self.host) and of an authority in \(roots), or in the system's CAs if that "
-                    + "is not set")
+                    + "\(self.host) and of an authority in \(roots), or in the system's CAs if "
+                    + "that is not set")
         ]
     }
 

@@ -1,5 +1,5 @@
-// The client library for Swift for `sightline-conformance client`: docs/clients/conformance.md says what a
-// program for it does.
+// The client library for Swift for `sightline-conformance client`: docs/clients/conformance.md says
+// what a program for it does.
 import Foundation
 import SightlineClient
 import SightlineProtos
