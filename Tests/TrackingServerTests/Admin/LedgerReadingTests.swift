@@ -3,6 +3,7 @@ internal import Synchronization
 internal import Telemetry
 internal import Testing
 
+internal import AdminProtocol
 @testable internal import AdminServer
 @testable internal import TrackingServer
 internal import TrackingJournal
