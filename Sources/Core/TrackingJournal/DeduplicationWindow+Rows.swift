@@ -16,7 +16,8 @@ extension DeduplicationWindow {
             let row = UnsafeMutableRawBufferPointer(buffer)
             for (index, change) in changes.enumerated() {
                 let marks = change.after.rawValue | (change.isNew ? Self.isNew : 0)
-                let (key, offset) = (change.key, index * Self.changeBytes)
+                let key = change.key
+                let offset = index * Self.changeBytes
                 row.storeBytes(of: key.high.littleEndian, toByteOffset: offset, as: UInt64.self)
                 row.storeBytes(of: key.low.littleEndian, toByteOffset: offset + 8, as: UInt16.self)
                 row.storeBytes(of: marks.littleEndian, toByteOffset: offset + 10, as: UInt16.self)
