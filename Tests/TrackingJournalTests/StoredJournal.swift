@@ -70,7 +70,7 @@ struct StoredJournal: Sendable {
 
     private static func open(_ directory: TemporaryDirectory) throws -> Journal {
         try Journal.open(directory) {
-            $0.segmentBytes = 1000
+            $0.segmentBytes = 1500
             $0.checkpointMilliseconds = 3_600_000
             // Few keys, for a short checkpoint.
             $0.windowCapacity = 20

@@ -1,9 +1,18 @@
 // Where values come from, and what is said of wrong ones.
+internal import CampaignSink
 internal import ConfigurationKeys
+internal import FileSinks
 internal import Foundation
+internal import GRPCSink
+internal import KafkaSink
+internal import NATSSink
+internal import PostgreSQLSink
+internal import SQLiteSink
 @testable internal import ServerConfiguration
+internal import SinkKit
 internal import Testing
 @testable internal import TrackingServer
+internal import WebhookSink
 
 struct ConfigurationTests {
     private static let numbers = ServerConfiguration.keys.compactMap { key in
@@ -13,7 +22,19 @@ struct ConfigurationTests {
 
     /// The whole configuration as text: two that differ in any value differ in it.
     private func text(_ configuration: ServerConfiguration) -> String {
-        String(reflecting: configuration)
+        func part<Keys: SinkConfiguration>(_ type: Keys.Type) -> String {
+            String(reflecting: configuration[type])
+        }
+        // A dictionary has no order.
+        var others = configuration
+        others.sinkConfigurations = [:]
+        return [
+            String(reflecting: others), part(SQLiteConfiguration.self),
+            part(JSONLinesConfiguration.self), part(NATSConfiguration.self),
+            part(KafkaConfiguration.self), part(CampaignConfiguration.self),
+            part(WebhookConfiguration.self), part(PostgreSQLConfiguration.self),
+            part(GRPCConfiguration.self),
+        ].joined(separator: "\n")
     }
 
     private func key(_ name: String) throws -> ServerConfiguration.Key {

@@ -111,8 +111,10 @@ struct ParsedOnceTests {
         #expect(try batch.masked(by: forgotten).payload.firstRange(of: "somebody".utf8) == nil)
     }
 
+    // One case after the other: both have the same events.
     @Test(
         "an event is parsed once: by admission, and by no filter, mask, sink, tap or answer",
+        .serialized,
         arguments: [nil, [1, 2, 3]] as [[UInt8]?])
     func parsedOnce(key: [UInt8]?) async throws {
         let parses = Parses(of: Self.deliveries)

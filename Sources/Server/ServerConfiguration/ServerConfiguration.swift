@@ -58,9 +58,8 @@ package struct ServerConfiguration: Sendable {
     package var tap = TapConfiguration()
     /// How the journal behaves.
     package var journal = Journal.Configuration()
-    /// The configurations of types of sinks that have another value than their defaults, by their
-    /// type.
-    private var sinkConfigurations: [ObjectIdentifier: any SinkConfiguration] = [:]
+    /// The configurations of types of sinks by their type; defaults may be missing.
+    var sinkConfigurations: [ObjectIdentifier: any SinkConfiguration] = [:]
     /// The configuration of a type of sink.
     package subscript<Keys: SinkConfiguration>(_ type: Keys.Type) -> Keys {
         get { self.sinkConfigurations[ObjectIdentifier(type)] as? Keys ?? Keys() }

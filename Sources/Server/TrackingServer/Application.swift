@@ -113,16 +113,13 @@ package struct Application: Sendable {
                 onAdminListening(address)
                 adminBinding.finish()
             })
-        // Starts first and stops last, so that the last summary covers everything and the exporter
-        // gets every span.
         let summary = LogSummary(
             of: metrics.registry, every: configuration.logSummaryInterval, logger: logger)
-        let first: [(any Service)?] = [
-            summary, notifier, self.spans, JournalService(journal: journal), stores.sinks,
-            stores.quarantine, reloader, access.certificates,
-        ]
         self.services = Self.group(
-            services: first.compactMap(\.self) + admin + [grpc],
+            services: [
+                summary, notifier, self.spans, JournalService(journal: journal), stores.sinks,
+                stores.quarantine, reloader, access.certificates,
+            ] + admin + [grpc],
             drainDelay: configuration.drainDelay, logger: logger)
     }
 
@@ -236,11 +233,14 @@ package struct Application: Sendable {
             quarantine: stores.quarantine, maxWaitingCalls: configuration.maxWaitingCalls)
     }
 
+    /// The group of the services that there are, which start in this order and stop in the reverse
+    /// one: the last summary covers everything, and the exporter gets every span.
     private static func group(
-        services: [any Service], drainDelay: Duration, logger: Logger
+        services: [(any Service)?], drainDelay: Duration, logger: Logger
     ) -> ServiceGroup {
         var group = ServiceGroupConfiguration(
-            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+            services: services.compactMap(\.self), gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: logger)
         group.maximumGracefulShutdownDuration = .seconds(22) + drainDelay
         return ServiceGroup(configuration: group)
     }
