@@ -118,7 +118,7 @@ clients: bootstrap ## Build the test clients of other languages (grpc-go and C++
 	Scripts/build-client-libraries .build/clients python go java
 
 test-clients: build-tests clients ## Run clients in other languages concurrently for a minute
-	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop/test_clients.py --whole
+	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop/test_foreign_clients.py --whole
 
 fuzz: bootstrap ## Fuzz the parsers of untrusted bytes, 10 million runs each (or FUZZ_RUNS=n)
 	Scripts/fuzz

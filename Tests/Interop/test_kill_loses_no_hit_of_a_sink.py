@@ -13,11 +13,11 @@ import time
 import pytest
 
 import judge
-import test_crash
+import test_kill_loses_no_ack
 from drained import wait_until_drained
 from facts import Fact, Facts
 from protos import event as e
-from test_crash import kill_under_load, resend_all
+from test_kill_loses_no_ack import kill_under_load, resend_all
 from test_several_sinks import line_ids
 
 ROUNDS, WHOLE = 4, 50
@@ -44,7 +44,7 @@ class AppFacts(Facts):
         return event
 
 
-class Client(test_crash.Client):
+class Client(test_kill_loses_no_ack.Client):
     """A client that knows which of its hits are for which sink."""
 
     def __init__(self, number: int, seed: int):

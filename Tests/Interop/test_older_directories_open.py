@@ -14,10 +14,10 @@ from protos import ROOT
 from protos import event as e
 from protos import service as s
 from server import query, wait_until
-from test_disk import check_stored, make_batch, send
+from test_full_or_broken_disk import check_stored, make_batch, send
 from test_quarantine import recover
 from test_quarantine import send as tally_of
-from test_tail import run
+from test_terminal_commands import run
 
 # A data directory of each format, and what it holds: Scripts/data-directory-fixture makes them.
 ARCHIVES = sorted((ROOT / "Tests" / "Fixtures").glob("data-*.tar.xz"))

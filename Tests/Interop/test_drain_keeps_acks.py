@@ -21,7 +21,7 @@ from protos import event as e
 from protos import service as s
 from server import STOP_SECONDS, wait_until
 from stream import Stream
-from test_crash import Client, check_hits, resend_all
+from test_kill_loses_no_ack import Client, check_hits, resend_all
 
 SAMPLE, WHOLE = 5, 20
 STREAMS = 4

@@ -10,11 +10,11 @@ from protos import service as s
 from server import MANY_CONNECTIONS, Server
 from stream import METHOD, count_events, field, fields, total, varint
 from test_client_contract import OpenStream
-from test_raw import LIMIT, nested, raw
-from test_raw import padded as padded_payload
-from test_semantics import answers_to, facts, request, results_of  # noqa: F401
-from test_sizes import KIB, MIB, sized
-from test_tail import run
+from test_raw_payloads import LIMIT, nested, raw
+from test_raw_payloads import padded as padded_payload
+from test_one_bad_event_fails_alone import answers_to, facts, request, results_of  # noqa: F401
+from test_limits_of_size import KIB, MIB, sized
+from test_terminal_commands import run
 
 SECONDS = 30
 BAD_EVENT = b"\x0a\xff\xff"

@@ -16,7 +16,7 @@ from server import query, wait_until
 from test_metrics import scrape, values
 from test_several_sinks import line_ids
 from test_sinks import listed
-from test_tail import lines, run
+from test_terminal_commands import lines, run
 
 # More than the largest group has: a row beyond it would not be kept at all.
 LAG_BYTES = 1 << 20

@@ -10,7 +10,7 @@ import pytest
 from facts import Facts
 from ledger import Ledger, lines_of
 from server import binary, wait_until
-from test_disk import make_batch, send
+from test_full_or_broken_disk import make_batch, send
 
 CALLS = "openat,mkdir,fsync,fdatasync"
 UNFINISHED = " <unfinished ...>"
