@@ -95,7 +95,7 @@ test-swift: build-tests ## The Swift tests, those of nats, kafka and postgresql 
 	Scripts/test-swift
 
 # Most of these tests wait: so there are more processes than cores. Tests of one file share servers.
-test-interop: build-tests ## The Python client and the process tests (a tmpfs needs root, else skipped)
+test-interop: build-tests clients ## The Python client and the process tests (a tmpfs needs root, else skipped)
 	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop --numprocesses 6 --dist loadfile \
 		--no-loadscope-reorder
 
@@ -114,7 +114,7 @@ cluster-kafka: bootstrap ## Try it: a mock cluster of Kafka, two ingest nodes, a
 	@Scripts/cluster-kafka
 
 clients: bootstrap ## Build the test clients of other languages (grpc-go and C++)
-	Benchmarks/bootstrap && Scripts/build-clients .build/clients
+	Scripts/build-clients .build/clients
 	Scripts/build-client-libraries .build/clients python go java
 
 test-clients: build-tests clients ## Run clients in other languages concurrently for a minute

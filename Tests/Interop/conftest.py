@@ -1,5 +1,6 @@
 """Fixtures: servers, ours and nats-servers, that end with their test; figures for the summary."""
 
+import collections
 import os
 import pathlib
 import random
@@ -69,6 +70,14 @@ def figure(record_property):
 
 
 def pytest_terminal_summary(terminalreporter):
+    skipped = collections.Counter(
+        report.longrepr[2].removeprefix("Skipped: ")
+        for report in terminalreporter.stats.get("skipped", []))
+    if skipped:
+        reasons = "; ".join(f"{count} × {reason}" for reason, count in skipped.items())
+        terminalreporter.write_line(
+            f"skipped: {reasons}. As root `make test-interop` runs what needs root, and "
+            "`make verify` what needs --whole.")
     lines = [line for reports in terminalreporter.stats.values() for report in reports
              if getattr(report, "when", "") == "call"
              for name, line in report.user_properties if name == FIGURE]
