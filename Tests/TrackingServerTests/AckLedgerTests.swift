@@ -1,4 +1,5 @@
 // The contents and the timing of a stream's answers: the ledger as a value.
+internal import ServerTestSupport
 internal import TestSupport
 internal import Testing
 internal import TrackingRules
