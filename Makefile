@@ -140,6 +140,10 @@ simulate: bootstrap ## Search for lost acks on a simulated disk for SECONDS=60, 
 simulate-short: build-tests ## The same with the debug program, the same histories each time, as CI does
 	.build/debug/simulate --seconds 60 --from 1
 
+.PHONY: mutants
+mutants: bootstrap ## Change one operator after the other in Core and Delivery: 150, each with the tests
+	Scripts/mutants
+
 verify: build-tests clients ## All that searches for long: kills, power cuts, faults, attacks… (hours)
 	@Scripts/verify
 
