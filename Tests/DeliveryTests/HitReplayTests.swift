@@ -36,6 +36,18 @@ struct HitReplayTests {
         #expect(counts == HitReplay.Counts(delivered: 1, refused: 2))
     }
 
+    @Test("a page of which the filter leaves nothing is not brought to the sink")
+    func nothingLeft() async throws {
+        let batches = try (1...2).map {
+            try TestHits.batch([TestEvents.push(.opened, id: $0)], sequence: Int64($0))
+        }
+        let sink = RecordingSink()
+        let filter = HitFilter(only: [.delivery: ["another"]])
+        let counts = try await HitReplay(to: sink, filter: filter).run([Self.pages(batches)])
+        #expect(sink.batches.isEmpty)
+        #expect(counts == HitReplay.Counts())
+    }
+
     @Test(
         "a sink that is unavailable ends a replay, which says how far it came",
         arguments: [SinkAnswer.unavailable(reason: "down"), .lost(reason: "down")])
