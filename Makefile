@@ -103,7 +103,7 @@ test-swift: build-tests ## The Swift tests, those of nats, kafka and postgresql 
 	Scripts/test-swift
 
 # Most of these tests wait: so there are more processes than cores. Tests of one file share servers.
-test-interop: build-tests ## The Python client and the process tests (a tmpfs needs root, else skipped)
+test-interop: build-tests clients ## The Python client and the process tests (a tmpfs needs root, else skipped)
 	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop --numprocesses 6 --dist loadfile \
 		--no-loadscope-reorder
 
@@ -122,11 +122,11 @@ cluster-kafka: bootstrap ## Try it: a mock cluster of Kafka, two ingest nodes, a
 	@Scripts/cluster-kafka
 
 clients: bootstrap ## Build the test clients of other languages (grpc-go and C++)
-	Benchmarks/bootstrap && Scripts/build-clients .build/clients
+	Scripts/build-clients .build/clients
 	Scripts/build-client-libraries .build/clients python go java
 
 test-clients: build-tests clients ## Run clients in other languages concurrently for a minute
-	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop/test_clients.py --whole
+	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop/test_foreign_clients.py --whole
 
 fuzz: bootstrap ## Fuzz the parsers of untrusted bytes, 10 million runs each (or FUZZ_RUNS=n)
 	Scripts/fuzz
@@ -147,6 +147,10 @@ simulate: bootstrap ## Search for lost acks on a simulated disk for SECONDS=60, 
 
 simulate-short: build-tests ## The same with the debug program, the same histories each time, as CI does
 	.build/debug/simulate --seconds 60 --from 1
+
+.PHONY: mutants
+mutants: bootstrap ## Change one operator after the other in Core and Delivery: 150, each with the tests
+	Scripts/mutants
 
 verify: build-tests clients ## All that searches for long: kills, power cuts, faults, attacks… (hours)
 	@Scripts/verify

@@ -94,7 +94,12 @@ func system(_ name: String, _ pkgConfig: String, _ package: String) -> Target {
         providers: [.apt([package])])
 }
 
-/// The tests of a module, or of several.
+/// What tests need, in no product.
+func support(_ name: String, _ dependencies: [Target.Dependency], path: String) -> Target {
+    .target(name: name, dependencies: dependencies, path: path, swiftSettings: strict)
+}
+
+/// The tests of a module.
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
@@ -335,56 +340,157 @@ let tools: [Target] = [
             + libraries(
                 "GRPCCore", "GRPCNIOTransportHTTP2Posix", "Logging", "NIOCore", "NIOEmbedded"),
         path: "Tests/Fuzz/Stack"),
-    // What several targets' tests need: chance that can be repeated, events, directories, fixtures.
-    .target(
-        name: "TestSupport", dependencies: protos, path: "Tests/Support", swiftSettings: strict),
 ]
 
-let testTargets: [Target] = [
-    tests("TidyTests", []),
-    tests(
-        "TrackingCoreTests",
-        ["TestSupport", "PayloadInspector", "ConfigurationKeys"] + hits + protos),
-    tests("TrackingLedgerTests", ["DeliveryDiagnosis", "TestSupport"] + hits),
-    tests(
-        "TrackingJournalTests",
-        ["CCRC32C", "DeliveryDiagnosis", "TestSupport"] + hits + libraries("GRDB")),
-    tests(
-        "TrackingSinksTests",
+/// What the tests of several modules need.
+let support: [Target] = [
+    // Chance that can be repeated, events, directories, fixtures, a clock.
+    support("TestSupport", protos, path: "Tests/Support"),
+    // Hits, sinks that do what a test says, and a backend for each sink of ours.
+    support(
+        "SinkTestSupport",
         [
-            "CLibpq", "CNats", "CRdKafka", "CZstd", "ConfigurationKeys", "ServerConfiguration",
-            "SightlineSinks", "Telemetry", "TestSupport",
-        ]
-            + sinks + hits + service
+            "CNats", "CRdKafka", "CZstd", "Delivery", "ServerConfiguration", "SinkKit",
+            "TestSupport",
+            "TrackingJournal", "TrackingRules", "W3CTrace", "WireFormat",
+        ] + sinks + service
+            + libraries("Crypto", "GRDB", "HTTPTypes", "Hummingbird", "Logging", "NIOCore"),
+        path: "Tests/SinkSupport"),
+    // A server, and what is said to one.
+    support(
+        "ServerTestSupport",
+        [
+            "AdminServer", "ServerConfiguration", "SightlineClient", "Telemetry", "TestSupport",
+            "TrackingJournal", "TrackingRules", "TrackingServer",
+        ] + service + libraries("GRDB", "Logging"), path: "Tests/ServerSupport"),
+]
+
+/// The tests of each module, and of the sources' shape.
+let testTargets: [Target] = [
+    tests(
+        "AdminServerTests",
+        [
+            "Delivery", "ServerConfiguration", "ServerTestSupport", "Telemetry", "TrackingJournal",
+            "TrackingRules", "TrackingServer",
+        ] + edge + service + libraries("HTTPTypes", "Hummingbird", "HummingbirdTesting")),
+    tests(
+        "CampaignSinkTests",
+        [
+            "CampaignSink", "Delivery", "SightlineProtos", "SinkKit", "SinkTestSupport",
+            "TestSupport", "TrackingRules",
+        ]),
+    tests("ClientConformanceTests", ["ClientConformance", "SightlineProtos"]),
+    tests(
+        "CredentialsTests",
+        [
+            "ConfigurationKeys", "Credentials", "HTTP2Edge", "JSON", "ServerConfiguration",
+            "ServerTestSupport", "SightlineClient", "Telemetry", "TestSupport", "TrackingJournal",
+            "TrackingRules", "TrackingServer",
+        ] + service
+            + libraries("Crypto", "GRDB", "JWTKit", "Logging", "NIOSSL", "SwiftASN1", "X509")),
+    tests(
+        "DeliveryDiagnosisTests",
+        ["DeliveryDiagnosis", "TrackingJournal", "TrackingRules", "WireFormat"]),
+    tests(
+        "DeliveryTests",
+        [
+            "FileSinks", "SQLiteSink", "ServerConfiguration", "SinkTestSupport", "Telemetry",
+            "TestSupport",
+        ] + hits + protos
             + libraries(
-                "CoreMetrics", "Crypto", "GRDB", "HTTPTypes", "Hummingbird", "Logging",
-                "MetricsTestKit", "NIOCore", "ServiceLifecycle", "Tracing")),
+                "CoreMetrics", "GRDB", "Logging", "MetricsTestKit", "ServiceLifecycle", "Tracing")),
+    tests(
+        "FileSinksTests",
+        ["FileSinks", "SinkKit", "SinkTestSupport", "TestSupport", "WireFormat"] + protos),
+    tests(
+        "GRPCSinkTests",
+        ["ConfigurationKeys", "GRPCSink", "SinkKit", "SinkTestSupport", "TestSupport"] + protos),
+    tests(
+        "HTTP2EdgeTests",
+        ["HTTP2Edge", "TestSupport", "TrackingServer"] + service
+            + libraries("Logging", "NIOCore", "NIOEmbedded", "NIOHPACK", "NIOHTTP2")),
+    tests("JSONTests", ["JSON", "TestSupport", "WireFormat"]),
+    tests(
+        "KafkaSinkTests",
+        ["CRdKafka", "KafkaSink", "SinkKit", "SinkTestSupport", "TestSupport", "TrackingRules"]
+            + protos),
+    tests(
+        "NATSSinkTests",
+        ["CNats", "NATSSink", "SightlineProtos", "SinkKit", "SinkTestSupport", "TestSupport"]),
+    tests(
+        "OperationsTests",
+        [
+            "Delivery", "FileSinks", "Operations", "SQLiteSink", "ServerTestSupport", "SinkKit",
+            "TestSupport", "TrackingRules", "WireFormat",
+        ] + protos + libraries("GRDB", "Logging")),
+    tests("PacingTests", ["Pacing"]),
+    tests("PayloadInspectorTests", ["JSON", "PayloadInspector", "TestSupport", "TrackingRules"]),
+    tests(
+        "PostgreSQLSinkTests",
+        ["Pacing", "PostgreSQLSink", "SinkKit", "SinkTestSupport", "TestSupport"] + protos),
+    tests(
+        "SQLiteSinkTests",
+        ["SQLiteSink", "SinkTestSupport", "TestSupport"] + hits + protos + libraries("GRDB")),
+    tests(
+        "ServerConfigurationTests",
+        [
+            "CampaignSink", "ConfigurationKeys", "FileSinks", "ServerConfiguration", "SinkKit",
+            "SinkTestSupport", "Telemetry", "TestSupport", "TrackingJournal", "TrackingRules",
+        ] + protos + libraries("Logging")),
     tests(
         "SightlineClientTests",
         ["SightlineClient", "TestSupport", "sightline"] + service
-            + libraries("CoreMetrics", "InMemoryTracing", "MetricsTestKit", "Tracing")),
+            + libraries(
+                "CoreMetrics", "InMemoryTracing", "MetricsTestKit", "ServiceContextModule",
+                "Tracing")),
     tests(
         "SightlineCommandTests",
-        ["SightlineClient", "TestSupport", "TrackingReport", "sightline"] + hits + service
-            + libraries("ArgumentParser")),
-    tests("ClientConformanceTests", ["ClientConformance", "SightlineProtos"]),
+        [
+            "JSON", "SightlineClient", "TestSupport", "TrackingReport", "TrackingRules",
+            "WireFormat", "sightline",
+        ] + protos + libraries("ArgumentParser")),
+    tests(
+        "SightlineSinksTests",
+        ["SightlineSinks", "SinkKit", "SinkTestSupport", "TestSupport", "TrackingRules"] + protos),
+    tests("SinkKitTests", ["SinkTestSupport", "TestSupport"] + hits + protos),
     tests(
         "TelemetryTests",
-        ["Pacing", "Telemetry", "W3CTrace", "WireFormat"] + service + tracing + http + running),
+        ["Telemetry", "W3CTrace"] + service
+            + libraries(
+                "CoreMetrics", "Logging", "NIOHTTP1", "ServiceContextModule", "ServiceLifecycle",
+                "Tracing")),
+    tests("TidyTests", []),
+    tests(
+        "TrackingJournalTests",
+        [
+            "CCRC32C", "DeliveryDiagnosis", "Storage", "TestSupport", "TrackingJournal",
+            "TrackingRules", "W3CTrace", "WireFormat",
+        ] + libraries("GRDB")),
     tests(
         "TrackingReportTests",
-        ["SQLiteSink", "TestSupport", "TrackingReport"] + hits + protos + libraries("GRDB")),
+        [
+            "DeliveryDiagnosis", "SQLiteSink", "SinkKit", "TestSupport", "TrackingReport",
+            "TrackingRules", "W3CTrace",
+        ] + protos + libraries("GRDB")),
+    tests(
+        "TrackingRulesTests",
+        ["JSON", "PayloadInspector", "TestSupport", "TrackingRules", "W3CTrace", "WireFormat"]
+            + protos),
     tests(
         "TrackingServerTests",
         [
-            "ConfigurationKeys", "DeliveryDiagnosis", "PayloadInspector", "ServerConfiguration",
-            "SightlineClient", "Telemetry", "TestSupport", "TrackingServer",
-        ]
-            + edge + sinks + hits + service
-            + libraries(
-                "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdTesting", "JWTKit", "CoreMetrics",
-                "NIOCore", "NIOEmbedded", "NIOHPACK", "NIOHTTP2", "NIOSSL", "SwiftASN1", "X509",
-                "GRDB", "InMemoryTracing", "Logging", "Tracing")),
+            "ConfigurationKeys", "Credentials", "HTTP2Edge", "ServerConfiguration",
+            "ServerTestSupport", "SightlineClient", "Telemetry", "TestSupport", "TrackingJournal",
+            "TrackingRules", "TrackingServer", "W3CTrace",
+        ] + service
+            + libraries("CoreMetrics", "GRDB", "InMemoryTracing", "Logging", "NIOHPACK", "Tracing")),
+    tests("W3CTraceTests", ["TestSupport", "W3CTrace"]),
+    tests(
+        "WebhookSinkTests",
+        [
+            "Delivery", "SinkKit", "SinkTestSupport", "Telemetry", "TestSupport", "W3CTrace",
+            "WebhookSink",
+        ] + protos + libraries("Tracing")),
 ]
 
 let package = Package(
@@ -397,6 +503,6 @@ let package = Package(
     ],
     dependencies: packages.map { .package(url: "https://github.com/" + $0.path, from: $0.from) },
     targets: commands + client + kit + server + edges + backends + delivery + core + base + tools
-        + testTargets,
+        + support + testTargets,
     swiftLanguageModes: [.v6]
 )

@@ -1,5 +1,6 @@
 """Fixtures: servers, ours and nats-servers, that end with their test; figures for the summary."""
 
+import collections
 import os
 import pathlib
 import random
@@ -16,10 +17,11 @@ FIGURE = "figure"
 # The files that take longest, longest first. They begin first: what takes a minute is not to run
 # alone in the end, with three processes and a core that have nothing left to do.
 LONGEST = [f"test_{name}.py" for name in (
-    "client_libraries", "kafka", "postgresql", "endings", "generated_code", "webhook", "attacks",
-    "syscalls", "conformance", "grpc_sink", "connections", "cost", "campaign", "inspection",
-    "admin", "metrics", "power", "drain", "bytes", "ends", "sbom", "quarantine", "gap",
-    "own_sink")]
+    "client_libraries", "kafka", "postgresql", "ends_leave_nothing", "generated_code",
+    "webhook", "attacks_are_survived", "failed_calls_lose_no_ack", "conformance", "grpc_sink",
+    "connections", "memory_stays_bounded", "campaign", "inspection", "admin", "metrics",
+    "power_cut_loses_no_ack", "drain_keeps_acks", "changed_files_are_found", "ends_free_memory",
+    "sbom", "quarantine", "gap_is_told", "own_sink")]
 # The servers that a test has made.
 SERVERS = pytest.StashKey[list[Server]]()
 # A server that crashes tells its log where it was.
@@ -68,6 +70,14 @@ def figure(record_property):
 
 
 def pytest_terminal_summary(terminalreporter):
+    skipped = collections.Counter(
+        report.longrepr[2].removeprefix("Skipped: ")
+        for report in terminalreporter.stats.get("skipped", []))
+    if skipped:
+        reasons = "; ".join(f"{count} × {reason}" for reason, count in skipped.items())
+        terminalreporter.write_line(
+            f"skipped: {reasons}. As root `make test-interop` runs what needs root, and "
+            "`make verify` what needs --whole.")
     lines = [line for reports in terminalreporter.stats.values() for report in reports
              if getattr(report, "when", "") == "call"
              for name, line in report.user_properties if name == FIGURE]

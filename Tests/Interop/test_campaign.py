@@ -12,14 +12,14 @@ import time
 
 import pytest
 
-import test_crash
+import test_kill_loses_no_ack
 from campaign import WORSE, CampaignFacts, Receiver, classic_id, postback, refusal
 from certificates import Authority
 from drained import wait_until_drained
 from facts import CANARY
 from server import query as rows
 from server import wait_until
-from test_sinks_killed import product
+from test_kill_loses_no_hit_of_a_sink import product
 from tls_front import TlsFront
 
 ROUNDS, WHOLE = 4, 50
@@ -34,7 +34,7 @@ STALL_SECONDS = 5
 MOST_REPEATED = 300
 
 
-class Client(test_crash.Client):
+class Client(test_kill_loses_no_ack.Client):
     """A client that knows what Campaign is to be asked for each of its hits."""
 
     def __init__(self, number: int, seed: int):

@@ -15,8 +15,8 @@ from protos import verdict as v
 from server import wait_until
 from stream import METHOD
 from test_credentials import REFUSED, KeysFile, bearer
-from test_semantics import exchange, facts, only_result, record, request, results_of  # noqa: F401
-from test_tail import run
+from test_one_bad_event_fails_alone import exchange, facts, only_result, record, request, results_of  # noqa: F401
+from test_terminal_commands import run
 
 SECONDS = 30
 GRACE_SECONDS = 2

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from test_tail import run
+from test_terminal_commands import run
 
 
 def complete(*words: str) -> list[str]:

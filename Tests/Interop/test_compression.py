@@ -15,7 +15,7 @@ from peer import Peer
 from protos import service as s
 from protos import verdict as v
 from stream import METHOD
-from test_sizes import KIB, MIB, RECORD, SECONDS, check_too_large, peak_kib, record
+from test_limits_of_size import KIB, MIB, RECORD, SECONDS, check_too_large, peak_kib, record
 
 NAMES = {"gzip": grpc.Compression.Gzip, "deflate": grpc.Compression.Deflate}
 INFLATE = {"gzip": gzip.decompress, "deflate": zlib.decompress}

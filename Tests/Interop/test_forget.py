@@ -17,7 +17,7 @@ from server import wait_until
 from test_credentials import KeysFile, bearer
 from test_postgresql import database  # pylint: disable=unused-import
 from test_quarantine import STRICT, holding, kept, restart, send, stream, wait_for_kept
-from test_tail import run
+from test_terminal_commands import run
 
 # Small, so that a test writes each of them again.
 SEGMENT = "--set=journal.segment_bytes=1048576"

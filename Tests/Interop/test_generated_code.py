@@ -60,7 +60,7 @@ def test_the_commands_of_the_page_lead_to_a_stream(terminal, language):
     missing = [name for name in NEEDS[language]
                if not (pathlib.Path(name).exists() if name[0] == "/" else shutil.which(name))]
     if missing:
-        pytest.skip(f"no {', '.join(missing)}: run Benchmarks/bootstrap")
+        pytest.skip(f"no {', '.join(missing)}: run make bootstrap")
     terminal.seconds = 600
     parts = sections()
     (serve,) = commands(parts[""])

@@ -24,7 +24,7 @@ from grpc_backend import REASON, is_refused
 from protos import ROOT
 from server import binary, conformance_kit, query, wait_until
 from test_configuration import CONFIGURATION, UNAVAILABLE, run
-from test_crash import Client
+from test_kill_loses_no_ack import Client
 
 HITS, WHOLE = 8_000, 100_000
 KILLS = 5

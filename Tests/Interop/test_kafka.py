@@ -13,7 +13,7 @@ import kafka_mock
 from drained import wait_until_drained
 from kafka_mock import Mock, Reader, Tansu
 from server import binary, query, wait_until
-from test_crash import Client, kill_under_load, resend_all
+from test_kill_loses_no_ack import Client, kill_under_load, resend_all
 from test_metrics import scrape, values
 
 HITS, WHOLE_HITS = 6_000, 100_000

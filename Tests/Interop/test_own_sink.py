@@ -13,7 +13,7 @@ import pytest
 from facts import TENANT
 from protos import ROOT
 from server import Server, binary, wait_until
-from test_crash import Client
+from test_kill_loses_no_ack import Client
 
 PROGRAM = "PrintingServerExample"
 # Each is a package with one product of this one.

@@ -14,15 +14,15 @@ import threading
 import psycopg
 import pytest
 
-import test_crash
+import test_kill_loses_no_ack
 from certificates import Authority
 from database import Database
 from drained import wait_until_drained
 from nats_server import free_port
 from server import wait_until
 from test_configuration import CONFIGURATION, run
-from test_crash import kill_under_load, resend_all
-from test_disk import small_disk  # pylint: disable=unused-import
+from test_kill_loses_no_ack import kill_under_load, resend_all
+from test_full_or_broken_disk import small_disk  # pylint: disable=unused-import
 
 KILLS = 5
 # Hits that are owed at the end.
@@ -33,7 +33,7 @@ REQUESTS, WHOLE_REQUESTS = 40, 1_700
 SECRET = "a-password-that-no-log-may-hold"
 
 
-class Client(test_crash.Client):
+class Client(test_kill_loses_no_ack.Client):
     """A client that knows what each row has to say."""
 
     def __init__(self, number: int, seed: int):

@@ -15,7 +15,7 @@ from protos import verdict as v
 from server import query, wait_until
 from test_credentials import KeysFile, bearer
 from test_metrics import scrape, values
-from test_tail import run
+from test_terminal_commands import run
 
 SECONDS = 60
 # Every event of these tests is larger than that.

@@ -12,7 +12,7 @@ from protos import record as r
 from protos import service as s
 from protos import verdict as v
 from server import Server, wait_until
-from test_tail import lines, run
+from test_terminal_commands import lines, run
 
 COLUMNS = ("sink", "sequence", "position", "hit_id", "reason", "tenant", "refused_time", "record")
 JOURNAL = "5a1"

@@ -10,7 +10,7 @@ import pytest
 from facts import TENANT
 from protos import event as e
 from protos import service as s
-from test_tail import run
+from test_terminal_commands import run
 
 DELIVERY, SHOWN, OPENED, DISMISSED = "5ec7", 20, 5, 3
 

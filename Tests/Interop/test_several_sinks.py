@@ -5,7 +5,7 @@ import random
 import re
 
 from server import query, wait_until
-from test_crash import ROUND_SECONDS, Client, kill_under_load, resend_all
+from test_kill_loses_no_ack import ROUND_SECONDS, Client, kill_under_load, resend_all
 
 ROUNDS = 4
 STREAMS = 2

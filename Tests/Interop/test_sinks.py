@@ -13,7 +13,7 @@ from facts import Facts
 from protos import event as e
 from protos import service as s
 from server import wait_until
-from test_tail import lines, run
+from test_terminal_commands import lines, run
 
 SINKS = "--set=sinks=[{type: sqlite}, {type: jsonl, required: false}]"
 

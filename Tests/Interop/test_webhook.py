@@ -18,9 +18,9 @@ import pytest
 from certificates import Authority
 from drained import wait_until_drained
 from server import query, wait_until
-from test_crash import Client, kill_under_load, resend_all
+from test_kill_loses_no_ack import Client, kill_under_load, resend_all
 from test_sinks import listed
-from test_tail import run
+from test_terminal_commands import run
 from webhook_receiver import DROP, LOSE, REASON, SLOW, STALL, is_refused
 
 ROUNDS, WHOLE = 4, 50

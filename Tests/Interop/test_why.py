@@ -10,7 +10,7 @@ import pytest
 
 from protos import event as e
 from protos import service as s
-from test_tail import run
+from test_terminal_commands import run
 
 SECONDS = 10
 RECEIVED, DISMISSED, OPENED = 1, 2, 3

@@ -1,5 +1,6 @@
 // What each side of the queue waits for, and what wakes it. `Task.immediate` runs up to the first
 // suspension before it returns, so that no test has to guess whether a task has got there.
+internal import ServerTestSupport
 internal import Testing
 internal import TrackingRules
 @testable internal import TrackingServer

@@ -2,6 +2,7 @@
 @testable internal import Credentials
 internal import GRPCCore
 @testable internal import HTTP2Edge
+internal import ServerTestSupport
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing

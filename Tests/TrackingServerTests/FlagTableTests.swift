@@ -1,5 +1,6 @@
 // Every row of the tracking flag's truth table, through the whole service.
 internal import Foundation
+internal import ServerTestSupport
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport

@@ -1,9 +1,11 @@
 // The path of an event from a client to the sink's file, over a real socket.
 internal import Foundation
 internal import GRDB
+internal import ServerTestSupport
 internal import SightlineClient
 internal import SightlineProtos
 internal import SwiftProtobuf
+internal import TestSupport
 internal import Testing
 
 @Suite(.timeLimit(.minutes(10)))

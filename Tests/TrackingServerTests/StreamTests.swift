@@ -2,6 +2,7 @@
 internal import GRPCCore
 internal import GRPCProtobuf
 @testable internal import ServerConfiguration
+internal import ServerTestSupport
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing

@@ -3,6 +3,7 @@ internal import Foundation
 internal import GRPCCore
 internal import GRPCProtobuf
 @testable internal import ServerConfiguration
+internal import ServerTestSupport
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing

@@ -10,7 +10,7 @@ from facts import Facts
 from judge import STREAM, count, read, run as ask
 from protos import service as s
 from server import query, wait_until
-from test_tail import run
+from test_terminal_commands import run
 
 EVENTS, HITS = 10, 20  # An opened notification gives two.
 

@@ -1,4 +1,5 @@
 @testable internal import ServerConfiguration
+internal import ServerTestSupport
 internal import TrackingJournal
 internal import TrackingRules
 @testable internal import TrackingServer

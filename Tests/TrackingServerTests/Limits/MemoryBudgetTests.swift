@@ -1,5 +1,6 @@
 // The bytes in flight: when calls are refused, when reading stops, and that every waiter is woken.
 internal import GRPCCore
+internal import ServerTestSupport
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing

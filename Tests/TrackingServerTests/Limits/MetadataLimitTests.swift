@@ -4,6 +4,7 @@ internal import GRPCProtobuf
 @testable internal import HTTP2Edge
 internal import NIOHPACK
 @testable internal import ServerConfiguration
+internal import ServerTestSupport
 internal import SightlineProtos
 internal import Testing
 @testable internal import TrackingServer

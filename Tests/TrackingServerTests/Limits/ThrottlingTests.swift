@@ -4,6 +4,7 @@ internal import GRPCCore
 internal import GRPCProtobuf
 @testable internal import HTTP2Edge
 @testable internal import ServerConfiguration
+internal import ServerTestSupport
 internal import SightlineProtos
 internal import Testing
 internal import TrackingJournal
@@ -182,15 +183,5 @@ struct ThrottlingTests {
         #expect(outcome.error == nil)
         #expect(outcome.answers.last?.durableSequence == 100)
         #expect(outcome.answers.map(\.tally.accepted).reduce(0, +) == 100)
-    }
-}
-
-extension Journal.Configuration {
-    /// A journal without a file.
-    static var diskless: Self {
-        var configuration = Self()
-        configuration.mode = .off
-        configuration.windowCapacity = 100
-        return configuration
     }
 }

@@ -4,6 +4,7 @@ internal import AdminServer
 internal import GRPCCore
 @testable internal import HTTP2Edge
 @testable internal import ServerConfiguration
+internal import ServerTestSupport
 internal import SightlineProtos
 internal import Telemetry
 internal import Testing

@@ -2,6 +2,7 @@
 internal import GRPCCore
 @testable internal import HTTP2Edge
 internal import InMemoryTracing
+internal import ServerTestSupport
 internal import SightlineProtos
 @testable internal import Telemetry
 internal import Testing

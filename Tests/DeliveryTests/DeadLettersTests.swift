@@ -1,0 +1,135 @@
+// Permanently rejected hits: bounded, and stored once.
+internal import Delivery
+internal import GRDB
+internal import SightlineProtos
+internal import SinkTestSupport
+internal import TestSupport
+internal import Testing
+internal import TrackingJournal
+
+struct DeadLettersTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { self.directory = try TemporaryDirectory() }
+
+    private var path: String { self.directory.file("dead_letters.db") }
+
+    private func sequences() throws -> [Int64] {
+        try DatabaseQueue(inUse: self.path).read { database in
+            try Int64.fetchAll(database, sql: "SELECT sequence FROM dead_letters ORDER BY rowid")
+        }
+    }
+
+    @Test("at most max rows are kept; one beyond it, the oldest goes")
+    func bounded() async throws {
+        let letters = try DeadLetters(path: self.path, maxRows: 3)
+        for sequence in 1...4 {
+            let batch = try TestHits.batch(
+                [TestEvents.full(id: sequence)], sequence: Int64(sequence))
+            try await letters.keep(batch, reasons: [0: "no"], sink: "s")
+            #expect(try self.sequences() == (max(1, sequence - 2)...sequence).map { Int64($0) })
+        }
+    }
+
+    @Test("a letter that was replayed makes room: none goes before there are too many")
+    func gaps() async throws {
+        let letters = try DeadLetters(path: self.path, maxRows: 3)
+        for sequence in 1...5 {
+            let batch = try TestHits.batch(
+                [TestEvents.full(id: sequence)], sequence: Int64(sequence))
+            try await letters.keep(batch, reasons: [0: "no"], sink: "s")
+            if sequence == 3 {
+                try await DatabaseQueue(inUse: self.path).write {
+                    try $0.execute(sql: "DELETE FROM dead_letters WHERE sequence = 2")
+                }
+            }
+            if sequence == 4 { #expect(try self.sequences() == [1, 3, 4]) }
+        }
+        #expect(try self.sequences() == [3, 4, 5])
+    }
+
+    @Test("the row id of a letter that is gone is not used again: who follows them sees each")
+    func ids() async throws {
+        let letters = try DeadLetters(path: self.path)
+        var last: Int64 = 0
+        for sequence in 1...3 {
+            let batch = try TestHits.batch(
+                [TestEvents.push(.opened, id: sequence)], sequence: Int64(sequence))
+            try await letters.keep(batch, reasons: [0: "no", 1: "no"], sink: "s")
+            let ids = try await DatabaseQueue(inUse: self.path).write { database in
+                defer { _ = try? database.execute(sql: "DELETE FROM dead_letters") }
+                return try Int64.fetchAll(database, sql: "SELECT rowid FROM dead_letters")
+            }
+            #expect(ids.count == 2 && ids.allSatisfy { $0 > last }, "\(ids) after \(last)")
+            last = ids.max() ?? last
+        }
+    }
+
+    @Test("a batch that comes again is kept once, for each sink")
+    func twice() async throws {
+        let letters = try DeadLetters(path: self.path)
+        let batch = try TestHits.batch([TestEvents.push(.opened, id: 1)], sequence: 7)
+        for sink in ["a", "a", "b"] {
+            try await letters.keep(batch, reasons: [0: "no", 1: "no"], sink: sink)
+        }
+        #expect(try self.sequences() == [7, 7, 7, 7])
+        let damaged = JournalBatch(
+            sequence: 8, eventCount: 1, payload: [1],
+            loss: LostRecords(sequences: 8...8, eventCount: 1))
+        for _ in 0..<2 { try await letters.keep(damaged: damaged, of: "j", sink: "a") }
+        #expect(try self.sequences() == [7, 7, 7, 7, 8])
+    }
+
+    @Test("a batch that comes again in a full file moves nothing else out")
+    func twiceInFullFile() async throws {
+        let letters = try DeadLetters(path: self.path, maxRows: 2)
+        for sequence in [Int64(1), 2, 2, 2] {
+            let batch = try TestHits.batch([TestEvents.full(id: 1)], sequence: sequence)
+            try await letters.keep(batch, reasons: [0: "no"], sink: "a")
+        }
+        #expect(try self.sequences() == [1, 2])
+    }
+
+    @Test("another journal has the same sequences, and its batches are kept beside the first's")
+    func journals() async throws {
+        let letters = try DeadLetters(path: self.path)
+        let damaged = JournalBatch(
+            sequence: 7, eventCount: 1, payload: [1],
+            loss: LostRecords(sequences: 8...8, eventCount: 1))
+        for journal in ["first", "second", "second"] {
+            let batch = try TestHits.batch([TestEvents.full(id: 1)], sequence: 7, journal: journal)
+            try await letters.keep(batch, reasons: [0: "no"], sink: "a")
+            try await letters.keep(damaged: damaged, of: journal, sink: "a")
+        }
+        #expect(try self.sequences() == [7, 7, 7, 7])
+        let journals = try await DatabaseQueue(inUse: self.path).read {
+            try String.fetchAll($0, sql: "SELECT journal FROM dead_letters ORDER BY rowid")
+        }
+        #expect(journals == ["first", "first", "second", "second"])
+    }
+
+    @Test("a batch that was damaged once and can be read again keeps its first hit, too")
+    func readableAgain() async throws {
+        let letters = try DeadLetters(path: self.path)
+        let batch = try TestHits.batch([TestEvents.full(id: 1)], sequence: 7)
+        let damaged = JournalBatch(
+            sequence: 7, eventCount: 1, payload: [],
+            loss: LostRecords(sequences: 8...8, eventCount: 1))
+        try await letters.keep(damaged: damaged, of: "j", sink: "a")
+        try await letters.keep(batch, reasons: [0: "no"], sink: "a")
+        #expect(try self.sequences() == [7, 7])
+    }
+
+    @Test("a damaged batch says which sequences it stands for, and how many events")
+    func reason() async throws {
+        let letters = try DeadLetters(path: self.path)
+        let damaged = JournalBatch(
+            sequence: 7, eventCount: 3, payload: [1],
+            loss: LostRecords(sequences: 5...7, eventCount: 3))
+        try await letters.keep(damaged: damaged, of: "j", sink: "a")
+        let reason = try await DatabaseQueue(inUse: self.path).read {
+            try String.fetchOne($0, sql: "SELECT reason FROM dead_letters")
+        }
+        #expect(reason == "damaged: sequences 5 to 7 of the journal, 3 events")
+    }
+}

@@ -1,0 +1,250 @@
+// What is delivered of those who were forgotten, and what is erased of them.
+@testable internal import Delivery
+@testable internal import FileSinks
+internal import Foundation
+internal import GRDB
+@testable internal import SQLiteSink
+internal import SightlineProtos
+@testable internal import SinkKit
+internal import SinkTestSupport
+internal import Synchronization
+internal import TestSupport
+internal import Testing
+
+struct ForgottenSubjectsTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { self.directory = try TemporaryDirectory() }
+
+    private static let gone = Subject(tenant: "default", ids: ["subject-1"])
+
+    private static func forgotten() -> ForgottenSubjects {
+        let forgotten = ForgottenSubjects(key: [7])
+        forgotten.insert(forgotten.hashes(of: self.gone))
+        return forgotten
+    }
+
+    private func holds(_ word: String) throws -> [String] {
+        let files = try FileManager.default.contentsOfDirectory(atPath: self.directory.path)
+        return try files.filter { name in
+            try Data(contentsOf: URL(filePath: self.directory.file(name)))
+                .range(of: Data(word.utf8)) != nil
+        }
+    }
+
+    /// Keeps what it gets.
+    private final class KeepingSink: Sink {
+        let name = "keeping"
+        private let batches = Mutex<[HitBatch]>([])
+
+        var records: [Sightline_V1_TrackingRecord] {
+            get throws { try self.batches.withLock { $0 }.flatMap { try $0.records } }
+        }
+
+        func deliver(_ hits: HitBatch) async -> SinkAnswer {
+            self.batches.withLock { $0.append(hits) }
+            return .delivered
+        }
+    }
+
+    @Test("a batch has the same hits in the same places, but no subject that was forgotten")
+    func masked() async throws {
+        let events = (1...3).map(TestEvents.full)
+        for tenant in ["default", "another"] {
+            let batch = try TestHits.batch(events, tenant: tenant)
+            let sink = KeepingSink()
+            #expect(
+                await SerializedSink(sink, forgotten: Self.forgotten()).deliver(batch) == .delivered
+            )
+            #expect(await SerializedSink(sink).replayed.deliver(batch) == .delivered)
+            let records = try sink.records
+            let subjects = records.map(\.event.subjectID)
+            let first = tenant == "default" ? "" : "subject-1"
+            #expect(
+                subjects == [first, "subject-2", "subject-3"] + (1...3).map { "subject-\($0)" })
+            #expect(records[..<3].map(\.hitID) == records[3...].map(\.hitID))
+            #expect(records[1...2] == records[4...5])
+        }
+    }
+
+    @Test("a batch that cannot be read is not delivered, as without anybody who was forgotten")
+    func broken() async throws {
+        let events = [TestEvents.full(id: 1), TestEvents.full(id: 2)]
+        let batch = HitBatch(try TestHits.requestWithBrokenIndex(events, broken: 0))
+        let serialized = SerializedSink(KeepingSink(), forgotten: Self.forgotten())
+        guard case .unreadable = await serialized.deliver(batch) else {
+            Issue.record("it was delivered")
+            return
+        }
+    }
+
+    @Test("dead letters of a forgotten subject go with their bytes, and later ones have no subject")
+    func deadLetters() async throws {
+        let forgotten = ForgottenSubjects(key: [7])
+        let letters = try DeadLetters(
+            path: self.directory.file("dead_letters.db"), forgotten: forgotten)
+        let batch = try TestHits.batch((1...3).map(TestEvents.full))
+        let reasons = Dictionary(uniqueKeysWithValues: (0..<3).map { ($0, "no") })
+        try await letters.keep(batch, reasons: reasons, sink: "s")
+        #expect(try !self.holds("subject-1").isEmpty)
+        forgotten.insert(forgotten.hashes(of: Self.gone))
+        #expect(try await letters.erase(Self.gone) == 1)
+        #expect(try self.holds("subject-1") == [])
+        #expect(try await letters.erase(Self.gone) == 0)
+        try await letters.keep(batch, reasons: reasons, sink: "other")
+        _ = try await letters.keep(unreadable: batch, reason: "no", sink: "third")
+        #expect(try self.holds("subject-1") == [])
+        #expect(try await letters.letters(of: "other", after: 0, limit: 9).count == 3)
+        #expect(try await letters.letters(of: "third", after: 0, limit: 9).count == 3)
+        #expect(try !self.holds("subject-2").isEmpty)
+    }
+
+    @Test("what no build can read goes if the id stands in it, and stays if not")
+    func unreadable() async throws {
+        let letters = try DeadLetters(path: self.directory.file("dead_letters.db"))
+        for (sequence, id) in [(1, 1), (2, 2)] {
+            let damaged = HitBatch(
+                try TestHits.requestFromLaterOn([TestEvents.full(id: id)], strange: 0),
+                sequence: Int64(sequence))
+            #expect(try await letters.keep(unreadable: damaged, reason: "no", sink: "s") == 1)
+        }
+        #expect(try await letters.erase(Self.gone) == 1)
+        #expect(try self.holds("subject-1") == [])
+        #expect(try !self.holds("subject-2").isEmpty)
+    }
+
+    @Test("lines keep their length, and only the recipient's own lose the id")
+    func lines() async throws {
+        let sink = try JSONLinesSink(directory: self.directory.path)
+        var other = TestEvents.full(id: 4)
+        other.push.apns.customFields = ["subjectId": "subject-1"]
+        for tenant in ["default", "another"] {
+            let batch = try TestHits.batch((1...3).map(TestEvents.full) + [other], tenant: tenant)
+            #expect(await sink.deliver(batch) == .delivered)
+        }
+        let before = try LinesFile(1, in: self.directory.path).bytes
+        #expect(await sink.erase(Self.gone) == .erased(1))
+        #expect(await sink.erase(Self.gone) == .erased(0))
+        let after = try LinesFile(1, in: self.directory.path).bytes
+        #expect(after.count == before.count)
+        let differing = zip(before, after).filter { $0 != $1 }
+        #expect(differing.map(\.0) == Data("subject-1".utf8).map { $0 })
+        #expect(differing.allSatisfy { $0.1 == UInt8(ascii: "*") })
+    }
+
+    @Test("compressed lines stay, and the receipt says so")
+    func compressed() async throws {
+        let sink = try JSONLinesSink(
+            directory: self.directory.path, .with { $0.compression = .zstd })
+        #expect(await sink.deliver(try TestHits.batch([TestEvents.full(id: 1)])) == .delivered)
+        let erasure = await sink.erase(Self.gone)
+        #expect(erasure.outcome == .erased && erasure.count == 0)
+        #expect(erasure.reason.contains("hits-000001.jsonl.zst"))
+    }
+
+    @Test("rows go with their bytes; counts, keys and the traces of others stay")
+    func rows() async throws {
+        let sink = try SQLiteSink(path: self.directory.file("hits.db"))
+        // The first of a request holds its trace; then one in the middle, and the last.
+        let requests: [[Int]] = [[1, 2, 3], [4, 1, 5], [6, 7, 1], [1]]
+        for (number, ids) in requests.enumerated() {
+            let events = ids.enumerated().map { place, id in
+                var event = TestEvents.opened(id: number * 10 + place)
+                event.subjectID = "subject-\(id)"
+                return event
+            }
+            let batch = try TestHits.batch(
+                events, sequence: Int64(number + 1), tracestate: "a=\(number)")
+            #expect(await sink.deliver(batch) == .delivered)
+        }
+        func rows(_ sql: String) throws -> [Row] {
+            try DatabaseQueue(inUse: self.directory.file("hits.db"))
+                .read { try Row.fetchAll($0, sql: sql) }
+        }
+        let others = "SELECT * FROM hits WHERE subject_id <> 'subject-1' ORDER BY rowid"
+        let counts = "SELECT * FROM counts ORDER BY 1, 2, 3, 4, 5, 6, 7"
+        let (before, countsBefore) = (try rows(others), try rows(counts))
+        #expect(before.count == 12)
+        #expect(await sink.erase(Self.gone) == .erased(8))
+        #expect(try rows(others) == before)
+        #expect(try rows(counts) == countsBefore)
+        #expect(try rows("SELECT * FROM hits").count == before.count)
+        #expect(try self.holds("subject-1") == [])
+        #expect(await sink.erase(Self.gone) == .erased(0))
+        #expect(await sink.erase(Subject(tenant: "another", ids: ["subject-2"])) == .erased(0))
+        // What was erased is known still, and another row can follow.
+        var again = TestEvents.opened(id: 30)
+        again.subjectID = "subject-1"
+        let batch = try TestHits.batch([again, TestEvents.opened(id: 99)], sequence: 9)
+        #expect(await sink.deliver(batch) == .delivered)
+        #expect(try rows("SELECT * FROM hits").count == before.count + 2)
+    }
+
+    @Test("of a request's rows each is changed once as the subject's go, however many they are")
+    func manyRowsOfARequest() async throws {
+        let path = self.directory.file("hits.db")
+        let sink = try SQLiteSink(path: path)
+        let events = (0..<600).map { place in
+            var event = TestEvents.opened(id: place)
+            event.subjectID = place == 599 ? "subject-2" : "subject-1"
+            return event
+        }
+        #expect(await sink.deliver(try TestHits.batch(events, tracestate: "a=b")) == .delivered)
+        let traces = "SELECT traceparent, tracestate FROM hits WHERE subject_id = 'subject-2'"
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(30)
+        let database = try DatabaseQueue(path: path, configuration: configuration)
+        let before = try database.read { try Row.fetchAll($0, sql: traces) }
+        #expect(before.count == 2)
+        try await database.write { database in
+            let erasure = HitErasure(subject: Self.gone)
+            for table in try HitErasure.tables(in: database) {
+                let ids = try erasure.overwrite(table, after: 0, in: database).ids
+                let changes = database.totalChangesCount
+                try HitErasure.delete(ids[...], from: table, in: database)
+                // The two rows that stay: one gets the trace, and one the place of that.
+                #expect(database.totalChangesCount - changes == ids.count + 2)
+            }
+        }
+        let after = try database.read { try Row.fetchAll($0, sql: traces) }
+        #expect(after == before)
+    }
+
+    @Test("an id with a zero byte is not the id before it", arguments: [true, false])
+    func zeroByte(isSQLite: Bool) async throws {
+        let sink: any ErasableSink =
+            isSQLite
+            ? try SQLiteSink(path: self.directory.file("hits.db"))
+            : try JSONLinesSink(directory: self.directory.path)
+        let ids = ["subject-1", "subject-1\0x", "subject-1\0"]
+        let events = ids.enumerated().map { number, id in
+            var event = TestEvents.full(id: number)
+            event.subjectID = id
+            return event
+        }
+        #expect(await sink.deliver(try TestHits.batch(events)) == .delivered)
+        for id in ids.reversed() {
+            let subject = Subject(tenant: "default", ids: [id])
+            #expect(await sink.erase(subject) == .erased(1), "\(id.debugDescription)")
+            #expect(await sink.erase(subject) == .erased(0), "\(id.debugDescription)")
+        }
+    }
+
+    @Test("where most rows go, pages are joined, and none keeps a copy of what has moved")
+    func manyRows() async throws {
+        let sink = try SQLiteSink(path: self.directory.file("hits.db"))
+        for request in 0..<20 {
+            let events = (0..<100).map { place in
+                var event = TestEvents.opened(id: request * 100 + place)
+                event.subjectID = place % 10 == 0 ? "subject-2" : "subject-1"
+                event.push.fcm.data.customFields = ["key": String(repeating: "v", count: 200)]
+                return event
+            }
+            let batch = try TestHits.batch(events, sequence: Int64(request + 1))
+            #expect(await sink.deliver(batch) == .delivered)
+        }
+        #expect(await sink.erase(Self.gone) == .erased(20 * 90 * 2))
+        #expect(try self.holds("subject-1") == [])
+        #expect(try !self.holds("subject-2").isEmpty)
+    }
+}

@@ -1,0 +1,264 @@
+// What the grpc sink does with a backend's answers, over real connections.
+internal import ConfigurationKeys
+internal import Foundation
+@testable internal import GRPCSink
+internal import SightlineProtos
+internal import SinkKit
+internal import SinkTestSupport
+internal import SwiftProtobuf
+internal import TestSupport
+internal import Testing
+
+struct GRPCSinkTests {
+    /// Groups of four hits each, from a sequence on.
+    private func batch(
+        _ sequences: ClosedRange<Int64> = 1...1, journal: String = "j"
+    ) throws -> HitBatch {
+        HitBatch(
+            joining: try sequences.map { sequence in
+                try TestHits.batch(
+                    (0..<4).map { TestEvents.full(id: Int(sequence) * 10 + $0) },
+                    sequence: sequence, journal: journal)
+            })
+    }
+
+    private func ids(_ batches: HitBatch...) throws -> [String] {
+        try batches.flatMap { try $0.records.map(\.hitID.hex) }
+    }
+
+    /// Expects the answer "unavailable", with words in its reason.
+    private func expectUnavailable(_ answer: SinkAnswer, _ words: String) {
+        guard case .unavailable(let reason) = answer else {
+            Issue.record("\(answer)")
+            return
+        }
+        #expect(reason.contains(words), "\(reason)")
+    }
+
+    @Test("the first stream says what we are, and batches follow on it")
+    func hello() async throws {
+        let backend = try await TestBackend()
+        let sink = try GRPCSink(backend.configuration(), name: "mine")
+        #expect(await sink.deliver(try self.batch(7...8)) == .delivered)
+        #expect(await sink.deliver(try self.batch(9...9)) == .delivered)
+        let hello = try #require(backend.hellos.first)
+        #expect(backend.hellos.count == 1)
+        #expect(hello.versions == [1] && hello.capabilities == [.refusals])
+        #expect(hello.journalID == "j" && hello.sink == "mine" && hello.settledSequence == 6)
+        #expect(try backend.records.map(\.hitID.hex) == self.ids(self.batch(7...9)))
+        #expect(backend.batches.map(\.end.sequence) == [8, 9])
+    }
+
+    @Test(
+        "a break at any message leaves out nothing, and repeats nothing",
+        arguments: [TestBackend.Reply.breakOff, .takeAndBreak], 0..<5)
+    func breaks(_ reply: TestBackend.Reply, _ message: Int) async throws {
+        let backend = try await TestBackend(Array(repeating: .take, count: message) + [reply])
+        let sink = try GRPCSink(backend.configuration { $0.messageBytes = 1024 })
+        let hits = try self.batch(1...5)
+        self.expectUnavailable(await sink.deliver(hits), "unavailable: a break")
+        #expect(await sink.deliver(hits) == .delivered)
+        #expect(try backend.records.map(\.hitID.hex) == self.ids(hits))
+        #expect(backend.hellos.count == 2)
+        // After a kill the groups may be joined in another way.
+        let next = try GRPCSink(backend.configuration())
+        #expect(await next.deliver(try self.batch(4...7)) == .delivered)
+        #expect(try backend.records.map(\.hitID.hex) == self.ids(self.batch(1...7)))
+    }
+
+    @Test("refused hits are rejected with their reasons, also where the ack was lost")
+    func refusals() async throws {
+        let backend = try await TestBackend([.refuse([1, 6]), .takeAndBreak])
+        let sink = try GRPCSink(backend.configuration())
+        let hits = try self.batch(1...2)
+        let reasons = Dictionary(
+            uniqueKeysWithValues: [1, 6].map { ($0, "the backend refused it: TEST: number \($0)") })
+        #expect(await sink.deliver(hits) == .rejected(reasons))
+        // A new sink that has not seen the ack.
+        let next = try GRPCSink(backend.configuration())
+        #expect(await next.deliver(try self.batch(2...2)) == .rejected([2: reasons[6] ?? ""]))
+        self.expectUnavailable(await next.deliver(try self.batch(3...3)), "a break")
+        #expect(await next.deliver(try self.batch(3...3)) == .delivered)
+        #expect(backend.records.count == 10)
+    }
+
+    @Test("a refusal of a group that a later batch brings again is kept for it")
+    func laterRefusals() async throws {
+        let backend = try await TestBackend([.refuse([17])])
+        let sink = try GRPCSink(backend.configuration())
+        guard case .rejected = await sink.deliver(try self.batch(1...5)) else {
+            Issue.record("nothing is rejected")
+            return
+        }
+        // A killed server whose cursor was behind: its batches are smaller now.
+        let next = try GRPCSink(backend.configuration())
+        #expect(await next.deliver(try self.batch(1...3)) == .delivered)
+        let reason = "the backend refused it: TEST: number 17"
+        #expect(await next.deliver(try self.batch(4...6)) == .rejected([5: reason]))
+        #expect(backend.hellos.count == 2 && backend.records.count == 23)
+    }
+
+    @Test("a stream without an ack is broken off in time, and the batch comes again")
+    func silence() async throws {
+        let backend = try await TestBackend([.stall])
+        let sink = try GRPCSink(backend.configuration { $0.ackTimeout = .milliseconds(200) })
+        let hits = try self.batch()
+        self.expectUnavailable(await sink.deliver(hits), "no ack within grpc.ack_seconds")
+        #expect(await sink.deliver(hits) == .delivered)
+        #expect(try backend.records.map(\.hitID.hex) == self.ids(hits))
+    }
+
+    @Test("no more than the window is on its way")
+    func window() async throws {
+        let backend = try await TestBackend(Array(repeating: .stall, count: 100))
+        let sink = try GRPCSink(
+            backend.configuration {
+                ($0.ackTimeout, $0.messageBytes, $0.windowHits) = (.milliseconds(300), 1024, 9)
+            })
+        self.expectUnavailable(await sink.deliver(try self.batch(1...20)), "no ack within")
+        let sent = backend.batches.reduce(0) { $0 + $1.records.count }
+        #expect((7...9).contains(sent))
+        // A window that is smaller than a message lets one pass at a time.
+        backend.script([])
+        backend.changeWelcome { $0.limits.maxUnacknowledgedHits = 1 }
+        #expect(await sink.deliver(try self.batch(1...20)) == .delivered)
+        #expect(try backend.records.map(\.hitID.hex) == self.ids(self.batch(1...20)))
+    }
+
+    @Test("a backend that is busy gets time: a little within the batch, more before the next try")
+    func busy() async throws {
+        func busy(_ delay: Double) -> Sightline_V1_DeliverResponse {
+            .with { $0.busy.delay.nanos = Int32(delay * 1e9) }
+        }
+        let backend = try await TestBackend([.sayFirst([busy(0.3)]), .take])
+        let sink = try GRPCSink(
+            backend.configuration { ($0.messageBytes, $0.windowHits) = (1024, 4) })
+        let start = ContinuousClock.now
+        #expect(await sink.deliver(try self.batch(1...5)) == .delivered)
+        #expect(ContinuousClock.now - start >= .milliseconds(300))
+        #expect(backend.hellos.count == 1)
+        backend.greet([.with { $0.busy.delay.seconds = 3600 }])
+        let next = try GRPCSink(
+            backend.configuration { ($0.ackTimeout, $0.maxBusy) = (.zero, .milliseconds(500)) })
+        // Whether Busy is read before the first message is sent is open.
+        var answers: [SinkAnswer] = []
+        while answers.last != .delivered {
+            answers.append(await next.deliver(try self.batch(6...7)))
+        }
+        #expect(try backend.records.map(\.hitID.hex) == self.ids(self.batch(1...7)))
+    }
+
+    @Test("a backend that drains gets what is on its way, and then a new stream")
+    func drain() async throws {
+        let drain = Sightline_V1_DeliverResponse.with { $0.drain.reason = "an upgrade" }
+        let backend = try await TestBackend([.take, .sayFirst([drain])])
+        let sink = try GRPCSink(
+            backend.configuration { ($0.messageBytes, $0.windowHits) = (1024, 4) })
+        let hits = try self.batch(1...5)
+        self.expectUnavailable(await sink.deliver(hits), "it ends its stream: an upgrade")
+        #expect(await sink.deliver(hits) == .delivered)
+        #expect(try backend.records.map(\.hitID.hex) == self.ids(hits))
+        #expect(backend.hellos.count == 2)
+        // Between two batches nobody is told.
+        backend.script([.sayFirst([drain])])
+        #expect(await sink.deliver(try self.batch(6...6)) == .delivered)
+        #expect(await sink.deliver(try self.batch(7...7)) == .delivered)
+        #expect(backend.hellos.count == 3)
+    }
+
+    @Test("a loss is told once, whether the backend says it or its Welcome shows it")
+    func losses() async throws {
+        let backend = try await TestBackend()
+        let sink = try GRPCSink(backend.configuration())
+        #expect(await sink.deliver(try self.batch(1...3)) == .delivered)
+        backend.script([.say([.with { $0.lost.reason = "a disk" }])])
+        #expect(
+            await sink.deliver(try self.batch(4...4)) == .dataLoss(reason: "the backend: a disk"))
+        #expect(sink.resumeToken == "")
+        #expect(await sink.deliver(try self.batch(1...4)) == .delivered)
+        let token = sink.resumeToken
+        backend.forget()
+        let next = try GRPCSink(backend.configuration())
+        next.resume(at: token)
+        guard case .dataLoss(let reason) = await next.deliver(try self.batch(5...5)) else {
+            Issue.record("the loss is not noticed")
+            return
+        }
+        #expect(reason.contains("it has no hits of the journal j, but had acknowledged 4/3"))
+        #expect(await next.deliver(try self.batch(1...5)) == .delivered)
+        #expect(try backend.records.map(\.hitID.hex) == self.ids(self.batch(1...5)))
+    }
+
+    @Test("a token of another journal says nothing of this one, and a replay's is not kept")
+    func otherJournals() async throws {
+        let backend = try await TestBackend()
+        let sink = try GRPCSink(backend.configuration())
+        sink.resume(at: "former 100 3 1")
+        #expect(await sink.deliver(try self.batch(1...1)) == .delivered)
+        let token = sink.resumeToken
+        #expect(token.hasPrefix("j 1 3 "))
+        #expect(await sink.deliver(try self.batch(1...1, journal: "replay-1")) == .delivered)
+        #expect(sink.resumeToken == token)
+        #expect(await sink.deliver(try self.batch(2...2)) == .delivered)
+        #expect(backend.hellos.map(\.journalID) == ["j", "replay-1", "j"])
+        #expect(
+            try backend.records.map(\.hitID.hex)
+                == self.ids(self.batch(1...1), self.batch(1...1), self.batch(2...2)))
+    }
+
+    @Test("a Welcome of another journal is not believed")
+    func foreignWelcome() async throws {
+        let backend = try await TestBackend()
+        backend.changeWelcome { welcome in
+            welcome.journalID = "other"
+            welcome.durable = .with { $0.sequence = 1000 }
+        }
+        let sink = try GRPCSink(backend.configuration())
+        self.expectUnavailable(
+            await sink.deliver(try self.batch()), "its Welcome is of the journal \"other\"")
+        #expect(backend.records.isEmpty)
+    }
+
+    @Test("no backend, and one that does not answer Hello, are told of within the time")
+    func absent() async throws {
+        let backend = try await TestBackend()
+        backend.stop()
+        let sink = try GRPCSink(backend.configuration { $0.connectTimeout = .seconds(2) })
+        self.expectUnavailable(await sink.deliver(try self.batch()), "the backend 127.0.0.1:")
+    }
+
+    @Test("a cancelled delivery ends at once")
+    func cancelled() async throws {
+        let backend = try await TestBackend([.stall])
+        let sink = try GRPCSink(backend.configuration { $0.ackTimeout = .seconds(600) })
+        let hits = try self.batch()
+        let delivery = Task { await sink.deliver(hits) }
+        while backend.batches.isEmpty { await Task.yield() }
+        delivery.cancel()
+        self.expectUnavailable(await delivery.value, "the server stops")
+    }
+
+    @Test("files that cannot be used stop the start, and are named, but never quoted")
+    func files() throws {
+        let directory = try TemporaryDirectory()
+        let file = directory.file("secret")
+        try Data("hidden secret\n".utf8).write(to: URL(filePath: file))
+        let rows: [(String, (inout GRPCConfiguration) -> Void)] = [
+            ("grpc.target has to be host:port", { $0.target = "nowhere" }),
+            ("which cannot be read", { $0.keyFile = "/nowhere" }),
+            ("which has to hold one line with a key", { $0.keyFile = file }),
+            ("no connection can be made", { ($0.tlsMode, $0.tlsRoots) = (.tls, "/nowhere") }),
+            ("no connection can be made", { ($0.tlsMode, $0.tlsRoots) = (.tls, file) }),
+        ]
+        for (words, change) in rows {
+            var configuration = GRPCConfiguration()
+            configuration.target = "127.0.0.1:1"
+            change(&configuration)
+            let error = #expect(throws: ConfigurationError.self) {
+                try GRPCSink(configuration)
+            }
+            let text = try #require(error).description
+            #expect(text.contains(words) && !text.contains("hidden"))
+        }
+    }
+}

@@ -1,0 +1,171 @@
+// Batches that come again, and rows that the server refuses.
+internal import Foundation
+@testable internal import PostgreSQLSink
+internal import SightlineProtos
+internal import SinkKit
+internal import SinkTestSupport
+internal import SwiftProtobuf
+internal import TestSupport
+internal import Testing
+
+extension PostgreSQLSinkTests {
+    private func joined(_ groups: ClosedRange<Int>) throws -> HitBatch {
+        HitBatch(
+            joining: try groups.map { number in
+                try self.batch((number * 10)...(number * 10 + 2), sequence: Int64(number))
+            })
+    }
+
+    private func expected(_ groups: ClosedRange<Int>) -> [String] {
+        self.names(groups.flatMap { ($0 * 10)...($0 * 10 + 2) })
+    }
+
+    private var cursor: [String] {
+        get throws {
+            try self.database.run(
+                "SELECT journal, sequence, hit_id IS NOT NULL FROM cursor"
+            ).first ?? []
+        }
+    }
+
+    @Test("groups that come again in other batches are stored once, over one session or several")
+    func repeats() async throws {
+        let batches = try [1...3, 1...3, 2...4, 1...5, 5...6, 2...2, 7...7].map(self.joined)
+        for isOneSession in [true, false] {
+            var sink = try PostgreSQLSink(self.configuration)
+            for batch in batches {
+                #expect(await sink.deliver(batch) == .delivered)
+                if !isOneSession { sink = try PostgreSQLSink(self.configuration) }
+            }
+        }
+        #expect(try self.events().sorted() == self.expected(1...7).sorted())
+        #expect(try self.cursor == ["j", "7", "t"])
+    }
+
+    @Test("what two nodes have is stored once")
+    func twoNodes() async throws {
+        let events = (1...300).map { TestEvents.full(id: $0) }
+        for journal in ["a", "b"] {
+            let sink = try PostgreSQLSink(self.configuration)
+            let part = journal == "a" ? events[..<200] : events[100...]
+            let batch = try TestHits.batch(Array(part), journal: journal)
+            #expect(await sink.deliver(batch) == .delivered)
+        }
+        #expect(Set(try self.events()) == Set(self.names(1...300)))
+        #expect(try self.database.value("SELECT count(*) FROM hits") == "300")
+    }
+
+    @Test("a journal that was put back to an older copy loses nothing to the cursor")
+    func olderCopy() async throws {
+        let sink = try PostgreSQLSink(self.configuration)
+        #expect(await sink.deliver(try self.joined(1...5)) == .delivered)
+        // The same numbers, other hits.
+        let other = HitBatch(
+            joining: try [
+                self.batch(101...103, sequence: 4), self.batch(104...106, sequence: 5),
+            ])
+        let restored = try PostgreSQLSink(self.configuration)
+        restored.resume(at: "3")
+        #expect(await restored.deliver(other) == .delivered)
+        #expect(
+            try self.events().sorted() == (self.expected(1...5) + self.names(101...106)).sorted())
+    }
+
+    @Test("a database that was put back is a loss, told once; then it gets everything again")
+    func loss() async throws {
+        var sink = try PostgreSQLSink(self.configuration)
+        for number in 1...3 {
+            #expect(await sink.deliver(try self.joined(number...number)) == .delivered)
+        }
+        #expect(sink.resumeToken == "3")
+        try self.database.run("UPDATE cursor SET sequence = 1; DELETE FROM stored_hits")
+        let token = sink.resumeToken
+        sink = try PostgreSQLSink(self.configuration)
+        sink.resume(at: token)
+        let answer = await sink.deliver(try self.joined(4...4))
+        #expect(
+            answer
+                == .dataLoss(
+                    reason: "the database has this journal up to 1, but 3 was committed"))
+        #expect(await sink.deliver(try self.joined(1...4)) == .delivered)
+        #expect(try self.events() == self.expected(1...4))
+    }
+
+    @Test("a replay moves no cursor, and stores what is not there")
+    func replay() async throws {
+        let sink = try PostgreSQLSink(self.configuration)
+        #expect(await sink.deliver(try self.joined(1...2)) == .delivered)
+        let again = try TestHits.batch(
+            (10...40).map { TestEvents.full(id: $0) }, journal: "replay-1")
+        for _ in 0..<2 { #expect(await sink.deliver(again) == .delivered) }
+        #expect(Set(try self.events()) == Set(self.names(10...40)))
+        #expect(try self.database.value("SELECT count(*) FROM hits") == "31")
+        #expect(try self.database.run("SELECT journal, sequence FROM cursor") == [["j", "2"]])
+        #expect(sink.resumeToken == "2")
+    }
+
+    // MARK: Rows that are refused
+
+    private static let constraint = """
+        ALTER TABLE stored_hits ADD CONSTRAINT small
+        CHECK (right(subject_id, 2) NOT IN ('77', '78', '99'))
+        """
+
+    @Test("rows that a constraint refuses are found among a thousand, and all others are stored")
+    func refused() async throws {
+        var sink = try PostgreSQLSink(self.configuration)
+        #expect(await sink.deliver(try self.batch(1...10)) == .delivered)
+        try self.database.run(Self.constraint)
+        let batch = try self.batch(1001...2000, sequence: 2)
+        // Again: the cursor must not hide what was refused.
+        for isKnown in [false, true] {
+            guard case .rejected(let reasons) = await sink.deliver(batch) else {
+                Issue.record("not rejected, known: \(isKnown)")
+                return
+            }
+            #expect(reasons.count == 30)
+            #expect(reasons.keys.allSatisfy { [76, 77, 98].contains($0 % 100) })
+            #expect(reasons.values.allSatisfy { $0.contains("SQLSTATE 23514") })
+            #expect(reasons.values.allSatisfy { $0.contains("(constraint small)") })
+            // Values are a person's.
+            #expect(!reasons.values.contains { $0.contains("subject-") })
+            #expect(try self.database.value("SELECT count(*) FROM hits") == "980")
+            #expect(try self.cursor == ["j", "2", "f"])
+            sink = try PostgreSQLSink(self.configuration)
+            sink.resume(at: "2")
+        }
+        #expect(await sink.deliver(try self.batch(3...3, sequence: 3)) == .delivered)
+    }
+
+    @Test("if too many rows are refused, it is the table's fault, and nothing is stored")
+    func tooManyRefused() async throws {
+        var configuration = self.configuration
+        configuration.maxRefused = 29
+        let sink = try PostgreSQLSink(configuration)
+        #expect(await sink.deliver(try self.batch(1...10)) == .delivered)
+        try self.database.run(Self.constraint)
+        let batch = try self.batch(1001...2000, sequence: 2)
+        self.expectUnavailable(await sink.deliver(batch), "postgresql.max_refused")
+        #expect(try self.database.value("SELECT count(*) FROM hits") == "10")
+        try self.database.run("ALTER TABLE stored_hits DROP CONSTRAINT small")
+        #expect(await sink.deliver(batch) == .delivered)
+        #expect(try self.database.value("SELECT count(*) FROM hits") == "1010")
+    }
+
+    @Test("a constraint that is checked at the commit is found as well")
+    func deferred() async throws {
+        let sink = try PostgreSQLSink(self.configuration)
+        #expect(await sink.deliver(try self.batch(1...1)) == .delivered)
+        try self.database.run(
+            """
+            CREATE TABLE subjects (id text PRIMARY KEY);
+            INSERT INTO subjects SELECT 'subject-' || n FROM generate_series(1, 50) n;
+            ALTER TABLE stored_hits ADD FOREIGN KEY (subject_id) REFERENCES subjects
+                DEFERRABLE INITIALLY DEFERRED
+            """)
+        let answer = await sink.deliver(try self.batch(41...52, sequence: 2))
+        guard case .rejected(let reasons) = answer else { Issue.record("\(answer)"); return }
+        #expect(reasons.keys.sorted() == [10, 11])
+        #expect(try self.events() == self.names([1] + Array(41...50)))
+    }
+}

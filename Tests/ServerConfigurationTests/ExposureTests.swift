@@ -1,0 +1,33 @@
+// Without TLS, a server is reachable from its own machine only, unless this is allowed explicitly.
+internal import Testing
+
+struct ExposureTests {
+    @Test(
+        "an address of this machine alone needs nothing",
+        arguments: [
+            "127.0.0.1:1", "127.0.0.1:0", "127.255.255.254:1", "[::1]:1", "[::ffff:127.0.0.1]:1",
+        ])
+    func loopback(_ listen: String) async throws {
+        #expect(try await Configurations.problems(flags: ["listen": listen]) == [])
+    }
+
+    @Test(
+        "an address that others can reach needs TLS, or a word that it does not",
+        arguments: [
+            "0.0.0.0:1", "10.0.0.1:1", "128.0.0.1:1", "126.255.255.255:0", "[::]:1", "[::2]:1",
+            "[fe80::1]:1", "[::ffff:10.0.0.1]:1", "[1::1]:1",
+        ])
+    func network(_ listen: String) async throws {
+        let problems = try await Configurations.problems(flags: ["listen": listen])
+        #expect(problems.count == 1)
+        #expect(problems.first?.contains("listen is \"\(listen)\", but without TLS") == true)
+        #expect(problems.first?.contains("--allow-insecure") == true)
+        let tls = try await Configurations.problems(flags: ["listen": listen, "tls.mode": "tls"])
+        #expect(tls.count == 1)
+        #expect(tls.first?.contains("but without credentials") == true)
+        let mtls = ["listen": listen, "tls.mode": "mtls"]
+        #expect(try await Configurations.problems(flags: mtls) == [])
+        let allowed = ["listen": listen, "allow_insecure": "true"]
+        #expect(try await Configurations.problems(flags: allowed) == [])
+    }
+}

@@ -1,0 +1,149 @@
+// What a request adds to the ledger.
+
+internal import SightlineProtos
+internal import SwiftProtobuf
+internal import TestSupport
+internal import Testing
+@testable internal import TrackingRules
+internal import WireFormat
+
+struct RequestLedgerTests {
+    /// The refused events of a request as lines: platform, app, delivery, verdict, detail, count.
+    private func lines(_ events: [TestEvent]) throws -> [String] {
+        let ledger = try AdmittedRequest.of(events, tenant: "shop").ledger
+        #expect(ledger.tenant == "shop")
+        #expect(ledger.hour == UInt32(TestEvent.now / 3_600_000_000))
+        return ledger.refused.map { refused in
+            let bytes = ledger.subjects.withBytes(at: Int(refused.subject)) { Array($0) }
+            let (platform, product) = LedgerSubject.facts(of: bytes[0])
+            let app = bytes[2..<2 + Int(bytes[1])]
+            let delivery = bytes[(3 + app.count)...]
+            let verdict = refused.outcome.meaning.map { "\($0)" } ?? "unknown"
+            return [
+                platform?.name ?? "-", product.name, String(decoding: app, as: UTF8.self),
+                String(decoding: delivery, as: UTF8.self), verdict, refused.detail,
+                "\(refused.count)",
+            ].joined(separator: "|")
+        }
+    }
+
+    @Test("D6: the value of an unknown flag is kept, its letters printable and at most 16")
+    func flags() throws {
+        let values = ["ON", "ON", "a\u{1}ä", "1234567890123456", "12345678901234567"]
+        let events = values.map { value in
+            TestEvent.fcm(.opened) { $0.push.fcm.data.acsDeliveryTracking = value }
+        }
+        let place = "android|standard|com.example.app|56c4|refused(TrackingRules.Verdict"
+        let details = ["ON|2", "a???|1", "1234567890123456|2"]
+        #expect(
+            try self.lines(events) == details.map { place + ".suppressedFlagUnknown)|\($0)" })
+    }
+
+    @Test("D23: without consent no delivery is kept, also of what breaks a rule of form")
+    func consent() throws {
+        let events: [TestEvent] = [
+            .fcm(.opened) { $0.consent = .optedOut },
+            .fcm(.unspecified) { $0.consent = .optedOut },
+            .fcm(.unspecified),
+            .inApp { $0.inApp.dataCollectionEnabled = false },
+            .inApp {
+                $0.inApp.dataCollectionEnabled = false
+                $0.inApp.event = nil
+            },
+        ]
+        #expect(
+            try self.lines(events) == [
+                "android|standard|com.example.app||refused(TrackingRules.Verdict.suppressedConsent)"
+                    + "||1",
+                "android|standard|com.example.app||refused(TrackingRules.Verdict.rejected)"
+                    + "|push.kind required|1",
+                "android|standard|com.example.app|56c4|refused(TrackingRules.Verdict.rejected)"
+                    + "|push.kind required|1",
+                "-|firebase|com.example.app||refused(TrackingRules.Verdict.suppressedConsent)||1",
+                "-|firebase|com.example.app||refused(TrackingRules.Verdict.rejected)"
+                    + "|in_app.event required|1",
+            ])
+    }
+
+    @Test("what cannot be a delivery's id is not kept as one")
+    func unsafeIDs() throws {
+        let events: [TestEvent] = [
+            .fcm(.opened) { $0.push.fcm.data.deliveryID = "anna@example.com" },
+            .fcm(.opened) { $0.push.fcm.data.deliveryID = String(repeating: "5", count: 65) },
+        ]
+        for line in try self.lines(events) {
+            #expect(line.hasPrefix("android|standard|com.example.app||"), "\(line)")
+        }
+    }
+
+    @Test("accepted events know their subject: one for each app, delivery and platform")
+    func subjects() throws {
+        let request = try AdmittedRequest.of([
+            .fcm(.received), .fcm(.opened), .apns(.opened), .fcm(.received) { $0.appID = "b" },
+            .fcm(.received) { $0.push.fcm.data.deliveryID = "56c5" }, .fcm(.dismissed),
+        ])
+        #expect(request.claims.map(\.subject) == [0, 0, 1, 2, 3, 0])
+        #expect(request.ledger.subjects.count == 4)
+    }
+
+    /// The subject of the tests' events.
+    private static func subject(_ platform: Platform) -> LedgerSubject {
+        "com.example.app".withBytes { app in
+            "56c4".withBytes {
+                LedgerSubject(platform: platform, product: .standard, app: app, delivery: $0)
+            }
+        }
+    }
+
+    @Test("the likely subject is the request's once an event has it, and else nobody's")
+    func likely() throws {
+        let events: [TestEvent] = [.fcm(.received), .apns(.opened), .fcm(.opened)]
+        let (android, ios) = (Self.subject(.android), Self.subject(.ios))
+        let other = LedgerSubject(platform: .ios, product: .firebase, app: .none, delivery: .none)
+        for (likely, newest) in [(nil, ios), (android, ios), (ios, ios), (other, ios)] {
+            let request = try AdmittedRequest.of(events, likely: likely)
+            let subjects = request.ledger.subjects
+            #expect(
+                request.claims.map { claim in
+                    subjects.withBytes(at: Int(claim.subject)) { Array($0) }
+                } == [android.bytes, ios.bytes, android.bytes])
+            #expect(subjects.count == 2)
+            #expect(subjects.newest == newest)
+        }
+        let known = try AdmittedRequest.of([.fcm(.received)], likely: android).ledger.subjects
+        #expect(known.count == 1)
+        #expect(known.newest == nil)
+        #expect(try AdmittedRequest.of([], likely: other).ledger.subjects.count == 0)
+    }
+
+    @Test("D16: an impression of a closed app is noted on iOS alone")
+    func closed() throws {
+        let states: [Sightline_V1_AppState] = [.unspecified, .foreground, .background, .closed]
+        let events =
+            states.map { state in TestEvent.apns(.received) { $0.push.appState = state } }
+            + [.apns(.opened) { $0.push.appState = .closed }]
+            + [.fcm(.received) { $0.push.appState = .closed }]
+        #expect(
+            try AdmittedRequest.of(events).claims.map(\.isClosedImpression)
+                == [false, false, false, true, false, false])
+    }
+
+    @Test("every outcome has a number of its own, which is read back")
+    func outcomes() {
+        let kinds =
+            HitKind.allCases.map { HitKinds($0) } + [[HitKinds(.click), HitKinds(.open)]]
+        var meanings: [(LedgerOutcome, LedgerOutcome.Meaning)] =
+            kinds.map { (.accepted($0), .accepted($0)) }
+        meanings += kinds.map { (.duplicate($0), .duplicate($0)) }
+        meanings += (1...15).map { (.warning($0), .warning($0)) }
+        meanings.append((.closedImpression, .closedImpression))
+        let refusals: [Verdict] = [
+            .suppressedFlagOff, .suppressedFlagUnknown, .suppressedConsent, .suppressedTestMessage,
+            .suppressedDisplay, .rejected,
+        ]
+        meanings += refusals.map { (.refused($0), .refused($0)) }
+        for (outcome, meaning) in meanings { #expect(outcome.meaning == meaning) }
+        #expect(Set(meanings.map(\.0)).count == meanings.count)
+        #expect(meanings.allSatisfy { Int($0.0.rawValue) < LedgerOutcome.count })
+    }
+}
