@@ -8,11 +8,11 @@ enum Piece: String, CaseIterable {
     case admission
     /// The key of an event's hits.
     case hitID = "hit_id"
-    /// Claims of new facts settled, in a window with room.
+    /// Accepted events of new facts settled, in a window with room.
     case windowNew = "window_new"
-    /// Claims of facts that the window knows.
+    /// Accepted events of facts that the window knows.
     case windowKnown = "window_known"
-    /// Claims of new facts, each of which pushes an old one out.
+    /// Accepted events of new facts, each of which pushes an old one out.
     case windowFull = "window_full"
     /// A request appended to a journal on a file, sealed and committed.
     case journal

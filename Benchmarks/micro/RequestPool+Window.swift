@@ -34,7 +34,7 @@ extension RequestPool {
         changes.reserveCapacity(self.events * 2)
         var changed = 0
         for request in requests {
-            window.settle(&request.claims, changes: &changes)
+            window.settle(&request.acceptedEvents, changes: &changes)
             changed += changes.count
             changes.removeAll(keepingCapacity: true)
         }

@@ -31,7 +31,8 @@ struct RequestPool {
                 sequence: number + 1, first: number * events, count: events)
             return message.withUnsafeBytes { Self.admit($0) }
         }
-        precondition(self.requests.allSatisfy { $0.claims.count == events }, "not all accepted")
+        precondition(
+            self.requests.allSatisfy { $0.acceptedEvents.count == events }, "not all accepted")
     }
 
     /// A request as the service makes it for the journal.
@@ -49,7 +50,7 @@ struct RequestPool {
     /// Admits the same request again and again.
     func admit(_ iterations: Int) -> Int {
         self.message.withUnsafeBytes { bytes in
-            (0..<iterations).reduce(0) { sum, _ in sum + Self.admit(bytes).claims.count }
+            (0..<iterations).reduce(0) { sum, _ in sum + Self.admit(bytes).acceptedEvents.count }
         }
     }
 

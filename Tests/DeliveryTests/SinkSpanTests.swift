@@ -30,8 +30,8 @@ struct SinkSpanTests {
         var payload: [UInt8] = []
         for (index, trace) in traces.enumerated() {
             let request = try TestHits.request([TestEvents.push(.received, id: index)])
-            payload += HitBlock.header(
-                entryCount: request.claims.count, entriesBytes: request.entries.count,
+            payload += HitEncoding.header(
+                entryCount: request.acceptedEvents.count, entriesBytes: request.entries.count,
                 receiveTime: TestHits.receiveTime, tenant: "default", trace: trace)
             payload += request.entries
         }

@@ -104,8 +104,8 @@ private struct AdmissionFuzzer {
         let eventCount = reader.error == nil ? reader.eventCount : 0
         require(admitted.eventCount == eventCount, "another event count")
         require(
-            isSound || (admitted.claims.isEmpty && admitted.entries.isEmpty),
-            "a request that is refused as a whole has claims")
+            isSound || (admitted.acceptedEvents.isEmpty && admitted.entries.isEmpty),
+            "a request that is refused as a whole has acceptedEvents")
     }
 
     /// Every event has one verdict at its index, and its explanation agrees.
@@ -114,12 +114,12 @@ private struct AdmissionFuzzer {
         _ views: [Result<EventView, WireError>]
     ) {
         var refusals = admitted.refusals[...]
-        var claims = admitted.claims[...]
+        var acceptedEvents = admitted.acceptedEvents[...]
         for (index, view) in views.enumerated() {
             let refusal = refusals.first.flatMap { $0.index == index ? $0 : nil }
-            let claim = claims.first.flatMap { $0.index == index ? $0 : nil }
-            require((refusal == nil) != (claim == nil), "event \(index) has no verdict, or two")
-            if refusal != nil { refusals.removeFirst() } else { claims.removeFirst() }
+            let accepted = acceptedEvents.first.flatMap { $0.index == index ? $0 : nil }
+            require((refusal == nil) != (accepted == nil), "event \(index) has no verdict, or two")
+            if refusal != nil { refusals.removeFirst() } else { acceptedEvents.removeFirst() }
             guard case .success(let event) = view else {
                 require(refusal?.judgement.violations.first?.code == .malformed, "it is malformed")
                 continue
@@ -128,7 +128,8 @@ private struct AdmissionFuzzer {
             let judgement = self.admission.rules.judge(
                 event, receiveTime: Self.receiveTime, steps: &steps)
             require(!steps.steps.isEmpty, "event \(index) has no explanation")
-            require((judgement.verdict == .accepted) == (claim != nil), "the explanation differs")
+            require(
+                (judgement.verdict == .accepted) == (accepted != nil), "the explanation differs")
             if let refusal {
                 require(
                     refusal.eventID.utf8.count <= Limits.idBytes
@@ -140,7 +141,7 @@ private struct AdmissionFuzzer {
                     "event \(index) is rejected without a reason, or has one and is not")
             }
         }
-        require(refusals.isEmpty && claims.isEmpty, "verdicts of events that do not exist")
+        require(refusals.isEmpty && acceptedEvents.isEmpty, "verdicts of events that do not exist")
     }
 
     /// Whether a stored event is the one that was sent; behind a raw payload's are its ids. Its index
@@ -158,27 +159,27 @@ private struct AdmissionFuzzer {
 
     /// The accepted events are encoded for the journal byte for byte, with all their hits.
     private func checkJournal(_ admitted: AdmittedRequest, _ reader: RequestReader) {
-        var payload = HitBlock.header(
-            entryCount: admitted.claims.count, entriesBytes: admitted.entries.count,
+        var payload = HitEncoding.header(
+            entryCount: admitted.acceptedEvents.count, entriesBytes: admitted.entries.count,
             receiveTime: Self.receiveTime, tenant: "tenant",
             trace: admitted.trace
                 ?? TraceContext(traceID: .init(high: 1, low: 2), spanID: 3, isSampled: true))
         payload += admitted.entries
-        var expected = admitted.claims.flatMap { claim in
-            require(!claim.kinds.isEmpty, "event \(claim.index) is accepted and gives no hit")
-            return (0..<16).filter { claim.kinds.rawValue >> $0 & 1 == 1 }
-                .map { (kind: $0, claim: claim) }
+        var expected = admitted.acceptedEvents.flatMap { accepted in
+            require(!accepted.kinds.isEmpty, "event \(accepted.index) is accepted and gives no hit")
+            return (0..<16).filter { accepted.kinds.rawValue >> $0 & 1 == 1 }
+                .map { (kind: $0, accepted: accepted) }
         }[...]
         payload.withUnsafeBytes { payload in
             do {
-                try HitBlock.forEachHit(in: payload) { hit in
-                    guard let (kind, claim) = expected.popFirst() else {
+                try HitEncoding.forEachHit(in: payload) { hit in
+                    guard let (kind, accepted) = expected.popFirst() else {
                         fatalError("the journal has a hit too many")
                     }
                     require(
-                        hit.kind.rawValue == kind && hit.key == claim.key
-                            && hit.warnings == claim.warnings
-                            && Self.isStored(hit.entry, of: reader.events[Int(claim.index)]),
+                        hit.kind.rawValue == kind && hit.key == accepted.key
+                            && hit.warnings == accepted.warnings
+                            && Self.isStored(hit.entry, of: reader.events[Int(accepted.index)]),
                         "the journal has another hit")
                 }
             } catch {

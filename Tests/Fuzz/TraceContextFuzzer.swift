@@ -28,7 +28,7 @@ func fuzzTraceContext(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         tracestate.withUnsafeBytes { TraceContext(traceparent: written, tracestate: $0) }
     }
     require(again == context, "what was written reads as another context")
-    let header = HitBlock.header(
+    let header = HitEncoding.header(
         entryCount: 0, entriesBytes: 0, receiveTime: 0, tenant: "", trace: context)
     require(
         header.suffix(written.count + context.tracestate.utf8.count)

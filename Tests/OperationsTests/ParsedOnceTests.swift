@@ -89,7 +89,7 @@ struct ParsedOnceTests {
         let reader = try tap.reader { $0.appID = "com.example.app" }
         tap.show([request], of: "a")
         #expect(reader.takeAll().events.map(\.deliveryID).sorted() == Self.deliveries)
-        #expect(request.claims.map { request.eventID(of: $0) }.count == 4)
+        #expect(request.acceptedEvents.map { request.eventID(of: $0) }.count == 4)
         #expect(request.eventTraces(limit: 9).count == 1)
 
         var payload: [UInt8] = []
@@ -122,7 +122,7 @@ struct ParsedOnceTests {
         try await TestDirectory.with { directory in
             try await EventParses.observing(with: { parses.note($0) }) {
                 let request = try Self.admitted(key.map { KeyedHash(key: $0) })
-                #expect(request.claims.count == 4 && request.refusals.count == 1)
+                #expect(request.acceptedEvents.count == 4 && request.refusals.count == 1)
                 #expect(parses.all == [1, 1, 1, 1, 1])
                 if key == nil { try await Self.deliver(request, in: directory) }
             }

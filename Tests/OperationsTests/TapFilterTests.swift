@@ -133,9 +133,9 @@ struct TapFilterTests {
         let events = (0..<50).map { TestEvents.push("h\($0)") }
         tap.show([try TappedRequests.admitted(events)], of: "a")
         let known = try TappedRequests.admitted(events)
-        for index in known.claims.indices {
-            let marks = known.claims[index].marks
-            known.claims[index].settle(known: marks, notification: marks)
+        for index in known.acceptedEvents.indices {
+            let marks = known.acceptedEvents[index].marks
+            known.acceptedEvents[index].settle(known: marks, notification: marks)
         }
         let new = reader.takeAll().events
         tap.show([known], of: "a")

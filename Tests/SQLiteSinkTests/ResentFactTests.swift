@@ -71,7 +71,7 @@ final class ResentFactTests: Sendable {
                     kinds: kinds)
             }
         }
-        let header = HitBlock.header(
+        let header = HitEncoding.header(
             entryCount: count, entriesBytes: entries.count, receiveTime: time, tenant: "default",
             trace: .random(isSampled: true, using: &dice))
         let group = JournalBatch(

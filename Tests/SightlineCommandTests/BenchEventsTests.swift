@@ -40,8 +40,8 @@ struct BenchEventsTests {
             let admitted = Self.admitted(
                 try events.request(first..<first + 50, sequence: sequence))
             #expect(admitted.sequence == sequence)
-            #expect(admitted.claims.count == 50)
-            facts.formUnion(admitted.claims.map { "\($0.key) \($0.kinds)" })
+            #expect(admitted.acceptedEvents.count == 50)
+            facts.formUnion(admitted.acceptedEvents.map { "\($0.key) \($0.kinds)" })
         }
         #expect(facts.count == 800 - events.repeatedCount(of: 800))
         #expect(events.repeatedCount(of: 800) == (mix == .real ? 40 : 0))

@@ -63,7 +63,7 @@ extension History {
         self.disk.onTrace?("request \(number) is acked: \(request.tally)")
         self.report.acks += 1
         guard self.plan.mode == .off else { return }
-        for hit in request.claims.flatMap(Obligations.hits(of:)) {
+        for hit in request.acceptedEvents.flatMap(Obligations.hits(of:)) {
             for sink in self.sinks where sink.remote.hits[hit] == nil {
                 // The first one is there all the time, and knows every group.
                 let sequence = self.sinks[0].remote.sequences[hit] ?? .max

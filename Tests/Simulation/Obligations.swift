@@ -10,17 +10,18 @@ struct Obligations {
     private(set) var sent: [HitID: Int64] = [:]
 
     /// The hits of an event.
-    static func hits(of claim: Claim) -> [HitID] {
+    static func hits(of accepted: AcceptedEvent) -> [HitID] {
         (0..<16).compactMap { bit in
-            guard claim.kinds.rawValue & (1 << bit) != 0, let kind = HitKind(rawValue: UInt8(bit))
+            guard accepted.kinds.rawValue & (1 << bit) != 0,
+                let kind = HitKind(rawValue: UInt8(bit))
             else { return nil }
-            return HitID(claim.key.hitID(kind))
+            return HitID(accepted.key.hitID(kind))
         }
     }
 
     mutating func sending(_ request: AdmittedRequest, at time: Int64) {
-        for claim in request.claims {
-            for hit in Self.hits(of: claim) where self.owed[hit] == nil {
+        for accepted in request.acceptedEvents {
+            for hit in Self.hits(of: accepted) where self.owed[hit] == nil {
                 self.sent[hit] = min(self.sent[hit] ?? time, time)
             }
         }
@@ -35,8 +36,8 @@ struct Obligations {
 
     /// Records an ack: the request's accepted and duplicate hits are durable.
     mutating func acked(_ request: AdmittedRequest) {
-        for claim in request.claims {
-            for hit in Self.hits(of: claim) where self.owed[hit] == nil {
+        for accepted in request.acceptedEvents {
+            for hit in Self.hits(of: accepted) where self.owed[hit] == nil {
                 self.owed[hit] = Int(request.sequence)
             }
         }

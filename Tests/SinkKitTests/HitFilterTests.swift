@@ -93,7 +93,7 @@ struct HitFilterTests {
             #expect(filtered.groups.map(\.sequence) == batch.groups.map(\.sequence))
             let events = try filtered.payload.withUnsafeBytes { payload in
                 var count = 0
-                try HitBlock.forEachEvent(in: payload) { _, _ in count += 1 }
+                try HitEncoding.forEachEvent(in: payload) { _, _ in count += 1 }
                 return count
             }
             #expect(filtered.eventCount == events)

@@ -78,11 +78,11 @@ struct RecordWriterTests {
             record.campaignAction = hit.campaignAction
             record.deliveryID = event.deliveryID.text
             record.broadlogID = event.broadlogID.text
-            record.receiveTime.seconds = hit.origin.receiveTime / 1_000_000
-            record.receiveTime.nanos = Int32(hit.origin.receiveTime % 1_000_000) * 1000
-            record.tenant = hit.origin.tenant.text
-            record.traceContext.traceparent = hit.origin.traceparent.text
-            record.traceContext.tracestate = hit.origin.tracestate.text
+            record.receiveTime.seconds = hit.request.receiveTime / 1_000_000
+            record.receiveTime.nanos = Int32(hit.request.receiveTime % 1_000_000) * 1000
+            record.tenant = hit.request.tenant.text
+            record.traceContext.traceparent = hit.request.traceparent.text
+            record.traceContext.tracestate = hit.request.tracestate.text
             record.warnings = hit.warnings.numbers.compactMap {
                 Sightline_V1_Warning(rawValue: Int($0))
             }

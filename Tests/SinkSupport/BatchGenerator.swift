@@ -31,14 +31,14 @@ package struct BatchGenerator {
         let trace = TraceContext(
             traceID: random.traceID, spanID: random.spanID, isSampled: true,
             tracestate: tracestate)
-        var header = HitBlock.header(
+        var header = HitEncoding.header(
             entryCount: count, entriesBytes: entries.count, receiveTime: self.receiveTime(),
             tenant: self.events.dice.chance(90)
                 ? tenant : tenant + String(repeating: "ü", count: 128),
             trace: trace)
         if self.events.dice.chance(5) {
             // No traceparent: 0 bytes instead of 55, which stand between the other two.
-            let start = HitBlock.headerBytes + Int(header[16])
+            let start = HitEncoding.headerBytes + Int(header[16])
             header[17] = 0
             header.removeSubrange(start..<start + TraceContext.traceparentBytes)
         }
@@ -58,7 +58,7 @@ package struct BatchGenerator {
             (try? JournalEvent(parsing: event, key: key, kinds: [], warnings: []))?.index
             ?? EventIndex()
         entries.appendEntry(
-            key: key, facts: HitBlock.facts(product, nil), kinds: HitKinds(rawValue: kinds),
+            key: key, facts: HitEncoding.facts(product, nil), kinds: HitKinds(rawValue: kinds),
             warnings: Warnings(rawValue: warnings), index: index, event: event)
     }
 

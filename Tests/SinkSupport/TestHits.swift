@@ -117,7 +117,7 @@ package enum TestHits {
     ) throws -> AdmittedRequest {
         let request = try self.request(events)
         // The upper half of the entry's kinds.
-        request.entries[request.claims[index].entryOffset + 17] |= 0x80
+        request.entries[request.acceptedEvents[index].entryOffset + 17] |= 0x80
         return request
     }
 
@@ -127,7 +127,7 @@ package enum TestHits {
     ) throws -> AdmittedRequest {
         let request = try self.request(events)
         // The upper byte of the delivery's offset.
-        request.entries[request.claims[index].entryOffset + 39] = 0xff
+        request.entries[request.acceptedEvents[index].entryOffset + 39] = 0xff
         return request
     }
 

@@ -37,7 +37,7 @@ struct DuplicateWindowTests {
         #expect(await journal.commit(TestEvents.action(2, id: 1)) == [.accepted])
         let opened = TestRequests.request([TestEvents.push(.opened, id: 1)])
         await journal.commit(opened)
-        #expect(opened.claims.map(\.granted) == [HitKinds(.open)])
+        #expect(opened.acceptedEvents.map(\.granted) == [HitKinds(.open)])
         #expect(opened.verdicts == [.accepted])
         journal.finish()
         let batch = try #require(try await journal.batch(after: 1))
@@ -90,7 +90,10 @@ struct DuplicateWindowTests {
                 journal = try Journal.open(self.directory, folder: folder) { $0.windowCapacity = 8 }
             }
             let oldest = TestRequests.impressions([22, 23])
-            #expect(await journal.preview(oldest.claims).map(\.granted.isEmpty) == [false, true])
+            #expect(
+                await journal.preview(oldest.acceptedEvents).map(\.granted.isEmpty) == [
+                    false, true,
+                ])
             await journal.close()
         }
     }
@@ -102,12 +105,12 @@ struct DuplicateWindowTests {
             await journal.commit(TestEvents.impression(id))
             await journal.commit(TestEvents.push(.opened, id: id))
         }
-        let claims = TestRequests.impressions(1...20).claims
-        let known = await journal.preview(claims).map(\.granted.isEmpty)
+        let acceptedEvents = TestRequests.impressions(1...20).acceptedEvents
+        let known = await journal.preview(acceptedEvents).map(\.granted.isEmpty)
         #expect(known == (1...20).map { $0 > 12 })
         await journal.close()
         journal = try Journal.open(self.directory) { $0.windowCapacity = 8 }
-        #expect(await journal.preview(claims).map(\.granted.isEmpty) == known)
+        #expect(await journal.preview(acceptedEvents).map(\.granted.isEmpty) == known)
         await journal.close()
     }
 
@@ -117,26 +120,28 @@ struct DuplicateWindowTests {
         for id in 1...8 { await journal.commit(TestEvents.impression(id)) }
         for id in 1...8 { await journal.commit(TestEvents.push(.opened, id: id)) }
         for id in 9...12 { await journal.commit(TestEvents.impression(id)) }
-        let claims = TestRequests.impressions(1...12).claims
-        #expect(await journal.preview(claims).map(\.granted.isEmpty) == (1...12).map { $0 > 4 })
+        let acceptedEvents = TestRequests.impressions(1...12).acceptedEvents
+        #expect(
+            await journal.preview(acceptedEvents).map(\.granted.isEmpty) == (1...12).map { $0 > 4 })
         await journal.close()
         journal = try Journal.open(self.directory) { $0.windowCapacity = 8 }
-        #expect(await journal.preview(claims).map(\.granted.isEmpty) == (1...12).map { $0 > 4 })
+        #expect(
+            await journal.preview(acceptedEvents).map(\.granted.isEmpty) == (1...12).map { $0 > 4 })
         await journal.close()
     }
 
-    @Test("D52: asking claims nothing, neither in an empty window nor in a full one")
+    @Test("D52: asking acceptedEvents nothing, neither in an empty window nor in a full one")
     func preview() async throws {
         let journal = try Journal.open(self.directory) { $0.windowCapacity = 4 }
         let new = TestRequests.impressions([9])
         for _ in 0..<2 {
-            #expect(await journal.preview(new.claims).map(\.granted.isEmpty) == [false])
+            #expect(await journal.preview(new.acceptedEvents).map(\.granted.isEmpty) == [false])
         }
         await journal.commit(TestRequests.impressions(1...4))
-        // Previewing claims evicts nothing, whether they are known or new.
-        let claims = TestRequests.impressions([1, 5, 6, 7, 8, 5]).claims
+        // Previewing accepted events evicts nothing, whether they are known or new.
+        let acceptedEvents = TestRequests.impressions([1, 5, 6, 7, 8, 5]).acceptedEvents
         for _ in 0..<2 {
-            let granted = await journal.preview(claims).map(\.granted.isEmpty)
+            let granted = await journal.preview(acceptedEvents).map(\.granted.isEmpty)
             #expect(granted == [true, false, false, false, false, false])
         }
         let verdicts = await journal.commit(TestRequests.impressions(1...4)).verdicts
@@ -152,7 +157,7 @@ extension JournalBatch {
         get throws {
             var kinds: [HitKind] = []
             try self.payload.withUnsafeBytes { payload in
-                try HitBlock.forEachHit(in: payload) { kinds.append($0.kind) }
+                try HitEncoding.forEachHit(in: payload) { kinds.append($0.kind) }
             }
             return kinds
         }
@@ -163,7 +168,7 @@ extension JournalBatch {
         get throws {
             var events: [[UInt8]] = []
             try self.payload.withUnsafeBytes { payload in
-                try HitBlock.forEachHit(in: payload) { events.append([UInt8]($0.event)) }
+                try HitEncoding.forEachHit(in: payload) { events.append([UInt8]($0.event)) }
             }
             return events
         }

@@ -32,7 +32,7 @@ struct JournalLimitTests {
         journal.advance(sink: "a", to: 1)
         await journal.settle()
         #expect(journal.storedBytes == requests[0].journalBytes)
-        // The client resends: the claims were undone, so it is not a duplicate (D17).
+        // The client resends: the accepted events were undone, so it is not a duplicate (D17).
         let again = TestRequests.impressions([0x102])
         #expect(await journal.commit(again).verdicts == [.accepted])
         await journal.close()
@@ -62,7 +62,7 @@ struct JournalLimitTests {
         await journal.close()
     }
 
-    @Test("D17: a refused group's claims are taken back, what was known before stays known")
+    @Test("D17: a refused group's acceptedEvents are taken back, what was known before stays known")
     func undo() async throws {
         let first = TestRequests.request([TestEvents.push(.received, id: 1)])
         let journal = try Journal.open(self.directory) { $0.maxBytes = first.journalBytes }
@@ -79,7 +79,7 @@ struct JournalLimitTests {
             TestEvents.push(.received, id: 1), TestEvents.action(1, id: 1),
             TestEvents.action(1, id: 2),
         ])
-        let settled = await journal.preview(opened.claims)
+        let settled = await journal.preview(opened.acceptedEvents)
         #expect(settled.map(\.granted.isEmpty) == [true, false, false])
         // The refused dismissal and clicks left no marks.
         #expect(settled[1].warnings.contains(.openWithoutClick))

@@ -100,7 +100,7 @@ private struct KilledJournal: Sendable {
         guard try !isWhole || journal.writer.holds(self.second, after: 1) else {
             return "the second differs"
         }
-        let known = await journal.preview(self.first.claims + self.second.claims)
+        let known = await journal.preview(self.first.acceptedEvents + self.second.acceptedEvents)
             .map(\.granted.isEmpty)
         return known == [true, true, true, isWhole, isWhole]
             ? nil : "the window knows \(known)"
@@ -112,7 +112,7 @@ extension JournalWriter {
     fileprivate func holds(_ request: AdmittedRequest, after sequence: Int64) throws -> Bool {
         guard let batch = try self.batch(after: sequence) else { return false }
         return !batch.isDamaged && batch.sequence == sequence + 1
-            && batch.eventCount == request.claims.count
+            && batch.eventCount == request.acceptedEvents.count
             && batch.payload == request.block
     }
 }

@@ -96,8 +96,8 @@ extension AdmittedRequest {
     }
 
     /// Each accepted event's outcome, in order.
-    var verdicts: [Verdict] { self.claims.map { self.verdict(of: $0) } }
+    var verdicts: [Verdict] { self.acceptedEvents.map { self.verdict(of: $0) } }
 
     /// Each accepted event's warnings, in order.
-    var warnings: [Warnings] { self.claims.map(\.warnings) }
+    var warnings: [Warnings] { self.acceptedEvents.map(\.warnings) }
 }

@@ -39,8 +39,8 @@ final class HitsDatabase {
                 receiveTime: receiveTime)
         }
         var generator = SystemRandomNumberGenerator()
-        let header = HitBlock.header(
-            entryCount: request.claims.count, entriesBytes: request.entries.count,
+        let header = HitEncoding.header(
+            entryCount: request.acceptedEvents.count, entriesBytes: request.entries.count,
             receiveTime: receiveTime, tenant: tenant,
             trace: TraceContext.random(isSampled: true, using: &generator))
         self.sequence += 1

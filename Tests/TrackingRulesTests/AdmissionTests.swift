@@ -34,12 +34,12 @@ struct AdmissionTests {
                     "suppressed_flag_off", "rejected: push.kind required",
                     "rejected: event malformed",
                 ])
-        #expect(admitted.claims.map(\.index) == [0, 4])
+        #expect(admitted.acceptedEvents.map(\.index) == [0, 4])
         #expect(admitted.tally.accepted == 2 && admitted.tally.rejected == 2)
         #expect(admitted.tally.suppressed == 1)
         // D51: the client's own id comes back; what a broken event's was cannot be told.
         #expect(admitted.refusals.map(\.eventID) == ["one", "two", ""])
-        #expect(admitted.claims.map { admitted.eventID(of: $0) } == ["zero", "four"])
+        #expect(admitted.acceptedEvents.map { admitted.eventID(of: $0) } == ["zero", "four"])
     }
 
     @Test(
@@ -63,7 +63,7 @@ struct AdmissionTests {
             try #require(bytes.count == size)
             let admitted = AdmittedRequest.of(bytes: bytes)
             #expect((admitted.violation == nil) == isTaken)
-            #expect(admitted.claims.count == (isTaken ? 1 : 0))
+            #expect(admitted.acceptedEvents.count == (isTaken ? 1 : 0))
             guard !isTaken else { continue }
             #expect(admitted.violation?.field == "request")
             #expect(admitted.violation?.code == .tooLarge)
@@ -79,7 +79,7 @@ struct AdmissionTests {
         }
         let admitted = AdmittedRequest.of(bytes: bytes)
         #expect(admitted.sequence == 7)
-        #expect(admitted.claims.count == (isTaken ? 2000 : 0))
+        #expect(admitted.acceptedEvents.count == (isTaken ? 2000 : 0))
         #expect(admitted.violation?.field == (isTaken ? nil : "events"))
         #expect(admitted.violation?.code == (isTaken ? nil : .tooLarge))
     }
@@ -95,7 +95,7 @@ struct AdmissionTests {
             $0.field(2, small)
         }
         let admitted = AdmittedRequest.of(bytes: bytes)
-        #expect(admitted.claims.map(\.index) == [0, 2])
+        #expect(admitted.acceptedEvents.map(\.index) == [0, 2])
         #expect(admitted.refusals.map(\.judgement.line) == ["rejected: event too_large"])
     }
 
@@ -106,7 +106,8 @@ struct AdmissionTests {
         let admitted = AdmittedRequest.of(bytes: try #require([UInt8](hex: hex)))
         #expect(admitted.violation?.field == "request")
         #expect(admitted.violation?.code == .malformed)
-        #expect(admitted.sequence == 7 && admitted.claims.isEmpty && admitted.eventCount == 0)
+        #expect(
+            admitted.sequence == 7 && admitted.acceptedEvents.isEmpty && admitted.eventCount == 0)
     }
 
     @Test("D53: the sequence is read as it was sent", arguments: [0, 1, UInt64.max])
@@ -116,11 +117,12 @@ struct AdmissionTests {
         #expect(admitted.sequence == sequence && admitted.violation == nil)
     }
 
-    @Test("D17: the tenant is part of a claim's key")
+    @Test("D17: the tenant is part of a accepted's key")
     func tenants() throws {
         let one = try AdmittedRequest.of([.fcm(.opened)], tenant: "one")
         let two = try AdmittedRequest.of([.fcm(.opened)], tenant: "two")
-        #expect(try #require(one.claims.first).key != #require(two.claims.first).key)
+        #expect(
+            try #require(one.acceptedEvents.first).key != #require(two.acceptedEvents.first).key)
     }
 
     @Test("The first valid trace of the accepted events is the request's")
@@ -135,7 +137,7 @@ struct AdmissionTests {
             TestEvent.fcm(.opened) { $0.traceContext.traceparent = trace }
         }
         let admitted = try AdmittedRequest.of(events)
-        #expect(admitted.claims.count == 4, "a malformed header harms no event")
+        #expect(admitted.acceptedEvents.count == 4, "a malformed header harms no event")
         #expect(admitted.trace?.traceparent == traces[2])
     }
 
@@ -146,7 +148,7 @@ struct AdmissionTests {
             let events = [generator.event(), generator.event()]
             let request = WireWriter.message { for event in events { $0.field(2, event) } }
             let admitted = AdmittedRequest.of(bytes: generator.mutated(request))
-            let told = admitted.claims.count + admitted.refusals.count
+            let told = admitted.acceptedEvents.count + admitted.refusals.count
             #expect(admitted.violation == nil ? told == admitted.eventCount : told == 0)
         }
     }

@@ -103,7 +103,7 @@ struct ConsentRulesTests {
         if event.subjectID == "subject-1" { event.subjectID = "secret-subject" }
         event.traceContext.traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
         let admitted = try AdmittedRequest.of([event])
-        #expect(admitted.entries == [] && admitted.claims.isEmpty && admitted.trace == nil)
+        #expect(admitted.entries == [] && admitted.acceptedEvents.isEmpty && admitted.trace == nil)
         let refusal = try #require(admitted.refusals.first)
         #expect(refusal.judgement.line == row.outcome)
         let told = "\(refusal)"
@@ -124,7 +124,7 @@ struct ConsentRulesTests {
         ])
         let kept = String(decoding: admitted.entries, as: UTF8.self)
         #expect(kept.contains("first") && kept.contains("third") && !kept.contains("second"))
-        #expect(admitted.claims.map(\.index) == [0, 2])
+        #expect(admitted.acceptedEvents.map(\.index) == [0, 2])
         #expect(admitted.refusals.map(\.index) == [1])
     }
 }

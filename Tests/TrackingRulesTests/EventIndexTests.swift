@@ -54,10 +54,10 @@ struct EventIndexTests {
                     warnings: .idNotHex)
                 let expected = Facts(view)
                 #expect(Facts(event) == expected, "seed \(Dice.runSeed), message \(index)")
-                let payload = HitBlock.payload(
+                let payload = HitEncoding.payload(
                     of: event, receiveTime: 0, tenant: "t", trace: nil)
                 try payload.withUnsafeBytes { payload in
-                    try HitBlock.forEachEvent(in: payload) { read, _ in
+                    try HitEncoding.forEachEvent(in: payload) { read, _ in
                         #expect(Facts(read) == expected, "seed \(Dice.runSeed), message \(index)")
                         #expect(read.key == event.key && read.kinds == event.kinds)
                         #expect(read.bytes.elementsEqual(bytes))
@@ -105,7 +105,7 @@ struct EventIndexTests {
         #expect(request.appendSealed(to: &payload).events == Self.events.count)
         var (admitted, parsed) = ([Facts](), [Facts]())
         try payload.withUnsafeBytes { payload in
-            try HitBlock.forEachEvent(in: payload) { event, _ in
+            try HitEncoding.forEachEvent(in: payload) { event, _ in
                 admitted.append(Facts(event))
                 parsed.append(Facts(try EventView(event.bytes)))
             }
@@ -160,8 +160,8 @@ struct EventIndexTests {
                     admission.read(bytes, shape: .stream), bytes: bytes.count, tenant: "t",
                     receiveTime: TestEvent.now)
             }
-            let claim = try #require(request.claims.first)
-            #expect(request.eventID(of: claim) == event.eventID)
+            let accepted = try #require(request.acceptedEvents.first)
+            #expect(request.eventID(of: accepted) == event.eventID)
             let traces = request.eventTraces(limit: 9)
             #expect(traces.map(\.spanID) == [0x00f0_67aa_0ba9_02b7])
             #expect(traces.map(\.tracestate) == ["a=b"])
@@ -182,7 +182,7 @@ struct EventIndexTests {
         let request = AdmittedRequest.of(bytes: message, rules: RuleSet(limits: limits))
         #expect(request.refusals.map(\.index) == [0])
         #expect(request.refusals.first?.judgement.line == "rejected: event too_large")
-        #expect(request.claims.map(\.index) == [1])
+        #expect(request.acceptedEvents.map(\.index) == [1])
         #expect(throws: WireError.tooLarge) {
             try bytes[0].withUnsafeBytes { bytes in
                 _ = try JournalEvent(
@@ -217,7 +217,7 @@ struct EventIndexTests {
         let request = try AdmittedRequest.of([Self.events[0]])
         var payload: [UInt8] = []
         request.appendSealed(to: &payload)
-        let entry = payload.count - (try Self.events[0].bytes().count) - HitBlock.entryBytes
+        let entry = payload.count - (try Self.events[0].bytes().count) - HitEncoding.entryBytes
         for (time, isDamaged) in [
             (Int64.min, false), (-62_135_596_800_000_000, false), (-62_135_596_800_000_001, true),
             (253_402_300_799_999_999, false), (253_402_300_800_000_000, true), (.max, true),
@@ -225,14 +225,14 @@ struct EventIndexTests {
             var bytes = payload
             bytes.withUnsafeMutableBytes {
                 $0.storeBytes(
-                    of: time.littleEndian, toByteOffset: entry + HitBlock.indexOffset,
+                    of: time.littleEndian, toByteOffset: entry + HitEncoding.indexOffset,
                     as: Int64.self)
             }
             #expect(Self.isDamaged(bytes) == isDamaged, "\(time)")
         }
         for facts in UInt8.min...UInt8.max {
             var bytes = payload
-            bytes[entry + HitBlock.factsOffset] = facts
+            bytes[entry + HitEncoding.factsOffset] = facts
             let isKnown = facts >> 2 < 3 && facts & 3 < 3
             #expect(Self.isDamaged(bytes) != isKnown, "\(facts)")
         }
@@ -240,7 +240,7 @@ struct EventIndexTests {
 
     private static func isDamaged(_ payload: [UInt8]) -> Bool {
         do {
-            try payload.withUnsafeBytes { try HitBlock.forEachEvent(in: $0) { _, _ in } }
+            try payload.withUnsafeBytes { try HitEncoding.forEachEvent(in: $0) { _, _ in } }
             return false
         } catch {
             return true

@@ -144,6 +144,6 @@ struct InAppRulesTests {
         let bytes = try event.bytes()
         let request = WireWriter.message { $0.field(2, bytes) }
         let admitted = AdmittedRequest.of(bytes: request)
-        #expect(Array(admitted.entries.dropFirst(HitBlock.entryBytes)) == bytes)
+        #expect(Array(admitted.entries.dropFirst(HitEncoding.entryBytes)) == bytes)
     }
 }

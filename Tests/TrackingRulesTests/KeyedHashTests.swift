@@ -114,11 +114,11 @@ struct KeyedHashTests {
             }
         }
         let (plain, hashed) = (admitted(Admission()), admitted(Admission(subjects: hash)))
-        #expect(plain.claims.count == 2 && hashed.claims.count == 2)
+        #expect(plain.acceptedEvents.count == 2 && hashed.acceptedEvents.count == 2)
         #expect(hashed.refusals.map(\.judgement.line) == plain.refusals.map(\.judgement.line))
         // A push is known by its message, an in-app event by its recipient too.
-        #expect(hashed.claims[0].key == plain.claims[0].key)
-        #expect(hashed.claims[1].key != plain.claims[1].key)
+        #expect(hashed.acceptedEvents[0].key == plain.acceptedEvents[0].key)
+        #expect(hashed.acceptedEvents[1].key != plain.acceptedEvents[1].key)
         for (request, count) in [(plain, 0), (hashed, 1)] {
             for bytes in [request.entries, request.keptEvents] {
                 #expect(bytes.firstRange(of: id.utf8) == nil ? count == 1 : count == 0)

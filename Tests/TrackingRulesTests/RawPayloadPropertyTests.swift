@@ -55,10 +55,10 @@ struct RawPayloadPropertyTests {
         }
         if let difference = try Self.compareInspection(pair) { return (typed.verdict, difference) }
         guard typed.verdict == .accepted else { return (typed.verdict, nil) }
-        let claims = try AdmittedRequest.of([pair.typed, pair.raw]).claims
+        let acceptedEvents = try AdmittedRequest.of([pair.typed, pair.raw]).acceptedEvents
         let isSame =
-            claims.count == 2 && claims[0].key == claims[1].key
-            && claims[0].notification == claims[1].notification
+            acceptedEvents.count == 2 && acceptedEvents[0].key == acceptedEvents[1].key
+            && acceptedEvents[0].notification == acceptedEvents[1].notification
         return (typed.verdict, isSame ? nil : "another hit id")
     }
 

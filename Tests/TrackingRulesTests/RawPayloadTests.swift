@@ -218,10 +218,10 @@ struct RawPayloadTests {
                 $0.rawIds.messageID = "h2"
             }
             let admitted = try AdmittedRequest.of([event])
-            let claim = try #require(admitted.claims.first)
+            let accepted = try #require(admitted.acceptedEvents.first)
             let sent = try event.bytes()
             try admitted.entries.withUnsafeBytes { entries in
-                let entry = try #require(HitBlock.event(at: claim.entryOffset, in: entries))
+                let entry = try #require(HitEncoding.event(at: accepted.entryOffset, in: entries))
                 let stored = entry.bytes
                 #expect(stored.starts(with: sent))
                 let proto = try Sightline_V1_TrackingEvent(serializedBytes: [UInt8](stored))
@@ -232,7 +232,7 @@ struct RawPayloadTests {
                 #expect(view.deliveryID.text == delivery && view.broadlogID.text == message)
                 #expect(view.effectivePlatform == .android && view.product == .standard)
                 let key = "default".withBytes { view.keys(tenant: $0).fact }
-                #expect(key == claim.key)
+                #expect(key == accepted.key)
                 #expect(entry.deliveryID.text == delivery && entry.broadlogID.text == message)
                 #expect(entry.platform == .android && entry.product == .standard)
             }

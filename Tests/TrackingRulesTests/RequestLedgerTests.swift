@@ -82,7 +82,7 @@ struct RequestLedgerTests {
             .fcm(.received), .fcm(.opened), .apns(.opened), .fcm(.received) { $0.appID = "b" },
             .fcm(.received) { $0.push.fcm.data.deliveryID = "56c5" }, .fcm(.dismissed),
         ])
-        #expect(request.claims.map(\.subject) == [0, 0, 1, 2, 3, 0])
+        #expect(request.acceptedEvents.map(\.subject) == [0, 0, 1, 2, 3, 0])
         #expect(request.ledger.subjects.count == 4)
     }
 
@@ -104,8 +104,8 @@ struct RequestLedgerTests {
             let request = try AdmittedRequest.of(events, likely: likely)
             let subjects = request.ledger.subjects
             #expect(
-                request.claims.map { claim in
-                    subjects.withBytes(at: Int(claim.subject)) { Array($0) }
+                request.acceptedEvents.map { accepted in
+                    subjects.withBytes(at: Int(accepted.subject)) { Array($0) }
                 } == [android.bytes, ios.bytes, android.bytes])
             #expect(subjects.count == 2)
             #expect(subjects.newest == newest)
@@ -124,7 +124,7 @@ struct RequestLedgerTests {
             + [.apns(.opened) { $0.push.appState = .closed }]
             + [.fcm(.received) { $0.push.appState = .closed }]
         #expect(
-            try AdmittedRequest.of(events).claims.map(\.isClosedImpression)
+            try AdmittedRequest.of(events).acceptedEvents.map(\.isClosedImpression)
                 == [false, false, false, true, false, false])
     }
 

@@ -45,7 +45,7 @@ struct RequestTracesTests {
         let request = try self.request([
             "", Self.trace(1), Self.trace(2), "nonsense", Self.trace(1), Self.trace(3),
         ])
-        #expect(request.claims.count == 6)
+        #expect(request.acceptedEvents.count == 6)
         #expect(request.eventTraces(limit: 10).map(\.spanID) == [1, 2, 3])
         #expect(request.eventTraces(limit: 10).allSatisfy { $0.tracestate == "a=b" })
         #expect(request.eventTraces(limit: 2).map(\.spanID) == [1, 2])
@@ -60,7 +60,7 @@ struct RequestTracesTests {
             TraceContext(
                 traceID: .init(high: 1, low: 2), spanID: span, isSampled: true, tracestate: state)
         }
-        return HitBlock.header(
+        return HitEncoding.header(
             entryCount: events, entriesBytes: request.entries.count, receiveTime: 3,
             tenant: "default", trace: trace) + request.entries
     }
@@ -68,7 +68,7 @@ struct RequestTracesTests {
     private func spans(of payload: [UInt8], upTo limit: Int = .max) -> [UInt64] {
         var spans: [UInt64] = []
         payload.withUnsafeBytes { payload in
-            HitBlock.forEachTrace(in: payload) { trace in
+            HitEncoding.forEachTrace(in: payload) { trace in
                 spans.append(trace.spanID)
                 return spans.count < limit
             }

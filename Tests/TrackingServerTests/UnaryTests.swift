@@ -93,7 +93,7 @@ struct UnaryTests {
         #expect(details.compactMap(\.errorInfo).map(\.reason) == ["REQUEST_MALFORMED"])
     }
 
-    @Test("D52: explaining asks the window and claims nothing")
+    @Test("D52: explaining asks the window and acceptedEvents nothing")
     func explain() async throws {
         let event = TestEvents.push("h1")
         try await self.run { client in

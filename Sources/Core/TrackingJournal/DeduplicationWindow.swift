@@ -62,35 +62,36 @@ package final class DeduplicationWindow {
         free(self.ring)
     }
 
-    /// Settles claims in order, and appends each change of marks to `changes`.
-    package func settle(_ claims: inout [Claim], changes: inout [Change]) {
-        for index in claims.indices {
-            let key = WindowKey(claims[index].key)
+    /// Settles accepted events in order, and appends each change of marks to `changes`.
+    package func settle(_ acceptedEvents: inout [AcceptedEvent], changes: inout [Change]) {
+        for index in acceptedEvents.indices {
+            let key = WindowKey(acceptedEvents[index].key)
             let known = self.marks(of: key)
-            let notification = WindowKey(claims[index].notification)
+            let notification = WindowKey(acceptedEvents[index].notification)
             if key == notification {
-                claims[index].settle(known: known, notification: known)
-                let added = claims[index].marks.union(claims[index].notificationMarks)
+                acceptedEvents[index].settle(known: known, notification: known)
+                let added = acceptedEvents[index].marks.union(
+                    acceptedEvents[index].notificationMarks)
                 self.add(added, to: key, known: known, changes: &changes)
             } else {
                 let funnel = self.marks(of: notification)
-                claims[index].settle(known: known, notification: funnel)
-                self.add(claims[index].marks, to: key, known: known, changes: &changes)
+                acceptedEvents[index].settle(known: known, notification: funnel)
+                self.add(acceptedEvents[index].marks, to: key, known: known, changes: &changes)
                 self.add(
-                    claims[index].notificationMarks, to: notification, known: funnel,
+                    acceptedEvents[index].notificationMarks, to: notification, known: funnel,
                     changes: &changes)
             }
         }
     }
 
-    /// The claims as settling would leave them; does not change the window.
-    func preview(_ claims: [Claim]) -> [Claim] {
-        claims.map { claim in
-            var claim = claim
-            claim.settle(
-                known: self.marks(of: WindowKey(claim.key)),
-                notification: self.marks(of: WindowKey(claim.notification)))
-            return claim
+    /// The accepted events as settling would leave them; does not change the window.
+    func preview(_ acceptedEvents: [AcceptedEvent]) -> [AcceptedEvent] {
+        acceptedEvents.map { accepted in
+            var accepted = accepted
+            accepted.settle(
+                known: self.marks(of: WindowKey(accepted.key)),
+                notification: self.marks(of: WindowKey(accepted.notification)))
+            return accepted
         }
     }
 
@@ -185,19 +186,19 @@ package final class DeduplicationWindow {
         self.count &-= 1
     }
 
-    /// Prefetches the slots that the claims will use, before the first one is settled: so the
+    /// Prefetches the slots that the accepted events will use, before the first one is settled: so the
     /// processor loads them in parallel instead of waiting for each.
     ///
-    /// - Parameter ahead: claims whose slots were prefetched and that are not settled yet.
-    func prefetch(_ claims: [Claim], ahead: Int) {
+    /// - Parameter ahead: accepted events whose slots were prefetched and that are not settled yet.
+    func prefetch(_ acceptedEvents: [AcceptedEvent], ahead: Int) {
         var evicted = (self.next &+ ahead) % self.capacity
         let isFull = self.count == self.capacity
         // Compute all homes before loading any: with few instructions between two loads, more of
         // them run in parallel.
         withUnsafeTemporaryAllocation(of: Int.self, capacity: Self.prefetchedAtOnce) { homes in
             var (sum, count): (UInt64, Int) = (0, 0)
-            for claim in claims {
-                homes[count] = self.home(claim.key.high)
+            for accepted in acceptedEvents {
+                homes[count] = self.home(accepted.key.high)
                 count &+= 1
                 if isFull {
                     homes[count] = self.home(self.ring[evicted])

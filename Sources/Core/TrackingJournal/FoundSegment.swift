@@ -118,7 +118,7 @@ struct FoundSegment {
         for record in records where record.isWhole && record.header.sequence > sequence {
             let payload = record.endOffset - record.header.payloadBytes..<record.endOffset
             counts[record.header.sequence] = bytes.withUnsafeBytes {
-                HitBlock.hitCount(in: Bytes(rebasing: $0[payload]))
+                HitEncoding.hitCount(in: Bytes(rebasing: $0[payload]))
             }
         }
         return counts

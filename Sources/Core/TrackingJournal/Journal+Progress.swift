@@ -52,9 +52,9 @@ extension Journal {
     /// Whether four fifths of it are in use: clients should slow down before they are refused.
     package var isNearlyFull: Bool { self.writer.storedBytes > self.writer.maxBytes / 5 * 4 }
 
-    /// The claims as they would be settled now; changes nothing (D52).
-    package func preview(_ claims: [Claim]) async -> [Claim] {
-        await self.onQueue { self.writer.preview(claims) }
+    /// The accepted events as they would be settled now; changes nothing (D52).
+    package func preview(_ acceptedEvents: [AcceptedEvent]) async -> [AcceptedEvent] {
+        await self.onQueue { self.writer.preview(acceptedEvents) }
     }
 
     /// The maximum payload that may be stored, in bytes.

@@ -9,7 +9,7 @@ package struct JournalBatch: Sendable {
     package let eventCount: Int
     /// The number of its hits; 0 if the batch is damaged.
     package let hitCount: Int
-    /// Its hits in the journal's form (`HitBlock`); of a damaged batch, the bytes that are left.
+    /// Its hits in the journal's form (`HitEncoding`); of a damaged batch, the bytes that are left.
     package let payload: [UInt8]
     /// What is lost, if the batch is damaged.
     package let loss: LostRecords?
@@ -36,7 +36,7 @@ extension JournalBatch {
     init(_ row: StoredRow, payload: [UInt8]) {
         self.init(
             sequence: row.sequence, eventCount: Int(row.eventCount),
-            hitCount: payload.withUnsafeBytes { HitBlock.hitCount(in: $0) }, payload: payload)
+            hitCount: payload.withUnsafeBytes { HitEncoding.hitCount(in: $0) }, payload: payload)
     }
 }
 

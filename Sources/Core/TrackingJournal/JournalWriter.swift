@@ -1,4 +1,4 @@
-// The writer: settles claims, seals a group, appends it to the log, and undoes the claims if that
+// The writer: settles accepted events, seals a group, appends it to the log, and undoes the accepted events if that
 // fails.
 internal import DequeModule
 internal import Synchronization
@@ -93,7 +93,9 @@ final class JournalWriter: @unchecked Sendable {
     /// The number of keys in the window.
     var windowKeys: Int { self.keys.load(ordering: .relaxed) }
 
-    func preview(_ claims: [Claim]) -> [Claim] { self.window.preview(claims) }
+    func preview(_ acceptedEvents: [AcceptedEvent]) -> [AcceptedEvent] {
+        self.window.preview(acceptedEvents)
+    }
 
     // MARK: Commit
 
@@ -131,7 +133,7 @@ final class JournalWriter: @unchecked Sendable {
             sequence: record.sequence, eventCount: events, hitCount: hits, payload: payload)
     }
 
-    /// Settles every claim, and copies the entries that have hits into one payload.
+    /// Settles every accepted event, and copies the entries that have hits into one payload.
     private func seal(
         _ group: [Journal.Submission], bytes: Int
     ) -> (bytes: [UInt8], events: Int, hits: Int) {
@@ -142,16 +144,16 @@ final class JournalWriter: @unchecked Sendable {
         var upcoming = requests.makeIterator()
         var ahead = 0
         for request in requests {
-            guard !request.claims.isEmpty else {
+            guard !request.acceptedEvents.isEmpty else {
                 self.delta.add(request)
                 continue
             }
             while ahead < Self.claimsAhead, let next = upcoming.next() {
-                self.window.prefetch(next.claims, ahead: ahead)
-                ahead += next.claims.count
+                self.window.prefetch(next.acceptedEvents, ahead: ahead)
+                ahead += next.acceptedEvents.count
             }
-            ahead -= request.claims.count
-            self.window.settle(&request.claims, changes: &self.changes)
+            ahead -= request.acceptedEvents.count
+            self.window.settle(&request.acceptedEvents, changes: &self.changes)
             self.delta.add(request)
             let sealed = request.appendSealed(to: &payload)
             events += sealed.events
@@ -160,11 +162,11 @@ final class JournalWriter: @unchecked Sendable {
         return (payload, events, hits)
     }
 
-    /// The number of claims whose slots are prefetched: enough to keep the memory busy, few enough
+    /// The number of accepted events whose slots are prefetched: enough to keep the memory busy, few enough
     /// that the first is still in the cache when it is needed.
     private static let claimsAhead = 128
 
-    /// Undoes the group's claims, so that a retry never counts as a duplicate.
+    /// Undoes the group's accepted events, so that a retry never counts as a duplicate.
     private func undoClaims() {
         self.window.undo(self.changes)
         self.changes.removeAll(keepingCapacity: true)

@@ -53,9 +53,9 @@ extension HitBatch {
     func masked(by forgotten: ForgottenSubjects) throws -> HitBatch {
         if forgotten.isEmpty { return self }
         var isConcerned = false
-        try self.forEachEvent { event, origin in
+        try self.forEachEvent { event, request in
             guard !isConcerned else { return }
-            isConcerned = forgotten.contains(event.subjectID, tenant: origin.tenant)
+            isConcerned = forgotten.contains(event.subjectID, tenant: request.tenant)
         }
         guard isConcerned else { return self }
         var payload: [UInt8] = []
@@ -63,7 +63,7 @@ extension HitBatch {
         var groups: [Group] = []
         try self.forEachGroup { group, bytes in
             let start = payload.count
-            _ = try HitBlock.append(
+            _ = try HitEncoding.append(
                 to: &payload, from: bytes,
                 masked: { forgotten.contains($0.subjectID, tenant: $1.tenant) })
             groups.append(
@@ -82,11 +82,11 @@ extension Hit {
     ///
     /// - Throws: `WireError` if a masked event's bytes are not fields.
     func withMask(_ forgotten: ForgottenSubjects, _ body: (Hit) -> Void) throws {
-        guard forgotten.contains(self.subjectID, tenant: self.origin.tenant) else {
+        guard forgotten.contains(self.subjectID, tenant: self.request.tenant) else {
             return body(self)
         }
         try self.entry.withoutSubject { event in
-            body(Hit(entry: event, kind: self.kind, origin: self.origin))
+            body(Hit(entry: event, kind: self.kind, request: self.request))
         }
     }
 }

@@ -66,7 +66,7 @@ struct SinkSpan: Sendable {
         var parent: TraceContext?
         var isOneTrace = true
         hits.payload.withUnsafeBytes { payload in
-            HitBlock.forEachTrace(in: payload) { trace in
+            HitEncoding.forEachTrace(in: payload) { trace in
                 parent = parent ?? trace
                 isOneTrace = trace.traceID == parent?.traceID
                 return isOneTrace
@@ -79,7 +79,7 @@ struct SinkSpan: Sendable {
         var requests = 0
         var links = 0
         hits.payload.withUnsafeBytes { payload in
-            HitBlock.forEachTrace(in: payload) { trace in
+            HitEncoding.forEachTrace(in: payload) { trace in
                 requests += 1
                 // An unsampled span was not recorded, so a link to it would lead nowhere.
                 if trace.isSampled, links < self.maxLinks {

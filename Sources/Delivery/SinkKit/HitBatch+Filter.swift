@@ -14,7 +14,7 @@ extension HitBatch {
         var (events, hits) = (0, 0)
         try self.forEachGroup { group, bytes in
             let (firstHit, start) = (hits, payload.count)
-            let passed = try HitBlock.append(
+            let passed = try HitEncoding.append(
                 to: &payload, from: bytes, wanted: { filter.kinds(of: $0, $1) })
             events += passed.events
             hits += passed.hits
@@ -35,8 +35,8 @@ extension HitBatch {
     package func positions(passing filter: HitFilter) throws -> [Int] {
         var positions: [Int] = []
         var position = 0
-        try self.forEachEvent { event, origin in
-            let wanted = filter.kinds(of: event, origin)
+        try self.forEachEvent { event, request in
+            let wanted = filter.kinds(of: event, request)
             for kind in event.kinds.kinds {
                 if wanted.contains(HitKinds(kind)) { positions.append(position) }
                 position += 1

@@ -50,7 +50,7 @@ package struct HitBatch: Sendable {
         var (events, hits) = (0, 0)
         payload.withUnsafeBytes { payload in
             // Delivery reports damage.
-            try? HitBlock.forEachEvent(in: payload) { event, _ in
+            try? HitEncoding.forEachEvent(in: payload) { event, _ in
                 events += 1
                 hits += event.kinds.rawValue.nonzeroBitCount
             }
@@ -75,7 +75,7 @@ package struct HitBatch: Sendable {
         try self.forEachGroup { group, payload in
             guard group.sequence > sequence else { return }
             var position = group.positions.lowerBound
-            try HitBlock.forEachHit(in: payload) { hit in
+            try HitEncoding.forEachHit(in: payload) { hit in
                 try body(position, hit)
                 position += 1
             }
@@ -85,8 +85,8 @@ package struct HitBatch: Sendable {
     /// Calls `body` with every event and with what its request's hits share.
     ///
     /// - Throws: `DamagedPayload`, or errors of `body`.
-    package func forEachEvent(_ body: (JournalEvent, Hit.Origin) throws -> Void) throws {
-        try self.forEachGroup { try HitBlock.forEachEvent(in: $1, body) }
+    package func forEachEvent(_ body: (JournalEvent, Hit.Request) throws -> Void) throws {
+        try self.forEachGroup { try HitEncoding.forEachEvent(in: $1, body) }
     }
 
     /// Calls `body` with every group and its payload, which is valid until this returns.

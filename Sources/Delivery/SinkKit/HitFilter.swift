@@ -85,10 +85,10 @@ package struct HitFilter: Sendable, Equatable {
     }
 
     /// The kinds of an event's hits that pass.
-    func kinds(of event: JournalEvent, _ origin: Hit.Origin) -> HitKinds {
+    func kinds(of event: JournalEvent, _ request: Hit.Request) -> HitKinds {
         let wanted = self.kinds[Int(event.product.rawValue)].intersection(event.kinds)
         if wanted.isEmpty { return [] }
-        guard self.tenants.takes({ origin.tenant.equals($0) }),
+        guard self.tenants.takes({ request.tenant.equals($0) }),
             self.apps.takes({ event.appID.equals($0) }),
             self.deliveries.takes({ event.deliveryID.equals($0) }),
             self.platforms.takes(event.platform)

@@ -68,8 +68,8 @@ extension SinkHit {
         self.campaignAction = hit.campaignAction
         self.deliveryID = hit.deliveryID.text
         self.broadlogID = hit.broadlogID.text
-        self.tenant = hit.origin.tenant.text
-        self.receiveTime = hit.origin.receiveTime
+        self.tenant = hit.request.tenant.text
+        self.receiveTime = hit.request.receiveTime
         self.record = record
         self.sequence = sequence
         self.index = index

@@ -34,7 +34,7 @@ struct PostbackBatch: Sendable {
             case .nothing: break
             case .refused(let reason): refused[position] = reason
             case .query(let query):
-                let tenant = hit.origin.tenant.text
+                let tenant = hit.request.tenant.text
                 guard let server = configuration.server(of: tenant, hit.product) else {
                     refused[position] = configuration.absence(of: tenant, hit.product)
                     return

@@ -64,7 +64,7 @@ struct DeliveredBatch {
     ) throws {
         try self.hits.payload.withUnsafeBytes { payload in
             var index = 0
-            try HitBlock.forEachHit(in: Bytes(rebasing: payload[group.bytes])) { hit in
+            try HitEncoding.forEachHit(in: Bytes(rebasing: payload[group.bytes])) { hit in
                 try body(index, hit)
                 index += 1
             }

@@ -16,7 +16,7 @@ struct KafkaMessages {
     private var event: (bytes: UnsafeRawPointer?, subject: [UInt8])?
 
     private struct SharedHeaders {
-        let origin: Hit.Origin
+        let origin: Hit.Request
         let traceparent: [UInt8]
         let tracestate: [UInt8]
         let source: [UInt8]
@@ -77,7 +77,7 @@ struct KafkaMessages {
 
     private mutating func request(of hit: Hit) -> SharedHeaders {
         // The journal has a request's tenant once.
-        let origin = hit.origin
+        let origin = hit.request
         if let request, request.origin.tenant.baseAddress == origin.tenant.baseAddress {
             return request
         }

@@ -33,14 +33,14 @@ final class KafkaTopics {
     func topic(of hit: Hit) -> Found {
         if let last {
             if self.template.isFixed { return .handle(last.handle) }
-            if last.kind == hit.kind, last.tenant.elementsEqual(hit.origin.tenant) {
+            if last.kind == hit.kind, last.tenant.elementsEqual(hit.request.tenant) {
                 return .handle(last.handle)
             }
         }
-        let name = self.template.name(tenant: hit.origin.tenant.text, kind: "\(hit.kind.name)")
+        let name = self.template.name(tenant: hit.request.tenant.text, kind: "\(hit.kind.name)")
         let found = self.topic(named: name)
         if case .handle(let handle) = found {
-            self.last = ([UInt8](hit.origin.tenant), hit.kind, handle)
+            self.last = ([UInt8](hit.request.tenant), hit.kind, handle)
         }
         return found
     }

@@ -53,7 +53,7 @@ struct NATSMessages {
         self.subject.clear()
         self.subject.append(self.prefix)
         self.subject.append(".")
-        self.subject.append(token: hit.origin.tenant)
+        self.subject.append(token: hit.request.tenant)
         self.subject.append(".")
         self.subject.append(token: hit.appID)
         self.subject.append(".")
@@ -63,9 +63,9 @@ struct NATSMessages {
     }
 
     private mutating func setHeaders(of message: OpaquePointer, _ hit: Hit) throws {
-        try self.set("traceparent", of: message) { $0.append(value: hit.origin.traceparent) }
-        if !hit.origin.tracestate.isEmpty {
-            try self.set("tracestate", of: message) { $0.append(value: hit.origin.tracestate) }
+        try self.set("traceparent", of: message) { $0.append(value: hit.request.traceparent) }
+        if !hit.request.tracestate.isEmpty {
+            try self.set("tracestate", of: message) { $0.append(value: hit.request.tracestate) }
         }
         try self.set("content-type", of: message) { $0.append("application/protobuf") }
         try self.set("ce-specversion", of: message) { $0.append("1.0") }
@@ -75,14 +75,14 @@ struct NATSMessages {
         }
         try self.set("ce-source", of: message) { text in
             text.append("/sightline/")
-            text.append(value: hit.origin.tenant)
+            text.append(value: hit.request.tenant)
         }
         try self.set("ce-type", of: message) { text in
             text.append("sightline.v1.hit.")
             text.append(hit.kind.name)
         }
         try self.set("ce-subject", of: message) { $0.append(value: hit.deliveryID) }
-        try self.set("ce-time", of: message) { $0.append(time: hit.origin.receiveTime) }
+        try self.set("ce-time", of: message) { $0.append(time: hit.request.receiveTime) }
     }
 
     private mutating func set(

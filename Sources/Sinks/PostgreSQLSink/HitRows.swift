@@ -59,12 +59,12 @@ struct HitRows {
         let warnings = hit.warnings.isEmpty ? "" : hit.warnings.names.joined(separator: ",")
         let texts =
             event.deliveryID.count + event.broadlogID.count + event.appID.count
-            + event.subjectID.count + hit.origin.tenant.count + hit.origin.traceparent.count
-            + hit.origin.tracestate.count
+            + event.subjectID.count + hit.request.tenant.count + hit.request.traceparent.count
+            + hit.request.tracestate.count
         self.buffer.reserve(
             Self.fixedBytes + 3 * texts + warnings.utf8.count + hit.event.count)
         self.buffer.put(Int16(PostgreSQLSchema.columns.count))
-        self.buffer.field(self.day(occurTime, hit.origin.receiveTime))
+        self.buffer.field(self.day(occurTime, hit.request.receiveTime))
         hit.key.withHitID(hit.kind) { self.buffer.field($0) }
         self.buffer.field(Int16(hit.kind.rawValue))
         self.buffer.field(Int16(hit.product.rawValue))
@@ -82,10 +82,10 @@ struct HitRows {
         } else {
             self.buffer.null()
         }
-        self.buffer.field(hit.origin.receiveTime &- Self.epochMicroseconds)
-        self.buffer.text(hit.origin.tenant)
-        self.buffer.textOrNull(hit.origin.traceparent)
-        self.buffer.textOrNull(hit.origin.tracestate)
+        self.buffer.field(hit.request.receiveTime &- Self.epochMicroseconds)
+        self.buffer.text(hit.request.tenant)
+        self.buffer.textOrNull(hit.request.traceparent)
+        self.buffer.textOrNull(hit.request.tracestate)
         warnings.withBytes { self.buffer.field($0) }
         self.buffer.field(hit.event)
     }

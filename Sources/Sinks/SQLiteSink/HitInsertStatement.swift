@@ -28,7 +28,7 @@ struct HitInsertStatement {
     ///
     /// - Throws: SQLite's error.
     func run(
-        id: Int64, _ kind: HitKind, of event: JournalEvent, _ origin: Hit.Origin,
+        id: Int64, _ kind: HitKind, of event: JournalEvent, _ request: Hit.Request,
         trace: SharedColumn<PackedTrace>, bytes: SharedColumn<Bytes>, _ names: Names
     ) throws {
         let hitID = (event.key.high.bigEndian, (event.key.low | UInt64(kind.rawValue)).bigEndian)
@@ -38,19 +38,19 @@ struct HitInsertStatement {
             self.statement.bind(Int64(kind.rawValue), at: 3)
             self.statement.bind(Int64(event.product.rawValue), at: 4)
             self.bind(event, names)
-            self.statement.bind(origin.receiveTime, at: 11)
+            self.statement.bind(request.receiveTime, at: 11)
             switch bytes {
             case .own(let bytes): self.statement.bind(blob: bytes, at: 16)
             case .backReference(let rows): self.statement.bind(rows, at: 16)
             }
             switch trace {
             case .own(let trace):
-                self.statement.bind(textOrNull: origin.tracestate, at: 14)
+                self.statement.bind(textOrNull: request.tracestate, at: 14)
                 try trace.withBytes { bytes in
                     if let bytes {
                         self.statement.bind(blob: bytes, at: 13)
                     } else {
-                        self.statement.bind(textOrNull: origin.traceparent, at: 13)
+                        self.statement.bind(textOrNull: request.traceparent, at: 13)
                     }
                     try self.statement.run()
                 }

@@ -53,8 +53,8 @@ final class HitWriter {
     /// - Throws: `DamagedPayload`, or SQLite's error.
     func write(_ hits: HitBatch, in database: Database) throws {
         try hits.payload.withUnsafeBytes { payload in
-            try HitBlock.forEachEvent(in: payload) { event, origin in
-                self.take(event, origin)
+            try HitEncoding.forEachEvent(in: payload) { event, request in
+                self.take(event, request)
                 if self.pending.count == Self.chunkEvents { try self.writePending(in: database) }
             }
             try self.writePending(in: database)
@@ -97,14 +97,14 @@ final class HitWriter {
 
     // MARK: Looking up
 
-    private func take(_ event: JournalEvent, _ origin: Hit.Origin) {
-        var pending = PendingEvent(event: event, origin: origin, fact: self.add(key: event.key))
+    private func take(_ event: JournalEvent, _ request: Hit.Request) {
+        var pending = PendingEvent(event: event, request: request, fact: self.add(key: event.key))
         if event.product == .firebase {
             if !event.subjectID.isEmpty {
-                pending.recipient = self.add(key: event.recipientKey(tenant: origin.tenant))
+                pending.recipient = self.add(key: event.recipientKey(tenant: request.tenant))
             }
         } else if !event.action.isEmpty {
-            pending.notification = self.add(key: event.notificationKey(tenant: origin.tenant))
+            pending.notification = self.add(key: event.notificationKey(tenant: request.tenant))
         }
         self.pending.append(pending)
     }
@@ -135,7 +135,7 @@ final class HitWriter {
         let isNewRecipient = self.isNewRecipient(pending)
         let names = try self.names(of: pending)
         let campaign = try self.campaign(of: pending)
-        let time = pending.origin.receiveTime
+        let time = pending.request.receiveTime
         let hour = time.quotient(by: 3_600_000_000)
         var isFirst = isNewRecipient ?? earlier.isEmpty
         var first: HitPartitions.NewRow?
@@ -146,8 +146,8 @@ final class HitWriter {
             guard let kind = HitKind(rawValue: number) else { continue }
             let row = try self.partitions.newRow(on: time.day, in: database)
             try row.insertion.run(
-                id: row.id, kind, of: event, pending.origin,
-                trace: self.trace(of: pending.origin, in: row),
+                id: row.id, kind, of: event, pending.request,
+                trace: self.trace(of: pending.request, in: row),
                 bytes: first?.distance(to: row).map { .backReference(rows: $0) }
                     ?? .own(event.bytes), names)
             first = first ?? row
@@ -185,7 +185,7 @@ final class HitWriter {
         return HitInsertStatement.Names(
             delivery: try self.lastDelivery.number(of: event.deliveryID, in: &self.names),
             app: app.isEmpty ? nil : try self.lastApp.number(of: app, in: &self.names),
-            tenant: try self.lastTenant.number(of: pending.origin.tenant, in: &self.names),
+            tenant: try self.lastTenant.number(of: pending.request.tenant, in: &self.names),
             warnings: warnings.isEmpty
                 ? nil
                 : try warnings.names.joined(separator: ",").withBytes {
@@ -202,9 +202,9 @@ final class HitWriter {
     /// The trace columns of a row: the trace itself if it is the request's first row in its
     /// partition, otherwise the distance to that row.
     private func trace(
-        of origin: Hit.Origin, in row: HitPartitions.NewRow
+        of request: Hit.Request, in row: HitPartitions.NewRow
     ) -> SharedColumn<PackedTrace> {
-        let trace = origin.traceparent
+        let trace = request.traceparent
         if let last = self.lastRequest, last.trace.baseAddress == trace.baseAddress,
             let distance = last.first.distance(to: row)
         {

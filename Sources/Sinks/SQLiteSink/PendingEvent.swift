@@ -3,7 +3,7 @@ internal import TrackingRules
 /// An event of a batch whose keys are being looked up, with the indices of its keys in the lookup.
 struct PendingEvent {
     let event: JournalEvent
-    let origin: Hit.Origin
+    let request: Hit.Request
     /// Its own key.
     let fact: Int
     /// The key of its notification, if it differs: the event names an action button (D17).

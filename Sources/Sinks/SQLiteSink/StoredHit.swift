@@ -11,7 +11,7 @@ enum StoredHit {
     /// - Throws: GRDB's error if the row is malformed, `WireError` if its event is, and errors of
     ///   `body`.
     static func read(
-        _ row: Row, _ body: (Int64, JournalEvent, Hit.Origin) throws -> Void
+        _ row: Row, _ body: (Int64, JournalEvent, Hit.Request) throws -> Void
     ) throws {
         let hitID = try row.decode(Data.self, forColumn: "hit_id")
         // Checked before the event is read, since the row that has the event's bytes may be
@@ -45,7 +45,7 @@ enum StoredHit {
                     try texts[2].withBytes { tracestate in
                         try body(
                             rowID, entry,
-                            Hit.Origin(
+                            Hit.Request(
                                 receiveTime: receiveTime, tenant: tenant,
                                 traceparent: traceparent, tracestate: tracestate))
                     }

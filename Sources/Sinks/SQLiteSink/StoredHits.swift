@@ -69,11 +69,11 @@ package struct StoredHits: Sendable {
         }
     }
 
-    private static func payload(_ event: JournalEvent, _ origin: Hit.Origin) -> [UInt8] {
+    private static func payload(_ event: JournalEvent, _ request: Hit.Request) -> [UInt8] {
         // A trace that was changed by hand is left out.
-        HitBlock.payload(
-            of: event, receiveTime: origin.receiveTime, tenant: origin.tenant.text,
+        HitEncoding.payload(
+            of: event, receiveTime: request.receiveTime, tenant: request.tenant.text,
             trace: TraceContext(
-                traceparent: origin.traceparent, tracestate: origin.tracestate))
+                traceparent: request.traceparent, tracestate: request.tracestate))
     }
 }

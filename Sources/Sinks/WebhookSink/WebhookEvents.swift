@@ -111,14 +111,14 @@ struct WebhookEvents: ~Copyable {
         self.text.append("\",\"source\":\"")
         try self.source.withBytes { try self.text.append(escaping: $0) }
         self.text.append("/")
-        self.text.append(percentEncoding: hit.origin.tenant)
+        self.text.append(percentEncoding: hit.request.tenant)
         self.text.append("\",\"type\":\"sightline.v1.hit.")
         self.text.append(hit.kind.name)
         self.text.append("\"")
         try self.append(",\"subject\":", hit.deliveryID)
-        try self.append(timeOf: hit.origin)
-        try self.append(",\"traceparent\":", hit.origin.traceparent)
-        try self.append(",\"tracestate\":", hit.origin.tracestate)
+        try self.append(timeOf: hit.request)
+        try self.append(",\"traceparent\":", hit.request.traceparent)
+        try self.append(",\"tracestate\":", hit.request.tracestate)
         self.text.append(",\"datacontenttype\":\"application/json\",\"data\":")
         self.text.append(line)
         self.text.append("}")
@@ -126,7 +126,7 @@ struct WebhookEvents: ~Copyable {
 
     /// Appends the time at which the server received the event, unless it has none that a
     /// timestamp can hold.
-    private mutating func append(timeOf origin: Hit.Origin) throws {
+    private mutating func append(timeOf origin: Hit.Request) throws {
         let start = self.text.count
         self.text.append(",\"time\":")
         let isTime = self.text.append(

@@ -91,7 +91,7 @@ struct FunnelWarningTests {
         let batch = try #require(try await journal.batch(after: journal.lastSequence - 1))
         var seen: Warnings = []
         try batch.payload.withUnsafeBytes { payload in
-            try HitBlock.forEachHit(in: payload) { seen = $0.warnings.intersection(funnel) }
+            try HitEncoding.forEachHit(in: payload) { seen = $0.warnings.intersection(funnel) }
         }
         #expect(seen == warning)
     }

@@ -5,7 +5,7 @@ package import WireFormat
 package struct LedgerDelta {
     private(set) var entries: [(key: LedgerKey, count: UInt32)] = []
     private var places: [LedgerKey: Int] = [:]
-    /// Counts of a request's claims, by subject and outcome: zeros between two requests.
+    /// Counts of a request's accepted events, by subject and outcome: zeros between two requests.
     private var counts: [UInt32] = []
     /// The outcomes that have a count, a bit each, by subject; as many as `counts` is made for.
     private var counted: [UInt64] = []
@@ -32,9 +32,9 @@ package struct LedgerDelta {
                 request, subject: Int(refused.subject), refused.outcome, detail: refused.detail,
                 refused.count)
         }
-        guard !request.claims.isEmpty else { return }
+        guard !request.acceptedEvents.isEmpty else { return }
         let subjects = request.ledger.subjects.count
-        self.count(request.claims, subjects: subjects)
+        self.count(request.acceptedEvents, subjects: subjects)
         for subject in 0..<subjects {
             var outcomes = self.counted[subject]
             self.counted[subject] = 0
@@ -63,22 +63,22 @@ package struct LedgerDelta {
         self.add(self.key, count)
     }
 
-    /// Counts the claims of a request, which often are many of one kind.
-    private mutating func count(_ claims: [Claim], subjects: Int) {
+    /// Counts the accepted events of a request, which often are many of one kind.
+    private mutating func count(_ acceptedEvents: [AcceptedEvent], subjects: Int) {
         let missing = subjects - self.counted.count
         if missing > 0 {
             self.counted.append(contentsOf: repeatElement(0, count: missing))
             self.counts.append(contentsOf: repeatElement(0, count: missing * LedgerOutcome.count))
         }
-        for claim in claims {
-            let subject = Int(claim.subject)
-            guard !claim.granted.isEmpty else {
-                self.count(.duplicate(claim.kinds), of: subject)
+        for accepted in acceptedEvents {
+            let subject = Int(accepted.subject)
+            guard !accepted.granted.isEmpty else {
+                self.count(.duplicate(accepted.kinds), of: subject)
                 continue
             }
-            self.count(.accepted(claim.granted), of: subject)
-            if claim.isClosedImpression { self.count(.closedImpression, of: subject) }
-            var warnings = claim.warnings.rawValue
+            self.count(.accepted(accepted.granted), of: subject)
+            if accepted.isClosedImpression { self.count(.closedImpression, of: subject) }
+            var warnings = accepted.warnings.rawValue
             while warnings != 0 {
                 let number = UInt8(truncatingIfNeeded: warnings.trailingZeroBitCount)
                 self.count(.warning(number), of: subject)

@@ -120,7 +120,7 @@ private struct Draft {
     private let subjects: KeyedHash?
     private var index: UInt32 = 0
     private var refusals: [AdmittedRequest.Refusal] = []
-    private var claims: [Claim] = []
+    private var acceptedEvents: [AcceptedEvent] = []
     private var entries: [UInt8] = []
     private var eventTrace: TraceContext?
     private var keptEvents: [UInt8] = []
@@ -136,8 +136,8 @@ private struct Draft {
         self.tenant = tenant
         self.keeps = keeps
         // Reserves room for all events at once, so that appending never allocates.
-        self.claims.reserveCapacity(request.events.count)
-        self.entries.reserveCapacity(bytes &+ request.events.count &* HitBlock.entryBytes)
+        self.acceptedEvents.reserveCapacity(request.events.count)
+        self.entries.reserveCapacity(bytes &+ request.events.count &* HitEncoding.entryBytes)
     }
 
     /// The finished request. The draft's arrays are moved out: a copy costs as much as judging an
@@ -145,7 +145,8 @@ private struct Draft {
     mutating func take(receiveTime: Int64) -> AdmittedRequest {
         AdmittedRequest(
             sequence: self.sequence, receiveTime: receiveTime, eventCount: Int(self.index),
-            refusals: exchange(&self.refusals, with: []), claims: exchange(&self.claims, with: []),
+            refusals: exchange(&self.refusals, with: []),
+            acceptedEvents: exchange(&self.acceptedEvents, with: []),
             entries: exchange(&self.entries, with: []),
             eventTrace: exchange(&self.eventTrace, with: nil),
             keptEvents: exchange(&self.keptEvents, with: []),
@@ -256,14 +257,14 @@ private struct Draft {
             return false
         }
         let keys = event.keys(tenant: self.tenant, facts)
-        self.claims.append(
-            Claim(
+        self.acceptedEvents.append(
+            AcceptedEvent(
                 key: keys.fact, notification: keys.notification, judgement: judgement,
                 index: self.index, entryOffset: self.entries.count,
                 subject: self.ledger.subject(facts, app: event.appID), answer: answer,
                 isClosedImpression: facts.isClosedImpression))
         self.entries.appendEntry(
-            key: keys.fact, facts: HitBlock.facts(facts.product, facts.platform),
+            key: keys.fact, facts: HitEncoding.facts(facts.product, facts.platform),
             kinds: judgement.hits, warnings: judgement.warnings, index: index,
             event: event.bytes, more: raw?.field ?? [])
         if self.eventTrace == nil, !event.traceparent.isEmpty {

@@ -55,16 +55,16 @@ extension AdmittedRequest {
             }
         }
         self.entries.withUnsafeBytes { entries in
-            for claim in self.claims {
-                let verdict = self.verdict(of: claim)
+            for accepted in self.acceptedEvents {
+                let verdict = self.verdict(of: accepted)
                 let isAccepted = verdict == .accepted
-                let event = HitBlock.event(at: claim.entryOffset, in: entries)
+                let event = HitEncoding.event(at: accepted.entryOffset, in: entries)
                 body(
                     Outcome(
-                        verdict: verdict, hits: isAccepted ? claim.granted : [],
-                        warnings: isAccepted ? claim.warnings : [], violations: [],
+                        verdict: verdict, hits: isAccepted ? accepted.granted : [],
+                        warnings: isAccepted ? accepted.warnings : [], violations: [],
                         event: event?.bytes, source: event.map { .accepted($0) } ?? .none,
-                        chance: claim.key.high))
+                        chance: accepted.key.high))
             }
         }
     }

@@ -3,8 +3,8 @@ extension AdmittedRequest {
     package var journalBytes: Int { self.headerBytes + self.entries.count }
 
     private var headerBytes: Int {
-        guard !self.claims.isEmpty else { return 0 }
-        return HitBlock.headerBytes(tenant: self.ledger.tenant, trace: self.trace)
+        guard !self.acceptedEvents.isEmpty else { return 0 }
+        return HitEncoding.headerBytes(tenant: self.ledger.tenant, trace: self.trace)
     }
 
     /// Appends the request's block with its granted events, and returns the number of those events
@@ -13,12 +13,12 @@ extension AdmittedRequest {
     package func appendSealed(to payload: inout [UInt8]) -> (events: Int, hits: Int) {
         var (granted, hits) = (0, 0)
         var isUnchanged = true
-        for claim in self.claims {
-            if !claim.granted.isEmpty { granted += 1 }
-            hits += claim.granted.rawValue.nonzeroBitCount
-            guard claim.isChanged else { continue }
+        for accepted in self.acceptedEvents {
+            if !accepted.granted.isEmpty { granted += 1 }
+            hits += accepted.granted.rawValue.nonzeroBitCount
+            guard accepted.isChanged else { continue }
             isUnchanged = false
-            self.seal(claim)
+            self.seal(accepted)
         }
         if granted == 0 { return (0, 0) }
         let start = payload.count
@@ -31,24 +31,24 @@ extension AdmittedRequest {
         }
         let entriesStart = payload.count
         self.entries.withUnsafeBytes { entries in
-            for claim in self.claims where !claim.granted.isEmpty {
-                payload.append(contentsOf: HitBlock.entry(at: claim.entryOffset, in: entries))
+            for accepted in self.acceptedEvents where !accepted.granted.isEmpty {
+                payload.append(contentsOf: HitEncoding.entry(at: accepted.entryOffset, in: entries))
             }
         }
-        HitBlock.setEntries(
+        HitEncoding.setEntries(
             count: granted, bytes: payload.count - entriesStart, in: &payload, at: start)
         return (granted, hits)
     }
 
-    /// Writes a claim's granted hits and its warnings into its entry.
-    func seal(_ claim: Claim) {
+    /// Writes an accepted event's granted hits and its warnings into its entry.
+    func seal(_ accepted: AcceptedEvent) {
         self.entries.withUnsafeMutableBytes { entries in
             entries.storeBytes(
-                of: claim.granted.rawValue.littleEndian,
-                toByteOffset: claim.entryOffset + HitBlock.kindsOffset, as: UInt16.self)
+                of: accepted.granted.rawValue.littleEndian,
+                toByteOffset: accepted.entryOffset + HitEncoding.kindsOffset, as: UInt16.self)
             entries.storeBytes(
-                of: claim.warnings.rawValue.littleEndian,
-                toByteOffset: claim.entryOffset + HitBlock.warningsOffset, as: UInt16.self)
+                of: accepted.warnings.rawValue.littleEndian,
+                toByteOffset: accepted.entryOffset + HitEncoding.warningsOffset, as: UInt16.self)
         }
     }
 }

@@ -9,14 +9,14 @@ extension AdmittedRequest {
         var traces: [TraceContext] = []
         var seen: Set<TraceContext.SpanKey> = []
         self.entries.withUnsafeBytes { entries in
-            for claim in self.claims {
+            for accepted in self.acceptedEvents {
                 guard traces.count < limit else { return }
-                let event = HitBlock.eventBytes(at: claim.entryOffset, in: entries)
-                let traceparent = event.part(claim.answer.traceparent)
+                let event = HitEncoding.eventBytes(at: accepted.entryOffset, in: entries)
+                let traceparent = event.part(accepted.answer.traceparent)
                 guard !traceparent.isEmpty,
                     let trace = TraceContext(
                         traceparent: traceparent,
-                        tracestate: event.part(claim.answer.tracestate)),
+                        tracestate: event.part(accepted.answer.tracestate)),
                     seen.insert(trace.spanKey).inserted
                 else { continue }
                 traces.append(trace)

@@ -17,8 +17,8 @@ package final class AdmittedRequest: @unchecked Sendable {
     package let eventCount: Int
     /// The events that the rules suppressed or rejected, in order.
     package let refusals: [Refusal]
-    /// The claims of the accepted events, in order.
-    @exclusivity(unchecked) package var claims: [Claim]
+    /// The accepted events of the accepted events, in order.
+    @exclusivity(unchecked) package var acceptedEvents: [AcceptedEvent]
     /// The accepted events as entries in the journal's encoding.
     @exclusivity(unchecked) package var entries: [UInt8]
     /// The trace context of its hits: that of the server span. Before the span begins, it is the
@@ -47,7 +47,7 @@ package final class AdmittedRequest: @unchecked Sendable {
 
     init(
         sequence: UInt64, receiveTime: Int64, eventCount: Int = 0, refusals: [Refusal] = [],
-        claims: [Claim] = [],
+        acceptedEvents: [AcceptedEvent] = [],
         entries: [UInt8] = [], eventTrace: TraceContext? = nil, keptEvents: [UInt8] = [],
         violation: Violation? = nil, ledger: RequestLedger
     ) {
@@ -55,7 +55,7 @@ package final class AdmittedRequest: @unchecked Sendable {
         self.receiveTime = receiveTime
         self.eventCount = eventCount
         self.refusals = refusals
-        self.claims = claims
+        self.acceptedEvents = acceptedEvents
         self.entries = entries
         self.trace = eventTrace
         self.keptEvents = keptEvents
@@ -66,9 +66,9 @@ package final class AdmittedRequest: @unchecked Sendable {
     /// Whether the commit failed: nothing was kept, so the client has to send the request again.
     @exclusivity(unchecked) package var isToRetry = false
 
-    /// The verdict for a claim's event; final once the journal has settled the request.
-    package func verdict(of claim: Claim) -> Verdict {
-        self.isToRetry ? .retryLater : claim.granted.isEmpty ? .duplicate : .accepted
+    /// The verdict for an accepted event; final once the journal has settled the request.
+    package func verdict(of accepted: AcceptedEvent) -> Verdict {
+        self.isToRetry ? .retryLater : accepted.granted.isEmpty ? .duplicate : .accepted
     }
 
     /// The verdict on an event that the rules refused; final once the journal has settled the
@@ -83,14 +83,16 @@ package final class AdmittedRequest: @unchecked Sendable {
         var tally = Tally()
         if self.violation != nil { tally.rejected = self.eventCount }
         for refusal in self.refusals { tally.count(self.verdict(of: refusal)) }
-        for claim in self.claims { tally.count(self.verdict(of: claim)) }
+        for accepted in self.acceptedEvents { tally.count(self.verdict(of: accepted)) }
         return tally
     }
 
-    /// The id of a claim's event.
-    package func eventID(of claim: Claim) -> String {
+    /// The id of an accepted event.
+    package func eventID(of accepted: AcceptedEvent) -> String {
         self.entries.withUnsafeBytes { entries in
-            HitBlock.eventBytes(at: claim.entryOffset, in: entries).part(claim.answer.eventID).text
+            HitEncoding.eventBytes(at: accepted.entryOffset, in: entries).part(
+                accepted.answer.eventID
+            ).text
         }
     }
 }

@@ -9,10 +9,10 @@ package struct Hit {
     /// The kind of hit.
     package let kind: HitKind
     /// The request of the hit.
-    package let origin: Origin
+    package let request: Request
 
     /// What all hits of a request share.
-    package struct Origin {
+    package struct Request {
         /// When the request arrived, in microseconds since 1970.
         package let receiveTime: Int64
         /// The tenant that sent the request.
@@ -22,7 +22,7 @@ package struct Hit {
         /// The W3C tracestate; empty if there is none.
         package let tracestate: Bytes
 
-        /// Creates the origin of hits that are not in the journal's encoding.
+        /// Creates the request of hits that are not in the journal's encoding.
         package init(
             receiveTime: Int64, tenant: Bytes, traceparent: Bytes, tracestate: Bytes
         ) {
@@ -40,10 +40,10 @@ package struct Hit {
     package var campaignAction: UInt32 { self.kind.campaignAction(of: self.product) }
 
     /// The hit of an event.
-    package init(entry: JournalEvent, kind: HitKind, origin: Origin) {
+    package init(entry: JournalEvent, kind: HitKind, request: Request) {
         self.entry = entry
         self.kind = kind
-        self.origin = origin
+        self.request = request
     }
 }
 
@@ -83,19 +83,19 @@ package struct DamagedPayload: Error, CustomStringConvertible {
     }
 }
 
-extension HitBlock {
+extension HitEncoding {
     /// Calls `body` for every hit of a payload in order; the hits of one event are adjacent.
     ///
     /// - Throws: `DamagedPayload` if the bytes are not in the journal's encoding; errors of `body`.
     package static func forEachHit(in payload: Bytes, _ body: (Hit) throws -> Void) throws {
-        try Self.forEachEvent(in: payload) { event, origin in
-            try Self.forEachHit(of: event, origin, body)
+        try Self.forEachEvent(in: payload) { event, request in
+            try Self.forEachHit(of: event, request, body)
         }
     }
 
     @inline(__always)
     static func forEachHit(
-        of event: JournalEvent, _ origin: Hit.Origin, _ body: (Hit) throws -> Void
+        of event: JournalEvent, _ request: Hit.Request, _ body: (Hit) throws -> Void
     ) rethrows {
         var kinds = event.kinds.rawValue
         while kinds != 0 {
@@ -103,27 +103,27 @@ extension HitBlock {
             kinds &= kinds &- 1
             // PayloadCursor has checked that the kinds are known.
             guard let kind = HitKind(rawValue: number) else { continue }
-            try body(Hit(entry: event, kind: kind, origin: origin))
+            try body(Hit(entry: event, kind: kind, request: request))
         }
     }
 
-    /// Calls `body` for every event of a payload, in order, with the origin of its request. Cheaper
+    /// Calls `body` for every event of a payload, in order, with its request. Cheaper
     /// than `forEachHit` when hits are only counted.
     ///
     /// - Throws: `DamagedPayload` if the bytes are not in the journal's encoding; errors of `body`.
     package static func forEachEvent(
-        in payload: Bytes, _ body: (JournalEvent, Hit.Origin) throws -> Void
+        in payload: Bytes, _ body: (JournalEvent, Hit.Request) throws -> Void
     ) throws {
         var cursor = PayloadCursor(payload)
         while !cursor.isAtEnd {
             let block = try cursor.block()
             var entries = PayloadCursor(block.entries)
-            for _ in 0..<block.entryCount { try body(try entries.entry(), block.origin) }
+            for _ in 0..<block.entryCount { try body(try entries.entry(), block.request) }
         }
     }
 }
 
-extension HitBlock {
+extension HitEncoding {
     /// Calls `body` with the trace context of each request in a payload, in order, and skips
     /// requests without one. Reads only the blocks' headers; stops early if the payload is damaged.
     ///
@@ -132,9 +132,9 @@ extension HitBlock {
         var cursor = PayloadCursor(payload)
         while !cursor.isAtEnd {
             // Delivery reports the damage, with its offset.
-            guard let origin = try? cursor.block().origin else { return }
+            guard let request = try? cursor.block().request else { return }
             let trace = TraceContext(
-                traceparent: origin.traceparent, tracestate: origin.tracestate)
+                traceparent: request.traceparent, tracestate: request.tracestate)
             if let trace, !body(trace) { return }
         }
     }

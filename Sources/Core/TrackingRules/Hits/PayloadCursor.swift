@@ -34,40 +34,40 @@ struct PayloadCursor {
         let tenantLength = Int(try self.number(UInt8.self))
         let traceparentLength = Int(try self.number(UInt8.self))
         let tracestateLength = Int(try self.number(UInt16.self))
-        let origin = Hit.Origin(
+        let request = Hit.Request(
             receiveTime: receiveTime, tenant: try self.bytes(tenantLength),
             traceparent: try self.bytes(traceparentLength),
             tracestate: try self.bytes(tracestateLength))
         let header = Bytes(rebasing: self.payload[start..<self.offset])
         return PayloadBlock(
-            header: header, origin: origin, entryCount: entryCount,
+            header: header, request: request, entryCount: entryCount,
             entries: try self.bytes(entriesBytes))
     }
 
     /// Steps over the next entry without reading it, and returns its bytes.
     mutating func entryBytes() throws -> Bytes {
         let start = self.offset
-        let head = try self.bytes(HitBlock.entryBytes)
-        _ = try self.bytes(HitBlock.eventLength(in: head))
+        let head = try self.bytes(HitEncoding.entryBytes)
+        _ = try self.bytes(HitEncoding.eventLength(in: head))
         return Bytes(rebasing: self.payload[start..<self.offset])
     }
 
     @inline(__always)
     mutating func entry() throws -> JournalEvent {
-        let head = try self.bytes(HitBlock.entryBytes)
-        let event = try self.bytes(HitBlock.eventLength(in: head))
-        let kinds = HitKinds(rawValue: head.number(at: HitBlock.kindsOffset))
-        guard let facts = HitBlock.facts(of: head[HitBlock.factsOffset]),
+        let head = try self.bytes(HitEncoding.entryBytes)
+        let event = try self.bytes(HitEncoding.eventLength(in: head))
+        let kinds = HitKinds(rawValue: head.number(at: HitEncoding.kindsOffset))
+        guard let facts = HitEncoding.facts(of: head[HitEncoding.factsOffset]),
             kinds.rawValue & ~HitKinds.all.rawValue == 0,
             let index = EventIndex(
-                at: HitBlock.indexOffset, in: head, eventBytes: event.count)
+                at: HitEncoding.indexOffset, in: head, eventBytes: event.count)
         else { throw DamagedPayload(offset: self.offset) }
         return JournalEvent(
             key: HitKey(
                 high: UInt64(bigEndian: head.loadUnaligned(as: UInt64.self)),
                 low: UInt64(bigEndian: head.loadUnaligned(fromByteOffset: 8, as: UInt64.self))),
             product: facts.product, platform: facts.platform, kinds: kinds,
-            warnings: Warnings(rawValue: head.number(at: HitBlock.warningsOffset)),
+            warnings: Warnings(rawValue: head.number(at: HitEncoding.warningsOffset)),
             bytes: event, index: index)
     }
 }
@@ -82,7 +82,7 @@ extension UnsafeRawBufferPointer {
     }
 }
 
-extension HitBlock {
+extension HitEncoding {
     /// The length of the event in the entry that starts with `head`.
     static func eventLength(in head: Bytes) -> Int {
         let length: UInt32 = head.number(at: Self.lengthOffset)
@@ -94,7 +94,7 @@ extension HitBlock {
 struct PayloadBlock {
     /// The bytes before the entries.
     let header: Bytes
-    let origin: Hit.Origin
+    let request: Hit.Request
     let entryCount: Int
     let entries: Bytes
 }

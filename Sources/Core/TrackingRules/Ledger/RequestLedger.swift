@@ -1,7 +1,7 @@
 internal import WireFormat
 
 /// A request's counts for the ledger. Those of refused events are final. An accepted event has its
-/// subject's index in its claim, and is counted when the journal has settled it.
+/// subject's index in its accepted event, and is counted when the journal has settled it.
 package struct RequestLedger: Sendable {
     /// The tenant that sent the request.
     package let tenant: String

@@ -34,7 +34,7 @@ struct DeadLetter: Sendable {
                     parsing: event, key: key, kinds: HitKinds(kind),
                     warnings: Warnings(numbers: record.warnings.map(\.rawValue)))
             else { return nil }
-            return HitBlock.payload(
+            return HitEncoding.payload(
                 of: entry, receiveTime: record.receiveTime.microseconds, tenant: record.tenant,
                 trace: trace)
         }

@@ -53,7 +53,7 @@ extension DeadLetter {
         var isOf = false
         payload.withUnsafeBytes { payload in
             // It was made here, so it can be read.
-            try? HitBlock.forEachEvent(in: payload) { event, _ in
+            try? HitEncoding.forEachEvent(in: payload) { event, _ in
                 isOf = subject.has(event.subjectID)
             }
         }

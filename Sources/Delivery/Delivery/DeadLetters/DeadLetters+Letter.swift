@@ -26,7 +26,7 @@ extension DeadLetters.Letter {
     init(_ hit: Hit, in sequence: Int64, position: Int, reason: String) {
         self.init(
             sequence: sequence, position: position, hitID: Data(hit.id), reason: reason,
-            tenant: hit.origin.tenant.text, record: Data(hit.recordBytes()))
+            tenant: hit.request.tenant.text, record: Data(hit.recordBytes()))
     }
 
     /// The remainder of a group whose readable hits became letters of their own.

@@ -70,7 +70,7 @@ package final class DeadLetters: Sendable {
         return try await self.insert(sink, hits.journal) {
             var letters: [Letter] = []
             let rest = hits.payload.withUnsafeBytes { payload in
-                HitBlock.salvage(payload) { hit in
+                HitEncoding.salvage(payload) { hit in
                     try hit.withMask(forgotten) { hit in
                         letters.append(
                             Letter(
@@ -90,7 +90,7 @@ package final class DeadLetters: Sendable {
         var letters: [Letter] = []
         try hits.forEachGroup { group, payload in
             var position = 0
-            try HitBlock.forEachHit(in: payload) { hit in
+            try HitEncoding.forEachHit(in: payload) { hit in
                 defer { position += 1 }
                 guard let reason = reasons[group.positions.lowerBound + position] else { return }
                 letters.append(

@@ -119,7 +119,7 @@ package struct JSONLines: ~Copyable {
         do {
             try self.append(",\"deliveryId\":", hit.deliveryID)
             try self.append(",\"broadlogId\":", hit.broadlogID)
-            guard try self.append(hit.origin, &parts) else { return false }
+            guard try self.append(hit.request, &parts) else { return false }
         } catch {
             return false
         }
@@ -132,10 +132,10 @@ package struct JSONLines: ~Copyable {
 
     /// Appends what the hits of a request share; false if the time is outside of Timestamp's range.
     private mutating func append(
-        _ origin: Hit.Origin, _ parts: inout Parts
+        _ request: Hit.Request, _ parts: inout Parts
     ) throws(WireError) -> Bool {
         // The journal has a request's tenant once.
-        let place = UnsafeRawPointer(origin.tenant.baseAddress)
+        let place = UnsafeRawPointer(request.tenant.baseAddress)
         if let part = parts.request, part.place == place {
             self.writer.text.append(again: part.range)
             return true
@@ -143,14 +143,15 @@ package struct JSONLines: ~Copyable {
         let start = self.writer.text.count
         self.writer.text.append(",\"receiveTime\":")
         let isInRange = self.writer.text.append(
-            seconds: origin.receiveTime / 1_000_000,
-            nanos: Int32(origin.receiveTime % 1_000_000) * 1000)
+            seconds: request.receiveTime / 1_000_000,
+            nanos: Int32(request.receiveTime % 1_000_000) * 1000)
         guard isInRange else { return false }
-        try self.append(",\"tenant\":", origin.tenant)
+        try self.append(",\"tenant\":", request.tenant)
         self.writer.text.append(",\"traceContext\":{")
-        try self.append("\"traceparent\":", origin.traceparent)
+        try self.append("\"traceparent\":", request.traceparent)
         try self.append(
-            origin.traceparent.isEmpty ? "\"tracestate\":" : ",\"tracestate\":", origin.tracestate)
+            request.traceparent.isEmpty ? "\"tracestate\":" : ",\"tracestate\":", request.tracestate
+        )
         self.writer.text.append("}")
         parts.request = Part(place: place, range: start..<self.writer.text.count)
         return true

@@ -28,7 +28,7 @@ package struct RecordWriter {
             self.shared.removeAll(keepingCapacity: true)
             self.shared.appendText(FieldTag.TrackingRecord.deliveryID, hit.deliveryID)
             self.shared.appendText(FieldTag.TrackingRecord.broadlogID, hit.broadlogID)
-            self.shared.append(contentsOf: self.originBytes(hit.origin))
+            self.shared.append(contentsOf: self.originBytes(hit.request))
             let warnings = hit.warnings.isEmpty ? [] : hit.warnings.numbers
             if !warnings.isEmpty {
                 // All of them are below 128: a byte each, packed.
@@ -41,7 +41,7 @@ package struct RecordWriter {
         return 2 + 16 + 2 + (action == 0 ? 0 : 1 + action.varintCount) + self.shared.count
     }
 
-    private mutating func originBytes(_ origin: Hit.Origin) -> [UInt8] {
+    private mutating func originBytes(_ origin: Hit.Request) -> [UInt8] {
         let request = UnsafeRawPointer(origin.traceparent.baseAddress)
         if request == nil || request != self.request {
             self.origin.removeAll(keepingCapacity: true)
@@ -78,7 +78,7 @@ extension [UInt8] {
     }
 
     /// receive_time, tenant and trace_context; both messages are there also if they are empty.
-    fileprivate mutating func appendOrigin(_ origin: Hit.Origin) {
+    fileprivate mutating func appendOrigin(_ origin: Hit.Request) {
         typealias Record = FieldTag.TrackingRecord
         var part: [UInt8] = []
         part.appendNumber(

@@ -32,7 +32,7 @@ package enum ProbeHit {
         let key = HitKey(high: .random(in: 0 ... .max, using: &generator), low: generator.next())
         let trace = TraceContext.random(using: &generator)
         let payload = try bytes.withUnsafeBytes { bytes in
-            HitBlock.payload(
+            HitEncoding.payload(
                 of: try JournalEvent(
                     parsing: bytes, key: key, kinds: HitKinds(.impression), warnings: []),
                 receiveTime: time, tenant: tenant, trace: trace)

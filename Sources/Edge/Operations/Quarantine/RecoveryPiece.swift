@@ -60,13 +60,13 @@ package struct RecoveryPiece: Sendable {
                 settled.append(row)
             }
         }
-        for claim in request.claims {
-            if request.verdict(of: claim) == .accepted {
+        for accepted in request.acceptedEvents {
+            if request.verdict(of: accepted) == .accepted {
                 counts.accepted += 1
             } else {
                 counts.duplicate += 1
             }
-            settled.append(self.rows[Int(claim.index)])
+            settled.append(self.rows[Int(accepted.index)])
         }
         return (settled, refused, counts)
     }

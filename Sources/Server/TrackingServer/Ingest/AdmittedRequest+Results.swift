@@ -17,8 +17,9 @@ extension AdmittedRequest {
             ]
         }
         var results = self.refusals.map { self.result(of: $0) }
-        for claim in self.claims where includesAccepted || self.verdict(of: claim) != .accepted {
-            results.append(self.result(of: claim))
+        for accepted in self.acceptedEvents
+        where includesAccepted || self.verdict(of: accepted) != .accepted {
+            results.append(self.result(of: accepted))
         }
         // Both lists are sorted already; sorting merges them in place.
         results.sort { $0.index < $1.index }
@@ -36,16 +37,16 @@ extension AdmittedRequest {
         }
     }
 
-    private func result(of claim: Claim) -> Sightline_V1_EventResult {
+    private func result(of accepted: AcceptedEvent) -> Sightline_V1_EventResult {
         .with { result in
-            let verdict = self.verdict(of: claim)
+            let verdict = self.verdict(of: accepted)
             result.sequence = self.sequence
-            result.index = claim.index
-            result.eventID = self.eventID(of: claim)
+            result.index = accepted.index
+            result.eventID = self.eventID(of: accepted)
             result.verdict = Sightline_V1_Verdict(verdict)
             guard verdict == .accepted else { return }
-            result.hits = claim.granted.kinds.map(Sightline_V1_HitKind.init)
-            result.warnings = claim.warnings.protos
+            result.hits = accepted.granted.kinds.map(Sightline_V1_HitKind.init)
+            result.warnings = accepted.warnings.protos
         }
     }
 }

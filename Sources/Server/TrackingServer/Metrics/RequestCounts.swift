@@ -23,11 +23,11 @@ struct RequestCounts {
         } else {
             for refusal in request.refusals { self.add(refusal.judgement) }
         }
-        for claim in request.claims {
-            let verdict = request.verdict(of: claim)
+        for accepted in request.acceptedEvents {
+            let verdict = request.verdict(of: accepted)
             self.verdicts[Int(verdict.rawValue)] &+= 1
             guard verdict == .accepted else { continue }
-            var kinds = claim.granted.rawValue
+            var kinds = accepted.granted.rawValue
             while kinds != 0 {
                 self.hits[kinds.trailingZeroBitCount] &+= 1
                 kinds &= kinds &- 1

@@ -50,7 +50,9 @@ package struct Explainer: Sendable {
             }
             return (admitted, steps)
         }
-        if let journal = self.journal { admitted.claims = await journal.preview(admitted.claims) }
+        if let journal = self.journal {
+            admitted.acceptedEvents = await journal.preview(admitted.acceptedEvents)
+        }
         return .with { response in
             response.results = admitted.results(includesAccepted: true)
             for index in response.results.indices {

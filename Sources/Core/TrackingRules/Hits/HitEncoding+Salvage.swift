@@ -1,6 +1,6 @@
 package import WireFormat
 
-extension HitBlock {
+extension HitEncoding {
     /// Reads as much as possible of a payload that cannot be read as a whole, such as one that a
     /// newer build wrote. Calls `body` for every readable hit, in order.
     ///
@@ -36,7 +36,7 @@ extension HitBlock {
             }
             do {
                 var entry = PayloadCursor(bytes)
-                try Self.forEachHit(of: try entry.entry(), block.origin, body)
+                try Self.forEachHit(of: try entry.entry(), block.request, body)
             } catch {
                 rest += bytes
                 restCount += 1

@@ -1,6 +1,6 @@
 package import WireFormat
 
-extension HitBlock {
+extension HitEncoding {
     /// Appends the wanted hits of a payload in the journal's encoding, in order.
     ///
     /// - Parameters:
@@ -10,8 +10,8 @@ extension HitBlock {
     /// - Throws: `DamagedPayload`, or `WireError` if a masked event's bytes are not fields.
     package static func append(
         to result: inout [UInt8], from payload: Bytes,
-        wanted: (JournalEvent, Hit.Origin) -> HitKinds = { event, _ in event.kinds },
-        masked: (JournalEvent, Hit.Origin) -> Bool = { _, _ in false }
+        wanted: (JournalEvent, Hit.Request) -> HitKinds = { event, _ in event.kinds },
+        masked: (JournalEvent, Hit.Request) -> Bool = { _, _ in false }
     ) throws -> (events: Int, hits: Int) {
         var (events, hits) = (0, 0)
         var cursor = PayloadCursor(payload)
@@ -23,9 +23,9 @@ extension HitBlock {
             var count = 0
             for _ in 0..<block.entryCount {
                 let event = try entries.entry()
-                let kinds = wanted(event, block.origin).intersection(event.kinds)
+                let kinds = wanted(event, block.request).intersection(event.kinds)
                 if kinds.isEmpty { continue }
-                if masked(event, block.origin) {
+                if masked(event, block.request) {
                     try event.withoutSubject { result.appendEntry($0, kinds: kinds) }
                 } else {
                     result.appendEntry(event, kinds: kinds)

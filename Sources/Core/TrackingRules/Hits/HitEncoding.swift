@@ -17,7 +17,7 @@ package import WireFormat
 /// The journal's encoding of hits, as Admission writes it. Admission and replays append blocks to a
 /// payload; sinks read it in place, with `Hit.forEachHit` or `Hit.forEachEvent`. Reading checks
 /// every length and never traps on damaged bytes. It parses no event and holds no state.
-package enum HitBlock {
+package enum HitEncoding {
     static let headerBytes = 20
     /// The bytes of an entry before its event.
     package static let entryBytes = 24 + EventIndex.byteCount
@@ -147,9 +147,9 @@ extension [UInt8] {
     mutating func appendHeader(
         entryCount: Int, entriesBytes: Int, receiveTime: Int64, tenant: String, trace: TraceContext?
     ) {
-        let bytes = HitBlock.headerBytes(tenant: tenant, trace: trace)
+        let bytes = HitEncoding.headerBytes(tenant: tenant, trace: trace)
         withUnsafeTemporaryAllocation(byteCount: bytes, alignment: 1) { header in
-            HitBlock.write(
+            HitEncoding.write(
                 entryCount: entryCount, entriesBytes: entriesBytes, receiveTime: receiveTime,
                 tenant: tenant, trace: trace, to: header)
             self.append(contentsOf: header)
@@ -159,11 +159,11 @@ extension [UInt8] {
     /// Appends an event's entry, with some of its kinds.
     mutating func appendEntry(_ event: JournalEvent, kinds: HitKinds) {
         self.appendEntry(
-            key: event.key, facts: HitBlock.facts(event.product, event.platform), kinds: kinds,
+            key: event.key, facts: HitEncoding.facts(event.product, event.platform), kinds: kinds,
             warnings: event.warnings, index: event.index, event: event.bytes)
     }
 
-    /// Appends an entry. Its hit kinds and warnings may change until the claim is sealed. `more` is
+    /// Appends an entry. Its hit kinds and warnings may change until the accepted event is sealed. `more` is
     /// what the server appends to the event.
     @inline(__always)
     mutating func appendEntry(
@@ -185,7 +185,7 @@ extension [UInt8] {
     }
 }
 
-extension HitBlock {
+extension HitEncoding {
     /// Updates the number and size of the entries in the header at `offset`.
     package static func setEntries(
         count: Int, bytes: Int, in payload: inout [UInt8], at offset: Int

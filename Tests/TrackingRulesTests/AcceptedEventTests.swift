@@ -7,7 +7,7 @@ internal import TestSupport
 internal import Testing
 @testable internal import TrackingRules
 
-struct ClaimTests {
+struct AcceptedEventTests {
     /// A window that forgets nothing, and settles as the journal's does.
     private struct Window {
         private var marks: [HitKey: Marks] = [:]
@@ -15,15 +15,17 @@ struct ClaimTests {
         /// Admits an event and settles it: "click, open +clock_skew", or "" for a duplicate.
         mutating func settle(_ event: TestEvent, tenant: String = "default") throws -> String {
             let admitted = try AdmittedRequest.of([event], tenant: tenant)
-            var claim = try #require(admitted.claims.first, "\(admitted.refusals)")
-            claim.settle(
-                known: self.marks[claim.key] ?? [],
-                notification: self.marks[claim.notification] ?? [])
-            self.marks[claim.key, default: []].formUnion(claim.marks)
-            self.marks[claim.notification, default: []].formUnion(claim.notificationMarks)
-            #expect(admitted.verdict(of: claim) == (claim.granted.isEmpty ? .duplicate : .accepted))
+            var accepted = try #require(admitted.acceptedEvents.first, "\(admitted.refusals)")
+            accepted.settle(
+                known: self.marks[accepted.key] ?? [],
+                notification: self.marks[accepted.notification] ?? [])
+            self.marks[accepted.key, default: []].formUnion(accepted.marks)
+            self.marks[accepted.notification, default: []].formUnion(accepted.notificationMarks)
+            #expect(
+                admitted.verdict(of: accepted)
+                    == (accepted.granted.isEmpty ? .duplicate : .accepted))
             return Judgement(
-                verdict: .accepted, hits: claim.granted, warnings: claim.warnings
+                verdict: .accepted, hits: accepted.granted, warnings: accepted.warnings
             ).line.replacing("accepted", with: "").replacing(": ", with: "")
         }
     }

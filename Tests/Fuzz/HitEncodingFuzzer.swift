@@ -6,7 +6,7 @@
 @testable internal import WireFormat
 
 @_cdecl("LLVMFuzzerTestOneInput")
-func fuzzHitBlock(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+func fuzzHitEncoding(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     // A copy of the exact size, so that AddressSanitizer detects reads beyond it.
     let input = [UInt8](UnsafeBufferPointer(start: data, count: count))
     input.withUnsafeBytes { check($0) }
@@ -17,7 +17,7 @@ private func check(_ payload: Bytes) {
     var hits = 0
     var isDamaged = false
     do {
-        try HitBlock.forEachHit(in: payload) { hit in
+        try HitEncoding.forEachHit(in: payload) { hit in
             hits += 1
             require(isWithin(hit.event, payload), "an event lies outside of the payload")
             checkParts(hit.entry)
@@ -30,16 +30,16 @@ private func check(_ payload: Bytes) {
     } catch {
         fatalError("another error: \(error)")
     }
-    let counted = HitBlock.hitCount(in: payload)
+    let counted = HitEncoding.hitCount(in: payload)
     require(counted == hits, "\(hits) hits are read, and \(counted) are counted")
 
     var traces = 0
-    HitBlock.forEachTrace(in: payload) { trace in
+    HitEncoding.forEachTrace(in: payload) { trace in
         traces += 1
         require(trace.traceparent.utf8.count == 55, "a traceparent of another size")
         return traces < 3
     }
-    require(traces <= payload.count / HitBlock.headerBytes, "\(traces) traces")
+    require(traces <= payload.count / HitEncoding.headerBytes, "\(traces) traces")
     _ = isDamaged
 }
 
@@ -81,21 +81,21 @@ extension JournalEvent {
 private func checkAlone(_ hit: Hit) {
     guard
         let trace = TraceContext(
-            traceparent: hit.origin.traceparent, tracestate: hit.origin.tracestate)
+            traceparent: hit.request.traceparent, tracestate: hit.request.tracestate)
     else { return }
-    let tenant = String(decoding: hit.origin.tenant, as: UTF8.self)
+    let tenant = String(decoding: hit.request.tenant, as: UTF8.self)
     let kinds = hit.entry.kinds.kinds
-    let alone = HitBlock.payload(
-        of: hit.entry, receiveTime: hit.origin.receiveTime, tenant: tenant, trace: trace)
+    let alone = HitEncoding.payload(
+        of: hit.entry, receiveTime: hit.request.receiveTime, tenant: tenant, trace: trace)
     alone.withUnsafeBytes { payload in
         var found = 0
         do {
-            try HitBlock.forEachHit(in: payload) { again in
+            try HitEncoding.forEachHit(in: payload) { again in
                 require(
                     again.key == hit.key && again.kind == kinds[found]
                         && again.product == hit.product && again.platform == hit.platform
                         && again.warnings == hit.warnings
-                        && again.origin.receiveTime == hit.origin.receiveTime
+                        && again.request.receiveTime == hit.request.receiveTime
                         && again.event.elementsEqual(hit.event)
                         && again.entry.index == hit.entry.index,
                     "a hit comes back as another one")

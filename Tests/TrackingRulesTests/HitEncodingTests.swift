@@ -9,7 +9,7 @@ internal import Testing
 @testable internal import W3CTrace
 internal import WireFormat
 
-struct HitBlockTests {
+struct HitEncodingTests {
     /// A hit as it was read, copied out of the payload.
     private struct ReadHit: Equatable {
         let id: [UInt8]
@@ -29,10 +29,10 @@ struct HitBlockTests {
             self.product = hit.product
             self.action = hit.campaignAction
             self.warnings = hit.warnings
-            self.receiveTime = hit.origin.receiveTime
-            self.tenant = hit.origin.tenant.text
-            self.traceparent = hit.origin.traceparent.text
-            self.tracestate = hit.origin.tracestate.text
+            self.receiveTime = hit.request.receiveTime
+            self.tenant = hit.request.tenant.text
+            self.traceparent = hit.request.traceparent.text
+            self.tracestate = hit.request.tracestate.text
             self.event = [UInt8](hit.event)
         }
     }
@@ -44,14 +44,14 @@ struct HitBlockTests {
     private static func hits(in payload: [UInt8]) throws -> [ReadHit] {
         var hits: [ReadHit] = []
         try payload.withUnsafeBytes { payload in
-            try HitBlock.forEachHit(in: payload) { hits.append(ReadHit($0)) }
+            try HitEncoding.forEachHit(in: payload) { hits.append(ReadHit($0)) }
         }
         return hits
     }
 
     private static func block(_ admitted: AdmittedRequest, tenant: String) -> [UInt8] {
-        HitBlock.header(
-            entryCount: admitted.claims.count, entriesBytes: admitted.entries.count,
+        HitEncoding.header(
+            entryCount: admitted.acceptedEvents.count, entriesBytes: admitted.entries.count,
             receiveTime: TestEvent.now, tenant: tenant, trace: Self.trace) + admitted.entries
     }
 
@@ -77,7 +77,7 @@ struct HitBlockTests {
     @Test("D14, D29: hits are read as they were written: kinds in order, warnings, product, bytes")
     func roundTrip() throws {
         let (admitted, events) = try Self.request()
-        #expect(admitted.claims.map(\.index) == [0, 2, 3, 5])
+        #expect(admitted.acceptedEvents.map(\.index) == [0, 2, 3, 5])
         let payload = Self.block(admitted, tenant: "ténant")
         let hits = try Self.hits(in: payload)
         #expect(hits.map(\.kind) == [.click, .open, .impression, .close, .inAppImpression])
@@ -86,7 +86,7 @@ struct HitBlockTests {
         #expect(
             hits.map(\.warnings) == [.flagAssumedOn, .flagAssumedOn, [], .idNotHex, []])
         #expect(hits.map(\.event) == [0, 0, 2, 3, 5].map { events[$0] })
-        let keys = admitted.claims.map(\.key)
+        let keys = admitted.acceptedEvents.map(\.key)
         #expect(hits.map(\.id) == zip([0, 0, 1, 2, 3], hits).map { keys[$0].hitID($1.kind) })
         for hit in hits {
             #expect(hit.receiveTime == TestEvent.now && hit.tenant == "ténant")
@@ -94,18 +94,19 @@ struct HitBlockTests {
         }
     }
 
-    @Test("D47: a sealed claim gives the hits that it was granted, and its warnings")
+    @Test("D47: a sealed accepted gives the hits that it was granted, and its warnings")
     func seal() throws {
         let (admitted, _) = try Self.request()
-        for index in admitted.claims.indices {
+        for index in admitted.acceptedEvents.indices {
             let known: Marks = index == 0 ? [Marks(kinds: HitKinds(.click)), .dismissed] : []
-            admitted.claims[index].settle(known: known, notification: known)
-            admitted.seal(admitted.claims[index])
+            admitted.acceptedEvents[index].settle(known: known, notification: known)
+            admitted.seal(admitted.acceptedEvents[index])
         }
         let hits = try Self.hits(in: Self.block(admitted, tenant: "t"))
         #expect(hits.map(\.kind) == [.open, .impression, .close, .inAppImpression])
         #expect(hits.first?.warnings == [.flagAssumedOn, .openAfterDismiss])
-        #expect(admitted.claims.map { admitted.eventID(of: $0) } == ["e1", "e1", "e1", "e1"])
+        #expect(
+            admitted.acceptedEvents.map { admitted.eventID(of: $0) } == ["e1", "e1", "e1", "e1"])
     }
 
     @Test("Blocks follow each other, and an empty payload has no hits")
@@ -118,7 +119,7 @@ struct HitBlockTests {
             hits.map(\.tenant) == Array(repeating: "one", count: 5)
                 + .init(repeating: "two", count: 5))
         #expect(try Self.hits(in: []) == [])
-        let empty = HitBlock.header(
+        let empty = HitEncoding.header(
             entryCount: 0, entriesBytes: 0, receiveTime: 0, tenant: "", trace: Self.trace)
         #expect(try Self.hits(in: empty + one).count == 5)
     }
@@ -128,7 +129,7 @@ struct HitBlockTests {
         let (admitted, _) = try Self.request()
         admitted.trace = nil
         var payload: [UInt8] = []
-        #expect(admitted.appendSealed(to: &payload).events == admitted.claims.count)
+        #expect(admitted.appendSealed(to: &payload).events == admitted.acceptedEvents.count)
         #expect(payload.count == admitted.journalBytes)
         let block = Self.block(admitted, tenant: admitted.ledger.tenant)
         #expect(try Self.hits(in: payload).count == (try Self.hits(in: block).count))
@@ -137,7 +138,7 @@ struct HitBlockTests {
     @Test("The hits of a payload are counted without reading them, up to where it is damaged")
     func hitCount() throws {
         func count(_ payload: [UInt8]) -> Int {
-            payload.withUnsafeBytes { HitBlock.hitCount(in: $0) }
+            payload.withUnsafeBytes { HitEncoding.hitCount(in: $0) }
         }
         let (admitted, _) = try Self.request()
         let payload = Self.block(admitted, tenant: "one") + Self.block(admitted, tenant: "two")
@@ -171,7 +172,7 @@ struct HitBlockTests {
     func flipped() throws {
         let payload = Self.block(try Self.request().admitted, tenant: "t")
         var dice = Dice(seed: Dice.runSeed)
-        print("HitBlockTests: SIGHTLINE_TEST_SEED=\(Dice.runSeed)")
+        print("HitEncodingTests: SIGHTLINE_TEST_SEED=\(Dice.runSeed)")
         var damaged = 0
         for _ in 0..<20_000 {
             var bytes = payload

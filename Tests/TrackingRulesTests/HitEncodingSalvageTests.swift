@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import TrackingRules
 @testable internal import W3CTrace
 
-struct HitBlockSalvageTests {
+struct HitEncodingSalvageTests {
     private static let trace = TraceContext(
         traceID: TraceContext.TraceID(high: 1, low: 2), spanID: 3, isSampled: true,
         tracestate: "vendor=1")
@@ -19,12 +19,12 @@ struct HitBlockSalvageTests {
         ].map { try $0.bytes() }
         let bytes = WireWriter.message { for event in events { $0.field(2, event) } }
         let admitted = AdmittedRequest.of(bytes: bytes, tenant: "t")
-        let header = HitBlock.header(
-            entryCount: admitted.claims.count, entriesBytes: admitted.entries.count,
+        let header = HitEncoding.header(
+            entryCount: admitted.acceptedEvents.count, entriesBytes: admitted.entries.count,
             receiveTime: TestEvent.now, tenant: "t", trace: Self.trace)
         return (
             header + admitted.entries,
-            admitted.claims.map { header.count + Int($0.entryOffset) }
+            admitted.acceptedEvents.map { header.count + Int($0.entryOffset) }
         )
     }
 
@@ -32,7 +32,7 @@ struct HitBlockSalvageTests {
     private static func salvage(_ payload: [UInt8]) -> (kinds: [HitKind], rest: [UInt8]) {
         var kinds: [HitKind] = []
         let rest = payload.withUnsafeBytes { payload in
-            HitBlock.salvage(payload) { kinds.append($0.kind) }
+            HitEncoding.salvage(payload) { kinds.append($0.kind) }
         }
         return (kinds, rest)
     }
@@ -51,13 +51,13 @@ struct HitBlockSalvageTests {
     @Test("An entry of a kind or product that is not known is left over, readable for who knows it")
     func strange() throws {
         let (block, offsets) = try Self.block()
-        for (place, bit) in [(HitBlock.kindsOffset + 1, 0x80), (HitBlock.factsOffset, 0x40)] {
+        for (place, bit) in [(HitEncoding.kindsOffset + 1, 0x80), (HitEncoding.factsOffset, 0x40)] {
             var payload = block
             payload[offsets[1] + place] ^= UInt8(bit)
             let (kinds, rest) = Self.salvage(payload + block)
             #expect(kinds == [.click, .open, .inAppImpression] + Self.all)
             var mended = rest
-            let entry = payload[offsets[1]...].prefix(HitBlock.entryBytes)
+            let entry = payload[offsets[1]...].prefix(HitEncoding.entryBytes)
             let start = try #require(rest.indices.last { rest[$0...].starts(with: entry) })
             mended[start + place] ^= UInt8(bit)
             #expect(Self.salvage(mended).kinds == [.impression])
@@ -71,7 +71,7 @@ struct HitBlockSalvageTests {
         let (block, _) = try Self.block()
         var kinds: [HitKind] = []
         let rest = block.withUnsafeBytes { payload in
-            HitBlock.salvage(payload) { hit in
+            HitEncoding.salvage(payload) { hit in
                 guard hit.kind != .impression else { throw Useless() }
                 kinds.append(hit.kind)
             }
@@ -91,7 +91,7 @@ struct HitBlockSalvageTests {
         for length in offsets[0]..<block.count {
             // The block ends with the bytes, but its last entry exceeds it.
             var payload = Array(block.prefix(length))
-            HitBlock.setEntries(count: 3, bytes: length - offsets[0], in: &payload, at: 0)
+            HitEncoding.setEntries(count: 3, bytes: length - offsets[0], in: &payload, at: 0)
             let (kinds, rest) = Self.salvage(payload + block)
             let read = offsets.dropFirst().count { $0 <= length }
             #expect(kinds == Array(Self.all.prefix([0, 2, 3][read])) + Self.all)

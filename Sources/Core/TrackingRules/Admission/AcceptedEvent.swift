@@ -1,6 +1,6 @@
-/// An accepted event's claim on the deduplication window. The journal's writer reads every claim
-/// when it seals a group, so claims are kept small.
-package struct Claim: Sendable {
+/// An accepted event's accepted event on the deduplication window. The journal's writer reads every accepted event
+/// when it seals a group, so accepted events are kept small.
+package struct AcceptedEvent: Sendable {
     /// The key of the event's hits.
     package let key: HitKey
     /// The key of the plain notification; differs from `key` only for an action button (D17, D18).
@@ -14,7 +14,7 @@ package struct Claim: Sendable {
     package let kinds: HitKinds
     /// The event's warnings; settling adds those that depend on the window.
     package var warnings: Warnings
-    /// The hits that are new: those of the rules until the claim is settled. Empty means that the
+    /// The hits that are new: those of the rules until the accepted event is settled. Empty means that the
     /// event is a duplicate.
     package var granted: HitKinds
     /// Where the event has the fields that an answer shows.
