@@ -153,7 +153,7 @@ package struct TestedSink: CustomTestStringConvertible {
     }
 
     /// What it can do beside deliveries. A wrapper hides what it does not pass on.
-    var abilities: Set<SinkAbility> {
+    package var abilities: Set<SinkAbility> {
         switch self.kind {
         case .sqlite, .jsonl, .stdout: [.erasable]
         case .discard, .webhook, .kafka: [.erasable, .probeable]
@@ -183,13 +183,13 @@ package struct TestedSink: CustomTestStringConvertible {
 }
 
 /// What a sink may be able to do beside deliveries.
-enum SinkAbility {
+package enum SinkAbility {
     case resumable
     case erasable
     case probeable
 
     /// Those of a sink, by the protocols that it conforms to.
-    static func all(of sink: any Sink) -> Set<SinkAbility> {
+    package static func all(of sink: any Sink) -> Set<SinkAbility> {
         var abilities: Set<SinkAbility> = []
         if sink is any ResumableSink { abilities.insert(.resumable) }
         if sink is any ErasableSink { abilities.insert(.erasable) }

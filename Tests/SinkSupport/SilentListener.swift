@@ -1,12 +1,13 @@
 internal import Glibc
-internal import Testing
 
 /// Takes connections, and never says a word.
-final class SilentListener {
+package final class SilentListener {
     private let descriptor: Int32
-    let port: UInt16
+    /// Chosen by the system.
+    package let port: UInt16
 
-    init() throws {
+    /// Listens on the loopback interface.
+    package init() throws {
         self.descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -19,9 +20,13 @@ final class SilentListener {
                     && getsockname(descriptor, pointer, &length) == 0
             }
         }
-        try #require(isBound)
+        guard isBound else { throw NotListening(errno: errno) }
         self.port = UInt16(bigEndian: address.sin_port)
     }
 
     deinit { close(self.descriptor) }
+
+    private struct NotListening: Error {
+        let errno: CInt
+    }
 }
