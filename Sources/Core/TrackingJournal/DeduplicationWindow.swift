@@ -186,8 +186,8 @@ package final class DeduplicationWindow {
         self.count &-= 1
     }
 
-    /// Prefetches the slots that the accepted events will use, before the first one is settled: so the
-    /// processor loads them in parallel instead of waiting for each.
+    /// Prefetches the slots that the accepted events will use, before the first one is settled: so
+    /// the processor loads them in parallel instead of waiting for each.
     ///
     /// - Parameter ahead: accepted events whose slots were prefetched and that are not settled yet.
     func prefetch(_ acceptedEvents: [AcceptedEvent], ahead: Int) {

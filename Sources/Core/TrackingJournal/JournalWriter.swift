@@ -1,5 +1,5 @@
-// The writer: settles accepted events, seals a group, appends it to the log, and undoes the accepted events if that
-// fails.
+// The writer: settles accepted events, seals a group, appends it to the log, and undoes what it
+// settled if that fails.
 internal import DequeModule
 internal import Synchronization
 internal import TrackingRules
@@ -148,7 +148,7 @@ final class JournalWriter: @unchecked Sendable {
                 self.delta.add(request)
                 continue
             }
-            while ahead < Self.claimsAhead, let next = upcoming.next() {
+            while ahead < Self.eventsAhead, let next = upcoming.next() {
                 self.window.prefetch(next.acceptedEvents, ahead: ahead)
                 ahead += next.acceptedEvents.count
             }
@@ -162,9 +162,9 @@ final class JournalWriter: @unchecked Sendable {
         return (payload, events, hits)
     }
 
-    /// The number of accepted events whose slots are prefetched: enough to keep the memory busy, few enough
-    /// that the first is still in the cache when it is needed.
-    private static let claimsAhead = 128
+    /// The number of accepted events whose slots are prefetched: enough to keep the memory busy, few
+    /// enough that the first is still in the cache when it is needed.
+    private static let eventsAhead = 128
 
     /// Undoes the group's accepted events, so that a retry never counts as a duplicate.
     private func undoClaims() {

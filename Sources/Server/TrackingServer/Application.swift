@@ -82,9 +82,7 @@ package struct Application: Sendable {
         let board = HealthBoard(maxWatchers: configuration.maxHealthWatchers) { journal.isTaking }
         let connections = OpenConnections()
         let notifier = Self.notifier(journal: journal, reloader: reloader)
-        // "Listening" is announced only once the admin server answers too.
-        let (adminBound, adminBinding) = AsyncStream.makeStream(of: Void.self)
-        if !observations.hasPage { adminBinding.finish() }
+        let (adminBound, adminBinding) = Self.adminBinding(hasPage: observations.hasPage)
         let grpc = GRPCService(
             server: try Self.server(
                 configuration: configuration, ingest: ingest, board: board,
@@ -115,12 +113,12 @@ package struct Application: Sendable {
             })
         let summary = LogSummary(
             of: metrics.registry, every: configuration.logSummaryInterval, logger: logger)
+        let first: [(any Service)?] = [
+            summary, notifier, self.spans, JournalService(journal: journal), stores.sinks,
+            stores.quarantine, reloader, access.certificates,
+        ]
         self.services = Self.group(
-            services: [
-                summary, notifier, self.spans, JournalService(journal: journal), stores.sinks,
-                stores.quarantine, reloader, access.certificates,
-            ] + admin + [grpc],
-            drainDelay: configuration.drainDelay, logger: logger)
+            services: first + admin + [grpc], drainDelay: configuration.drainDelay, logger: logger)
     }
 
     /// Runs until SIGTERM, SIGINT or `stop()`, and ends within 25 s and the delay of it: answers
@@ -231,6 +229,15 @@ package struct Application: Sendable {
             quotas: quotas, metrics: metrics, rejections: rejections,
             tap: VerdictTap(configuration.tap),
             quarantine: stores.quarantine, maxWaitingCalls: configuration.maxWaitingCalls)
+    }
+
+    /// What ends once the admin page's port is bound: only then "listening" is announced.
+    private static func adminBinding(
+        hasPage: Bool
+    ) -> (AsyncStream<Void>, AsyncStream<Void>.Continuation) {
+        let (bound, binding) = AsyncStream.makeStream(of: Void.self)
+        if !hasPage { binding.finish() }
+        return (bound, binding)
     }
 
     /// The group of the services that there are, which start in this order and stop in the reverse

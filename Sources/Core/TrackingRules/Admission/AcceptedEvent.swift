@@ -1,5 +1,5 @@
-/// An accepted event's accepted event on the deduplication window. The journal's writer reads every accepted event
-/// when it seals a group, so accepted events are kept small.
+/// An event that the rules accepted. The deduplication window grants it the hits that are new, when
+/// the journal's writer seals its group: that reads all of them, so they are kept small.
 package struct AcceptedEvent: Sendable {
     /// The key of the event's hits.
     package let key: HitKey
@@ -14,7 +14,7 @@ package struct AcceptedEvent: Sendable {
     package let kinds: HitKinds
     /// The event's warnings; settling adds those that depend on the window.
     package var warnings: Warnings
-    /// The hits that are new: those of the rules until the accepted event is settled. Empty means that the
+    /// The hits that are new: those of the rules until the event is settled. Empty means that the
     /// event is a duplicate.
     package var granted: HitKinds
     /// Where the event has the fields that an answer shows.

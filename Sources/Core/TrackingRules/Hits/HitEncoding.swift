@@ -163,7 +163,7 @@ extension [UInt8] {
             warnings: event.warnings, index: event.index, event: event.bytes)
     }
 
-    /// Appends an entry. Its hit kinds and warnings may change until the accepted event is sealed. `more` is
+    /// Appends an entry. Its hit kinds and warnings may change until the event is sealed. `more` is
     /// what the server appends to the event.
     @inline(__always)
     mutating func appendEntry(
