@@ -287,7 +287,9 @@ def nats_steps(tmp_path, changes: dict[str, str], **variables: str) -> tuple[int
 
 @pytest.mark.parametrize("changes, step, words", [
     ({}, "removal", ""), ({"nats.password_file": "wrong"}, "write", "cannot connect"),
-    ({"nats.tls.roots": "other.pem"}, "TLS", "SSL"), ({"nats.replicas": "3"}, "write", "replicas")])
+    ({"nats.tls.roots": "other.pem"}, "TLS", "SSL"),
+    # The server's word for replicas that one server alone cannot keep.
+    ({"nats.replicas": "3"}, "write", "JetStream error 10074")])
 def test_nats_says_what_fails(tmp_path, changes, step, words):
     code, told = nats_steps(tmp_path, changes)
     assert list(told)[-1] == step and words in told[step]["text"], told

@@ -298,7 +298,7 @@ def test_kafka_over_tls(home, tmp_path, changes, wanted, words):
         settings = {name: str(text).format(home=home) for name, text in settings.items()}
         if settings["tls.enabled"] == "false":
             settings.pop("tls.roots")
-            words = "ends without an answer"
+            words = "brokers are down"
         check("kafka", settings, tmp_path, wanted, words, **variables)
         found = messages(f"localhost:{front.port}", **{
             "security.protocol": "ssl", "ssl.ca.location": str(home / "roots.pem")})

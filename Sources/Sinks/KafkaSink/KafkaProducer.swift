@@ -19,7 +19,7 @@ final class KafkaProducer {
         let topic: String
     }
 
-    private let handle: OpaquePointer
+    let handle: OpaquePointer
     private let events: OpaquePointer
     private let topics: KafkaTopics
     /// Why the producer can do no more.
@@ -59,6 +59,9 @@ final class KafkaProducer {
         nonisolated(unsafe) let handle = self.handle
         DispatchQueue.global().async { rd_kafka_destroy(handle) }
     }
+
+    /// The topic of the last hit; nil before the first.
+    var lastTopic: OpaquePointer? { self.topics.lastHandle }
 
     /// The number of messages without a report that was read.
     var unreportedCount: Int { Int(rd_kafka_outq_len(self.handle)) }

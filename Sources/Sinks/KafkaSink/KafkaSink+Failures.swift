@@ -45,6 +45,9 @@ extension KafkaSink {
             let advice = trouble.error.advice.map { ": " + $0 } ?? ""
             throw KafkaFailure("\(trouble.reason)\(advice); \(progress)")
         }
+        if let problem = producer.problemOfLastTopic(milliseconds: 500) {
+            throw KafkaFailure("\(problem); \(progress)")
+        }
         throw KafkaFailure(
             "no broker has confirmed a hit for \(silence.components.seconds) s; \(progress)")
     }

@@ -29,6 +29,9 @@ final class KafkaTopics {
         self.maxCount = maxCount
     }
 
+    /// The topic of the last hit; nil before the first.
+    var lastHandle: OpaquePointer? { self.last?.handle }
+
     /// The topic of a hit.
     func topic(of hit: Hit) -> Found {
         if let last {
