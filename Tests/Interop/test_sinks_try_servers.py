@@ -302,7 +302,7 @@ def test_kafka_over_tls(home, tmp_path, changes, wanted, words):
         check("kafka", settings, tmp_path, wanted, words, **variables)
         found = messages(f"localhost:{front.port}", **{
             "security.protocol": "ssl", "ssl.ca.location": str(home / "roots.pem")})
-        assert [is_probe(message) for message in found] == [True] * ("write" in wanted)
+        assert [is_probe(message) for message in found] == [True] * ("removal" in wanted)
 
 
 def test_brokers_that_a_cluster_names_have_to_be_there(tmp_path):

@@ -162,8 +162,8 @@ final class JournalWriter: @unchecked Sendable {
         return (payload, events, hits)
     }
 
-    /// The number of accepted events whose slots are prefetched: enough to keep the memory busy, few
-    /// enough that the first is still in the cache when it is needed.
+    /// The number of accepted events whose slots are prefetched: enough to keep the memory busy,
+    /// and few enough that the first is still in the cache when it is needed.
     private static let eventsAhead = 128
 
     /// Undoes the group's accepted events, so that a retry never counts as a duplicate.

@@ -1,6 +1,6 @@
 #if Kafka
-// What brokers say of a topic. The library keeps messages for a topic that it may not see until they
-// expire, and tells nobody why.
+// What brokers say of a topic. The library keeps messages for a topic that it may not see until
+// they expire, and tells nobody why.
 internal import CRdKafka
 
 extension KafkaProducer {
