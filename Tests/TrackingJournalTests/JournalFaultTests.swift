@@ -168,6 +168,7 @@ struct JournalFaultTests {
         arguments: [
             "UPDATE cursor SET sequence = 7", "UPDATE journal SET deleted_through = 7",
             "UPDATE journal SET checksum = 7", "DELETE FROM journal",
+            "UPDATE journal SET deleted_through = last_sequence + 1, checksum = NULL",
         ])
     func checkpointChecksum(_ sql: String) async throws {
         let path = self.directory.journalFile("checkpoint.db").path

@@ -51,8 +51,8 @@ package struct JSONShape: Sendable {
     }
 }
 
-// Each kind of bytes has a way in of its own, which is not generic: the reader is then compiled for
-// it here, and not looked up byte by byte from another module.
+// Each type of bytes has an entry point that is not generic, so that the compiler specializes the
+// reader in this module. Called from another one, generic code makes an indirect call per byte.
 
 extension JSONReader<Slice<UnsafeRawBufferPointer>> {
     /// Reads a whole document and keeps what has the shape. Of a member that occurs more than once
