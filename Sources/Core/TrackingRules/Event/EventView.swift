@@ -57,6 +57,17 @@ package struct EventView {
         case push
         case trackAction
         case inApp
+
+        /// The member that a field of the event sets; nil if it sets none.
+        init?(tag: UInt32) {
+            typealias Field = FieldTag.TrackingEvent
+            switch tag {
+            case Field.push: self = .push
+            case Field.trackAction: self = .trackAction
+            case Field.inApp: self = .inApp
+            default: return nil
+            }
+        }
     }
 
     /// Parses `bytes` as a TrackingEvent.

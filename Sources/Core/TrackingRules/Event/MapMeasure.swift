@@ -57,21 +57,20 @@ struct MapEntry {
     /// A map of an event: each value's length by key. Oneof members are merged as in the views: the
     /// same member again is merged, another one starts over.
     static func all(of event: Bytes, _ map: EventMap) throws(WireError) -> [[UInt8]: Int] {
-        typealias Field = FieldTag.TrackingEvent
         var fields: [[UInt8]: Int] = [:]
-        var interaction: UInt32 = 0
+        var interaction = EventView.Interaction.none
         var payload: UInt32 = 0
         var reader = WireReader(event)
         while let tag = try reader.nextTag() {
-            guard [Field.push, Field.trackAction, Field.inApp].contains(tag) else {
+            guard let member = EventView.Interaction(tag: tag) else {
                 try reader.skip(tag)
                 continue
             }
-            if tag != interaction { (fields, payload) = ([:], 0) }
-            interaction = tag
+            if member != interaction { (fields, payload) = ([:], 0) }
+            interaction = member
             let body = try reader.message()
-            if tag == Field.push { try Self.addPush(body, map, &fields, &payload) }
-            if tag == Field.inApp, map == .customFields {
+            if member == .push { try Self.addPush(body, map, &fields, &payload) }
+            if member == .inApp, map == .customFields {
                 try Self.addEntries(of: FieldTag.InAppInteraction.appData, body, &fields)
             }
         }

@@ -6,25 +6,6 @@
 /// How the fields of a message begin on the wire: the field's number times 8, plus its wire type
 /// (protobuf.dev/programming-guides/encoding). An enum for each message.
 package enum FieldTag {
-    /// sightline.v1.StreamEventsRequest.
-    package enum StreamEventsRequest {
-        /// `sequence`, field 1.
-        @inlinable package static var sequence: UInt32 { 8 }
-        /// `events`, field 2.
-        @inlinable package static var events: UInt32 { 18 }
-        /// `options`, field 3.
-        @inlinable package static var options: UInt32 { 26 }
-    }
-    /// sightline.v1.StreamOptions.
-    package enum StreamOptions {
-        /// `report_accepted`, field 1.
-        @inlinable package static var reportAccepted: UInt32 { 8 }
-    }
-    /// sightline.v1.RecordEventsRequest.
-    package enum RecordEventsRequest {
-        /// `events`, field 1.
-        @inlinable package static var events: UInt32 { 10 }
-    }
     /// sightline.v1.TrackingEvent.
     package enum TrackingEvent {
         /// `event_id`, field 1.
@@ -163,13 +144,6 @@ package enum FieldTag {
         /// `json`, field 1.
         @inlinable package static var json: UInt32 { 10 }
     }
-    /// sightline.v1.PayloadIds.
-    package enum PayloadIds {
-        /// `delivery_id`, field 1.
-        @inlinable package static var deliveryID: UInt32 { 10 }
-        /// `message_id`, field 2.
-        @inlinable package static var messageID: UInt32 { 18 }
-    }
     /// sightline.v1.TrackAction.
     package enum TrackAction {
         /// `broadlog_id`, field 1.
@@ -224,6 +198,32 @@ package enum FieldTag {
     package enum InAppDisplayError {
         /// `reason`, field 1.
         @inlinable package static var reason: UInt32 { 8 }
+    }
+    /// sightline.v1.PayloadIds.
+    package enum PayloadIds {
+        /// `delivery_id`, field 1.
+        @inlinable package static var deliveryID: UInt32 { 10 }
+        /// `message_id`, field 2.
+        @inlinable package static var messageID: UInt32 { 18 }
+    }
+    /// sightline.v1.StreamEventsRequest.
+    package enum StreamEventsRequest {
+        /// `sequence`, field 1.
+        @inlinable package static var sequence: UInt32 { 8 }
+        /// `events`, field 2.
+        @inlinable package static var events: UInt32 { 18 }
+        /// `options`, field 3.
+        @inlinable package static var options: UInt32 { 26 }
+    }
+    /// sightline.v1.StreamOptions.
+    package enum StreamOptions {
+        /// `report_accepted`, field 1.
+        @inlinable package static var reportAccepted: UInt32 { 8 }
+    }
+    /// sightline.v1.RecordEventsRequest.
+    package enum RecordEventsRequest {
+        /// `events`, field 1.
+        @inlinable package static var events: UInt32 { 10 }
     }
     /// sightline.v1.TrackingRecord.
     package enum TrackingRecord {

@@ -9,29 +9,21 @@ extension RuleSet {
         /// How a violation calls an absent id. In JSON, a value that is not a string counts as
         /// absent.
         var absence = "missing"
-
-        static let apns = IDPaths(
-            delivery: "push.apns.delivery_id", broadlog: "push.apns.message_id")
-        static let fcm = IDPaths(
-            delivery: "push.fcm.data.delivery_id", broadlog: "push.fcm.data.message_id")
-        static let trackAction = IDPaths(
-            delivery: "track_action.delivery_id", broadlog: "track_action.broadlog_id")
     }
 
     /// Where a push has its two ids. Paths are built only for a violation: they are strings, which
     /// would be retained and released for each event.
     enum IDPlace {
-        case apns
-        case fcm
+        /// In fields of the event, by their paths.
+        case fields(delivery: StaticString, broadlog: StaticString)
+        /// In the JSON of a raw payload.
         case raw(PayloadPlace)
-        case trackAction
 
         var paths: IDPaths {
             switch self {
-            case .apns: .apns
-            case .fcm: .fcm
+            case .fields(let delivery, let broadlog):
+                IDPaths(delivery: "\(delivery)", broadlog: "\(broadlog)")
             case .raw(let place): place.idPaths
-            case .trackAction: .trackAction
             }
         }
     }

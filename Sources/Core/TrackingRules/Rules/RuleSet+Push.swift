@@ -42,13 +42,20 @@ extension RuleSet {
 
     // MARK: Judgement
 
+    private static var apnsIDs: IDPlace {
+        .fields(delivery: "push.apns.delivery_id", broadlog: "push.apns.message_id")
+    }
+    private static var fcmIDs: IDPlace {
+        .fields(delivery: "push.fcm.data.delivery_id", broadlog: "push.fcm.data.message_id")
+    }
+
     func judgePush(
         _ event: EventView, _ raw: RawPayload?, steps: inout some Steps
     ) -> Judgement {
         let (place, platform): (IDPlace, Platform)
         switch event.push.payload {
-        case .apns: (place, platform) = (.apns, .ios)
-        case .fcm(hasData: true): (place, platform) = (.fcm, .android)
+        case .apns: (place, platform) = (Self.apnsIDs, .ios)
+        case .fcm(hasData: true): (place, platform) = (Self.fcmIDs, .android)
         case .raw:
             guard let raw, let target = raw.platform else { return .rejected([]) }
             (place, platform) = (.raw(raw.place), target)

@@ -18,11 +18,15 @@ extension RuleSet {
         // (D7).
         let platform = Platform(number: event.platform) ?? .android
         let facts = CampaignFacts(
-            deliveryID: action.deliveryID, broadlogID: action.broadlogID, place: .trackAction,
+            deliveryID: action.deliveryID, broadlogID: action.broadlogID, place: Self.trackActionIDs,
             flag: TrackingFlag(action.flag, platform: platform), platform: platform,
             product: product, report: ("action", action.action),
             outcome: Self.actionHits(action: action.action, product: product))
         return self.judge(facts, of: event, steps: &steps)
+    }
+
+    private static var trackActionIDs: IDPlace {
+        .fields(delivery: "track_action.delivery_id", broadlog: "track_action.broadlog_id")
     }
 
     /// The hits of a track action, by product (D9, D12, D14, D21).
