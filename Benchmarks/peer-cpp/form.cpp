@@ -49,6 +49,9 @@ void Judgement::checkPush(const pb::TrackingEvent &event) {
         }
         checkPlatform(event, pb::PLATFORM_IOS);
         break;
+    case pb::PushInteraction::kRaw:
+        reject("push.raw", pb::VIOLATION_CODE_CONFLICT, "this peer reads typed payloads only");
+        break;
     case pb::PushInteraction::PAYLOAD_NOT_SET:
         reject("push.payload", pb::VIOLATION_CODE_REQUIRED, "apns or fcm holds the payload");
     }
