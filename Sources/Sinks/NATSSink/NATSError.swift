@@ -16,8 +16,18 @@ struct NATSError: Error, CustomStringConvertible {
     init(_ action: String, _ status: natsStatus, _ code: jsErrCode = jsErrCode(0)) {
         let text = String(cString: natsStatus_GetText(status))
         let detail = code.rawValue == 0 ? "" : ", JetStream error \(code.rawValue)"
-        self.description = "\(action): \(text)\(detail)"
+        let words = detail.isEmpty ? nil : Self.lastWords(status)
+        self.description = "\(action): \(text)\(detail)\(words.map { ", \($0)" } ?? "")"
         self.status = status
+    }
+
+    /// What the server said to the call that has just failed on this thread; nil if the library has
+    /// kept nothing of it.
+    private static func lastWords(_ status: natsStatus) -> String? {
+        var known = NATS_OK
+        guard let words = nats_GetLastError(&known), known == status else { return nil }
+        let text = String(cString: words)
+        return text.isEmpty ? nil : text
     }
 
     /// Throws if a call failed.
