@@ -455,7 +455,7 @@ let testTargets: [Target] = [
     tests("SinkKitTests", ["SinkTestSupport", "TestSupport"] + hits + protos),
     tests(
         "TelemetryTests",
-        ["Telemetry", "W3CTrace"] + service
+        ["Telemetry", "TestSupport", "W3CTrace"] + service
             + libraries(
                 "CoreMetrics", "Logging", "NIOHTTP1", "ServiceContextModule", "ServiceLifecycle",
                 "Tracing")),

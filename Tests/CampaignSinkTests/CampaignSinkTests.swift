@@ -233,23 +233,22 @@ struct CampaignSinkTests {
             isBusy.withLock { $0 }
                 ? .init(status: 429, headers: ["Retry-After": header]) : .counted
         }
-        let start = ContinuousClock.now
-        let passed = Mutex(Duration.zero)
+        let clock = TestClock()
         let configuration = try await receiver.configuration {
             $0.maxRetryAfter = .seconds(10)
             $0.maxInFlight = 1
         }
-        let sink = CampaignSink(configuration, now: { start + passed.withLock { $0 } })
+        let sink = CampaignSink(configuration, now: { clock.now })
         let batch = try self.batch(1...3)
         let refusal = self.reason(await sink.deliver(batch))
         #expect(refusal.contains("status 429"))
         #expect(receiver.queries.count == 1)
         isBusy.withLock { $0 = false }
-        passed.withLock { $0 = .seconds(seconds) - .milliseconds(1) }
+        clock.advance(by: .seconds(seconds) - .milliseconds(1))
         let hold = self.reason(await sink.deliver(batch))
         #expect(hold.contains("asked for time"))
         #expect(receiver.queries.count == 1)
-        passed.withLock { $0 = .seconds(seconds) }
+        clock.advance(by: .milliseconds(1))
         #expect(await sink.deliver(batch) == .delivered)
         #expect(receiver.counted == (1...3).map { self.query($0, 7) })
     }

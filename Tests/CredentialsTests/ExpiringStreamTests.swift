@@ -17,7 +17,11 @@ internal import TrackingRules
 struct ExpiringStreamTests {
     private typealias Response = Sightline_V1_StreamEventsResponse
     private static let expiry: Int64 = 1_800_000_000_000_000
-    private static let grace: Int64 = 2_000_000
+    /// When a test begins.
+    private static let start = expiry - 60_000_000
+    /// From then on until the end is announced.
+    private static let lead = Duration.seconds(58)
+    private static let grace = Duration.seconds(2)
 
     /// Takes a stream's answers to a test.
     private struct Answers: RPCWriterProtocol {
@@ -49,8 +53,15 @@ struct ExpiringStreamTests {
         }
     }
 
+    /// A test's clock, as the server has it.
+    private static func wallClock(_ clock: TestClock) -> CredentialClock {
+        CredentialClock(
+            now: { Self.start + Int64(clock.elapsed / .microseconds(1)) },
+            wait: { try await clock.sleep(until: clock.start + .microseconds($0 - Self.start)) })
+    }
+
     private func run(
-        _ clock: ManualCredentialClock, expiry: Int64?, _ body: (inout Running) async throws -> Void
+        _ clock: TestClock, expiry: Int64?, _ body: (inout Running) async throws -> Void
     ) async throws {
         try await TestDirectory.with { directory in
             let journal = try Journal(
@@ -66,7 +77,7 @@ struct ExpiringStreamTests {
                     quotas: try TenantQuotas(QuotaConfiguration()), metrics: ServerMetrics()),
                 configuration: StreamConfiguration(),
                 caller: Principal(tenant: tenant, proof: .token, expiry: expiry),
-                allowance: Allowance(tenant: tenant, quota: nil), clock: clock.clock,
+                allowance: Allowance(tenant: tenant, quota: nil), clock: Self.wallClock(clock),
                 requests: StreamingServerRequest(
                     metadata: [:], messages: RPCAsyncSequence(wrapping: requests)))
             let writer = RPCWriter(
@@ -102,16 +113,16 @@ struct ExpiringStreamTests {
 
     @Test("closing is announced a grace before the expiry, and the stream ends at it, all acked")
     func expires() async throws {
-        let clock = ManualCredentialClock(Self.expiry - 60_000_000)
+        let clock = TestClock(maxSleeps: 0)
         try await self.run(clock, expiry: Self.expiry) { running in
             try running.send(1)
             #expect(try await running.next().durableSequence == 1)
-            clock.set(Self.expiry - Self.grace)
+            clock.advance(by: Self.lead)
             #expect(try await running.next().hasClosing)
             // Requests within the grace are still acknowledged.
             try running.send(2)
             #expect(try await running.next().durableSequence == 2)
-            clock.set(Self.expiry)
+            clock.advance(by: Self.grace)
             try await self.expectExpired(running)
             #expect(await running.answers.next() == nil)
         }
@@ -119,9 +130,9 @@ struct ExpiringStreamTests {
 
     @Test("a microsecond before its time nothing happens")
     func notYet() async throws {
-        let clock = ManualCredentialClock(Self.expiry - 60_000_000)
+        let clock = TestClock(maxSleeps: 0)
         try await self.run(clock, expiry: Self.expiry) { running in
-            clock.set(Self.expiry - Self.grace - 1)
+            clock.advance(by: Self.lead - .microseconds(1))
             try running.send(1)
             let answer = try await running.next()
             #expect(answer.durableSequence == 1 && !answer.hasClosing)
@@ -132,9 +143,9 @@ struct ExpiringStreamTests {
 
     @Test("a client that ends within the grace has ended well")
     func endsInTime() async throws {
-        let clock = ManualCredentialClock(Self.expiry - 60_000_000)
+        let clock = TestClock(maxSleeps: 0)
         try await self.run(clock, expiry: Self.expiry) { running in
-            clock.set(Self.expiry - Self.grace)
+            clock.advance(by: Self.lead)
             #expect(try await running.next().hasClosing)
             try running.send(1)
             running.requests.finish()
@@ -145,11 +156,12 @@ struct ExpiringStreamTests {
 
     @Test("a client that never pauses is ended at the expiry, and all that was taken is acked")
     func neverPauses() async throws {
-        let clock = ManualCredentialClock(Self.expiry - Self.grace)
+        let clock = TestClock(maxSleeps: 0)
+        clock.advance(by: Self.lead)
         try await self.run(clock, expiry: Self.expiry) { running in
             #expect(try await running.next().hasClosing)
             for sequence in UInt64(1)...200 { try running.send(sequence) }
-            clock.set(Self.expiry)
+            clock.advance(by: Self.grace)
             var acked: UInt64 = 0
             while let answer = await running.answers.next() {
                 acked = answer.durableSequence
@@ -164,8 +176,7 @@ struct ExpiringStreamTests {
 
     @Test("credentials that do not expire end nothing")
     func forever() async throws {
-        let clock = ManualCredentialClock(.max)
-        try await self.run(clock, expiry: nil) { running in
+        try await self.run(TestClock(), expiry: nil) { running in
             try running.send(1)
             #expect(try await running.next().durableSequence == 1)
             running.requests.finish()

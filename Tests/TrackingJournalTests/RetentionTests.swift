@@ -1,23 +1,12 @@
 // How long delivered rows are retained, and how they are delivered again after a loss.
-internal import Synchronization
 internal import TestSupport
 internal import Testing
 @testable internal import TrackingJournal
 internal import TrackingRules
 
-/// A clock that the test advances.
-private final class TestTime: Sendable {
-    private let start = ContinuousClock.now
-    private let seconds = Mutex(0)
-
-    var now: ContinuousClock.Instant { self.start + .seconds(self.seconds.withLock { $0 }) }
-
-    func advance(seconds: Int) { self.seconds.withLock { $0 += seconds } }
-}
-
 struct RetentionTests {
     private let directory: TemporaryDirectory
-    private let time = TestTime()
+    private let clock = TestClock()
 
     init() throws { self.directory = try TemporaryDirectory() }
 
@@ -29,7 +18,7 @@ struct RetentionTests {
         configuration.retainSeconds = retainSeconds
         change(&configuration)
         var machine = Machine.local
-        machine.now = { [time] in time.now }
+        machine.now = { [clock] in clock.now }
         return try Journal(
             directory: self.directory.journal, sinks: sinks, configuration: configuration,
             machine: machine, onFailure: { _ in })
@@ -63,11 +52,11 @@ struct RetentionTests {
     func retention() async throws {
         let journal = try self.open()
         #expect(try await self.deliver(1, journal) == 1)
-        self.time.advance(seconds: 599)
+        self.clock.advance(by: .seconds(599))
         #expect(try await self.deliver(2, journal) == 2)
-        self.time.advance(seconds: 1)
+        self.clock.advance(by: .seconds(1))
         #expect(try await self.deliver(3, journal) == 2)
-        self.time.advance(seconds: 600)
+        self.clock.advance(by: .seconds(600))
         #expect(try await self.deliver(4, journal) == 1)
         await journal.close()
     }
@@ -92,7 +81,7 @@ struct RetentionTests {
             await self.advance(journal, sink: "may", to: journal.lastSequence)
         }
         #expect(try self.kept(journal) == 6)
-        self.time.advance(seconds: 600)
+        self.clock.advance(by: .seconds(600))
         #expect(try await self.deliver(10, journal) == 7)
         await self.advance(journal, sink: "may", to: 10)
         #expect(try self.kept(journal) == 1)
@@ -107,10 +96,10 @@ struct RetentionTests {
             await self.advance(journal, sink: "may", to: journal.lastSequence)
         }
         journal.rewind(sink: "may")
-        self.time.advance(seconds: 7200)
+        self.clock.advance(by: .seconds(7200))
         #expect(try await self.deliver(6, journal) == 6)
         await self.advance(journal, sink: "may", to: 6)
-        self.time.advance(seconds: 600)
+        self.clock.advance(by: .seconds(600))
         #expect(try await self.deliver(7, journal) == 7)
         await self.advance(journal, sink: "may", to: 7)
         #expect(try self.kept(journal) == 1)
@@ -121,7 +110,7 @@ struct RetentionTests {
     func lateDelivery() async throws {
         let journal = try self.open()
         await journal.commit(TestEvents.impression(1))
-        self.time.advance(seconds: 7200)
+        self.clock.advance(by: .seconds(7200))
         await self.advance(journal, to: 1)
         #expect(try self.kept(journal) == 1)
         await journal.close()
@@ -131,7 +120,7 @@ struct RetentionTests {
     func outage() async throws {
         let journal = try self.open()
         #expect(try await self.deliver(1, journal) == 1)
-        self.time.advance(seconds: 7200)
+        self.clock.advance(by: .seconds(7200))
         await journal.commit(TestEvents.impression(2))
         #expect(try self.kept(journal) == 2)
         await journal.close()
@@ -142,10 +131,10 @@ struct RetentionTests {
         var journal = try self.open()
         #expect(try await self.deliver(1, journal) == 1)
         await journal.close()
-        self.time.advance(seconds: 7200)
+        self.clock.advance(by: .seconds(7200))
         journal = try self.open()
         #expect(try await self.deliver(2, journal) == 2)
-        self.time.advance(seconds: 600)
+        self.clock.advance(by: .seconds(600))
         #expect(try await self.deliver(3, journal) == 1)
         await journal.close()
     }
@@ -179,14 +168,14 @@ struct RetentionTests {
         for id in 1...3 { #expect(try await self.deliver(id, journal) == id) }
         journal.rewind(sink: "a")
         await journal.close()
-        self.time.advance(seconds: 7200)
+        self.clock.advance(by: .seconds(7200))
         journal = try self.open()
         #expect(journal.cursor(of: "a") == 0)
         await journal.commit(TestEvents.impression(4))
         #expect(try self.kept(journal) == 4)
         let first = try #require(try journal.writer.batch(after: 0)).sequence
         await self.advance(journal, to: first)
-        self.time.advance(seconds: 600)
+        self.clock.advance(by: .seconds(600))
         await self.advance(journal, to: first + 1)
         #expect(try self.kept(journal) == 3)
         await journal.close()

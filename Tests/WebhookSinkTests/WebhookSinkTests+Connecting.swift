@@ -68,7 +68,7 @@ extension WebhookSinkTests {
             ("127.0.0.1", "", false), ("127.0.0.1", "127.0.0.0/8", true), ("localhost", "", false),
             ("localhost", "localhost", true), ("localhost", "other", false),
         ] {
-            let sink = try self.sink(receiver, Hands(), lookup: Self.loopback) {
+            let sink = try self.sink(receiver, TestClock(), lookup: Self.loopback) {
                 $0.url = "http://\(host):\(receiver.port)/hits"
                 $0.allow = allow
             }
@@ -86,11 +86,11 @@ extension WebhookSinkTests {
     func pinned() async throws {
         let receiver = try TestReceiver()
         let lookups = Mutex(0)
-        let hands = Hands()
+        let clock = TestClock()
         // On this port only 127.0.0.1 listens.
         let addresses = ["10.0.0.1", "127.0.0.9", "127.0.0.1"].compactMap { NetworkAddress($0) }
         let sink = try self.sink(
-            receiver, hands,
+            receiver, clock,
             lookup: { host throws(WebhookFailure) in
                 guard host == "hooks.localhost.example" else { throw WebhookFailure("other host") }
                 lookups.withLock { $0 += 1 }
@@ -114,7 +114,7 @@ extension WebhookSinkTests {
     func plain() async throws {
         let receiver = try TestReceiver()
         let sink = try self.sink(
-            receiver, Hands(), lookup: { _ in [NetworkAddress("8.8.8.8")].compactMap { $0 } })
+            receiver, TestClock(), lookup: { _ in [NetworkAddress("8.8.8.8")].compactMap { $0 } })
         self.expectUnavailable(
             await sink.deliver(try self.batch(1...1)), "8.8.8.8 (http is for loopback only)")
     }
@@ -123,16 +123,16 @@ extension WebhookSinkTests {
     func resolveInterval() async throws {
         let receiver = try TestReceiver()
         let lookups = Mutex(0)
-        let hands = Hands()
+        let clock = TestClock()
         let sink = try self.sink(
-            receiver, hands,
+            receiver, clock,
             lookup: { _ throws(WebhookFailure) in
                 lookups.withLock { $0 += 1 }
                 return try Self.loopback("")
             }
         ) { $0.resolveInterval = .seconds(10) }
         for (seconds, expected) in [(0, 1), (9, 1), (1, 2), (10, 3)] {
-            hands.pass(.seconds(seconds))
+            clock.advance(by: .seconds(seconds))
             #expect(await sink.deliver(try self.batch(1...1)) == .delivered)
             #expect(lookups.withLock { $0 } == expected)
         }

@@ -4,7 +4,6 @@ internal import Foundation
 internal import SightlineProtos
 @testable internal import SinkKit
 internal import SinkTestSupport
-internal import Synchronization
 internal import TestSupport
 internal import Testing
 @testable internal import WebhookSink
@@ -14,33 +13,23 @@ struct WebhookSinkTests {
 
     init() throws { self.directory = try TemporaryDirectory() }
 
-    /// A clock that stands still until a test turns it.
-    final class Hands: Sendable {
-        private let passed = Mutex(Duration.zero)
-        private let start = ContinuousClock.now
-
-        func pass(_ time: Duration) { self.passed.withLock { $0 += time } }
-
-        var clock: WebhookClock {
-            WebhookClock(
-                now: { self.start + self.passed.withLock { $0 } },
-                seconds: { 1_700_000_000 + self.passed.withLock { $0.components.seconds } })
-        }
-    }
-
     func sink(
-        _ receiver: TestReceiver, _ hands: Hands = Hands(),
+        _ receiver: TestReceiver, _ clock: TestClock = TestClock(),
         _ change: (inout WebhookConfiguration) -> Void = { _ in }
     ) throws -> WebhookSink {
-        try self.sink(receiver, hands, lookup: WebhookResolver.system, change)
+        try self.sink(receiver, clock, lookup: WebhookResolver.system, change)
     }
 
     func sink(
-        _ receiver: TestReceiver, _ hands: Hands, lookup: @escaping WebhookResolver.Lookup,
+        _ receiver: TestReceiver, _ clock: TestClock, lookup: @escaping WebhookResolver.Lookup,
         _ change: (inout WebhookConfiguration) -> Void = { _ in }
     ) throws -> WebhookSink {
         try WebhookSink(
-            .test(receiver, self.directory, change), clock: hands.clock, lookup: lookup)
+            .test(receiver, self.directory, change),
+            clock: WebhookClock(
+                now: { clock.now },
+                seconds: { 1_700_000_000 + clock.elapsed.components.seconds }),
+            lookup: lookup)
     }
 
     func batch(_ ids: ClosedRange<Int>, sequence: Int64 = 1) throws -> HitBatch {
@@ -88,14 +77,14 @@ struct WebhookSinkTests {
     @Test("a retry has the same webhook-id and the time of the attempt; what was taken stays away")
     func retry() async throws {
         let receiver = try TestReceiver([.answer(200), .answer(503), .close, .answer(502)])
-        let hands = Hands()
-        let sink = try self.sink(receiver, hands) { $0.maxHits = 2 }
+        let clock = TestClock()
+        let sink = try self.sink(receiver, clock) { $0.maxHits = 2 }
         let batch = try self.batch(1...6)
         for (words, partly) in [
             ("answered 503", true), ("no answer", false), ("answered 502", false),
         ] {
             self.expectUnavailable(await sink.deliver(batch), words, partly: partly)
-            hands.pass(.seconds(7))
+            clock.advance(by: .seconds(7))
         }
         #expect(await sink.deliver(batch) == .delivered)
         let requests = receiver.requests
@@ -245,16 +234,16 @@ struct WebhookSinkTests {
         ] as [(TestReceiver.Reply, Int)])
     func waits(_ reply: TestReceiver.Reply, _ seconds: Int) async throws {
         let receiver = try TestReceiver([reply])
-        let hands = Hands()
-        let sink = try self.sink(receiver, hands) {
+        let clock = TestClock()
+        let sink = try self.sink(receiver, clock) {
             $0.maxRetryAfter = .seconds(60)
         }
         let batch = try self.batch(1...1)
         self.expectUnavailable(await sink.deliver(batch), "the receiver answered")
-        hands.pass(.seconds(seconds) - .milliseconds(1))
+        clock.advance(by: .seconds(seconds) - .milliseconds(1))
         self.expectUnavailable(await sink.deliver(batch), "; 1 s are left")
         #expect(receiver.requests.count == 1)
-        hands.pass(.milliseconds(1))
+        clock.advance(by: .milliseconds(1))
         #expect(await sink.deliver(batch) == .delivered)
         #expect(receiver.requests.count == 2)
     }

@@ -8,6 +8,7 @@ internal import ServiceLifecycle
 internal import SightlineProtos
 internal import SwiftProtobuf
 @testable internal import Telemetry
+internal import TestSupport
 internal import Testing
 internal import Tracing
 internal import W3CTrace
@@ -17,7 +18,7 @@ struct SpanExporterTests {
     /// What a test holds while its exporter runs.
     private struct Running {
         let exporter: SpanExporter
-        let clock: ManualClock
+        let clock: TestClock
         let group: ServiceGroup
         var requests: AsyncStream<SpanReceiver.Request>.Iterator
         var sleeps: AsyncStream<Duration>.Iterator
@@ -67,14 +68,14 @@ struct SpanExporterTests {
         var configuration = TracesConfiguration()
         (configuration.batchSpans, configuration.queueSpans) = (3, 6)
         let endpoint = try #require(OTLPEndpoint("http://127.0.0.1:\(port)"))
-        let clock = ManualClock()
+        let clock = TestClock(maxSleeps: 0)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let exporter = try SpanExporter(to: endpoint, configuration, logger: logger, clock: clock)
         let group = ServiceGroup(services: [exporter], logger: logger)
         var running = Running(
             exporter: exporter, clock: clock, group: group,
             requests: receiver.requests.makeAsyncIterator(),
-            sleeps: clock.sleeps.makeAsyncIterator())
+            sleeps: clock.lastingSleeps.makeAsyncIterator())
         async let ended: Void = group.run()
         await running.sleep(of: Self.delay)
         try await body(&running)

@@ -8,7 +8,11 @@ internal import Testing
 @testable internal import TrackingServer
 
 struct TenantQuotasTests {
-    private let time = TestTime()
+    private let clock = TestClock()
+
+    private var now: @Sendable () -> UInt64 {
+        { [clock] in 1_000_000_000_000 + UInt64(clock.elapsed / .nanoseconds(1)) }
+    }
 
     private func configuration(
         events: Int = 10, bytes: Int = 0, maxTenants: Int = 10_000, file: String = ""
@@ -26,14 +30,14 @@ struct TenantQuotasTests {
 
     @Test("without a limit there is no quota to look at")
     func unlimited() throws {
-        let quotas = try TenantQuotas(QuotaConfiguration(), now: self.time.now)
+        let quotas = try TenantQuotas(QuotaConfiguration(), now: self.now)
         #expect(quotas.quota(of: try self.tenant("a")) == nil)
         #expect(quotas.count == 0)
     }
 
     @Test("a unary request is taken whole or not at all, at the limit and one beyond")
     func take() throws {
-        let quotas = try TenantQuotas(self.configuration(bytes: 100), now: self.time.now)
+        let quotas = try TenantQuotas(self.configuration(bytes: 100), now: self.now)
         let quota = try #require(quotas.quota(of: try self.tenant("a")))
         #expect(quota.take(events: 6, bytes: 50) == nil)
         let events = QuotaExcess(rate: .events, perSecond: 10, wait: .milliseconds(100))
@@ -41,15 +45,15 @@ struct TenantQuotasTests {
         let bytes = QuotaExcess(rate: .bytes, perSecond: 100, wait: .milliseconds(10))
         #expect(quota.take(events: 4, bytes: 51) == bytes)
         #expect(quota.take(events: 4, bytes: 50) == nil)
-        self.time.advance(milliseconds: 99)
+        self.clock.advance(by: .milliseconds(99))
         #expect(quota.take(events: 1, bytes: 1) != nil)
-        self.time.advance(milliseconds: 1)
+        self.clock.advance(by: .milliseconds(1))
         #expect(quota.take(events: 1, bytes: 1) == nil)
     }
 
     @Test("a stream is slowed by what it has on credit, and ended where that is too much")
     func pace() throws {
-        let quotas = try TenantQuotas(self.configuration(), now: self.time.now)
+        let quotas = try TenantQuotas(self.configuration(), now: self.now)
         let quota = try #require(quotas.quota(of: try self.tenant("a")))
         #expect(quota.charge(events: 10, bytes: 1) == .goOn)
         #expect(quota.charge(events: 20, bytes: 1) == .wait(.seconds(2)))
@@ -57,13 +61,13 @@ struct TenantQuotasTests {
         let excess = QuotaExcess(rate: .events, perSecond: 10, wait: .milliseconds(2100))
         #expect(quota.charge(events: 1, bytes: 1) == .end(excess))
         #expect(quota.excessBeyondWait() == excess)
-        self.time.advance(milliseconds: 2100)
+        self.clock.advance(by: .milliseconds(2100))
         #expect(quota.charge(events: 0, bytes: 1) == .goOn)
     }
 
     @Test("a tenant has one quota in all its calls, and no other tenant feels it")
     func oneEach() throws {
-        let quotas = try TenantQuotas(self.configuration(), now: self.time.now)
+        let quotas = try TenantQuotas(self.configuration(), now: self.now)
         let (a, b) = (try self.tenant("a"), try self.tenant("b"))
         #expect(quotas.quota(of: a)?.take(events: 10, bytes: 1) == nil)
         #expect(quotas.quota(of: a)?.take(events: 1, bytes: 1) != nil)
@@ -72,17 +76,17 @@ struct TenantQuotasTests {
 
     @Test("a full table forgets who has used nothing of late, and none that has")
     func eviction() throws {
-        let quotas = try TenantQuotas(self.configuration(maxTenants: 2), now: self.time.now)
+        let quotas = try TenantQuotas(self.configuration(maxTenants: 2), now: self.now)
         let tenants = try ["a", "b", "c", "d"].map(self.tenant)
         #expect(quotas.quota(of: tenants[0])?.take(events: 10, bytes: 1) == nil)
-        self.time.advance(milliseconds: 500)
+        self.clock.advance(by: .milliseconds(500))
         #expect(quotas.quota(of: tenants[1])?.take(events: 10, bytes: 1) == nil)
         // The table is full: c and d share a quota.
         #expect(quotas.quota(of: tenants[2])?.take(events: 10, bytes: 1) == nil)
         #expect(quotas.quota(of: tenants[3])?.take(events: 1, bytes: 1) != nil)
         #expect(quotas.count == 2)
         // By now a's quota is full again, b's is half full.
-        self.time.advance(milliseconds: 1000)
+        self.clock.advance(by: .milliseconds(1000))
         #expect(quotas.quota(of: tenants[1])?.take(events: 1, bytes: 1) == nil)
         #expect(quotas.quota(of: tenants[2])?.take(events: 10, bytes: 1) == nil)
         #expect(quotas.count == 2)
@@ -92,10 +96,10 @@ struct TenantQuotasTests {
     @Test("the table never holds more tenants than it may", arguments: [1, 2, 100])
     func bounded(_ maxTenants: Int) throws {
         let quotas = try TenantQuotas(
-            self.configuration(maxTenants: maxTenants), now: self.time.now)
+            self.configuration(maxTenants: maxTenants), now: self.now)
         for number in 0..<1000 {
             _ = quotas.quota(of: try self.tenant("t\(number)"))?.take(events: 3, bytes: 1)
-            self.time.advance(milliseconds: 10)
+            self.clock.advance(by: .milliseconds(10))
             #expect(quotas.count <= maxTenants)
         }
     }
@@ -111,7 +115,7 @@ struct TenantQuotasTests {
                 events_per_second: 0
             """
         try await self.with(yaml) { path in
-            let quotas = try TenantQuotas(self.configuration(file: path), now: self.time.now)
+            let quotas = try TenantQuotas(self.configuration(file: path), now: self.now)
             let (a, b, c) = try (self.tenant("a"), self.tenant("b"), self.tenant("c"))
             #expect(quotas.quota(of: a)?.take(events: 6, bytes: 1) == nil)
             #expect(quotas.quota(of: a)?.take(events: 1, bytes: 1) != nil)
@@ -124,7 +128,7 @@ struct TenantQuotasTests {
     @Test("a reload changes the quotas of open calls, and a wrong file changes nothing")
     func reload() async throws {
         try await self.with("tenants:\n  a:\n    events_per_second: 1\n") { path in
-            let quotas = try TenantQuotas(self.configuration(file: path), now: self.time.now)
+            let quotas = try TenantQuotas(self.configuration(file: path), now: self.now)
             let quota = try #require(quotas.quota(of: try self.tenant("a")))
             #expect(quota.take(events: 1, bytes: 1) == nil)
             #expect(quota.take(events: 1, bytes: 1) != nil)
@@ -135,11 +139,11 @@ struct TenantQuotasTests {
             try Data("tenants:\n  a:\n    events_per_second: 100\n".utf8)
                 .write(to: URL(filePath: path))
             try quotas.reload()
-            self.time.advance(milliseconds: 1000)
+            self.clock.advance(by: .milliseconds(1000))
             #expect(quota.take(events: 100, bytes: 1) == nil)
             #expect(quota.take(events: 1, bytes: 1) != nil)
             try quotas.prepare(self.configuration(events: 5))()
-            self.time.advance(milliseconds: 1000)
+            self.clock.advance(by: .milliseconds(1000))
             #expect(quota.take(events: 5, bytes: 1) == nil)
             #expect(quota.take(events: 1, bytes: 1) != nil)
         }
@@ -161,7 +165,7 @@ struct TenantQuotasTests {
     func problems(_ yaml: String, _ place: String, _ words: String) async throws {
         try await self.with(yaml) { path in
             let error = try #require(throws: ConfigurationError.self) {
-                _ = try TenantQuotas(self.configuration(file: path), now: self.time.now)
+                _ = try TenantQuotas(self.configuration(file: path), now: self.now)
             }
             #expect(error.problems.count == 1)
             #expect(error.problems.first?.contains(path + place) == true, "\(error)")
@@ -172,11 +176,11 @@ struct TenantQuotasTests {
     @Test("an empty file names nobody; one that is not there stops the start")
     func noFile() async throws {
         try await self.with("") { path in
-            let quotas = try TenantQuotas(self.configuration(file: path), now: self.time.now)
+            let quotas = try TenantQuotas(self.configuration(file: path), now: self.now)
             #expect(quotas.quota(of: try self.tenant("a"))?.take(events: 11, bytes: 1) == nil)
         }
         let error = try #require(throws: ConfigurationError.self) {
-            _ = try TenantQuotas(self.configuration(file: "/nowhere/q.yaml"), now: self.time.now)
+            _ = try TenantQuotas(self.configuration(file: "/nowhere/q.yaml"), now: self.now)
         }
         #expect(error.problems.first?.hasPrefix("quotas.file is \"/nowhere/q.yaml\"") == true)
     }
@@ -186,7 +190,7 @@ struct TenantQuotasTests {
         let yaml = "tenants: {}\n"
         let comment = "#" + String(repeating: "x", count: (4 << 20) - yaml.utf8.count - 1 + beyond)
         try await self.with(yaml + comment) { path in
-            let read = { try TenantQuotas(self.configuration(file: path), now: self.time.now) }
+            let read = { try TenantQuotas(self.configuration(file: path), now: self.now) }
             guard beyond > 0 else {
                 _ = try read()
                 return

@@ -4,30 +4,11 @@ internal import CoreMetrics
 internal import Logging
 internal import Synchronization
 internal import Telemetry
+internal import TestSupport
 internal import Testing
 @testable internal import TrackingServer
 
 struct LogSummaryTests {
-    /// Returns from the given number of sleeps, then cancels, as a shutdown does.
-    private final class ScriptedClock: Clock {
-        typealias Instant = ContinuousClock.Instant
-        private let steps: Mutex<[@Sendable () -> Void]>
-        private let slept = Mutex<[Duration]>([])
-
-        init(_ steps: [@Sendable () -> Void]) { self.steps = Mutex(steps) }
-
-        var sleeps: [Duration] { self.slept.withLock { $0 } }
-        let now = ContinuousClock.now
-        var minimumResolution: Duration { .zero }
-
-        func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-            let step = self.steps.withLock { $0.isEmpty ? nil : $0.removeFirst() }
-            guard let step else { throw CancellationError() }
-            self.slept.withLock { $0.append(self.now.duration(to: deadline)) }
-            step()
-        }
-    }
-
     /// Keeps the records of a logger.
     private struct KeepingHandler: LogHandler {
         let records: Records
@@ -47,16 +28,26 @@ struct LogSummaryTests {
         var all: [LogEvent] { self.kept.withLock { $0 } }
     }
 
+    /// Does each step within an interval, and stops within the one after them, as a shutdown does;
+    /// what was slept before.
     private func run(
-        _ metrics: ServerMetrics, _ steps: [@Sendable () -> Void]
+        _ metrics: ServerMetrics, _ steps: [() -> Void]
     ) async throws -> (records: [LogEvent], sleeps: [Duration]) {
         let records = Records()
-        let clock = ScriptedClock(steps)
+        let clock = TestClock(maxSleeps: 0)
         let logger = Logger(label: "test") { _ in KeepingHandler(records: records) }
-        try await LogSummary(
-            of: metrics.registry, every: .seconds(7), logger: logger, clock: clock
-        ).run()
-        return (records.all, clock.sleeps)
+        let summary = LogSummary(
+            of: metrics.registry, every: .seconds(7), logger: logger, clock: clock)
+        let running = Task { try await summary.run() }
+        for step in steps {
+            await clock.waitUntilStuck()
+            step()
+            clock.advance(by: .seconds(7))
+        }
+        await clock.waitUntilStuck()
+        running.cancel()
+        try await running.value
+        return (records.all, clock.sleeps.dropLast())
     }
 
     @Test(
