@@ -329,7 +329,8 @@ let tools: [Target] = [
         "microbench", ["SQLiteSink", "FileSinks"] + hits, path: "Benchmarks/micro",
         exclude: ["run", "baseline.json"]),
     tool(
-        "simulate", ["FileSinks"] + hits + running + sqlite, path: "Tests/Simulation"),
+        "simulate", ["FileSinks", "SightlineProtos", "TestSupport"] + hits + running + sqlite,
+        path: "Tests/Simulation"),
     outside("PrintingServerExample", "Examples/sink-swift/Sources/PrintingServer", sinkLibrary),
     outside("SendingClientExample", "Examples/client-swift/Sources/SendingClient", clientLibrary),
     outside("LibraryClient", "Tests/Interop/clients/library-swift", clientLibrary),
@@ -370,8 +371,8 @@ let testTargets: [Target] = [
     tests(
         "AdminServerTests",
         [
-            "Delivery", "ServerConfiguration", "ServerTestSupport", "Telemetry", "TrackingJournal",
-            "TrackingRules", "TrackingServer",
+            "Delivery", "ServerConfiguration", "ServerTestSupport", "Telemetry", "TestSupport",
+            "TrackingJournal", "TrackingRules", "TrackingServer",
         ] + edge + service + libraries("HTTPTypes", "Hummingbird", "HummingbirdTesting")),
     tests(
         "CampaignSinkTests",
@@ -463,8 +464,8 @@ let testTargets: [Target] = [
     tests(
         "TrackingJournalTests",
         [
-            "CCRC32C", "DeliveryDiagnosis", "Storage", "TestSupport", "TrackingJournal",
-            "TrackingRules", "W3CTrace", "WireFormat",
+            "CCRC32C", "DeliveryDiagnosis", "SightlineProtos", "Storage", "TestSupport",
+            "TrackingJournal", "TrackingRules", "W3CTrace", "WireFormat",
         ] + libraries("GRDB")),
     tests(
         "TrackingReportTests",

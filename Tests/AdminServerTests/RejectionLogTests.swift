@@ -8,6 +8,7 @@ internal import ServerTestSupport
 internal import SightlineProtos
 internal import SwiftProtobuf
 @testable internal import Telemetry
+internal import TestSupport
 internal import Testing
 internal import TrackingJournal
 internal import TrackingRules
@@ -48,7 +49,7 @@ struct RejectionLogTests {
     @Test("a request that is no protobuf is a row too")
     func malformed() throws {
         let log = RejectionLog(maxRows: 5)
-        log.note(try TestRequests.malformed(1), at: 1)
+        log.note(try AdmittedRequest.malformed(1), at: 1)
         #expect(log.latest.map(\.code) == [.malformed])
     }
 
@@ -61,7 +62,7 @@ struct RejectionLogTests {
         log.note(try self.request([unknownKind]), at: 2)
         #expect(log.latest.map(\.code) == [.range, .required])
         log.note(try self.request([self.withoutID()]), at: 3)
-        log.note(try TestRequests.malformed(1), at: 4)
+        log.note(try AdmittedRequest.malformed(1), at: 4)
         #expect(log.latest.map(\.code) == [.malformed, .required])
         #expect(log.latest.map(\.count) == [1, 2])
     }

@@ -3,6 +3,7 @@ internal import CampaignSink
 internal import SightlineProtos
 internal import SinkKit
 internal import SinkTestSupport
+internal import TestSupport
 internal import Testing
 
 @Suite("a connection to Campaign that ends without an answer")

@@ -4,6 +4,7 @@
 @testable internal import SinkKit
 internal import SinkTestSupport
 internal import Synchronization
+internal import TestSupport
 internal import Testing
 
 @Suite(.timeLimit(.minutes(2)))

@@ -4,7 +4,6 @@ internal import GRPCCore
 internal import GRPCProtobuf
 @testable internal import HTTP2Edge
 @testable internal import ServerConfiguration
-internal import ServerTestSupport
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport

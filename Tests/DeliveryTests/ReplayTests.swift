@@ -44,7 +44,7 @@ struct ReplayTests {
         "every hit comes back as it was refused, its event byte for byte, traced or not",
         arguments: [
             TestEvents.full(id: 1), TestEvents.push(.opened, id: 2, on: .ios),
-            TestEvents.action(.button1, id: 3),
+            TestEvents.action(.button1, id: 3, product: .standard),
             TestEvents.action(.click, id: 4, product: .classic),
             .with { event in
                 event.inApp.messageID = "welcome"

@@ -5,6 +5,7 @@ internal import SightlineProtos
 @testable internal import SinkKit
 internal import SinkTestSupport
 @testable internal import Telemetry
+internal import TestSupport
 internal import Testing
 internal import Tracing
 internal import TrackingJournal

@@ -2,6 +2,7 @@ internal import FileSinks
 internal import Foundation
 internal import SinkKit
 internal import SinkTestSupport
+internal import TestSupport
 internal import Testing
 
 struct StandardOutputSinkTests {

@@ -4,6 +4,7 @@ internal import SightlineProtos
 internal import SinkKit
 internal import SinkTestSupport
 internal import SwiftProtobuf
+internal import TestSupport
 internal import Testing
 
 struct RecordBatchWriterTests {

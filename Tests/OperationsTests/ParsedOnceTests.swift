@@ -2,7 +2,6 @@
 #if DEBUG
 internal import FileSinks
 internal import SQLiteSink
-internal import ServerTestSupport
 internal import SightlineProtos
 internal import Synchronization
 internal import SwiftProtobuf

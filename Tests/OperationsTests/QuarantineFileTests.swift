@@ -1,7 +1,6 @@
 internal import Foundation
 internal import GRDB
 @testable internal import Operations
-internal import ServerTestSupport
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport

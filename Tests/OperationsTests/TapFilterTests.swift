@@ -1,7 +1,7 @@
 @testable internal import Operations
-internal import ServerTestSupport
 internal import SightlineProtos
 internal import SwiftProtobuf
+internal import TestSupport
 internal import Testing
 internal import TrackingRules
 

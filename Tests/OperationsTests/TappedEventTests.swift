@@ -3,6 +3,7 @@ internal import Foundation
 internal import ServerTestSupport
 internal import SightlineProtos
 internal import SwiftProtobuf
+internal import TestSupport
 internal import Testing
 internal import TrackingRules
 
@@ -126,7 +127,7 @@ struct TappedEventTests {
 
     @Test("a request that was refused as a whole is one rejected event without anything of it")
     func wholeRequest() throws {
-        let request = try TestRequests.malformed(3)
+        let request = try AdmittedRequest.malformed(3)
         request.isTapped = true
         let tap = VerdictTap.with()
         let reader = try tap.reader()

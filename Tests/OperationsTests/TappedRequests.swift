@@ -1,8 +1,8 @@
 // Admitted requests as readers of verdicts are shown them.
 @testable internal import Operations
-internal import ServerTestSupport
 internal import SightlineProtos
 internal import SwiftProtobuf
+internal import TestSupport
 internal import TrackingRules
 
 enum TappedRequests {

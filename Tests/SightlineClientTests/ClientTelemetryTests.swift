@@ -5,6 +5,7 @@ internal import MetricsTestKit
 internal import ServiceContextModule
 internal import SightlineClient
 internal import SightlineProtos
+internal import TestSupport
 internal import Testing
 internal import Tracing
 

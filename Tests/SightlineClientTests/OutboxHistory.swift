@@ -197,13 +197,13 @@ struct OutboxHistory {
             || request.ids.count > 1 && most > 0 && request.byteCount > most
         var results: [Sightline_V1_EventResult] = []
         if isTooLarge {
-            results = [TestEvents.result(request.sequence, nil, .rejected)]
+            results = [TestAnswers.result(request.sequence, nil, .rejected)]
         } else if self.isFull {
-            results = [TestEvents.result(request.sequence, nil, .retryLater)]
+            results = [TestAnswers.result(request.sequence, nil, .retryLater)]
         } else {
             for (index, id) in request.ids.enumerated() {
                 guard let verdict = self.judge(id) else { continue }
-                results.append(TestEvents.result(request.sequence, UInt32(index), verdict))
+                results.append(TestAnswers.result(request.sequence, UInt32(index), verdict))
             }
         }
         stream.judged.append((request.sequence, results))

@@ -17,7 +17,7 @@ struct OutboxTests {
         var outbox = Outbox(
             limits: limits, linger: linger, answerTimeout: .seconds(120), jitter: { jitter })
         for number in 0..<count {
-            _ = outbox.add(try TestEvents.ticket(number), now: .zero)
+            _ = outbox.add(try Ticket.test(number), now: .zero)
         }
         outbox.openStream()
         return outbox
@@ -38,10 +38,10 @@ struct OutboxTests {
     func window() throws {
         var outbox = try self.outbox(10)
         #expect(self.write(&outbox).map(\.sequence) == [1])
-        _ = outbox.receive(TestEvents.ack(0), now: .zero)
+        _ = outbox.receive(TestAnswers.ack(0), now: .zero)
         #expect(self.write(&outbox).map(\.sequence) == [2, 3])
         #expect(outbox.nextStep(now: .zero).isWait)
-        _ = outbox.receive(TestEvents.ack(1), now: .zero)
+        _ = outbox.receive(TestAnswers.ack(1), now: .zero)
         #expect(self.write(&outbox).map(\.sequence) == [4])
         #expect(outbox.nextStep(now: .zero).isWait)
     }
@@ -50,14 +50,14 @@ struct OutboxTests {
     func serverLimits() throws {
         var outbox = try self.outbox(10)
         _ = self.write(&outbox)
-        var answer = TestEvents.ack(1)
+        var answer = TestAnswers.ack(1)
         answer.limits.maxEvents = 1
         answer.limits.maxUnacknowledgedRequests = 2
         _ = outbox.receive(answer, now: .zero)
         #expect(self.write(&outbox).map(\.tickets.count) == [1, 1])
         outbox.openStream()
         _ = self.write(&outbox)
-        _ = outbox.receive(TestEvents.ack(2), now: .zero)
+        _ = outbox.receive(TestAnswers.ack(2), now: .zero)
         // What was built under the stricter limits keeps its form.
         #expect(self.write(&outbox).map(\.tickets.count) == [1, 2, 2])
     }
@@ -66,7 +66,7 @@ struct OutboxTests {
     func options() throws {
         var outbox = try self.outbox(10)
         #expect(self.write(&outbox).map(\.isFirst) == [true])
-        _ = outbox.receive(TestEvents.ack(0), now: .zero)
+        _ = outbox.receive(TestAnswers.ack(0), now: .zero)
         #expect(self.write(&outbox).map(\.isFirst) == [false, false])
         outbox.openStream()
         #expect(self.write(&outbox).map(\.isFirst) == [true])
@@ -76,16 +76,16 @@ struct OutboxTests {
     func resend() throws {
         var outbox = try self.outbox(10)
         var first = self.write(&outbox)
-        _ = outbox.receive(TestEvents.ack(0), now: .zero)
+        _ = outbox.receive(TestAnswers.ack(0), now: .zero)
         first += self.write(&outbox)
         #expect(first.map(\.sequence) == [1, 2, 3])
-        _ = outbox.receive(TestEvents.ack(1), now: .zero)
+        _ = outbox.receive(TestAnswers.ack(1), now: .zero)
         outbox.endStream()
         #expect(outbox.nextStep(now: .zero).isHalfClose)
 
         outbox.openStream()
         var again = self.write(&outbox)
-        _ = outbox.receive(TestEvents.ack(0), now: .zero)
+        _ = outbox.receive(TestAnswers.ack(0), now: .zero)
         again += self.write(&outbox)
         #expect(again.map(\.sequence) == [2, 3, 4])
         #expect(
@@ -100,13 +100,13 @@ struct OutboxTests {
     func watermark() throws {
         var outbox = try self.outbox(6)
         _ = self.write(&outbox)
-        _ = outbox.receive(TestEvents.ack(0), now: .zero)
+        _ = outbox.receive(TestAnswers.ack(0), now: .zero)
         _ = self.write(&outbox)
-        let settled = outbox.receive(TestEvents.ack(2), now: .zero)
+        let settled = outbox.receive(TestAnswers.ack(2), now: .zero)
         #expect(settled.map(\.ticket.id) == ["e0", "e1", "e2", "e3"])
         #expect(self.verdicts(settled) == [.accepted, .accepted, .accepted, .accepted])
         #expect(outbox.count == 2)
-        #expect(outbox.receive(TestEvents.ack(2), now: .zero).isEmpty)
+        #expect(outbox.receive(TestAnswers.ack(2), now: .zero).isEmpty)
     }
 
     @Test("an ack settles nothing that was not written on this stream")
@@ -114,7 +114,7 @@ struct OutboxTests {
         var outbox = try self.outbox(6)
         _ = self.write(&outbox)
         outbox.openStream()
-        #expect(outbox.receive(TestEvents.ack(9), now: .zero).isEmpty)
+        #expect(outbox.receive(TestAnswers.ack(9), now: .zero).isEmpty)
         #expect(outbox.count == 6)
     }
 
@@ -122,22 +122,22 @@ struct OutboxTests {
     func earlyResults() throws {
         var outbox = try self.outbox(2)
         _ = self.write(&outbox)
-        let early = TestEvents.ack(0, results: [TestEvents.result(1, 1, .rejected)])
+        let early = TestAnswers.ack(0, results: [TestAnswers.result(1, 1, .rejected)])
         #expect(outbox.receive(early, now: .zero).isEmpty)
         var other = outbox
         #expect(
-            self.verdicts(outbox.receive(TestEvents.ack(1), now: .zero)) == [.accepted, .rejected])
+            self.verdicts(outbox.receive(TestAnswers.ack(1), now: .zero)) == [.accepted, .rejected])
         other.openStream()
         _ = self.write(&other)
         #expect(
-            self.verdicts(other.receive(TestEvents.ack(1), now: .zero)) == [.accepted, .accepted])
+            self.verdicts(other.receive(TestAnswers.ack(1), now: .zero)) == [.accepted, .accepted])
     }
 
     @Test("RETRY_LATER: the event gets a new sequence after the delay, before what is new")
     func retryLater() throws {
         var outbox = try self.outbox(4)
         _ = self.write(&outbox)
-        var answer = TestEvents.ack(1, results: [TestEvents.result(1, 0, .retryLater)])
+        var answer = TestAnswers.ack(1, results: [TestAnswers.result(1, 0, .retryLater)])
         answer.retryDelay = Google_Protobuf_Duration(seconds: 2)
         #expect(outbox.receive(answer, now: .zero).map(\.ticket.id) == ["e1"])
         #expect(outbox.nextStep(now: .seconds(2) - .nanoseconds(1)).waitTime == .seconds(2))
@@ -155,7 +155,7 @@ struct OutboxTests {
     func retryDelayBounds(seconds: Int64, jitter: Double, expected: Duration) throws {
         var outbox = try self.outbox(2, jitter: jitter)
         _ = self.write(&outbox)
-        var answer = TestEvents.ack(1, results: [TestEvents.result(1, nil, .retryLater)])
+        var answer = TestAnswers.ack(1, results: [TestAnswers.result(1, nil, .retryLater)])
         answer.retryDelay = Google_Protobuf_Duration(seconds: seconds)
         _ = outbox.receive(answer, now: .zero)
         #expect(outbox.nextStep(now: .zero).waitTime == expected)
@@ -166,7 +166,7 @@ struct OutboxTests {
     func split() throws {
         var outbox = try self.outbox(2)
         _ = self.write(&outbox)
-        var answer = TestEvents.ack(1, results: [TestEvents.result(1, nil, .rejected)])
+        var answer = TestAnswers.ack(1, results: [TestAnswers.result(1, nil, .rejected)])
         answer.limits.maxEvents = 1
         #expect(outbox.receive(answer, now: .zero).isEmpty)
         let written = self.write(&outbox)
@@ -178,7 +178,7 @@ struct OutboxTests {
     func wholeRejection() throws {
         var outbox = try self.outbox(2)
         _ = self.write(&outbox)
-        let answer = TestEvents.ack(1, results: [TestEvents.result(1, nil, .rejected)])
+        let answer = TestAnswers.ack(1, results: [TestAnswers.result(1, nil, .rejected)])
         #expect(self.verdicts(outbox.receive(answer, now: .zero)) == [.rejected, .rejected])
     }
 
@@ -186,7 +186,7 @@ struct OutboxTests {
     func closing() throws {
         var outbox = try self.outbox(4)
         _ = self.write(&outbox)
-        var answer = TestEvents.ack(1)
+        var answer = TestAnswers.ack(1)
         answer.closing.grace = Google_Protobuf_Duration(seconds: 2)
         _ = outbox.receive(answer, now: .seconds(1))
         #expect(outbox.nextStep(now: .seconds(1)).isHalfClose)
@@ -204,7 +204,7 @@ struct OutboxTests {
         hurried.hurry()
         #expect(hurried.nextStep(now: .zero).request != nil)
         var filled = outbox
-        #expect(filled.add(try TestEvents.ticket(1), now: .zero))
+        #expect(filled.add(try Ticket.test(1), now: .zero))
         #expect(filled.nextStep(now: .zero).request?.tickets.count == 2)
         #expect(outbox.nextStep(now: Self.linger).request?.tickets.count == 1)
     }
@@ -212,7 +212,7 @@ struct OutboxTests {
     @Test("adding tells when there is something to do: for the first event, and when one is full")
     func wakes() throws {
         var outbox = try self.outbox(0, limits: RequestLimits(maxEvents: 3), linger: Self.linger)
-        let wakes = try (0..<4).map { outbox.add(try TestEvents.ticket($0), now: .zero) }
+        let wakes = try (0..<4).map { outbox.add(try Ticket.test($0), now: .zero) }
         #expect(wakes == [true, false, true, true])
     }
 
@@ -221,7 +221,7 @@ struct OutboxTests {
         var outbox = try self.outbox(1, linger: Self.linger)
         outbox.finish()
         #expect(self.write(&outbox).count == 1 && !outbox.isDone)
-        _ = outbox.receive(TestEvents.ack(1), now: .zero)
+        _ = outbox.receive(TestAnswers.ack(1), now: .zero)
         #expect(outbox.isDone && outbox.byteCount == 0)
         #expect(outbox.nextStep(now: .seconds(1)).isHalfClose)
         #expect(outbox.deadline == .seconds(1) + Outbox.endTime)
@@ -233,9 +233,9 @@ struct OutboxTests {
         #expect(outbox.deadline == nil)
         _ = self.write(&outbox, now: .seconds(1))
         #expect(outbox.deadline == .seconds(121))
-        _ = outbox.receive(TestEvents.ack(0), now: .seconds(2))
+        _ = outbox.receive(TestAnswers.ack(0), now: .seconds(2))
         #expect(outbox.deadline == .seconds(122))
-        _ = outbox.receive(TestEvents.ack(1), now: .seconds(3))
+        _ = outbox.receive(TestAnswers.ack(1), now: .seconds(3))
         #expect(outbox.deadline == nil)
     }
 
@@ -250,7 +250,7 @@ struct OutboxTests {
     func largest() throws {
         var outbox = try self.outbox(3, limits: RequestLimits(maxRequestBytes: 1))
         #expect(self.write(&outbox).map(\.tickets.count) == [1])
-        _ = outbox.receive(TestEvents.ack(0), now: .zero)
+        _ = outbox.receive(TestAnswers.ack(0), now: .zero)
         #expect(self.write(&outbox).map(\.tickets.count) == [1, 1])
     }
 }

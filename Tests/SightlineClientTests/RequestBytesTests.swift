@@ -1,6 +1,7 @@
 // Requests that are joined from encoded events, beside SwiftProtobuf's.
 internal import SightlineProtos
 internal import SwiftProtobuf
+internal import TestSupport
 internal import Testing
 
 @testable internal import SightlineClient

@@ -2,6 +2,7 @@
 internal import CoreMetrics
 internal import SightlineClient
 internal import SightlineProtos
+internal import TestSupport
 internal import Testing
 internal import Tracing
 

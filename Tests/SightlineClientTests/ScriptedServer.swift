@@ -59,12 +59,12 @@ final class ScriptedServer: Sightline_V1_TrackingService.SimpleServiceProtocol {
             case .settle(let verdict):
                 try await response.write(self.answer(to: message, verdict))
             case .accept:
-                try await response.write(TestEvents.ack(message.sequence))
+                try await response.write(TestAnswers.ack(message.sequence))
             case .reject:
-                let result = TestEvents.result(message.sequence, nil, .rejected)
-                try await response.write(TestEvents.ack(message.sequence, results: [result]))
+                let result = TestAnswers.result(message.sequence, nil, .rejected)
+                try await response.write(TestAnswers.ack(message.sequence, results: [result]))
             case .close:
-                var ack = TestEvents.ack(message.sequence)
+                var ack = TestAnswers.ack(message.sequence)
                 ack.closing.grace.seconds = 60
                 try await response.write(ack)
             case .breakOff:
@@ -97,7 +97,7 @@ final class ScriptedServer: Sightline_V1_TrackingService.SimpleServiceProtocol {
     ) async throws -> Sightline_V1_ExplainEventsResponse {
         var response = Sightline_V1_ExplainEventsResponse()
         response.results = request.events.map { event in
-            var result = TestEvents.result(0, nil, .accepted)
+            var result = TestAnswers.result(0, nil, .accepted)
             result.eventID = event.eventID
             return result
         }
@@ -132,8 +132,8 @@ final class ScriptedServer: Sightline_V1_TrackingService.SimpleServiceProtocol {
         to request: Sightline_V1_StreamEventsRequest, _ verdict: Sightline_V1_Verdict
     ) -> Sightline_V1_StreamEventsResponse {
         let results = request.events.indices.map {
-            TestEvents.result(request.sequence, UInt32($0), verdict)
+            TestAnswers.result(request.sequence, UInt32($0), verdict)
         }
-        return TestEvents.ack(request.sequence, results: results)
+        return TestAnswers.ack(request.sequence, results: results)
     }
 }

@@ -1,6 +1,7 @@
 // The single calls of the commands, over loopback.
 internal import SightlineClient
 internal import SightlineProtos
+internal import TestSupport
 internal import Testing
 internal import sightline
 

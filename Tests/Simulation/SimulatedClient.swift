@@ -1,4 +1,6 @@
 // A client that resends what was not acknowledged.
+internal import SightlineProtos
+internal import TestSupport
 internal import TrackingJournal
 internal import TrackingRules
 internal import W3CTrace
@@ -44,7 +46,7 @@ struct SimulatedClient {
     }
 }
 
-/// Creates requests with events in protobuf's wire format.
+/// Creates requests as clients send them.
 struct RequestMaker {
     let dice: Dice
     /// The number of distinct messages; few of them give many duplicates.
@@ -52,33 +54,32 @@ struct RequestMaker {
 
     func request(_ number: Int) -> SimulatedRequest {
         let events = (1...self.dice.number(1...(self.dice.chance(0.3) ? 16 : 4))).map { _ in
-            self.dice.chance(0.1) ? self.refusedEvent() : self.event()
+            self.dice.chance(0.1) ? self.refusedEvent() : Self.bytes(self.event())
         }
-        let bytes =
-            Self.field(1, number) + events.flatMap { Self.field(2, $0) }
+        let bytes = WireWriter.message { request in
+            request.field(1, varint: UInt64(number))
+            for event in events { request.field(2, event) }
+        }
         return SimulatedRequest(number: number, bytes: bytes)
     }
 
     /// An event that gives no hit: its flag is unknown, or it is none.
     private func refusedEvent() -> [UInt8] {
         if self.dice.chance(0.2) { return [0xff] }
-        let flag = self.dice.pick(["ON", "true", ""])
-        return Self.field(
-            11,
-            Self.field(1, "h1") + Self.field(2, "56c4") + Self.field(3, 7) + Self.field(4, flag))
+        var event = TestEvents.impression(1)
+        event.trackAction.acsDeliveryTracking = self.dice.pick(["ON", "true", ""])
+        return Self.bytes(event)
     }
 
-    private func event() -> [UInt8] {
-        let message = "h" + String(self.dice.number(1...self.messages), radix: 16)
+    private func event() -> TestEvent {
+        let id = self.dice.number(1...self.messages)
         if self.dice.chance(0.6) {
-            let action = self.dice.pick([1, 2, 7])
-            return Self.field(
-                11, Self.field(1, message) + Self.field(2, "56c4") + Self.field(3, action))
+            return TestEvents.action(self.dice.pick([.open, .click, .impression]), id: id)
         }
-        let data = Self.field(1, "56c4") + Self.field(2, message)
-        return Self.field(
-            10, Self.field(2, Self.field(4, data)) + Self.field(3, self.dice.number(1...3)))
+        return TestEvents.push(self.dice.pick([.received, .dismissed, .opened]), id: id)
     }
+
+    private static func bytes(_ event: TestEvent) -> [UInt8] { (try? event.bytes()) ?? [] }
 
     /// An admitted request, as the service submits it to the journal.
     static func admitted(_ request: SimulatedRequest, at time: Int64) -> AdmittedRequest {
@@ -96,26 +97,4 @@ struct RequestMaker {
         var dice = Dice(seed: 1)
         return TraceContext.random(using: &dice)
     }()
-
-    private static func field(_ number: Int, _ value: Int) -> [UInt8] {
-        Self.varint(number << 3) + Self.varint(value)
-    }
-
-    private static func field(_ number: Int, _ text: String) -> [UInt8] {
-        Self.field(number, [UInt8](text.utf8))
-    }
-
-    private static func field(_ number: Int, _ bytes: [UInt8]) -> [UInt8] {
-        Self.varint(number << 3 | 2) + Self.varint(bytes.count) + bytes
-    }
-
-    private static func varint(_ value: Int) -> [UInt8] {
-        var value = UInt64(value)
-        var bytes: [UInt8] = []
-        while value >= 0x80 {
-            bytes.append(UInt8(value & 0x7f) | 0x80)
-            value >>= 7
-        }
-        return bytes + [UInt8(value)]
-    }
 }

@@ -1,6 +1,7 @@
 // What gets into subjects and headers, whatever the bytes are.
 internal import SinkKit
 internal import SinkTestSupport
+internal import TestSupport
 internal import Testing
 internal import TrackingRules
 

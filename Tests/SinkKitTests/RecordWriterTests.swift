@@ -12,7 +12,8 @@ internal import WireFormat
 struct RecordWriterTests {
     private static let events: [Sightline_V1_TrackingEvent] = [
         TestEvents.full(id: 1), TestEvents.opened(id: 2), TestEvents.push(.dismissed, id: 3),
-        TestEvents.push(.opened, id: 7, delivery: "not-hex"), TestEvents.action(.click, id: 4),
+        TestEvents.push(.opened, id: 7, delivery: "not-hex"),
+        TestEvents.action(.click, id: 4, product: .standard),
         TestEvents.action(.impression, id: 5, product: .classic),
         .with { event in
             event.eventID = "event-6"

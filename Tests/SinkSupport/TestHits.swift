@@ -1,4 +1,4 @@
-// Events, requests and batches as the service makes them.
+// Requests and batches as the service makes them.
 internal import Delivery
 internal import Foundation
 package import SightlineProtos
@@ -8,66 +8,6 @@ internal import TestSupport
 internal import TrackingJournal
 package import TrackingRules
 internal import W3CTrace
-
-/// Events of all forms, as a protobuf library writes them.
-package enum TestEvents {
-    /// A push interaction on Android or iOS; `id` makes the message's id.
-    package static func push(
-        _ kind: Sightline_V1_PushInteractionKind, id: Int, on platform: Platform = .android,
-        delivery: String = "56c4"
-    ) -> Sightline_V1_TrackingEvent {
-        .with { event in
-            event.push.kind = kind
-            switch platform {
-            case .android:
-                event.push.fcm.data.deliveryID = delivery
-                event.push.fcm.data.messageID = self.messageID(id)
-            case .ios:
-                event.push.apns.deliveryID = delivery
-                event.push.apns.messageID = self.messageID(id)
-            }
-        }
-    }
-
-    /// A TrackAction, which has no platform of its own.
-    package static func action(
-        _ action: Sightline_V1_Action, id: Int, product: Sightline_V1_CampaignProduct = .standard
-    ) -> Sightline_V1_TrackingEvent {
-        .with { event in
-            event.trackAction.action = action
-            event.trackAction.deliveryID = "56c4"
-            event.trackAction.broadlogID = self.messageID(id)
-            event.trackAction.product = product
-        }
-    }
-
-    /// A notification that a known subject opened: a click and an open.
-    package static func opened(id: Int) -> Sightline_V1_TrackingEvent {
-        var event = self.push(.opened, id: id)
-        event.subjectID = "subject-\(id)"
-        return event
-    }
-
-    /// A notification that arrived, with every field that a row has a column for.
-    package static func full(id: Int) -> Sightline_V1_TrackingEvent {
-        var event = self.push(.received, id: id, on: .ios)
-        event.eventID = "event-\(id)"
-        event.occurTime.seconds = 1_799_999_999
-        event.occurTime.nanos = 123_456_789
-        event.appID = "com.example.app"
-        event.platform = .ios
-        event.subjectID = "subject-\(id)"
-        event.consent = .optedIn
-        return event
-    }
-
-    package enum Platform {
-        case android
-        case ios
-    }
-
-    private static func messageID(_ id: Int) -> String { "h" + String(id, radix: 16) }
-}
 
 /// Requests and batches of events.
 package enum TestHits {
@@ -88,14 +28,7 @@ package enum TestHits {
         bytes events: [[UInt8]], tracestate: String = "", tenant: String = "default",
         at receiveTime: Int64 = TestHits.receiveTime
     ) throws -> AdmittedRequest {
-        var message: [UInt8] = []
-        for event in events {
-            // Field 2 of StreamEventsRequest, of less than 16 KiB.
-            message.append(2 << 3 | 2)
-            message.append(UInt8(event.count & 0x7f) | 0x80)
-            message.append(UInt8(event.count >> 7))
-            message += event
-        }
+        let message = WireWriter.message { for event in events { $0.field(2, event) } }
         let admission = Admission()
         let request = message.withUnsafeBytes { buffer in
             admission.admit(

@@ -24,7 +24,7 @@ struct DisklessJournalTests {
     func slowestSink() async throws {
         let journal = try self.journal(sinks: [JournalSink("a"), JournalSink("b")])
         let notes = RecordingReceiver()
-        await journal.appendTogether([TestRequests.impressions([1], sequence: 7)], for: notes)
+        await journal.appendTogether([AdmittedRequest.impressions([1], sequence: 7)], for: notes)
         #expect(try await journal.batch(after: 0)?.eventCount == 1)
         journal.advance(sink: "a", to: 1)
         await journal.settle()
@@ -40,7 +40,7 @@ struct DisklessJournalTests {
     @Test("what no sink has when the journal closes is to be sent again")
     func closing() async throws {
         let journal = try self.journal()
-        let request = TestRequests.impressions([1])
+        let request = AdmittedRequest.impressions([1])
         await journal.appendTogether([request], for: RecordingReceiver())
         await journal.close()
         #expect(request.verdicts == [.retryLater])
@@ -48,7 +48,7 @@ struct DisklessJournalTests {
 
     @Test("journal.cache_bytes bounds what waits in memory: at it, and one byte beyond")
     func bounded() async throws {
-        let requests = (0..<3).map { TestRequests.impressions([0x100 + $0]) }
+        let requests = (0..<3).map { AdmittedRequest.impressions([0x100 + $0]) }
         let journal = try self.journal(maxBytes: requests[0].journalBytes * 2)
         await journal.appendTogether(Array(requests[..<2]), for: RecordingReceiver())
         #expect(await journal.commit(requests[2]).verdicts == [.retryLater])
@@ -75,13 +75,13 @@ struct DisklessJournalTests {
     @Test("a request without hits waits for no sink")
     func withoutHits() async throws {
         let journal = try self.journal()
-        #expect(await journal.commit(TestRequests.request([])).verdicts == [])
+        #expect(await journal.commit(AdmittedRequest.of([])).verdicts == [])
         await journal.close()
     }
 
     @Test("a journal is nearly full above four fifths of its limit")
     func nearlyFull() async throws {
-        let requests = (0..<5).map { TestRequests.impressions([0x100 + $0]) }
+        let requests = (0..<5).map { AdmittedRequest.impressions([0x100 + $0]) }
         let journal = try Journal.open(self.directory) {
             $0.maxBytes = requests[0].journalBytes * 5
         }

@@ -1,4 +1,5 @@
 // Deduplication: what the window remembers, in memory and across restarts.
+internal import SightlineProtos
 internal import TestSupport
 internal import Testing
 internal import TrackingJournal
@@ -12,11 +13,11 @@ struct DuplicateWindowTests {
     @Test("D17: of two that are under way together one is accepted and one is the duplicate")
     func oneGroup() async throws {
         let journal = try Journal.open(self.directory)
-        let request = TestRequests.impressions([1, 2, 1])
+        let request = AdmittedRequest.impressions([1, 2, 1])
         #expect(await journal.commit(request).verdicts == [.accepted, .accepted, .duplicate])
         // Two requests of one group.
         let receiver = RecordingReceiver()
-        let pair = [TestRequests.impressions([3]), TestRequests.impressions([3])]
+        let pair = [AdmittedRequest.impressions([3]), AdmittedRequest.impressions([3])]
         await journal.appendTogether(pair, for: receiver)
         #expect(pair.map(\.verdicts) == [[.accepted], [.duplicate]])
         await journal.close()
@@ -26,7 +27,7 @@ struct DuplicateWindowTests {
     func buttons() async throws {
         let journal = try Journal.open(self.directory)
         let taps = ["yes", "no", "", "yes"].map { TestEvents.push(.opened, id: 1, button: $0) }
-        let verdicts = await journal.commit(TestRequests.request(taps)).verdicts
+        let verdicts = await journal.commit(AdmittedRequest.of(taps)).verdicts
         #expect(verdicts == [.accepted, .accepted, .accepted, .duplicate])
         await journal.close()
     }
@@ -34,8 +35,8 @@ struct DuplicateWindowTests {
     @Test("D47: of an opened notification whose click is known, only the open is new")
     func clickKnown() async throws {
         let journal = try Journal.open(self.directory)
-        #expect(await journal.commit(TestEvents.action(2, id: 1)) == [.accepted])
-        let opened = TestRequests.request([TestEvents.push(.opened, id: 1)])
+        #expect(await journal.commit(TestEvents.action(.click, id: 1)) == [.accepted])
+        let opened = AdmittedRequest.of([TestEvents.push(.opened, id: 1)])
         await journal.commit(opened)
         #expect(opened.acceptedEvents.map(\.granted) == [HitKinds(.open)])
         #expect(opened.verdicts == [.accepted])
@@ -51,11 +52,11 @@ struct DuplicateWindowTests {
     func payloadOfTheRest() async throws {
         let journal = try Journal.open(self.directory)
         await journal.commit(TestEvents.impression(2))
-        await journal.commit(TestRequests.impressions(1...3))
+        await journal.commit(AdmittedRequest.impressions(1...3))
         journal.finish()
         let batch = try #require(try await journal.batch(after: 1))
         #expect(batch.eventCount == 2)
-        #expect(try batch.events == [TestEvents.impression(1), TestEvents.impression(3)])
+        #expect(try batch.events == [1, 3].map { try TestEvents.impression($0).bytes() })
         await journal.close()
     }
 
@@ -74,7 +75,7 @@ struct DuplicateWindowTests {
             await journal.close()
         }
         let journal = try Journal.open(self.directory)
-        let verdicts = await journal.commit(TestRequests.impressions([1, 2])).verdicts
+        let verdicts = await journal.commit(AdmittedRequest.impressions([1, 2])).verdicts
         #expect(verdicts == [.duplicate, .accepted])
         await journal.close()
     }
@@ -89,7 +90,7 @@ struct DuplicateWindowTests {
                 await journal.close()
                 journal = try Journal.open(self.directory, folder: folder) { $0.windowCapacity = 8 }
             }
-            let oldest = TestRequests.impressions([22, 23])
+            let oldest = AdmittedRequest.impressions([22, 23])
             #expect(
                 await journal.preview(oldest.acceptedEvents).map(\.granted.isEmpty) == [
                     false, true,
@@ -105,7 +106,7 @@ struct DuplicateWindowTests {
             await journal.commit(TestEvents.impression(id))
             await journal.commit(TestEvents.push(.opened, id: id))
         }
-        let acceptedEvents = TestRequests.impressions(1...20).acceptedEvents
+        let acceptedEvents = AdmittedRequest.impressions(1...20).acceptedEvents
         let known = await journal.preview(acceptedEvents).map(\.granted.isEmpty)
         #expect(known == (1...20).map { $0 > 12 })
         await journal.close()
@@ -120,7 +121,7 @@ struct DuplicateWindowTests {
         for id in 1...8 { await journal.commit(TestEvents.impression(id)) }
         for id in 1...8 { await journal.commit(TestEvents.push(.opened, id: id)) }
         for id in 9...12 { await journal.commit(TestEvents.impression(id)) }
-        let acceptedEvents = TestRequests.impressions(1...12).acceptedEvents
+        let acceptedEvents = AdmittedRequest.impressions(1...12).acceptedEvents
         #expect(
             await journal.preview(acceptedEvents).map(\.granted.isEmpty) == (1...12).map { $0 > 4 })
         await journal.close()
@@ -133,18 +134,18 @@ struct DuplicateWindowTests {
     @Test("D52: asking acceptedEvents nothing, neither in an empty window nor in a full one")
     func preview() async throws {
         let journal = try Journal.open(self.directory) { $0.windowCapacity = 4 }
-        let new = TestRequests.impressions([9])
+        let new = AdmittedRequest.impressions([9])
         for _ in 0..<2 {
             #expect(await journal.preview(new.acceptedEvents).map(\.granted.isEmpty) == [false])
         }
-        await journal.commit(TestRequests.impressions(1...4))
+        await journal.commit(AdmittedRequest.impressions(1...4))
         // Previewing accepted events evicts nothing, whether they are known or new.
-        let acceptedEvents = TestRequests.impressions([1, 5, 6, 7, 8, 5]).acceptedEvents
+        let acceptedEvents = AdmittedRequest.impressions([1, 5, 6, 7, 8, 5]).acceptedEvents
         for _ in 0..<2 {
             let granted = await journal.preview(acceptedEvents).map(\.granted.isEmpty)
             #expect(granted == [true, false, false, false, false, false])
         }
-        let verdicts = await journal.commit(TestRequests.impressions(1...4)).verdicts
+        let verdicts = await journal.commit(AdmittedRequest.impressions(1...4)).verdicts
         #expect(verdicts == [.duplicate, .duplicate, .duplicate, .duplicate])
         #expect(await journal.commit(new).verdicts == [.accepted])
         await journal.close()

@@ -30,7 +30,7 @@ struct GroupCommitTests {
     init() throws { self.directory = try TemporaryDirectory() }
 
     private func request(_ sequence: Int) -> AdmittedRequest {
-        TestRequests.impressions([sequence], sequence: sequence)
+        AdmittedRequest.impressions([sequence], sequence: sequence)
     }
 
     @Test("what arrives during a commit is the next group, in order of arrival")
@@ -49,7 +49,7 @@ struct GroupCommitTests {
         #expect(try await journal.batch(after: 0)?.eventCount == 1)
         let second = try #require(try await journal.batch(after: 1))
         #expect(second.eventCount == 4)
-        #expect(try second.events == (2...5).map { TestEvents.impression($0) })
+        #expect(try second.events == (2...5).map { try TestEvents.impression($0).bytes() })
         await journal.close()
     }
 
@@ -89,7 +89,7 @@ struct GroupCommitTests {
     @Test("a request without accepted events is settled and leaves no row")
     func nothingAccepted() async throws {
         let journal = try Journal.open(self.directory)
-        let request = TestRequests.request([[0x0a]])
+        let request = AdmittedRequest.of([], broken: [0x0a])
         #expect(request.tally.rejected == 1)
         await journal.commit(request)
         #expect(!request.isToRetry)

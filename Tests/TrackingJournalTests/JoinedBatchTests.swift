@@ -1,5 +1,6 @@
 // Groups that are read together, from memory or from disk.
 internal import Foundation
+internal import SightlineProtos
 @testable internal import Storage
 internal import TestSupport
 internal import Testing
@@ -110,7 +111,7 @@ struct JoinedBatchTests {
         var journal = try Journal.open(self.directory)
         for ids in [[1, 2, 3], [3, 4], [1, 5], [6, 6]] {
             await journal.commit(
-                TestRequests.request(
+                AdmittedRequest.of(
                     ids.map { TestEvents.push($0 % 2 == 0 ? .received : .opened, id: $0) }))
         }
         let cached = try #require(try await journal.batches(after: 0, upTo: Self.everything))

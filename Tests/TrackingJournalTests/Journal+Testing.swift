@@ -65,8 +65,8 @@ extension Journal {
 
     /// Appends events as one request, and gives their verdicts.
     @discardableResult
-    func commit(_ events: [UInt8]...) async -> [Verdict] {
-        await self.commit(TestRequests.request(events)).verdicts
+    func commit(_ events: TestEvent...) async -> [Verdict] {
+        await self.commit(AdmittedRequest.of(events)).verdicts
     }
 
     /// Waits until the journal's queue has finished earlier work, including its checkpoint. Twice,

@@ -6,6 +6,7 @@ internal import GRDB
 internal import TestSupport
 internal import Testing
 @testable internal import TrackingJournal
+internal import TrackingRules
 
 struct JournalFaultTests {
     private let directory: TemporaryDirectory
@@ -72,7 +73,9 @@ struct JournalFaultTests {
         arguments: [0, 12, 20, 2048, 4096, 4104, 4112, 4136, 4140, 4150])
     func flippedBit(_ offset: Int) async throws {
         var journal = try Journal.open(self.directory)
-        for id in 1...3 { await journal.commit(TestRequests.impressions(id * 10...id * 10 + id)) }
+        for id in 1...3 {
+            await journal.commit(AdmittedRequest.impressions(id * 10...id * 10 + id))
+        }
         await journal.close()
         try self.change(self.directory.journalFile("segment-1").path) { $0[offset] ^= 1 }
         journal = try Journal.open(self.directory)
@@ -231,7 +234,7 @@ struct JournalFaultTests {
         let journal = try Journal.open(self.directory) { $0.mode = .off }
         let notes = RecordingReceiver()
         for sequence in 1...2 {
-            journal.append([TestRequests.impressions([7], sequence: sequence)], for: notes)
+            journal.append([AdmittedRequest.impressions([7], sequence: sequence)], for: notes)
             _ = await journal.preview([])
         }
         #expect(notes.notes.isEmpty)

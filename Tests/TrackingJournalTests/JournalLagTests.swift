@@ -23,7 +23,8 @@ struct JournalLagTests {
         }
         let start = Machine.local.wallTime()
         for id in 1...3 {
-            await journal.appendTogether([TestRequests.impressions([id])], for: RecordingReceiver())
+            await journal.appendTogether(
+                [AdmittedRequest.impressions([id])], for: RecordingReceiver())
         }
         let oldest = try #require(journal.oldestTime)
         #expect(oldest >= start && oldest <= Machine.local.wallTime())
@@ -47,10 +48,10 @@ struct JournalLagTests {
     @Test("commits that only move a cursor make no lag, and a restart forgets none")
     func restart() async throws {
         var journal = try Journal.open(self.directory)
-        await journal.commit(TestRequests.impressions([1]))
+        await journal.commit(AdmittedRequest.impressions([1]))
         journal.advance(sink: "a", to: 1)
         await journal.settle()
-        await journal.commit(TestRequests.impressions([2]))
+        await journal.commit(AdmittedRequest.impressions([2]))
         #expect(journal.lag(of: "a").groups == 1)
         let lag = journal.lag(of: "a")
         #expect(lag.bytes > 0 && lag.oldestTime == journal.oldestTime)
@@ -67,17 +68,17 @@ struct JournalLagTests {
             directory: self.directory.path + "/journal", sinks: [JournalSink("a")],
             onCommit: { duration in told.withLock { $0.append(duration) } },
             onFailure: { _ in })
-        let request = TestRequests.impressions([1])
+        let request = AdmittedRequest.impressions([1])
         #expect(request.settleTime == 0)
         let start = Machine.local.wallTime()
         await journal.commit(request)
         #expect(request.settleTime >= start)
         // A request without hits needs no commit.
-        await journal.commit(TestRequests.request([]))
+        await journal.commit(AdmittedRequest.of([]))
         #expect(told.withLock { $0.count } == 1)
         #expect(told.withLock { $0.allSatisfy { $0 > .zero } })
         await journal.close()
-        let late = TestRequests.impressions([2])
+        let late = AdmittedRequest.impressions([2])
         #expect(await journal.commit(late).settleTime >= start)
     }
 }

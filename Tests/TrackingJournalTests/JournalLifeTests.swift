@@ -100,7 +100,7 @@ struct JournalLifeTests {
     @Test("closing settles what is pending; what comes after is to be sent again")
     func close() async throws {
         var journal = try Journal.open(self.directory) { $0.maxGroupBytes = 1 }
-        let requests = (1...5).map { TestRequests.impressions([$0], sequence: $0) }
+        let requests = (1...5).map { AdmittedRequest.impressions([$0], sequence: $0) }
         let notes = RecordingReceiver()
         let gate = Gate()
         journal.queue.async { gate.wait() }
@@ -111,13 +111,13 @@ struct JournalLifeTests {
         await closed
         #expect(notes.notes.filter { $0 != .ended } == (1...5).map { .settled($0) })
         #expect(requests.allSatisfy { !$0.isToRetry })
-        let late = await journal.commit(TestRequests.impressions([6]))
+        let late = await journal.commit(AdmittedRequest.impressions([6]))
         #expect(late.verdicts == [.retryLater])
 
         journal = try Journal.open(self.directory)
         journal.finish()
         #expect(try await journal.sequences() == [1, 2, 3, 4, 5])
-        #expect(await journal.commit(TestRequests.impressions(1...6)).tally.duplicate == 5)
+        #expect(await journal.commit(AdmittedRequest.impressions(1...6)).tally.duplicate == 5)
         await journal.close()
     }
 

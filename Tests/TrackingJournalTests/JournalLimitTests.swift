@@ -1,5 +1,6 @@
 // What the journal stores, releases and refuses at its limit.
 internal import Foundation
+internal import SightlineProtos
 internal import TestSupport
 internal import Testing
 @testable internal import TrackingJournal
@@ -12,7 +13,7 @@ struct JournalLimitTests {
 
     /// Requests of the same size.
     private func requests(_ count: Int) -> [AdmittedRequest] {
-        (0..<count).map { TestRequests.impressions([0x100 + $0]) }
+        (0..<count).map { AdmittedRequest.impressions([0x100 + $0]) }
     }
 
     @Test("journal.max_bytes: a journal at the limit takes nothing, until a cursor advances")
@@ -33,7 +34,7 @@ struct JournalLimitTests {
         await journal.settle()
         #expect(journal.storedBytes == requests[0].journalBytes)
         // The client resends: the accepted events were undone, so it is not a duplicate (D17).
-        let again = TestRequests.impressions([0x102])
+        let again = AdmittedRequest.impressions([0x102])
         #expect(await journal.commit(again).verdicts == [.accepted])
         await journal.close()
     }
@@ -64,10 +65,10 @@ struct JournalLimitTests {
 
     @Test("D17: a refused group's acceptedEvents are taken back, what was known before stays known")
     func undo() async throws {
-        let first = TestRequests.request([TestEvents.push(.received, id: 1)])
+        let first = AdmittedRequest.of([TestEvents.push(.received, id: 1)])
         let journal = try Journal.open(self.directory) { $0.maxBytes = first.journalBytes }
         await journal.commit(first)
-        let refused = TestRequests.request([
+        let refused = AdmittedRequest.of([
             TestEvents.push(.received, id: 1), TestEvents.push(.dismissed, id: 1),
             TestEvents.push(.opened, id: 2),
         ])
@@ -75,9 +76,9 @@ struct JournalLimitTests {
         #expect(refused.verdicts == [.retryLater, .retryLater, .retryLater])
         journal.advance(sink: "a", to: 1)
         await journal.settle()
-        let opened = TestRequests.request([
-            TestEvents.push(.received, id: 1), TestEvents.action(1, id: 1),
-            TestEvents.action(1, id: 2),
+        let opened = AdmittedRequest.of([
+            TestEvents.push(.received, id: 1), TestEvents.action(.open, id: 1),
+            TestEvents.action(.open, id: 2),
         ])
         let settled = await journal.preview(opened.acceptedEvents)
         #expect(settled.map(\.granted.isEmpty) == [true, false, false])

@@ -137,7 +137,7 @@ struct JournalLogTests {
     @Test("a journal whose sink keeps up goes on with the files that it has")
     func steady() async throws {
         let journal = try Journal.open(self.directory) {
-            $0.segmentBytes = TestRequests.impressions([100]).journalBytes * 4
+            $0.segmentBytes = AdmittedRequest.impressions([100]).journalBytes * 4
         }
         for id in 100...200 {
             await journal.commit(TestEvents.impression(id))

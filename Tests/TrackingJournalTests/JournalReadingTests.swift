@@ -4,6 +4,7 @@ internal import Synchronization
 internal import TestSupport
 internal import Testing
 @testable internal import TrackingJournal
+internal import TrackingRules
 
 /// Runs a task's jobs when the test asks for them.
 private final class SteppedExecutor: TaskExecutor {
@@ -32,7 +33,7 @@ struct JournalReadingTests {
         arguments: [0, 1 << 20])
     func order(maxCachedBytes: Int) async throws {
         var journal = try Journal.open(self.directory) { $0.maxCachedBytes = maxCachedBytes }
-        let requests = (1...20).map { TestRequests.impressions([$0]) }
+        let requests = (1...20).map { AdmittedRequest.impressions([$0]) }
         for request in requests { await journal.commit(request) }
         for isReopened in [false, true] {
             if isReopened {

@@ -112,7 +112,7 @@ struct JournalSinksTests {
         let store = try #require(journal.checkpointer).store
         try await store.limit(pages: 1)
         // The window's keys need further pages.
-        await journal.commit(TestRequests.impressions(1...1000))
+        await journal.commit(AdmittedRequest.impressions(1...1000))
         let isDurable = Mutex(false)
         let changing = Task {
             switch change {
@@ -141,7 +141,7 @@ struct JournalSinksTests {
         let journal = try self.open(JournalSink("first"))
         let store = try #require(journal.checkpointer).store
         try await store.limit(pages: 1)
-        await journal.commit(TestRequests.impressions(1...1000))
+        await journal.commit(AdmittedRequest.impressions(1...1000))
         let cancelled = Task { await journal.use([JournalSink("first"), JournalSink("second")]) }
         let closed = Task { await journal.use([JournalSink("first"), JournalSink("third")]) }
         cancelled.cancel()

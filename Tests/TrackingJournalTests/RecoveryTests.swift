@@ -28,18 +28,18 @@ private struct KilledJournal: Sendable {
     init() async throws {
         let directory = try TemporaryDirectory()
         var journal = try Journal.open(directory, folder: "older")
-        for id in 1...9 { await journal.commit(TestRequests.impressions([id])) }
+        for id in 1...9 { await journal.commit(AdmittedRequest.impressions([id])) }
         await journal.close()
         self.older = try Data(contentsOf: URL(filePath: directory.path + "/older/segment-1"))
         journal = try Journal.open(directory)
         self.checkpoint = try ["checkpoint.db", "checkpoint.db-wal"].reduce(into: [:]) {
             $0[$1] = try Data(contentsOf: directory.journalFile($1))
         }
-        self.first = await journal.commit(TestRequests.impressions(1...3))
+        self.first = await journal.commit(AdmittedRequest.impressions(1...3))
         self.firstCommit =
             SegmentHeader.byteCount + RecordHeader.byteCount + 3 * DeduplicationWindow.changeBytes
             + self.first.journalBytes + self.first.ledgerBytes
-        self.second = await journal.commit(TestRequests.impressions(4...5, sequence: 2))
+        self.second = await journal.commit(AdmittedRequest.impressions(4...5, sequence: 2))
         let length =
             self.firstCommit + RecordHeader.byteCount + 2 * DeduplicationWindow.changeBytes
             + self.second.journalBytes + self.second.ledgerBytes
@@ -73,7 +73,7 @@ private struct KilledJournal: Sendable {
         let isWhole = segment.prefix(self.segment.count) == self.segment
         var journal = try Journal.open(directory) { $0.windowCapacity = 16 }
         if let defect = try await self.defect(of: journal, isWhole: isWhole) { return defect }
-        let third = await journal.commit(TestRequests.impressions([6]))
+        let third = await journal.commit(AdmittedRequest.impressions([6]))
         await journal.close()
         journal = try Journal.open(directory) { $0.windowCapacity = 16 }
         defer { journal.finish() }
@@ -172,7 +172,7 @@ struct RecoveryTests {
         { directory in
             let file = directory.journalFile("segment-1")
             var bytes = try Data(contentsOf: file)
-            let request = TestRequests.impressions([1])
+            let request = AdmittedRequest.impressions([1])
             let record =
                 request.journalBytes + request.ledgerBytes
                 + RecordHeader.byteCount + DeduplicationWindow.changeBytes

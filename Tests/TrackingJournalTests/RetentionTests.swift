@@ -63,7 +63,7 @@ struct RetentionTests {
 
     /// Two sinks, of which the backend of the one that is not required may lose what it took.
     private func openTwo(keeping groups: Int) throws -> Journal {
-        let bytes = TestRequests.impressions(1...1).journalBytes
+        let bytes = AdmittedRequest.impressions(1...1).journalBytes
         var may = JournalSink("may", maxLagBytes: groups * bytes)
         may.retention = .seconds(600)
         return try self.open([JournalSink("a"), may], retainSeconds: 0)
@@ -141,7 +141,7 @@ struct RetentionTests {
 
     @Test("what is only retained gives way once it fills half of the journal")
     func room() async throws {
-        let bytes = TestRequests.impressions(1...1).journalBytes
+        let bytes = AdmittedRequest.impressions(1...1).journalBytes
         let journal = try self.open { $0.maxBytes = bytes * 10 }
         for id in 1...40 {
             #expect(await journal.commit(TestEvents.impression(id)) == [.accepted])
@@ -154,7 +154,7 @@ struct RetentionTests {
 
     @Test("what is only retained gives way to a group of more than half of the journal")
     func largeGroup() async throws {
-        let requests = (0x106...0x10B).map { TestRequests.impressions([$0]) }
+        let requests = (0x106...0x10B).map { AdmittedRequest.impressions([$0]) }
         let journal = try self.open { $0.maxBytes = requests[0].journalBytes * 10 }
         for id in 1...5 { #expect(try await self.deliver(0x100 + id, journal) == id) }
         await journal.appendTogether(requests, for: RecordingReceiver())

@@ -4,6 +4,7 @@ internal import GRDB
 @testable internal import Storage
 internal import TestSupport
 @testable internal import TrackingJournal
+internal import TrackingRules
 
 /// A journal of three segments and a spare; the sink has the first batch.
 struct StoredJournal: Sendable {
@@ -78,7 +79,7 @@ struct StoredJournal: Sendable {
     }
 
     private static func commit(_ first: Int, _ count: Int, to journal: Journal) async {
-        await journal.commit(TestRequests.impressions(first..<first + count))
+        await journal.commit(AdmittedRequest.impressions(first..<first + count))
     }
 
     /// A checkpoint with short pages, which has fewer unused bytes.

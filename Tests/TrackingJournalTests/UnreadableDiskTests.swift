@@ -3,6 +3,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 @testable internal import TrackingJournal
+internal import TrackingRules
 
 struct UnreadableDiskTests {
     private let directory: TemporaryDirectory
@@ -22,7 +23,7 @@ struct UnreadableDiskTests {
     /// Three requests, of one, two and three events.
     private func fill(_ journal: Journal) async {
         for id in 1...3 {
-            await journal.commit(TestRequests.impressions(id * 10...id * 10 + id - 1))
+            await journal.commit(AdmittedRequest.impressions(id * 10...id * 10 + id - 1))
         }
     }
 
@@ -51,7 +52,7 @@ struct UnreadableDiskTests {
             return first.endOffset
         }
         self.files.mark("segment-1", second + 50..<second + 51)
-        await journal.commit(TestRequests.impressions(40...40))
+        await journal.commit(AdmittedRequest.impressions(40...40))
         let (whole, lost) = try await self.read(journal)
         #expect(whole == [1, 3, 4])
         #expect(lost == [LostRecords(sequences: 2...2, eventCount: 2)])
@@ -65,7 +66,7 @@ struct UnreadableDiskTests {
         await journal.close()
         self.files.mark("segment-1", SegmentHeader.byteCount..<SegmentHeader.byteCount + 1)
         journal = try self.open()
-        await journal.commit(TestRequests.impressions(40...40))
+        await journal.commit(AdmittedRequest.impressions(40...40))
         let (whole, lost) = try await self.read(journal)
         #expect(whole == [5])
         // The same page may have held another record after the third.

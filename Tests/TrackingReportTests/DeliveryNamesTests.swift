@@ -1,6 +1,7 @@
 // What Campaign knows of its deliveries, from CSV.
 internal import Foundation
 internal import SightlineProtos
+internal import TestSupport
 internal import Testing
 
 @testable internal import TrackingReport
@@ -66,7 +67,7 @@ struct DeliveryNamesTests {
         let database = try HitsDatabase()
         try await database.deliver(
             [
-                TestEvents.push(.received, id: 1), TestEvents.push(.opened, id: 2, ios: true),
+                TestEvents.push(.received, id: 1), TestEvents.push(.opened, id: 2, on: .ios),
                 TestEvents.push(.received, id: 1, delivery: "77"),
             ])
         let names = try DeliveryNames(csv: Data("id,name,delivered\n56c4,Sale,8\n99,None,1".utf8))

@@ -1,6 +1,7 @@
 // The counts of hits.db beside its hits: both say the same.
 internal import GRDB
 internal import SightlineProtos
+internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
 internal import TrackingReport
@@ -17,8 +18,8 @@ struct HitCountsTests {
         if dice.chance(30) {
             var event = TestEvents.inApp(
                 dice.pick([
-                    TestEvents.impression, TestEvents.link("app://sale"), TestEvents.link(""),
-                    TestEvents.dismissal, TestEvents.displayError,
+                    .impression(.init()), .click(.with { $0.actionURL = "app://sale" }),
+                    .click(.init()), .dismissal(.init()), .displayError(.init()),
                 ]),
                 id: dice.below(40), message: dice.pick(["m1", "m2"]),
                 campaign: dice.pick(["", "A", "B"]), subject: dice.pick(["", "a", "b", "c"]))
@@ -33,8 +34,9 @@ struct HitCountsTests {
             return event
         }
         return TestEvents.push(
-            dice.pick([.received, .opened, .dismissed]), id: dice.below(30), ios: dice.chance(40),
-            delivery: dice.pick(["d1", "d2"]), product: dice.pick([.standard, .classic]),
+            dice.pick([.received, .opened, .dismissed]), id: dice.below(30),
+            on: dice.chance(40) ? .ios : .android, delivery: dice.pick(["d1", "d2"]),
+            product: dice.pick([.standard, .classic]),
             button: dice.pick(["", "", "", "yes", "no"]), app: app)
     }
 

@@ -2,6 +2,7 @@
 internal import GRDB
 internal import SightlineProtos
 internal import SwiftProtobuf
+internal import TestSupport
 internal import Testing
 
 @testable internal import TrackingReport

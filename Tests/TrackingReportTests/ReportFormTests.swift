@@ -1,6 +1,7 @@
 // The forms of a report, word for word, over one small database.
 internal import Foundation
 internal import SightlineProtos
+internal import TestSupport
 internal import Testing
 internal import TrackingReport
 
@@ -12,13 +13,13 @@ struct ReportFormTests {
         try await self.database.deliver(
             (1...3).map { TestEvents.push(.received, id: $0) }
                 + [TestEvents.push(.opened, id: 1), TestEvents.push(.dismissed, id: 2)]
-                + [TestEvents.push(.opened, id: 9, ios: true)]
+                + [TestEvents.push(.opened, id: 9, on: .ios)]
                 + [TestEvents.push(.received, id: 1, delivery: "77", product: .classic)])
         try await self.database.deliver(
             [
-                TestEvents.inApp(TestEvents.impression, id: 1, campaign: "Hi, \"you\""),
-                TestEvents.inApp(TestEvents.dismissal, id: 2, campaign: "Hi, \"you\""),
-                TestEvents.inApp(TestEvents.displayError, id: 3, message: "=cmd()", campaign: ""),
+                TestEvents.inApp(.impression(.init()), id: 1, campaign: "Hi, \"you\""),
+                TestEvents.inApp(.dismissal(.init()), id: 2, campaign: "Hi, \"you\""),
+                TestEvents.inApp(.displayError(.init()), id: 3, message: "=cmd()", campaign: ""),
             ], at: HitsDatabase.receiveTime + 60_000_000)
     }
 

@@ -3,6 +3,7 @@ internal import DeliveryDiagnosis
 internal import Foundation
 internal import GRDB
 internal import SightlineProtos
+internal import TestSupport
 internal import Testing
 internal import TrackingReport
 
@@ -23,8 +24,8 @@ struct ReportPageTests {
     func figures() async throws {
         try await self.database.deliver(
             (1...1200).map { TestEvents.push(.received, id: $0) }
-                + [TestEvents.push(.opened, id: 1), TestEvents.push(.opened, id: 9, ios: true)]
-                + [TestEvents.inApp(TestEvents.impression, id: 1)])
+                + [TestEvents.push(.opened, id: 1), TestEvents.push(.opened, id: 9, on: .ios)]
+                + [TestEvents.inApp(.impression(.init()), id: 1)])
         let page = try self.page()
         for text in [
             "<h3>56c4 <small>default, standard</small></h3>",
@@ -76,12 +77,12 @@ struct ReportPageTests {
         ])
     func hostile(text: String) async throws {
         try await self.database.deliver(
-            [TestEvents.inApp(TestEvents.impression, id: 1, message: text, campaign: text)],
+            [TestEvents.inApp(.impression(.init()), id: 1, message: text, campaign: text)],
             tenant: text)
         let page = try self.page { $0.tenant = text }
         let plain = try HitsDatabase()
         try await plain.deliver(
-            [TestEvents.inApp(TestEvents.impression, id: 1, message: "m", campaign: "m")],
+            [TestEvents.inApp(.impression(.init()), id: 1, message: "m", campaign: "m")],
             tenant: "m")
         let reference = try ReportPage(
             plain.report { $0.tenant = "m" }, timeline: plain.timeline { $0.tenant = "m" },
@@ -119,7 +120,7 @@ struct TimelineTests {
         let start = HitsDatabase.receiveTime
         try await database.deliver([TestEvents.push(.received, id: 1)], at: start)
         try await database.deliver(
-            [TestEvents.push(.opened, id: 1), TestEvents.inApp(TestEvents.impression, id: 1)],
+            [TestEvents.push(.opened, id: 1), TestEvents.inApp(.impression(.init()), id: 1)],
             at: start + 120_000_000)
         let timeline = try #require(try database.timeline())
         #expect(timeline.stepSeconds == 5)

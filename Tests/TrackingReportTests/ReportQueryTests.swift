@@ -1,5 +1,6 @@
 // What a report is narrowed to, and how much of it is shown.
 internal import SightlineProtos
+internal import TestSupport
 internal import Testing
 internal import TrackingReport
 
@@ -14,7 +15,7 @@ struct ReportQueryTests {
                 (0...hour).map { id in
                     TestEvents.push(
                         .received, id: id, delivery: "d\(hour)", app: id == 0 ? "phone" : "tablet")
-                } + [TestEvents.inApp(TestEvents.impression, id: hour, message: "m\(hour)")],
+                } + [TestEvents.inApp(.impression(.init()), id: hour, message: "m\(hour)")],
                 tenant: tenant, at: start + Int64(hour) * 3_600_000_000)
         }
     }

@@ -1,6 +1,8 @@
 // The figures of a report, over a database that the real sink has written.
 internal import GRDB
 internal import SightlineProtos
+internal import SwiftProtobuf
+internal import TestSupport
 internal import Testing
 internal import TrackingReport
 internal import TrackingRules
@@ -15,8 +17,8 @@ struct ReportTests {
         (1...4).map { TestEvents.push(.received, id: $0) }
         + [TestEvents.push(.opened, id: 1), TestEvents.push(.dismissed, id: 2)]
         + [
-            TestEvents.push(.received, id: 8, ios: true),
-            TestEvents.push(.opened, id: 8, ios: true), TestEvents.push(.opened, id: 9, ios: true),
+            TestEvents.push(.received, id: 8, on: .ios),
+            TestEvents.push(.opened, id: 8, on: .ios), TestEvents.push(.opened, id: 9, on: .ios),
         ]
 
     @Test(
@@ -77,7 +79,7 @@ struct ReportTests {
             [TestEvents.push(.received, id: 1)]
                 + (1...4).map { TestEvents.push(.opened, id: $0) }, tenant: "other")
         try await self.database.deliver(
-            [TestEvents.push(.opened, id: 9, ios: true)], tenant: "unknown")
+            [TestEvents.push(.opened, id: 9, on: .ios)], tenant: "unknown")
         let rows = try self.database.report().deliveries.rows.sorted { $0.tenant < $1.tenant }
         #expect(rows.map(\.others.clickRatio) == [0.5, 4, nil])
         #expect(try self.database.viewed("click_ratio") == rows.map(\.others.clickRatio))
@@ -90,7 +92,7 @@ struct ReportTests {
         for (number, name) in names.enumerated() {
             try await self.database.deliver([
                 TestEvents.inApp(
-                    TestEvents.impression, id: number, message: "m\(number)", campaign: name)
+                    .impression(.init()), id: number, message: "m\(number)", campaign: name)
             ])
         }
         // As builds left it that used the ids of erased rows again.
@@ -103,7 +105,7 @@ struct ReportTests {
     func zeroByte() async throws {
         for (number, message) in ["m\0one", "m\0two"].enumerated() {
             try await self.database.deliver([
-                TestEvents.inApp(TestEvents.impression, id: number, message: message)
+                TestEvents.inApp(.impression(.init()), id: number, message: message)
             ])
         }
         #expect(try self.database.report().inAppMessages.rows.map(\.impressions) == [1, 1])
@@ -142,13 +144,13 @@ struct ReportTests {
     @Test("D24, D25: in-app messages, each with its campaign's newest name")
     func inApp() async throws {
         try await self.database.deliver([
-            TestEvents.inApp(TestEvents.impression, id: 1, campaign: "Old", subject: "a"),
-            TestEvents.inApp(TestEvents.impression, id: 2, subject: "b"),
-            TestEvents.inApp(TestEvents.link("app://sale"), id: 3, subject: "a"),
-            TestEvents.inApp(TestEvents.link(""), id: 4, subject: "b"),
-            TestEvents.inApp(TestEvents.dismissal, id: 5, subject: "b"),
-            TestEvents.inApp(TestEvents.displayError, id: 6, campaign: "New", subject: "c"),
-            TestEvents.inApp(TestEvents.impression, id: 7, message: "survey", campaign: ""),
+            TestEvents.inApp(.impression(.init()), id: 1, campaign: "Old", subject: "a"),
+            TestEvents.inApp(.impression(.init()), id: 2, subject: "b"),
+            TestEvents.inApp(.click(.with { $0.actionURL = "app://sale" }), id: 3, subject: "a"),
+            TestEvents.inApp(.click(.init()), id: 4, subject: "b"),
+            TestEvents.inApp(.dismissal(.init()), id: 5, subject: "b"),
+            TestEvents.inApp(.displayError(.init()), id: 6, campaign: "New", subject: "c"),
+            TestEvents.inApp(.impression(.init()), id: 7, message: "survey", campaign: ""),
         ])
         let report = try self.database.report()
         #expect(report.deliveries.rows.isEmpty)

@@ -13,7 +13,7 @@ struct AckQueueTests {
 
     private func begin(_ sequences: ClosedRange<UInt64>) throws -> [AdmittedRequest] {
         try sequences.map { sequence in
-            let request = try TestRequests.admitted(sequence)
+            let request = try AdmittedRequest.empty(sequence)
             _ = self.queue.begin(request, bytes: 1)
             return request
         }
@@ -82,9 +82,9 @@ struct AckQueueTests {
 
     @Test("the reader of a full stream waits until one request is settled")
     func waitsForRoom() async throws {
-        let first = try TestRequests.admitted(1)
+        let first = try AdmittedRequest.empty(1)
         #expect(self.queue.begin(first, bytes: 1).isLeft)
-        #expect(!self.queue.begin(try TestRequests.admitted(2), bytes: 1).isLeft)
+        #expect(!self.queue.begin(try AdmittedRequest.empty(2), bytes: 1).isLeft)
         let reader = Task.immediate { await self.queue.waitForRoom() }
         self.queue.settled([first])
         #expect(await reader.value.isLeft)

@@ -2,9 +2,9 @@
 @testable internal import Credentials
 internal import GRPCCore
 @testable internal import HTTP2Edge
-internal import ServerTestSupport
 internal import SightlineProtos
 internal import SwiftProtobuf
+internal import TestSupport
 internal import Testing
 internal import TrackingRules
 @testable internal import TrackingServer

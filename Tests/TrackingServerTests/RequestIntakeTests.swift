@@ -3,7 +3,7 @@
 internal import GRPCCore
 @testable internal import HTTP2Edge
 @testable internal import ServerConfiguration
-internal import ServerTestSupport
+internal import TestSupport
 internal import Testing
 internal import TrackingJournal
 internal import TrackingRules

@@ -13,7 +13,7 @@ struct RequestTrackerTests {
     @Test("the watermark never runs ahead of an unsettled request")
     func watermark() throws {
         var tracker = self.tracker()
-        let requests = try (1...3).map { try TestRequests.admitted($0) }
+        let requests = try (1...3).map { try AdmittedRequest.empty($0) }
         for request in requests { tracker.begin(request, bytes: 10) }
         tracker.settle(requests[1])
         tracker.settle(requests[2])
@@ -29,7 +29,7 @@ struct RequestTrackerTests {
     @Test("a stream has its room in requests: full at the limit, not one below it")
     func roomInRequests() throws {
         var tracker = self.tracker(requests: 2)
-        let requests = try (1...2).map { try TestRequests.admitted($0) }
+        let requests = try (1...2).map { try AdmittedRequest.empty($0) }
         tracker.begin(requests[0], bytes: 1)
         #expect(tracker.hasRoom)
         tracker.begin(requests[1], bytes: 1)
@@ -43,8 +43,8 @@ struct RequestTrackerTests {
         arguments: [(bytes: 99, hasRoom: true), (100, false), (101, false)])
     func roomInBytes(_ row: (bytes: Int, hasRoom: Bool)) throws {
         var tracker = self.tracker(bytes: 100)
-        let first = try TestRequests.admitted(1)
-        let second = try TestRequests.admitted(2)
+        let first = try AdmittedRequest.empty(1)
+        let second = try AdmittedRequest.empty(2)
         tracker.begin(first, bytes: 50)
         tracker.begin(second, bytes: row.bytes - 50)
         #expect(tracker.hasRoom == row.hasRoom)
@@ -55,7 +55,7 @@ struct RequestTrackerTests {
     @Test("a request that is settled out of order still takes its room")
     func roomOutOfOrder() throws {
         var tracker = self.tracker(requests: 2)
-        let requests = try (1...2).map { try TestRequests.admitted($0) }
+        let requests = try (1...2).map { try AdmittedRequest.empty($0) }
         for request in requests { tracker.begin(request, bytes: 1) }
         tracker.settle(requests[1])
         #expect(!tracker.hasRoom)
@@ -65,7 +65,7 @@ struct RequestTrackerTests {
     func roomWhenIdle() throws {
         var tracker = self.tracker(requests: 1, bytes: 1)
         #expect(tracker.hasRoom)
-        let request = try TestRequests.admitted(1)
+        let request = try AdmittedRequest.empty(1)
         tracker.begin(request, bytes: 1 << 20)
         #expect(!tracker.hasRoom)
         tracker.settle(request)
@@ -77,7 +77,7 @@ struct RequestTrackerTests {
         var tracker = self.tracker(requests: 2)
         for sequence in 1...4 as ClosedRange<UInt64> {
             #expect(tracker.hasRoom)
-            let request = try TestRequests.admitted(sequence)
+            let request = try AdmittedRequest.empty(sequence)
             tracker.begin(request, bytes: 10)
             tracker.settle(request)
         }
@@ -93,7 +93,7 @@ struct RequestTrackerTests {
     func unansweredBytes(_ row: (bytes: Int, hasRoom: Bool)) throws {
         var tracker = self.tracker(bytes: 100)
         for bytes in [50, row.bytes - 50] {
-            let request = try TestRequests.admitted(UInt64(bytes))
+            let request = try AdmittedRequest.empty(UInt64(bytes))
             tracker.begin(request, bytes: bytes)
             tracker.settle(request)
         }
@@ -103,8 +103,8 @@ struct RequestTrackerTests {
     @Test("a malformed request is answered, and its number moves nothing")
     func malformed() throws {
         var tracker = self.tracker()
-        let good = try TestRequests.admitted(1)
-        let bad = try TestRequests.malformed(900)
+        let good = try AdmittedRequest.empty(1)
+        let bad = try AdmittedRequest.malformed(900)
         #expect(bad.sequence == 900 && bad.violation?.code == .malformed)
         tracker.begin(good, bytes: 1)
         tracker.begin(bad, bytes: 1)
@@ -119,7 +119,7 @@ struct RequestTrackerTests {
     @Test("a request that never began, or is settled already, changes nothing")
     func strangers() throws {
         var tracker = self.tracker()
-        let request = try TestRequests.admitted(1)
+        let request = try AdmittedRequest.empty(1)
         tracker.settle(request)
         #expect(!tracker.hasAnswer && tracker.durableSequence == 0)
         tracker.begin(request, bytes: 1)
@@ -146,7 +146,7 @@ struct RequestTrackerTests {
         while began.count < 200 || !unsettled.isEmpty {
             switch Int.random(in: 0..<3, using: &chance) {
             case 0 where tracker.hasRoom && began.count < 200:
-                let request = try TestRequests.admitted(UInt64(began.count + 1))
+                let request = try AdmittedRequest.empty(UInt64(began.count + 1))
                 tracker.begin(request, bytes: Int.random(in: 1...100, using: &chance))
                 began.append(request)
                 unsettled.append(request)

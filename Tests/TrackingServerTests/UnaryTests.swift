@@ -6,6 +6,7 @@ internal import GRPCProtobuf
 internal import ServerTestSupport
 internal import SightlineProtos
 internal import SwiftProtobuf
+internal import TestSupport
 internal import Testing
 @testable internal import TrackingServer
 internal import TrackingRules

@@ -1,4 +1,5 @@
 // D18: the warnings of the window, which never refuses an event.
+internal import SightlineProtos
 internal import TestSupport
 internal import Testing
 internal import TrackingJournal
@@ -12,10 +13,10 @@ struct FunnelWarningTests {
     /// Events in order, and the expected warning about the last one.
     struct Row: CustomTestStringConvertible, Sendable {
         let name: String
-        let events: [[UInt8]]
+        let events: [TestEvent]
         let warning: Warnings
 
-        init(_ name: String, _ events: [[UInt8]], _ warning: Warnings = []) {
+        init(_ name: String, _ events: [TestEvent], _ warning: Warnings = []) {
             self.name = name
             self.events = events
             self.warning = warning
@@ -27,13 +28,14 @@ struct FunnelWarningTests {
     @Test(
         "D18: the funnel's odd orders are warned of and accepted",
         arguments: [
-            Row("an open alone", [TestEvents.action(1, id: 1)], .openWithoutClick),
+            Row("an open alone", [TestEvents.action(.open, id: 1)], .openWithoutClick),
             Row(
                 "another notification's click",
-                [TestEvents.action(2, id: 2), TestEvents.action(1, id: 1)], .openWithoutClick),
+                [TestEvents.action(.click, id: 2), TestEvents.action(.open, id: 1)],
+                .openWithoutClick),
             Row(
                 "a click, then an open",
-                [TestEvents.action(2, id: 1), TestEvents.action(1, id: 1)]),
+                [TestEvents.action(.click, id: 1), TestEvents.action(.open, id: 1)]),
             Row("an opened notification", [TestEvents.push(.opened, id: 1)]),
             Row(
                 "a dismissal, then opened",
@@ -41,7 +43,8 @@ struct FunnelWarningTests {
                 .openAfterDismiss),
             Row(
                 "a click, then an impression",
-                [TestEvents.action(2, id: 1), TestEvents.impression(1)], .impressionAfterClick),
+                [TestEvents.action(.click, id: 1), TestEvents.impression(1)],
+                .impressionAfterClick),
             Row(
                 "a dismissal, then an impression",
                 [TestEvents.push(.dismissed, id: 1), TestEvents.push(.received, id: 1)],
@@ -54,7 +57,7 @@ struct FunnelWarningTests {
                 ], .impressionAfterClick),
             Row(
                 "a button, then the plain open",
-                [TestEvents.push(.opened, id: 1, button: "yes"), TestEvents.action(1, id: 1)]),
+                [TestEvents.push(.opened, id: 1, button: "yes"), TestEvents.action(.open, id: 1)]),
             Row(
                 "a dismissal, then a button",
                 [
@@ -65,7 +68,7 @@ struct FunnelWarningTests {
     func order(row: Row) async throws {
         let funnel: Warnings = [.openWithoutClick, .openAfterDismiss, .impressionAfterClick]
         // In one request, in separate commits, and with a restart in between.
-        let together = TestRequests.request(row.events)
+        let together = AdmittedRequest.of(row.events)
         let journal = try Journal.open(self.directory, folder: "together")
         await journal.commit(together)
         #expect(together.verdicts.last == .accepted)
@@ -74,7 +77,7 @@ struct FunnelWarningTests {
 
         for (position, event) in row.events.enumerated() {
             let journal = try Journal.open(self.directory)
-            let request = await journal.commit(TestRequests.request([event]))
+            let request = await journal.commit(AdmittedRequest.of([event]))
             #expect(request.verdicts == [.accepted])
             if position == row.events.count - 1 {
                 #expect(request.warnings.last?.intersection(funnel) == row.warning)
@@ -99,8 +102,8 @@ struct FunnelWarningTests {
     @Test("D18: a duplicate is not warned of")
     func duplicate() async throws {
         let journal = try Journal.open(self.directory)
-        await journal.commit(TestEvents.impression(1), TestEvents.action(2, id: 1))
-        let again = await journal.commit(TestRequests.impressions([1]))
+        await journal.commit(TestEvents.impression(1), TestEvents.action(.click, id: 1))
+        let again = await journal.commit(AdmittedRequest.impressions([1]))
         #expect(again.verdicts == [.duplicate])
         #expect(again.warnings.last?.contains(.impressionAfterClick) == false)
         await journal.close()

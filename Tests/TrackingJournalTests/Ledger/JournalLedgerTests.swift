@@ -2,6 +2,7 @@
 internal import DeliveryDiagnosis
 internal import Foundation
 internal import GRDB
+internal import SightlineProtos
 internal import TestSupport
 internal import Testing
 @testable internal import TrackingJournal
@@ -15,19 +16,20 @@ struct JournalLedgerTests {
     /// A TrackAction of Android with a flag.
     private static func flagged(
         _ flag: String, id: Int, delivery: String = "56c4"
-    ) -> [UInt8] {
-        let action =
-            TestEvents.field(1, "h" + String(id, radix: 16)) + TestEvents.field(2, delivery)
-            + TestEvents.field(3, 7) + TestEvents.field(4, flag)
-        return TestEvents.field(4, 1) + TestEvents.field(11, action)
+    ) -> TestEvent {
+        var event = TestEvents.action(.impression, id: id, delivery: delivery)
+        event.platform = .android
+        event.trackAction.acsDeliveryTracking = flag
+        return event
     }
 
     /// A request of an impression, a duplicate of it, two unknown flags and bytes that are no event.
     private func request(_ id: Int) -> AdmittedRequest {
-        TestRequests.request([
-            TestEvents.impression(id), TestEvents.impression(id), Self.flagged("ON", id: id),
-            Self.flagged("1", id: id), [0xff],
-        ])
+        AdmittedRequest.of(
+            [
+                TestEvents.impression(id), TestEvents.impression(id), Self.flagged("ON", id: id),
+                Self.flagged("1", id: id),
+            ], broken: [0xff])
     }
 
     /// The ledger's rows as lines, in order.
@@ -57,7 +59,7 @@ struct JournalLedgerTests {
                         Self.flagged($0, id: 0x100 + place, delivery: "d\(number)")
                     }
                 }
-                let request = TestRequests.request(events + events)
+                let request = AdmittedRequest.of(events + events)
                 delta.add(request)
                 var own = LedgerDelta()
                 own.add(request)
@@ -98,7 +100,7 @@ struct JournalLedgerTests {
     @Test("events that give no hits are durable before their ack, as a record without hits")
     func refusedAlone() async throws {
         var journal = try Journal.open(self.directory) { $0.checkpointMilliseconds = 60_000 }
-        await journal.commit(TestRequests.request([Self.flagged("ON", id: 1)]))
+        await journal.commit(AdmittedRequest.of([Self.flagged("ON", id: 1)]))
         #expect(journal.lastSequence == 0, "no sink is told of it")
         try FileManager.default.copyItem(
             atPath: self.directory.path + "/journal", toPath: self.directory.path + "/copy")
@@ -114,7 +116,7 @@ struct JournalLedgerTests {
         func refuse(_ count: Int) async -> Int {
             var refused = 0
             for id in 0..<count {
-                let request = TestRequests.request([Self.flagged("ON", id: id)])
+                let request = AdmittedRequest.of([Self.flagged("ON", id: id)])
                 refused += await journal.commit(request).isToRetry ? 1 : 0
                 // Whether it counts is not known, so its client sends it again.
                 #expect(request.tally.retryLater == (request.isToRetry ? 1 : 0))
@@ -123,7 +125,7 @@ struct JournalLedgerTests {
         }
         #expect(await refuse(100) == 0)
         #expect(journal.storedBytes == 0)
-        await journal.commit(TestRequests.impressions([0x100]))
+        await journal.commit(AdmittedRequest.impressions([0x100]))
         let refused = await refuse(100)
         #expect((1..<100).contains(refused))
         #expect(Self.lines(await journal.ledger()).contains("56c4 refused ON \(200 - refused)"))

@@ -71,7 +71,7 @@ struct MemoryBudgetTests {
     @Test("a stream's requests count from when they are begun until their answer is taken")
     func answered() async throws {
         let queue = AckQueue(maxRequests: 9, maxBytes: 1 << 20, budget: self.budget)
-        let requests = try (1...3).map { try TestRequests.admitted($0) }
+        let requests = try (1...3).map { try AdmittedRequest.empty($0) }
         for request in requests { _ = queue.begin(request, bytes: 100) }
         queue.settled([requests[0]])
         queue.settled([requests[1]])
@@ -88,7 +88,7 @@ struct MemoryBudgetTests {
     func gone() throws {
         do {
             let queue = AckQueue(maxRequests: 9, maxBytes: 1 << 20, budget: self.budget)
-            let requests = try (1...2).map { try TestRequests.admitted($0) }
+            let requests = try (1...2).map { try AdmittedRequest.empty($0) }
             for request in requests { _ = queue.begin(request, bytes: 100) }
             queue.settled([requests[0]])
             #expect(self.budget.bytesInFlight == 200)
@@ -113,7 +113,7 @@ struct MemoryBudgetTests {
 
     @Test("a unary call's request counts until its answer is encoded, or given up")
     func recordAnswers() throws {
-        let request = try TestRequests.admitted(1)
+        let request = try AdmittedRequest.empty(1)
         let answer = RecordAnswer(request, requestBytes: 100, budget: self.budget)
         #expect(self.budget.bytesInFlight == 100)
         let serializer = RecordAnswerSerializer()

@@ -6,6 +6,7 @@ internal import NIOHPACK
 @testable internal import ServerConfiguration
 internal import ServerTestSupport
 internal import SightlineProtos
+internal import TestSupport
 internal import Testing
 @testable internal import TrackingServer
 

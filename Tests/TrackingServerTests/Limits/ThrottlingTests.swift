@@ -6,6 +6,7 @@ internal import GRPCProtobuf
 @testable internal import ServerConfiguration
 internal import ServerTestSupport
 internal import SightlineProtos
+internal import TestSupport
 internal import Testing
 internal import TrackingJournal
 internal import TrackingRules

@@ -7,6 +7,7 @@ internal import GRPCCore
 internal import ServerTestSupport
 internal import SightlineProtos
 internal import Telemetry
+internal import TestSupport
 internal import Testing
 internal import TrackingJournal
 internal import TrackingRules

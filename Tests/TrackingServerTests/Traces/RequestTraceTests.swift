@@ -2,9 +2,9 @@
 internal import GRPCCore
 @testable internal import HTTP2Edge
 internal import InMemoryTracing
-internal import ServerTestSupport
 internal import SightlineProtos
 @testable internal import Telemetry
+internal import TestSupport
 internal import Testing
 internal import Tracing
 internal import TrackingRules

@@ -1,21 +1,10 @@
-// Events, tickets and answers for the client's tests.
+// Answers for the client's tests, and tickets.
 internal import SightlineClient
 internal import SightlineProtos
 internal import SwiftProtobuf
+internal import TestSupport
 
-enum TestEvents {
-    /// An event with an id and nothing else.
-    static func event(_ id: String) -> Sightline_V1_TrackingEvent {
-        .with { $0.eventID = id }
-    }
-
-    /// A ticket of such an event: of 6 bytes in a request for e0 to e9 (its own 4, tag and length).
-    static func ticket(_ number: Int, segment: UInt64 = 0) throws -> Ticket {
-        Ticket(
-            number: UInt64(number), bytes: try self.event("e\(number)").serializedBytes(),
-            segment: segment)
-    }
-
+enum TestAnswers {
     /// An answer that settles all up to a sequence.
     static func ack(
         _ sequence: UInt64, results: [Sightline_V1_EventResult] = []
@@ -39,6 +28,12 @@ enum TestEvents {
 }
 
 extension Ticket {
+    /// A ticket of an event e0, e1, …: of 6 bytes in a request for e0 to e9 (its own 4, tag and
+    /// length).
+    static func test(_ number: Int) throws -> Ticket {
+        Ticket(number: UInt64(number), bytes: try TestEvents.event("e\(number)").bytes())
+    }
+
     /// Its event's id.
     var id: String { self.named(nil).eventID }
 }
