@@ -18,7 +18,8 @@ extension RuleSet {
         // (D7).
         let platform = Platform(number: event.platform) ?? .android
         let facts = CampaignFacts(
-            deliveryID: action.deliveryID, broadlogID: action.broadlogID, place: Self.trackActionIDs,
+            deliveryID: action.deliveryID, broadlogID: action.broadlogID,
+            place: Self.trackActionIDs,
             flag: TrackingFlag(action.flag, platform: platform), platform: platform,
             product: product, report: ("action", action.action),
             outcome: Self.actionHits(action: action.action, product: product))
