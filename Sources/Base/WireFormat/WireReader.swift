@@ -89,7 +89,7 @@
         return try self.longVarint()
     }
 
-    @usableFromInline
+    @inlinable
     mutating func longVarint() throws(WireError) -> UInt64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0

@@ -1,10 +1,10 @@
 package import GRPCCore
-internal import GRPCNIOTransportHTTP2Posix
+package import GRPCNIOTransportHTTP2Posix
 
 /// The bytes of a request message in the transport's buffer, which Admission parses in place.
 package struct RequestBuffer: Sendable {
-    private let buffer: GRPCNIOTransportBytes
-    private let range: Range<Int>
+    @usableFromInline let buffer: GRPCNIOTransportBytes
+    @usableFromInline let range: Range<Int>
 
     /// Wraps the bytes of a message.
     package init(_ bytes: some GRPCContiguousBytes) {
@@ -32,6 +32,7 @@ package struct RequestBuffer: Sendable {
     package var count: Int { self.range.count }
 
     /// Calls `body` with the bytes, which are valid only inside it.
+    @inlinable
     package func withUnsafeBytes<Value>(
         _ body: (UnsafeRawBufferPointer) throws -> Value
     ) rethrows -> Value {
