@@ -22,7 +22,7 @@ let packages: [(path: String, from: Version, products: [String])] = [
         ["InMemoryTracing", "Instrumentation", "Tracing"]
     ),
     ("apple/swift-service-context", "1.5.1", ["ServiceContextModule"]),
-    ("apple/swift-log", "1.16.2", ["Logging"]),
+    ("apple/swift-log", "1.16.2", ["InMemoryLogging", "Logging"]),
     ("apple/swift-metrics", "2.13.0", ["CoreMetrics", "MetricsTestKit"]),
     (
         "hummingbird-project/hummingbird", "2.28.1",
@@ -399,7 +399,8 @@ let testTargets: [Target] = [
             "TestSupport",
         ] + hits + protos
             + libraries(
-                "CoreMetrics", "GRDB", "Logging", "MetricsTestKit", "ServiceLifecycle", "Tracing")),
+                "CoreMetrics", "GRDB", "InMemoryLogging", "Logging", "MetricsTestKit",
+                "ServiceLifecycle", "Tracing")),
     tests(
         "FileSinksTests",
         ["FileSinks", "SinkKit", "SinkTestSupport", "TestSupport", "WireFormat"] + protos),

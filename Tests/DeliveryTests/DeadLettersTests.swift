@@ -1,8 +1,10 @@
 // Permanently rejected hits: bounded, and stored once.
-internal import Delivery
+@testable internal import Delivery
 internal import GRDB
 internal import SightlineProtos
+internal import SinkKit
 internal import SinkTestSupport
+internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
 internal import TrackingJournal
@@ -29,6 +31,20 @@ struct DeadLettersTests {
             try await letters.keep(batch, reasons: [0: "no"], sink: "s")
             #expect(try self.sequences() == (max(1, sequence - 2)...sequence).map { Int64($0) })
         }
+    }
+
+    @Test(
+        "a letter is replayed with its receive time, or with none if no number of ours holds it",
+        arguments: [
+            (0, 0), (1, 1), (9_223_372_036_854, 9_223_372_036_854), (9_223_372_036_855, 0),
+            (.max, 0), (.min, 0),
+        ] as [(Int64, Int64)])
+    func receiveTime(_ seconds: Int64, _ replayed: Int64) throws {
+        var record = try #require(TestHits.batch([TestEvents.full(id: 1)]).records.first)
+        record.receiveTime = .with { $0.seconds = seconds }
+        let payload = DeadLetter(id: 1, record: try record.serializedBytes()).payload()
+        let batch = HitBatch(journal: "j", sequence: 1, payload: try #require(payload))
+        #expect(try batch.records.map(\.receiveTime.seconds) == [replayed])
     }
 
     @Test("a letter that was replayed makes room: none goes before there are too many")

@@ -10,6 +10,7 @@ internal import SinkTestSupport
 internal import Synchronization
 internal import TestSupport
 internal import Testing
+internal import WireFormat
 
 struct ForgottenSubjectsTests {
     private let directory: TemporaryDirectory
@@ -64,6 +65,18 @@ struct ForgottenSubjectsTests {
                 subjects == [first, "subject-2", "subject-3"] + (1...3).map { "subject-\($0)" })
             #expect(records[..<3].map(\.hitID) == records[3...].map(\.hitID))
             #expect(records[1...2] == records[4...5])
+        }
+    }
+
+    @Test("an event without a subject is nobody's, even if an empty id was forgotten")
+    func emptyID() {
+        let forgotten = ForgottenSubjects(key: [7])
+        forgotten.insert(forgotten.hashes(of: Subject(tenant: "default", ids: ["", "a"])))
+        for (id, isForgotten) in [("", false), ("a", true), ("b", false)] {
+            let answer = "default".withBytes { tenant in
+                id.withBytes { forgotten.contains($0, tenant: tenant) }
+            }
+            #expect(answer == isForgotten, "\(id)")
         }
     }
 

@@ -3,6 +3,7 @@ internal import CoreMetrics
 internal import Delivery
 internal import Foundation
 internal import GRDB
+internal import InMemoryLogging
 internal import Logging
 internal import MetricsTestKit
 internal import SQLiteSink
@@ -65,7 +66,8 @@ struct ForwarderTests {
     func forwarder(
         _ journal: Journal, _ sink: any Sink, _ clock: TestClock = TestClock(),
         maxBatch: BatchLimit = .standard, state: SinkState? = nil,
-        filter: HitFilter? = nil, flushTimeout: Duration = .seconds(5)
+        filter: HitFilter? = nil, flushTimeout: Duration = .seconds(5),
+        log: any LogHandler = SwiftLogNoOpLogHandler()
     ) throws -> Forwarder {
         Forwarder(
             from: journal, to: sink, state: state ?? SinkState(sink.name, filter: filter),
@@ -78,7 +80,7 @@ struct ForwarderTests {
                 deliveryDuration: Timer(label: "duration", dimensions: [], factory: self.metrics),
                 deliveryHits: Recorder(
                     label: "hits", dimensions: [], aggregate: true, factory: self.metrics)),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, maxBatch: maxBatch,
+            logger: Logger(label: "test") { _ in log }, maxBatch: maxBatch,
             flushTimeout: flushTimeout, clock: clock)
     }
 
@@ -113,12 +115,21 @@ struct ForwarderTests {
         journal.finish()
         let sink = FailingSink(Array(repeating: .unavailable(reason: "down"), count: 12))
         let clock = TestClock()
-        try await self.forwarder(journal, sink, clock).run()
+        let log = InMemoryLogHandler()
+        try await self.forwarder(journal, sink, clock, log: log).run()
         #expect(sink.sequences == Array(repeating: 1, count: 13) + [2])
         #expect(clock.sleeps.count == 12)
         for (attempt, sleep) in clock.sleeps.enumerated() {
             let ceiling = min(Duration.milliseconds(100 << attempt), .seconds(30))
             #expect(sleep >= .zero && sleep <= ceiling)
+        }
+        let warnings = log.entries.filter { $0.level == .warning }
+        #expect(warnings.count == 12)
+        for (warning, sleep) in zip(warnings, clock.sleeps) {
+            // Nothing was missed, so nothing is said of it.
+            #expect(
+                warning.metadata
+                    == ["sink": "failing", "reason": "down", "retry_after": "\(sleep)"])
         }
         #expect(try self.letters().isEmpty)
         #expect(try self.counts() == [4, 12, 0, 2])

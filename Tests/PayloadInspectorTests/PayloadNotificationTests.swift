@@ -38,6 +38,14 @@ struct PayloadNotificationTests {
         try row.check()
     }
 
+    @Test("D8, D9: nothing is wrong with variables of trackAction that have their ids")
+    func soundAction() throws {
+        let json = #"{"broadlogId":"h1","deliveryId":"a","action":"2"}"#
+        for finding in try PayloadRow.inspect(json, .ios).findings {
+            #expect(!["broadlogId", "deliveryId"].contains(finding.key), "\(finding)")
+        }
+    }
+
     private static let notificationRows: [PayloadRow] = [
         PayloadRow(
             .ios, #"{"aps":{"badge":"2"},\#(PayloadRow.ids)}"#, .warning, "aps.badge", "2",
