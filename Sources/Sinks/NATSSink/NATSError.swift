@@ -26,8 +26,9 @@ struct NATSError: Error, CustomStringConvertible {
     private static func lastWords(_ status: natsStatus) -> String? {
         var known = NATS_OK
         guard let words = nats_GetLastError(&known), known == status else { return nil }
-        let text = String(cString: words)
-        return text.isEmpty ? nil : text
+        // The library puts the place in its own sources before them: "(jsm.c:1033): ".
+        let text = String(cString: words).split(separator: "): ", maxSplits: 1).last ?? ""
+        return text.isEmpty ? nil : String(text)
     }
 
     /// Throws if a call failed.
