@@ -290,7 +290,7 @@ def nats_steps(tmp_path, changes: dict[str, str], **variables: str) -> tuple[int
     ({"nats.tls.roots": "other.pem"}, "TLS", "SSL"),
     # The server's word for replicas that one server alone cannot keep.
     ({"nats.replicas": "3"}, "write",
-      "JetStream error 10074, replicas > 1 not supported in non-clustered mode")])
+     "JetStream error 10074, replicas > 1 not supported in non-clustered mode")])
 def test_nats_says_what_fails(tmp_path, changes, step, words):
     code, told = nats_steps(tmp_path, changes)
     assert list(told)[-1] == step and words in told[step]["text"], told

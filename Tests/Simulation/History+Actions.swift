@@ -39,6 +39,9 @@ extension History {
         guard let process else { return }
         let request = self.clients[index].send()
         let admitted = RequestMaker.admitted(request, at: self.machine.wallTime())
+        precondition(
+            admitted.journalBytes <= self.plan.configuration.maxBytes,
+            "the journal refuses a request of \(admitted.journalBytes) bytes for ever")
         self.obligations.sending(admitted, at: self.machine.wallTime())
         self.ledger.sending(admitted)
         let number = self.processes

@@ -31,7 +31,7 @@ final class History: @unchecked Sendable {
     var lettersAreGone = false
 
     /// - Parameter onTrace: called with everything that happens.
-    init(seed: UInt64, onTrace: ((String) -> Void)? = nil) {
+    init(seed: UInt64, onTrace: ((String) -> Void)? = nil) throws {
         self.seed = seed
         let dice = Dice(seed: seed)
         self.dice = dice
@@ -44,10 +44,10 @@ final class History: @unchecked Sendable {
         self.sinks = self.plan.sinks.map(SinkHistory.init)
         let maker = RequestMaker(dice: dice, messages: self.plan.messages)
         var number = 0
-        self.clients = (0..<self.plan.clients).map { _ in
-            let requests = (0..<dice.number(5...20)).map { _ in
+        self.clients = try (0..<self.plan.clients).map { _ in
+            let requests = try (0..<dice.number(5...20)).map { _ in
                 number += 1
-                return maker.request(number)
+                return try maker.request(number)
             }
             return SimulatedClient(requests, maxUnderWay: dice.number(1...5))
         }

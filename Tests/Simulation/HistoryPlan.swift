@@ -46,8 +46,7 @@ struct HistoryPlan {
         configuration.preparedSegments = dice.number(0...2)
         configuration.maxGroupBytes = dice.pick([1, 500, 384 << 10])
         configuration.maxCachedBytes = self.mode == .off ? 100_000 : dice.pick([0, 1000, 100_000])
-        // The largest request, of 16 events, takes some 3,200 bytes: one that never fits is refused
-        // for ever.
+        // Room for each request, and soon full: one that never fits is refused for ever.
         configuration.maxBytes = dice.pick([4000, 1 << 30])
         configuration.checkpointMilliseconds = dice.pick([0, 1, 50, 1000])
         configuration.retainSeconds = dice.pick([0, 0, 1])

@@ -52,9 +52,9 @@ struct RequestMaker {
     /// The number of distinct messages; few of them give many duplicates.
     let messages: Int
 
-    func request(_ number: Int) -> SimulatedRequest {
-        let events = (1...self.dice.number(1...(self.dice.chance(0.3) ? 16 : 4))).map { _ in
-            self.dice.chance(0.1) ? self.refusedEvent() : Self.bytes(self.event())
+    func request(_ number: Int) throws -> SimulatedRequest {
+        let events = try (1...self.dice.number(1...(self.dice.chance(0.3) ? 16 : 4))).map { _ in
+            try self.dice.chance(0.1) ? self.refusedEvent() : self.event().bytes()
         }
         let bytes = WireWriter.message { request in
             request.field(1, varint: UInt64(number))
@@ -64,11 +64,11 @@ struct RequestMaker {
     }
 
     /// An event that gives no hit: its flag is unknown, or it is none.
-    private func refusedEvent() -> [UInt8] {
+    private func refusedEvent() throws -> [UInt8] {
         if self.dice.chance(0.2) { return [0xff] }
         var event = TestEvents.impression(1)
         event.trackAction.acsDeliveryTracking = self.dice.pick(["ON", "true", ""])
-        return Self.bytes(event)
+        return try event.bytes()
     }
 
     private func event() -> TestEvent {
@@ -78,8 +78,6 @@ struct RequestMaker {
         }
         return TestEvents.push(self.dice.pick([.received, .dismissed, .opened]), id: id)
     }
-
-    private static func bytes(_ event: TestEvent) -> [UInt8] { (try? event.bytes()) ?? [] }
 
     /// An admitted request, as the service submits it to the journal.
     static func admitted(_ request: SimulatedRequest, at time: Int64) -> AdmittedRequest {

@@ -32,9 +32,12 @@ struct JournalFaultTests {
         try bytes.write(to: URL(filePath: path))
     }
 
-    /// Recovers segments 1 and 2, which hold everything.
-    private func recover() throws -> LogRecovery.Outcome {
-        var recovery = LogRecovery(after: CheckpointStore.Contents(), now: 1)
+    /// Recovers segments 1 and 2, which hold everything, after a checkpoint of the records up to a
+    /// sequence.
+    private func recover(savedThrough sequence: Int64 = 0) throws -> LogRecovery.Outcome {
+        var checkpoint = CheckpointStore.Contents()
+        checkpoint.lastSequence = sequence
+        var recovery = LogRecovery(after: checkpoint, now: 1)
         for number in 1...2 { try recovery.read(self.segment(number)) }
         return try recovery.finish { _, _ in }
     }
@@ -66,6 +69,20 @@ struct JournalFaultTests {
         #expect(outcome.rows.map(\.sequence) == [1, 2, 3])
         #expect(outcome.rows.map(\.place?.segment) == [1, 2, 2])
         #expect(outcome.losses.isEmpty)
+    }
+
+    @Test(
+        "the newest record, if it is not whole, was never acknowledged, unless a checkpoint has it",
+        arguments: [(1, 1, [1]), (2, 0, [1, 1])])
+    func newestSaved(_ savedThrough: Int64, _ torn: Int, _ segments: [Int]) throws {
+        let first = try self.segment(1)
+        for sequence in 1...2 { try self.append(Int64(sequence), to: first) }
+        let end = first.endOffset - 1
+        try self.change(first.path) { $0[end] ^= 1 }
+        let outcome = try self.recover(savedThrough: savedThrough)
+        #expect(outcome.tornRecords == torn)
+        // What is not whole keeps its place, and is told when it is read.
+        #expect(outcome.rows.map(\.place?.segment) == segments)
     }
 
     @Test(

@@ -147,6 +147,7 @@ struct ReportTests {
             TestEvents.inApp(.impression(.init()), id: 1, campaign: "Old", subject: "a"),
             TestEvents.inApp(.impression(.init()), id: 2, subject: "b"),
             TestEvents.inApp(.click(.with { $0.actionURL = "app://sale" }), id: 3, subject: "a"),
+            // A click without a URL is a dismissal (D25).
             TestEvents.inApp(.click(.init()), id: 4, subject: "b"),
             TestEvents.inApp(.dismissal(.init()), id: 5, subject: "b"),
             TestEvents.inApp(.displayError(.init()), id: 6, campaign: "New", subject: "c"),

@@ -26,8 +26,11 @@ struct NATSError: Error, CustomStringConvertible {
     private static func lastWords(_ status: natsStatus) -> String? {
         var known = NATS_OK
         guard let words = nats_GetLastError(&known), known == status else { return nil }
-        // The library puts the place in its own sources before them: "(jsm.c:1033): ".
-        let text = String(cString: words).split(separator: "): ", maxSplits: 1).last ?? ""
+        var text = Substring(String(cString: words))
+        // The library puts a place in its own sources before them, as in "(jsm.c:1033): ".
+        if text.hasPrefix("("), let place = text.firstRange(of: "): ") {
+            text = text[place.upperBound...]
+        }
         return text.isEmpty ? nil : String(text)
     }
 
