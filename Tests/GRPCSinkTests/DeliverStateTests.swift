@@ -74,6 +74,10 @@ struct DeliverStateTests {
             (Self.ack { $0.durable = Self.position(7) }, "it acknowledged 7/0, which is no end"),
             (Self.ack { $0.durable = Self.position(5, 1) }, "it acknowledged 5/1, which is no end"),
             (
+                Self.ack { $0.durable = Self.position(.max) },
+                "it acknowledged \(Int64.max)/0, which is no end"
+            ),
+            (
                 Self.ack { $0.durable = Self.position(5, check: 8) },
                 "it acknowledged 5/0, which is no end"
             ),

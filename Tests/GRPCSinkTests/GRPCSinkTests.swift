@@ -10,15 +10,27 @@ internal import TestSupport
 internal import Testing
 
 struct GRPCSinkTests {
-    /// Groups of four hits each, from a sequence on.
+    /// Groups of four hits each, from a sequence on; with a shift they have other hits.
     private func batch(
-        _ sequences: ClosedRange<Int64> = 1...1, journal: String = "j"
+        _ sequences: ClosedRange<Int64> = 1...1, journal: String = "j", shift: Int = 0
     ) throws -> HitBatch {
         HitBatch(
             joining: try sequences.map { sequence in
                 try TestHits.batch(
-                    (0..<4).map { TestEvents.full(id: Int(sequence) * 10 + $0) },
+                    (0..<4).map { TestEvents.full(id: Int(sequence) * 10 + $0 + shift) },
                     sequence: sequence, journal: journal)
+            })
+    }
+
+    /// A journal up to a group, of which it can read some.
+    private func journal(
+        _ newest: Int64, groups: ClosedRange<Int64>? = nil, shift: Int = 0
+    ) -> JournalGroups {
+        JournalGroups(
+            newest: { newest },
+            group: { sequence in
+                guard let groups, groups.contains(sequence) else { return nil }
+                return try? self.batch(sequence...sequence, shift: shift)
             })
     }
 
@@ -92,6 +104,7 @@ struct GRPCSinkTests {
         }
         // A killed server whose cursor was behind: its batches are smaller now.
         let next = try GRPCSink(backend.configuration())
+        next.use(self.journal(6, groups: 1...6))
         #expect(await next.deliver(try self.batch(1...3)) == .delivered)
         let reason = "the backend refused it: TEST: number 17"
         #expect(await next.deliver(try self.batch(4...6)) == .rejected([5: reason]))
@@ -217,6 +230,64 @@ struct GRPCSinkTests {
         self.expectUnavailable(
             await sink.deliver(try self.batch()), "its Welcome is of the journal \"other\"")
         #expect(backend.records.isEmpty)
+    }
+
+    @Test(
+        "a position beyond the newest group is not believed: the sink is suspended, and says why",
+        arguments: [(5, nil), (10, 9), (1_000_000_000_000, 9), (.max, 9)]
+            as [(UInt64, Int64?)])
+    func ahead(_ sequence: UInt64, _ newest: Int64?) async throws {
+        let backend = try await TestBackend()
+        backend.changeWelcome { $0.durable.sequence = sequence }
+        let sink = try GRPCSink(backend.configuration())
+        if let newest { sink.use(self.journal(newest, groups: 1...newest)) }
+        let hits = try self.batch(1...4)
+        guard case .suspended(let reason) = await sink.deliver(hits) else {
+            Issue.record("it is believed")
+            return
+        }
+        #expect(reason.contains("whose newest group is \(newest ?? 4)"), "\(reason)")
+        #expect(reason.contains("docs/operations.md#restore") && sink.resumeToken == "")
+        #expect(backend.records.isEmpty)
+        backend.changeWelcome { _ in }
+        #expect(await sink.deliver(hits) == .delivered)
+        #expect(try backend.records.map(\.hitID.hex) == self.ids(hits))
+    }
+
+    @Test("the position of a replay that has no such page ends the replay")
+    func replayAhead() async throws {
+        let backend = try await TestBackend()
+        backend.changeWelcome { $0.durable.sequence = 2 }
+        let sink = try GRPCSink(backend.configuration())
+        sink.use(self.journal(9, groups: 1...9))
+        guard case .suspended = await sink.deliver(try self.batch(journal: "replay-1")) else {
+            Issue.record("it is believed")
+            return
+        }
+    }
+
+    @Test(
+        "a journal that is an older copy and has grown since leaves out nothing of its own",
+        arguments: [(5, 9, true), (5, 9, false), (6, 6, true), (6, 6, false)]
+            as [(Int64, Int64, Bool)])
+    func restored(_ last: Int64, _ newest: Int64, canRead: Bool) async throws {
+        let backend = try await TestBackend([.refuse([17])])
+        let sink = try GRPCSink(backend.configuration())
+        // Hit 17 is of group 5.
+        guard case .rejected = await sink.deliver(try self.batch(1...6)) else {
+            Issue.record("nothing is rejected")
+            return
+        }
+        let next = try GRPCSink(backend.configuration())
+        next.use(self.journal(newest, groups: canRead ? 4...newest : nil, shift: 1000))
+        let hits = try self.batch(4...last, shift: 1000)
+        self.expectUnavailable(await next.deliver(hits), "that group has other hits")
+        #expect(await next.deliver(hits) == .delivered, "what it refused was another hit")
+        #expect(await next.deliver(try self.batch(7...9, shift: 1000)) == .delivered)
+        let before = try self.ids(self.batch(1...6))
+        let after = try self.ids(hits, self.batch(7...9, shift: 1000))
+        let kept = before.enumerated().filter { $0.offset != 17 }.map(\.element)
+        #expect(backend.records.map(\.hitID.hex) == kept + after)
     }
 
     @Test("no backend, and one that does not answer Hello, are told of within the time")

@@ -3,7 +3,8 @@ does in addition what the tests ask for.
 
 Usage: grpc_backend.py FOLDER PORT [MODE...]; FOLDER gets `hits`, and `port`. PORT 0 takes a free one.
 `tenth` refuses every tenth hit, `busy` says Busy now and then. The wrong ones: `early` acknowledges
-before it stores, `forgets` has no position after a break, `global` has one position for all journals.
+before it stores, `forgets` has no position after a break, `global` has one position for all journals,
+`ahead` says that it has hits which no journal has yet.
 """
 
 import importlib.util
@@ -20,6 +21,7 @@ pb = example.pb
 
 REASON = "every tenth"
 BUSY_MILLISECONDS = 50
+AHEAD = 10 ** 12
 
 
 def is_refused(identity: bytes) -> bool:
@@ -56,6 +58,8 @@ class Backend(example.Backend):
         if "global" in self.modes and self.ends:
             # Whatever journal had it last.
             self.ends[pair] = list(self.ends.values())[-1]
+        if "ahead" in self.modes:
+            self.ends[pair] = pb.Position(sequence=AHEAD)
         self.waiting = None
         return super().welcome(hello, pair)
 

@@ -9,6 +9,7 @@ import random
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,7 @@ import pytest
 
 from certificates import CLIENT, Authority
 from drained import wait_until_drained
-from grpc_backend import REASON, is_refused
+from grpc_backend import AHEAD, REASON, is_refused
 from protos import ROOT
 from server import binary, conformance_kit, query, wait_until
 from test_configuration import CONFIGURATION, UNAVAILABLE, run
@@ -246,6 +247,75 @@ def test_a_backend_that_lost_its_file_gets_what_the_journal_keeps(make_server, m
         assert set(backend.hits.values()) == {1}
         assert "the sink has lost hits" in server.log_path.read_text()
         assert server.terminate() == 0, server.log()
+
+
+def send_each(server, client, requests: int) -> None:
+    """Each in a group of its own."""
+    for batch in itertools.islice(client.batches(), requests):
+        client.run(server, iter([batch]), threading.Event(), 60)
+        assert client.failure is None and not client.pending, repr(client.failure)
+
+
+def wait_until_stopped(server) -> None:
+    wait_until(lambda: "the sink is paused" in server.log_path.read_text(), "the sink to stop")
+    assert "whose newest group is" in server.log_path.read_text()
+
+
+def test_a_backend_that_is_ahead_of_the_journal_stops_its_sink(make_server, make_backend, seed):
+    """It says that it has hits which the journal does not have: none is called delivered."""
+    backend = make_backend(python("ahead"))
+    server = make_server(*backend.options)
+    client = Client(0, seed)
+    server.start()
+    send_each(server, client, 3)
+    wait_until_stopped(server)
+    assert f"{AHEAD}/0" in server.log_path.read_text() and not backend.hits
+    backend.kill()
+    backend.command = python()
+    backend.start()
+    resume = subprocess.run(
+        [binary(), "sinks", "resume", "grpc", "--data-dir", server.directory], text=True,
+        capture_output=True, timeout=60, stdin=subprocess.DEVNULL, check=False)
+    assert resume.returncode == 0, resume
+    wait_until_drained(server, "grpc")
+    assert backend.hits.keys() == client.owed and set(backend.hits.values()) == {1}
+    assert server.terminate() == 0, server.log()
+
+
+@pytest.mark.parametrize("has_new_id", [True, False])
+def test_a_restored_directory_leaves_out_none_of_its_hits(make_server, make_backend, seed,
+                                                          has_new_id):
+    """The backend has later groups than the copy: the sink stops, until the journal has a new id, as
+    docs/operations.md has it, or has come beyond the backend's position with other hits."""
+    backend = make_backend(python())
+    server = make_server(*backend.options)
+    before, after = Client(0, seed), Client(1, seed)
+    copy = server.directory.with_name("copy")
+    for requests in (2, 5):
+        server.start()
+        send_each(server, before, requests)
+        wait_until_drained(server, "grpc")
+        assert server.terminate() == 0, server.log()
+        if not copy.exists():
+            shutil.copytree(server.directory, copy)
+    shutil.rmtree(server.directory)
+    copy.rename(server.directory)
+    server.start()
+    send_each(server, after, 1)
+    wait_until_stopped(server)
+    send_each(server, after, 9)
+    assert server.terminate() == 0, server.log()
+    if has_new_id:
+        with sqlite3.connect(server.directory / "journal" / "checkpoint.db") as checkpoint:
+            checkpoint.execute(
+                "UPDATE journal SET identity = lower(hex(randomblob(16))), checksum = NULL")
+        checkpoint.close()
+    server.start()
+    wait_until_drained(server, "grpc")
+    assert before.owed | after.owed <= backend.hits.keys()
+    assert set(backend.hits.values()) == {1}
+    assert ("that group has other hits" in server.log_path.read_text()) != has_new_id
+    assert server.terminate() == 0, server.log()
 
 
 def test_refused_hits_come_again_by_a_replay(make_server, make_backend, seed):

@@ -159,7 +159,7 @@ package struct TestedSink: CustomTestStringConvertible {
         case .discard, .webhook, .kafka: [.erasable, .probeable]
         case .campaign: [.probeable]
         case .nats, .postgresql: [.resumable, .erasable, .probeable]
-        case .grpc: [.resumable, .probeable]
+        case .grpc: [.resumable, .positioned, .probeable]
         }
     }
 
@@ -185,6 +185,7 @@ package struct TestedSink: CustomTestStringConvertible {
 /// What a sink may be able to do beside deliveries.
 package enum SinkAbility {
     case resumable
+    case positioned
     case erasable
     case probeable
 
@@ -192,6 +193,7 @@ package enum SinkAbility {
     package static func all(of sink: any Sink) -> Set<SinkAbility> {
         var abilities: Set<SinkAbility> = []
         if sink is any ResumableSink { abilities.insert(.resumable) }
+        if sink is any PositionedSink { abilities.insert(.positioned) }
         if sink is any ErasableSink { abilities.insert(.erasable) }
         if sink is any ProbeableSink { abilities.insert(.probeable) }
         return abilities

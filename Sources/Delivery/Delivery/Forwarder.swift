@@ -110,6 +110,8 @@ package struct Forwarder: Service {
         var aloneThrough: Int64 = 0
         let resumable = self.sink as? any ResumableSink
         resumable?.resume(at: self.journal.resumeToken(of: self.name))
+        let positioned = self.sink as? any PositionedSink
+        positioned?.use(self.journalGroups)
         while await self.state.mayDeliver(),
             let next = try await self.next(after: cursor, isAlone: cursor < aloneThrough),
             // The wait for a group may have been long.
@@ -129,6 +131,21 @@ package struct Forwarder: Service {
             }
             if shutdown.isFlushOver { return }
         }
+    }
+
+    /// The groups as the sink gets them.
+    private var journalGroups: JournalGroups {
+        let (journal, state) = (self.journal, self.state)
+        return JournalGroups(
+            newest: { journal.lastSequence },
+            group: { sequence in
+                // A group that cannot be read proves nothing, as one that is not there.
+                let found = try? await journal.kept(after: sequence - 1, through: sequence)
+                guard let found, !found.isDamaged else { return nil }
+                let hits = HitBatch(journal: journal.identity, joining: [found])
+                guard let filter = state.filter else { return hits }
+                return try? hits.filtered(by: filter)
+            })
     }
 
     /// What is delivered next.
@@ -232,7 +249,7 @@ package struct Forwarder: Service {
     private func pause(_ reason: String) async -> Bool {
         self.state.note(.init(reason: reason, time: self.journal.wallTime))
         self.logger.warning(
-            "the sink is paused, because its backend wants no more",
+            "the sink is paused, until an operator resumes it",
             metadata: ["sink": "\(self.name)", "reason": "\(reason)"])
         self.state.pause()
         return await self.state.mayDeliver()

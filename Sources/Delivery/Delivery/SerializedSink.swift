@@ -5,7 +5,7 @@ internal import Synchronization
 package import TrackingRules
 
 /// A sink that its forwarder and a replay use: one batch at a time, in turn.
-package final class SerializedSink: ResumableSink, ErasableSink {
+package final class SerializedSink: ResumableSink, PositionedSink, ErasableSink {
     private let sink: any Sink
     private let forgotten: ForgottenSubjects
     /// Held for a batch of the forwarder or of a replay, and for an erasure.
@@ -38,6 +38,9 @@ package final class SerializedSink: ResumableSink, ErasableSink {
 
     /// Resumes the wrapped sink if it can be resumed.
     package func resume(at token: String) { (self.sink as? any ResumableSink)?.resume(at: token) }
+
+    /// Gives the wrapped sink the journal's groups if it asks for them.
+    package func use(_ groups: JournalGroups) { (self.sink as? any PositionedSink)?.use(groups) }
 
     /// Delivers for the forwarder.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {

@@ -5,8 +5,9 @@ internal import WireFormat
 /// order, retries or dead letters, which are the forwarder's. The configuration's table of sinks
 /// opens it, `SerializedSink` gives it one batch at a time.
 ///
-/// What only some backends can do is a protocol of its own: `ResumableSink`, `ErasableSink`,
-/// `ProbeableSink`. Whoever wraps a sink has to pass these on, for a wrapper hides them.
+/// What only some backends can do is a protocol of its own: `ResumableSink`, `PositionedSink`,
+/// `ErasableSink`, `ProbeableSink`. Whoever wraps a sink has to pass these on, for a wrapper hides
+/// them.
 package protocol Sink: Sendable {
     /// The name in configuration, cursors, logs and dead letters; never change it once in use.
     var name: String { get }
@@ -36,6 +37,14 @@ package protocol ResumableSink: Sink {
     /// Resumes at the token of an earlier run; called once, before the first batch. A sink whose
     /// backend no longer has the hit there answers the next batch with `dataLoss`.
     func resume(at token: String)
+}
+
+/// A sink whose backend says how far it is, and that leaves out what the backend says it has. Such
+/// a word counts only where the journal proves it: the backend may be wrong, or may have the groups
+/// that a journal had before its directory was restored from an older copy.
+package protocol PositionedSink: Sink {
+    /// Gives the sink the groups that it is fed from; called once, before the first batch.
+    func use(_ groups: JournalGroups)
 }
 
 /// A sink whose backend can be made to forget a subject.
@@ -91,8 +100,8 @@ package enum SinkAnswer: Sendable, Equatable {
     /// As `unavailable`, but the backend has stored or refused some of the hits in this try: the
     /// waits between tries begin anew.
     case progressed(reason: String)
-    /// The backend wants no more: the sink is paused, and the same batch is delivered again when an
-    /// operator resumes it, or after a restart.
+    /// The backend wants no more, or cannot be fed from this journal: the sink is paused, and the
+    /// same batch is delivered again when an operator resumes it, or after a restart.
     case suspended(reason: String)
     /// The backend stored all but these hits, which it rejects permanently: reasons by position.
     case rejected([Int: String])

@@ -43,6 +43,25 @@ package struct BackendLoss: Error, Equatable {
     package let reason: String
 }
 
+/// The backend says that it has hits which the journal does not have.
+struct BackendAhead: Error, Equatable, CustomStringConvertible {
+    /// Where the backend says it is.
+    let durable: HitPosition
+    /// The journal of its stream.
+    let journal: String
+    /// The sequence of that journal's newest group.
+    let newest: Int64
+
+    /// What happened, why nothing is sent, and the fix.
+    var description: String {
+        "its Welcome says that it has hits up to \(self.durable) of the journal \(self.journal), "
+            + "whose newest group is \(self.newest): either its position is wrong, or the journal "
+            + "is an older copy of what it was. Nothing is sent, since hits would be left out. "
+            + "After a restore give the journal a new id (docs/operations.md#restore), or else let "
+            + "the backend forget its position; then resume the sink"
+    }
+}
+
 /// The backend asks to wait for longer than a delivery may take.
 package struct BackendBusy: Error, Equatable {
     let end: ContinuousClock.Instant

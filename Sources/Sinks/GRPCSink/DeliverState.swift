@@ -114,6 +114,9 @@ package struct DeliverState {
         return self.refused.filter { $0.sequence <= sequence }
     }
 
+    /// Drops the position of Welcome and its refusals: the journal does not have them so.
+    mutating func forgetProgress() { (self.durable, self.refused) = (nil, []) }
+
     private mutating func take(_ welcome: Sightline_V1_Welcome) throws(BackendFailure) {
         guard welcome.version == Self.version else {
             throw BackendFailure(

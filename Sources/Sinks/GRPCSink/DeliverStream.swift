@@ -96,6 +96,9 @@ package final class DeliverStream: Sendable {
     /// Everything up to it is durable or refused.
     package var durable: HitPosition? { self.shell.withLock { $0.said.durable } }
 
+    /// Sends all that comes from now on, whatever Welcome says that the backend has.
+    func forgetProgress() { self.shell.withLock { $0.said.forgetProgress() } }
+
     /// The refusals that have come of groups up to a sequence; each is taken once.
     package func takeRefused(through sequence: Int64) -> [DeliverState.Refused] {
         self.shell.withLock { $0.said.takeRefused(through: sequence) }

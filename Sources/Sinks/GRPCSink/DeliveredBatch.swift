@@ -50,13 +50,7 @@ struct DeliveredBatch {
     private func firstIndex(in group: HitBatch.Group) throws -> Int {
         guard let durable, group.sequence <= durable.sequence else { return 0 }
         if group.sequence < durable.sequence { return group.positions.count }
-        var check: UInt32 = 0
-        var found: UInt32?
-        try self.forEachHit(in: group) { index, hit in
-            if index <= durable.index { check = HitPosition.check(check, hit) }
-            if index == durable.index { found = check }
-        }
-        return found == durable.check ? durable.index + 1 : 0
+        return try self.hits.has(durable) ? durable.index + 1 : 0
     }
 
     private func forEachHit(

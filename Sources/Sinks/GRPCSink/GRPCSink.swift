@@ -8,7 +8,7 @@ package import TrackingRules
 /// Sends each batch in messages over a stream that stays open, and has delivered it when the
 /// backend has acknowledged its last position. After a break the backend tells in its Welcome how
 /// far it is, and the rest is sent.
-package actor GRPCSink: ResumableSink, ProbeableSink {
+package actor GRPCSink: ResumableSink, PositionedSink, ProbeableSink {
     /// "grpc".
     package nonisolated let name = "grpc"
     /// Several windows: at the end of a batch nothing is under way until its last ack has come.
@@ -19,6 +19,9 @@ package actor GRPCSink: ResumableSink, ProbeableSink {
     nonisolated let backend: Backend
     private nonisolated let listedName: String
     private nonisolated let keptToken = Mutex<BackendResumeToken?>(nil)
+    private nonisolated let journal = Mutex<JournalGroups?>(nil)
+    /// A position that the journal does not have so, and that was told.
+    private var disproved: HitPosition?
     var stream: DeliverStream?
     /// Until when nothing is sent, because the backend asked for it.
     private var busyUntil: ContinuousClock.Instant?
@@ -44,6 +47,11 @@ package actor GRPCSink: ResumableSink, ProbeableSink {
         self.keptToken.withLock { $0 = BackendResumeToken(token) }
     }
 
+    /// Proves the positions that a backend names by these groups.
+    package nonisolated func use(_ groups: JournalGroups) {
+        self.journal.withLock { $0 = groups }
+    }
+
     /// Sends a batch and waits for its acks.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
         if let busyUntil, ContinuousClock.now < busyUntil {
@@ -59,6 +67,10 @@ package actor GRPCSink: ResumableSink, ProbeableSink {
             self.close()
             self.keptToken.withLock { $0 = nil }
             return .dataLoss(reason: "the backend: \(loss.reason)")
+        } catch let ahead as BackendAhead {
+            self.close()
+            return .suspended(
+                reason: "the backend \(self.backend.configuration.target): \(ahead)")
         } catch let busy as BackendBusy {
             self.close()
             self.busyUntil = busy.end
@@ -118,7 +130,35 @@ package actor GRPCSink: ResumableSink, ProbeableSink {
         self.stream = stream
         let welcome = try await stream.open(within: self.backend.configuration.connectTimeout)
         try self.checkForLoss(stream)
+        try await self.proveProgress(of: stream, before: hits)
         return (stream, welcome)
+    }
+
+    /// Looks whether the journal has the position of Welcome, where hits of a batch would be left
+    /// out for it. A position beyond the newest group ends the delivery. If its group is another
+    /// one, that is told once, and then everything is sent.
+    private func proveProgress(of stream: DeliverStream, before hits: HitBatch) async throws {
+        guard let durable = stream.durable, let first = hits.groups.first,
+            durable.sequence >= first.sequence
+        else { return }
+        // A replay's journal has no other groups.
+        let journal = hits.isReplay ? nil : self.journal.withLock { $0 }
+        let newest = max(hits.sequence, journal?.newest() ?? 0)
+        guard durable.sequence <= newest else {
+            throw BackendAhead(durable: durable, journal: hits.journal, newest: newest)
+        }
+        var group: HitBatch? = hits
+        if durable.sequence > hits.sequence { group = await journal?.group(durable.sequence) }
+        // A group that cannot be read proves nothing.
+        if let group, (try? group.has(durable)) == true { return }
+        stream.forgetProgress()
+        if self.disproved == durable { return }
+        self.disproved = durable
+        throw BackendFailure(
+            "its Welcome says that it has hits up to \(durable) of the journal \(hits.journal), "
+                + "but that group has other hits: the sink's filter was changed, or the journal is "
+                + "an older copy of what it was (docs/operations.md#restore). All from "
+                + "\(first.sequence) on is sent, also what it may have")
     }
 
     /// A backend that is behind what it had acknowledged has lost hits.

@@ -1,6 +1,8 @@
 internal import CCRC32C
 internal import SightlineProtos
+internal import SinkKit
 internal import TrackingRules
+internal import WireFormat
 
 /// Where a hit stands in a journal. Positions are ordered by sequence, then by index.
 package struct HitPosition: Hashable, Comparable, CustomStringConvertible {
@@ -28,18 +30,40 @@ package struct HitPosition: Hashable, Comparable, CustomStringConvertible {
 }
 
 extension HitPosition {
-    /// A position as a backend returned it; nil if it cannot be one.
+    /// A position as a backend returned it; nil if it has no sequence.
     init?(_ position: Sightline_V1_Position) {
-        guard position.sequence > 0, let sequence = Int64(exactly: position.sequence) else {
-            return nil
-        }
-        self.init(sequence: sequence, index: Int(position.index), check: position.check)
+        guard position.sequence > 0 else { return nil }
+        // One that no journal can have stays beyond the newest group of any.
+        self.init(
+            sequence: Int64(clamping: position.sequence), index: Int(position.index),
+            check: position.check)
     }
 
     /// Continues the check of a group with its next hit; 0 before the first.
     static func check(_ check: UInt32, _ hit: Hit) -> UInt32 {
         let id = (hit.key.high.bigEndian, (hit.key.low | UInt64(hit.kind.rawValue)).bigEndian)
         return withUnsafeBytes(of: id) { sightline_crc32c(check, $0.baseAddress, $0.count) }
+    }
+}
+
+extension HitBatch {
+    /// Whether a position is that of a hit in the batch: its group is here, and has the same hits
+    /// up to it as when it was sent.
+    ///
+    /// - Throws: `DamagedPayload`.
+    func has(_ position: HitPosition) throws -> Bool {
+        guard let group = self.groups.first(where: { $0.sequence == position.sequence }) else {
+            return false
+        }
+        return try self.payload.withUnsafeBytes { payload in
+            var (index, check, found) = (0, UInt32(0), UInt32?.none)
+            try HitEncoding.forEachHit(in: Bytes(rebasing: payload[group.bytes])) { hit in
+                if index <= position.index { check = HitPosition.check(check, hit) }
+                if index == position.index { found = check }
+                index += 1
+            }
+            return found == position.check
+        }
     }
 }
 
