@@ -181,7 +181,7 @@ enum SourceRules {
     }
 
     /// A line without its comment. A `//` in a string cuts too much, and hides no import.
-    private static func code(of line: String) -> String {
+    static func code(of line: String) -> String {
         line.range(of: "//").map { String(line[..<$0.lowerBound]) } ?? line
     }
 

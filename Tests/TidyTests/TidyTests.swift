@@ -44,6 +44,16 @@ struct TidyTests {
         #expect(try SourceFile.all().flatMap { SourceRules.longFunctions(in: $0) } == [])
     }
 
+    @Test("no loop goes round again after a failure without a wait, but for those listed")
+    func retries() throws {
+        let found = try SourceFile.all().flatMap { SourceRules.hastyRetries(in: $0) }
+        let branches = found.map { "\($0.path): \($0.problem)" }
+        #expect(branches.filter { SourceRules.endedRetries[$0] == nil } == [])
+        #expect(
+            SourceRules.endedRetries.keys.filter { !branches.contains($0) } == [],
+            "these have gone, or wait by now")
+    }
+
     // MARK: The rules can fail
 
     @Test("a module that is missing in the picture, or drawn elsewhere, is found")
@@ -151,6 +161,33 @@ struct TidyTests {
     func sinkName(_ path: String, _ line: String, _ count: Int) {
         let found = SourceRules.namedSinks(in: SourceFile(path: path, text: line))
         #expect(found.count == count)
+    }
+
+    @Test(
+        "a retry without a wait is found",
+        arguments: [
+            // As the forwarder was: a faulty backend made it log 480 losses in a second.
+            ("while let next = try await self.next() {", ["case .lost:", "    self.rewind()"], 1),
+            ("while true {", ["case .lost:", "    // wait(", "    self.rewind()"], 1),
+            ("while true {", ["case .lost: break"], 1),
+            ("again: while true {", ["case .failed(let reason): self.note(reason)"], 1),
+            ("repeat {", ["case .delivered,", "    .unavailable:", "    self.count += 1"], 1),
+            ("for await next in self.all {", ["case .unavailable:", "    self.count += 1"], 1),
+            ("while true {", ["do {", "    return try read()", "} catch {", "    log()", "}"], 1),
+            ("while true {", ["case .lost:", "    guard await wait() else { return }"], 0),
+            ("while true {", ["case .unavailable(let reason): return .stopped"], 0),
+            ("while true {", ["case .unavailable(let reason):", "    throw Failure(reason)"], 0),
+            ("while true {", ["case .lost: break again"], 0),
+            ("while true {", ["case .delivered:", "    self.count += 1"], 0),
+            ("while true {", ["do {", "    try read()", "} catch {", "    break", "}"], 0),
+            ("while true {", ["case .lost: self.rewind()", "try await sleep(for: pause)"], 0),
+            ("for attempt in 0..<3 {", ["case .lost: self.rewind()"], 0),
+        ])
+    func hastyRetry(_ heading: String, _ body: [String], _ count: Int) {
+        let lines = ["    " + heading] + body.map { "        " + $0 } + ["    }", ""]
+        let file = SourceFile(
+            path: "Delivery/Delivery/A.swift", text: lines.joined(separator: "\n"))
+        #expect(SourceRules.hastyRetries(in: file).count == count)
     }
 
     @Test("a line of 101 columns is found, and none of 100")

@@ -108,6 +108,7 @@ package struct Forwarder: Service {
         var cursor = self.journal.cursor(of: self.name)
         // Up to here groups are not joined, because one of them cannot be read.
         var aloneThrough: Int64 = 0
+        var losses = Losses()
         let resumable = self.sink as? any ResumableSink
         resumable?.resume(at: self.journal.resumeToken(of: self.name))
         let positioned = self.sink as? any PositionedSink
@@ -122,14 +123,31 @@ package struct Forwarder: Service {
                 cursor = next.sequence
                 self.journal.advance(
                     sink: self.name, to: cursor, resumeToken: resumable?.resumeToken ?? "")
+                losses.noteSettled(through: cursor)
             case .unreadable:
                 aloneThrough = next.sequence
-            case .lost:
+            case .lost(let reason):
                 (cursor, aloneThrough) = (0, 0)
                 self.journal.rewind(sink: self.name)
+                losses.note(through: next.sequence)
+                guard await self.wait(&losses.backoff, reason, shutdown) else { return }
             case .stopped: return
             }
             if shutdown.isFlushOver { return }
+        }
+    }
+
+    /// The waits after losses. They grow until the sink has again what it had at the newest loss: a
+    /// sink that loses what it is fed, over and over, is fed more and more rarely.
+    private struct Losses {
+        var backoff = Backoff()
+        /// The newest group that was delivered when a loss was told.
+        private var through: Int64 = 0
+
+        mutating func note(through sequence: Int64) { self.through = max(self.through, sequence) }
+
+        mutating func noteSettled(through sequence: Int64) {
+            if sequence >= self.through { self.backoff.reset() }
         }
     }
 
@@ -180,7 +198,7 @@ package struct Forwarder: Service {
         /// One of several groups cannot be read, and none is in the sink.
         case unreadable
         /// The sink lost earlier hits.
-        case lost
+        case lost(reason: String)
         /// The server stops; the batch stays in the journal.
         case stopped
     }
@@ -230,7 +248,7 @@ package struct Forwarder: Service {
                 self.logger.critical(
                     "the sink has lost hits, and gets all that the journal keeps",
                     metadata: ["sink": "\(self.name)", "reason": "\(reason)"])
-                return .lost
+                return .lost(reason: reason)
             case .unavailable(let reason):
                 self.metrics.retried()
                 guard await self.wait(&backoff, reason, shutdown) else { return .stopped }
