@@ -28,8 +28,13 @@ struct KafkaFaultTests {
         return configuration
     }
 
-    private func batch(_ ids: ClosedRange<Int>) throws -> HitBatch {
-        try TestHits.batch(ids.map { TestEvents.full(id: $0) }, sequence: Int64(ids.lowerBound))
+    private func batch(_ ids: ClosedRange<Int>, masked: Int? = nil) throws -> HitBatch {
+        let events = ids.map { id in
+            var event = TestEvents.full(id: id)
+            if id == masked { event.subjectID = "" }
+            return event
+        }
+        return try TestHits.batch(events, sequence: Int64(ids.lowerBound))
     }
 
     private func events() throws -> [String] {
@@ -164,6 +169,18 @@ struct KafkaFaultTests {
         #expect(reason.contains("onnect") && reason.contains("0 of 20"), "\(reason)")
         try self.cluster.tell("up 1")
         try await self.deliver(try self.batch(11...30), to: sink)
+        try self.expectEvents(1...30)
+    }
+
+    @Test("a batch comes once if a subject in it is forgotten between two tries")
+    func forgotten() async throws {
+        let sink = try KafkaSink(self.hasty)
+        #expect(await sink.deliver(try self.batch(1...10)) == .delivered)
+        try self.cluster.tell("down 1")
+        let answer = await sink.deliver(try self.batch(11...30))
+        guard case .unavailable = answer else { Issue.record("\(answer)"); return }
+        try self.cluster.tell("up 1")
+        try await self.deliver(try self.batch(11...30, masked: 20), to: sink)
         try self.expectEvents(1...30)
     }
 

@@ -2,6 +2,7 @@
 // How far a batch has come. What brokers have is not sent again while the batch is tried again.
 internal import CRdKafka
 internal import SinkKit
+internal import TrackingRules
 
 /// A batch, and what is known of each of its hits. A class: its states are changed hit by hit.
 final class KafkaDelivery {
@@ -14,7 +15,8 @@ final class KafkaDelivery {
         case settled
     }
 
-    let hits: HitBatch
+    /// As it came with the last try.
+    private(set) var hits: HitBatch
     /// Tells reports on this batch's hits from those on an earlier one's.
     private let number: UInt32
     private var states: [State]
@@ -39,10 +41,31 @@ final class KafkaDelivery {
         self.states = Array(repeating: .waiting, count: hits.hitCount)
     }
 
-    /// Whether a batch is this one, tried again.
-    func isSame(as other: HitBatch) -> Bool {
-        self.hits.journal == other.journal && self.hits.groups == other.groups
-            && self.hits.payload == other.payload
+    /// Goes on with a batch that is tried again; false if it is another one. The ids of its hits
+    /// tell, and not its bytes: a subject that was forgotten since the last try is masked in this
+    /// one, and what is left is sent so.
+    ///
+    /// - Throws: `DamagedPayload`.
+    func resume(_ batch: HitBatch) throws -> Bool {
+        let hasSameGroups = self.hits.groups.elementsEqual(batch.groups) { own, other in
+            own.sequence == other.sequence && own.positions == other.positions
+        }
+        guard hasSameGroups, self.hits.journal == batch.journal,
+            try Self.ids(of: self.hits) == Self.ids(of: batch)
+        else { return false }
+        self.hits = batch
+        return true
+    }
+
+    /// The hits' ids, two numbers each.
+    private static func ids(of hits: HitBatch) throws -> [UInt64] {
+        var ids: [UInt64] = []
+        ids.reserveCapacity(2 * hits.hitCount)
+        try hits.forEach { _, hit in
+            ids.append(hit.key.high)
+            ids.append(hit.key.low | UInt64(hit.kind.rawValue))
+        }
+        return ids
     }
 
     var isSettled: Bool { self.settledCount == self.states.count }

@@ -98,7 +98,7 @@ package final class KafkaSink: ErasableSink, ProbeableSink, @unchecked Sendable 
         do {
             // Parse it all first: nothing is sent of a batch that becomes dead letters.
             try hits.forEachEvent { _, _ in }
-            self.take(hits)
+            try self.take(hits)
             self.tryStart = .now
             defer { self.messages.endBatch() }
             var fatalities = 0
@@ -119,8 +119,8 @@ package final class KafkaSink: ErasableSink, ProbeableSink, @unchecked Sendable 
     }
 
     /// Goes on with a batch that comes again, or begins another one.
-    private func take(_ hits: HitBatch) {
-        if let delivery, delivery.isSame(as: hits) { return }
+    private func take(_ hits: HitBatch) throws {
+        if let delivery, try delivery.resume(hits) { return }
         self.deliveries &+= 1
         self.delivery = KafkaDelivery(hits, number: max(1, self.deliveries))
         self.lastReport = .now
