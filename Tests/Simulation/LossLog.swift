@@ -74,7 +74,7 @@ final class LossLog: @unchecked Sendable {
         func log(event: LogEvent) {
             let message = event.message.description
             if message.contains("damaged") { self.log.note(event.metadata) }
-            if message.contains("too far behind") { self.log.noteGap(event.metadata) }
+            if message.contains("released these groups") { self.log.noteGap(event.metadata) }
         }
     }
 }

@@ -54,7 +54,7 @@ struct JournalGapTests {
     private static func gap(_ sequences: ClosedRange<Int64>) -> LostRecords {
         LostRecords(
             sequences: sequences, eventCount: sequences.count, hitCount: sequences.count,
-            cause: .lag)
+            cause: .release)
     }
 
     @Test("no limit that a reload has raised keeps more than half of the journal")

@@ -47,7 +47,7 @@ extension JournalBatch {
             sequence: gap.through, eventCount: gap.events, payload: [],
             loss: LostRecords(
                 sequences: min(sequence + 1, gap.through)...gap.through, eventCount: gap.events,
-                hitCount: gap.hits, cause: .lag))
+                hitCount: gap.hits, cause: .release))
     }
 }
 
@@ -66,8 +66,9 @@ package struct LostRecords: Sendable, Equatable {
     package enum Cause: Sendable {
         /// The disk did not return what was written.
         case damage
-        /// The sink is not required, and was further behind than `max_lag_bytes`.
-        case lag
+        /// The journal released them before the sink had them: it is not required and was further
+        /// behind than `max_lag_bytes`, or it was not in the list of sinks.
+        case release
     }
 
     /// Describes the loss of `sequences`.

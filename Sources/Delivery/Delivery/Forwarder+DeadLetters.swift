@@ -28,10 +28,10 @@ extension Forwarder {
     /// What stands for hits that are lost becomes one letter.
     func keep(missing batch: JournalBatch, _ shutdown: ForwarderShutdown) async -> Outcome {
         let sequences = batch.loss?.sequences ?? batch.sequence...batch.sequence
-        let isGap = batch.loss?.cause == .lag
+        let isGap = batch.loss?.cause == .release
         self.logger.critical(
             isGap
-                ? "the sink was too far behind: these groups have gone, and it never gets them"
+                ? "the journal released these groups before the sink had them: it never gets them"
                 : "a batch is damaged and cannot be delivered",
             metadata: [
                 "sink": "\(self.name)", "first_sequence": .stringConvertible(sequences.lowerBound),

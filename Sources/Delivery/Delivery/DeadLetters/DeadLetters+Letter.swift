@@ -41,7 +41,8 @@ extension DeadLetters.Letter {
     init(damaged batch: JournalBatch) {
         self.init(
             sequence: batch.sequence, position: Self.noPosition, hitID: nil,
-            reason: "\(batch.loss?.cause == .lag ? "missed" : "damaged"): \(Self.loss(of: batch))",
+            reason: (batch.loss?.cause == .release ? "missed: " : "damaged: ")
+                + Self.loss(of: batch),
             tenant: nil, record: Data(batch.payload))
     }
 
