@@ -124,6 +124,20 @@ enum SourceRules {
         }
     }
 
+    /// Values of a database's row that are read by a subscript: it traps where a value is NULL, or
+    /// of another type than the build has written.
+    static func trappingReads(in file: SourceFile) -> [Finding] {
+        guard file.text.contains("import GRDB") else { return [] }
+        return Self.findings(in: file) { line in
+            let code = Self.code(of: line)
+            let reads = code.ranges(of: "[\"").contains { range in
+                let before = code[..<range.lowerBound].last
+                return before.map { $0.isLetter || $0.isNumber || "_?)".contains($0) } ?? false
+            }
+            return reads ? "a row's value: `try row.decode(T.self, forColumn:)` throws" : nil
+        }
+    }
+
     /// Lines that are too long.
     static func longLines(of file: SourceFile) -> [Finding] {
         Self.findings(in: file) { line in

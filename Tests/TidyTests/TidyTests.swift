@@ -44,6 +44,11 @@ struct TidyTests {
         #expect(try SourceFile.all().flatMap { SourceRules.longFunctions(in: $0) } == [])
     }
 
+    @Test("no value of a database's row is read by its column's name in a way that traps")
+    func trappingReads() throws {
+        #expect(try SourceFile.all().flatMap { SourceRules.trappingReads(in: $0) } == [])
+    }
+
     @Test("no loop goes round again after a failure without a wait, but for those listed")
     func retries() throws {
         let found = try SourceFile.all().flatMap { SourceRules.hastyRetries(in: $0) }
@@ -161,6 +166,20 @@ struct TidyTests {
     func sinkName(_ path: String, _ line: String, _ count: Int) {
         let found = SourceRules.namedSinks(in: SourceFile(path: path, text: line))
         #expect(found.count == count)
+    }
+
+    @Test(
+        "a read that traps is found",
+        arguments: [
+            (#"self.tenant = row["tenant"]"#, 1), (#"let id: Int64? = rows.first?["id"]"#, 1),
+            (#"rows.map { $0["id"] }"#, 1), (#"try row.decode(String.self, forColumn: "a")"#, 0),
+            (#"arguments: ["id": id]"#, 0), (#"// as row["id"] does"#, 0),
+        ])
+    func trappingRead(_ line: String, _ count: Int) {
+        for (text, expected) in [("internal import GRDB\n", count), ("", 0)] {
+            let file = SourceFile(path: "Commands/TrackingReport/A.swift", text: text + line)
+            #expect(SourceRules.trappingReads(in: file).count == expected)
+        }
     }
 
     @Test(

@@ -31,6 +31,40 @@ struct ReportTests {
         #expect(throws: DatabaseError.self) { _ = try self.database.timeline() }
     }
 
+    @Test(
+        "a value of another type is told of, and does not trap",
+        arguments: ["last_time = 'later'", "first_time = 'x'"])
+    func types(_ change: String) async throws {
+        try await self.database.deliver(Self.campaign)
+        try self.database.change("UPDATE counts SET \(change)")
+        #expect(throws: RowDecodingError.self) { _ = try self.database.report() }
+        #expect(throws: RowDecodingError.self) { _ = try self.database.timeline() }
+    }
+
+    @Test("where a name is missing, its row says so, and all others are there")
+    func missingNames() async throws {
+        func isMissing(_ name: String?) -> Bool {
+            name?.hasPrefix("(name ") == true && name?.hasSuffix(" is missing)") == true
+        }
+        let message = TestEvents.inApp(.impression(.init()), id: 1)
+        try await self.database.deliver(
+            [TestEvents.push(.received, id: 1, app: "shop"), message], tenant: "first")
+        try await self.database.deliver([TestEvents.push(.received, id: 2)], tenant: "second")
+        try self.database.change(
+            "DELETE FROM names WHERE text IN ('56c4', 'first', 'shop', 'welcome', 'Welcome')")
+        let report = try self.database.report { $0.isByApp = true }
+        let deliveries = report.deliveries.rows.sorted { $0.tenant < $1.tenant }
+        #expect(deliveries.count == 2 && deliveries.allSatisfy { isMissing($0.deliveryID) })
+        #expect(isMissing(deliveries.first?.tenant) && isMissing(deliveries.first?.app))
+        #expect(deliveries.last?.tenant == "second" && deliveries.last?.app == nil)
+        #expect(deliveries.allSatisfy { $0.others.impressions == 1 })
+        let inApp = try #require(report.inAppMessages.rows.first)
+        #expect(isMissing(inApp.tenant) && isMissing(inApp.messageID) && isMissing(inApp.campaign))
+        let use = try #require(try self.database.details(maxUses: 1).rows.first)
+        #expect(isMissing(use.tenant) && isMissing(use.messageID) && use.hits == 1)
+        #expect(try self.database.timeline() != nil)
+    }
+
     @Test("D14, D16, D20: impressions, clicks and opens, with iOS apart and out of the ratios")
     func funnel() async throws {
         try await self.database.deliver(Self.campaign)

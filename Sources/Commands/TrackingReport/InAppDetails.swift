@@ -21,14 +21,16 @@ package struct InAppDetails: Sendable, Equatable {
 
     /// Reads the hits of in-app messages that match a query.
     ///
-    /// - Throws: SQLite's error if hits.db cannot be read.
+    /// - Throws: SQLite's error if hits.db cannot be read, `RowDecodingError` if it has values that
+    ///   no build has written.
     package init(_ query: ReportQuery, in database: Database, maxUses: Int = Self.maxUses) throws {
         let query = query.inWholeHours
         var counts: [Key: Int] = [:]
         let cursor = try Row.fetchCursor(
             database, sql: Self.selection, arguments: query.arguments)
         while let row = try cursor.next() {
-            let (tenant, message): (Int64, Int64) = (row["tenant"], row["delivery"])
+            let tenant = try row.decode(Int64.self, forColumn: "tenant")
+            let message = try row.decode(Int64.self, forColumn: "delivery")
             var key = Key(tenant: tenant, message: message, use: try Self.use(row))
             if counts[key] == nil, counts.count >= maxUses {
                 key = Key(tenant: tenant, message: message, use: nil)
@@ -38,7 +40,8 @@ package struct InAppDetails: Sendable, Equatable {
         let names = try Self.names(of: counts.keys, in: database)
         self.rows = counts.map { key, hits in
             InAppDetail(
-                tenant: names[key.tenant] ?? "", messageID: names[key.message] ?? "", use: key.use,
+                tenant: names[key.tenant] ?? StoredName.missing(key.tenant),
+                messageID: names[key.message] ?? StoredName.missing(key.message), use: key.use,
                 hits: hits)
         }.sorted { left, right in
             if left.tenant != right.tenant { return left.tenant < right.tenant }
@@ -55,7 +58,8 @@ package struct InAppDetails: Sendable, Equatable {
         """
 
     private static func use(_ row: Row) throws -> InAppDetail.Use {
-        var use = InAppDetail.Use(what: Self.what(HitKind(rawValue: row["kind"])))
+        let kind = try row.decode(UInt8.self, forColumn: "kind")
+        var use = InAppDetail.Use(what: Self.what(HitKind(rawValue: kind)))
         // The sink stores only events that admission has parsed.
         try row.withUnsafeData(named: "event") { data in
             data?.withUnsafeBytes { bytes in

@@ -9,7 +9,8 @@ extension Report {
     /// Counts the hits that `query` selects, in one snapshot of the database. Counts are by the
     /// hour, so all hours that the query's times touch are included.
     ///
-    /// - Throws: SQLite's error if hits.db cannot be read.
+    /// - Throws: SQLite's error if hits.db cannot be read, `RowDecodingError` if it has values that
+    ///   no build has written.
     package init(_ query: ReportQuery, in database: Database) throws {
         let query = query.inWholeHours
         self.query = query
@@ -18,10 +19,10 @@ extension Report {
             query.arguments + ["byApp": query.isByApp, "limit": query.limit]
         let deliveries = try Row.fetchAll(
             database, sql: Self.deliverySelection, arguments: arguments)
-        self.deliveries = Section(deliveries) { DeliveryFunnel($0) }
+        self.deliveries = try Section(deliveries) { try DeliveryFunnel($0) }
         let messages = try Row.fetchAll(
             database, sql: Self.inAppSelection, arguments: arguments)
-        self.inAppMessages = Section(messages) { InAppFunnel($0) }
+        self.inAppMessages = try Section(messages) { try InAppFunnel($0) }
     }
 
     /// Names are looked up last, only for the rows that are shown.
@@ -47,7 +48,7 @@ extension Report {
         """
 
     private static let texts = ["tenant", "app", "delivery"]
-        .map { "(SELECT text FROM names WHERE id = \($0)) AS \($0)_text" }.joined(separator: ", ")
+        .map { "\(StoredName.text($0)) AS \($0)_text" }.joined(separator: ", ")
 
     private static func hits(_ kind: HitKind, _ side: String = "1") -> String {
         "sum(hits * (kind = \(kind.rawValue) AND \(side)))"
@@ -86,56 +87,68 @@ extension Report {
             SELECT *, \(Self.texts), count(*) OVER () AS row_count,
                 sum(hits) OVER () AS hit_count
             FROM messages ORDER BY hits DESC, tenant_text, app_text, delivery_text LIMIT :limit)
-        SELECT *, (SELECT text FROM names WHERE id = CAST(substr(named, 21) AS INTEGER))
-            AS campaign_text
+        SELECT *, \(StoredName.text("CAST(substr(named, 21) AS INTEGER)")) AS campaign_text
         FROM shown
         """
 }
 
+// A subscript of a row would trap where a value is NULL or of another type.
+
 extension Report.Section {
-    fileprivate init(_ rows: [GRDB.Row], _ make: (GRDB.Row) throws -> Row) rethrows {
+    fileprivate init(_ rows: [GRDB.Row], _ make: (GRDB.Row) throws -> Row) throws {
         self.rows = try rows.map(make)
-        self.count = rows.first?["row_count"] ?? 0
-        self.hits = rows.first?["hit_count"] ?? 0
+        self.count = try rows.first?.decode(Int.self, forColumn: "row_count") ?? 0
+        self.hits = try rows.first?.decode(Int.self, forColumn: "hit_count") ?? 0
     }
 }
 
 extension DeliveryFunnel {
-    fileprivate init(_ row: Row) {
-        self.init(
-            tenant: row["tenant_text"], app: row["app_text"],
-            product: row["product"] == 1 ? .classic : .standard, deliveryID: row["delivery_text"])
-        self.others = FunnelCounts(row, prefix: "others")
-        self.ios = FunnelCounts(row, prefix: "ios")
-        self.button1 = row["button1"]
-        self.button2 = row["button2"]
-        self.closes = row["closes"]
-        self.firstReceived = row["first"]
-        self.lastReceived = row["last"]
+    fileprivate init(_ row: Row) throws {
+        let isClassic = try row.decode(Int.self, forColumn: "product") == 1
+        try self.init(
+            tenant: row.decode(String.self, forColumn: "tenant_text"),
+            app: row.decode(String?.self, forColumn: "app_text"),
+            product: isClassic ? .classic : .standard,
+            deliveryID: row.decode(String.self, forColumn: "delivery_text"))
+        self.others = try FunnelCounts(row, prefix: "others")
+        self.ios = try FunnelCounts(row, prefix: "ios")
+        self.button1 = try row.decode(Int.self, forColumn: "button1")
+        self.button2 = try row.decode(Int.self, forColumn: "button2")
+        self.closes = try row.decode(Int.self, forColumn: "closes")
+        self.firstReceived = try row.decode(Int64.self, forColumn: "first")
+        self.lastReceived = try row.decode(Int64.self, forColumn: "last")
     }
 }
 
 extension FunnelCounts {
-    fileprivate init(_ row: Row, prefix: String) {
+    fileprivate init(_ row: Row, prefix: String) throws {
+        func count(_ step: String) throws -> Int {
+            try row.decode(Int.self, forColumn: "\(prefix)_\(step)")
+        }
         self.init()
-        self.notifications = row["\(prefix)_notifications"]
-        self.impressions = row["\(prefix)_impressions"]
-        self.uniqueImpressions = row["\(prefix)_unique_impressions"]
-        self.clicks = row["\(prefix)_clicks"]
-        self.uniqueClicks = row["\(prefix)_unique_clicks"]
-        self.opens = row["\(prefix)_opens"]
-        self.uniqueOpens = row["\(prefix)_unique_opens"]
+        self.notifications = try count("notifications")
+        self.impressions = try count("impressions")
+        self.uniqueImpressions = try count("unique_impressions")
+        self.clicks = try count("clicks")
+        self.uniqueClicks = try count("unique_clicks")
+        self.opens = try count("opens")
+        self.uniqueOpens = try count("unique_opens")
     }
 }
 
 extension InAppFunnel {
-    fileprivate init(_ row: Row) {
-        self.init(
-            tenant: row["tenant_text"], app: row["app_text"], messageID: row["delivery_text"],
-            campaign: row["campaign_text"], recipients: row["recipients"],
-            impressions: row["impressions"],
-            clicks: row["clicks"], dismissals: row["dismissals"],
-            displayErrors: row["display_errors"], firstReceived: row["first"],
-            lastReceived: row["last"])
+    fileprivate init(_ row: Row) throws {
+        try self.init(
+            tenant: row.decode(String.self, forColumn: "tenant_text"),
+            app: row.decode(String?.self, forColumn: "app_text"),
+            messageID: row.decode(String.self, forColumn: "delivery_text"),
+            campaign: row.decode(String?.self, forColumn: "campaign_text"),
+            recipients: row.decode(Int.self, forColumn: "recipients"),
+            impressions: row.decode(Int.self, forColumn: "impressions"),
+            clicks: row.decode(Int.self, forColumn: "clicks"),
+            dismissals: row.decode(Int.self, forColumn: "dismissals"),
+            displayErrors: row.decode(Int.self, forColumn: "display_errors"),
+            firstReceived: row.decode(Int64.self, forColumn: "first"),
+            lastReceived: row.decode(Int64.self, forColumn: "last"))
     }
 }

@@ -21,3 +21,17 @@ extension ReportQuery {
         ]
     }
 }
+
+/// The names of hits.db, which its rows have as numbers.
+enum StoredName {
+    /// SQL for the text of a name's number; NULL for 0 or NULL, which stand for no name.
+    static func text(_ number: String) -> String {
+        """
+        iif(\(number) > 0, coalesce((SELECT text FROM names WHERE id = \(number)), \
+        '(name ' || \(number) || ' is missing)'), NULL)
+        """
+    }
+
+    /// What a report shows for a number without a text, as in a file that was repaired.
+    static func missing(_ number: Int64) -> String { "(name \(number) is missing)" }
+}

@@ -41,7 +41,8 @@ package struct Timeline: Sendable, Equatable {
     /// Counts the hits that `query` selects; nil if there are none. In a large database the
     /// shortest step is an hour.
     ///
-    /// - Throws: SQLite's error if hits.db cannot be read.
+    /// - Throws: SQLite's error if hits.db cannot be read, `RowDecodingError` if it has values that
+    ///   no build has written.
     package init?(_ query: ReportQuery, in database: Database) throws {
         let query = query.inWholeHours
         let bounds = try Row.fetchOne(
@@ -50,7 +51,8 @@ package struct Timeline: Sendable, Equatable {
                 SELECT min(first_time) AS first, max(last_time) AS last FROM counts
                 WHERE \(ReportQuery.condition)
                 """, arguments: query.arguments)
-        guard let bounds, let first = bounds["first"] as Int64?, let last = bounds["last"] as Int64?
+        guard let first = try bounds?.decode(Int64?.self, forColumn: "first"),
+            let last = try bounds?.decode(Int64?.self, forColumn: "last")
         else { return nil }
         // No build writes such times, but a file can be changed by hand.
         guard 0 <= first, first <= last else {
@@ -68,13 +70,13 @@ package struct Timeline: Sendable, Equatable {
             database, sql: isRead ? Self.hitSelection : Self.countSelection,
             arguments: query.arguments + ["width": width])
         while let row = try rows.next() {
-            let index = Int((row["step"] as Int64) - origin)
+            let index = Int(try row.decode(Int64.self, forColumn: "step") &- origin)
             // Both reads are in one transaction, so that no later hit can lie beyond the end.
             guard self.steps.indices.contains(index) else { continue }
-            self.steps[index].impressions = row["impressions"]
-            self.steps[index].clicks = row["clicks"]
-            self.steps[index].opens = row["opens"]
-            self.steps[index].inApp = row["in_app"]
+            self.steps[index].impressions = try row.decode(Int.self, forColumn: "impressions")
+            self.steps[index].clicks = try row.decode(Int.self, forColumn: "clicks")
+            self.steps[index].opens = try row.decode(Int.self, forColumn: "opens")
+            self.steps[index].inApp = try row.decode(Int.self, forColumn: "in_app")
         }
     }
 

@@ -56,7 +56,12 @@ struct HitPartitions {
         (self.maxHits, self.maxPartitions) = (maxHits, maxPartitions)
         let rows = try Row.fetchAll(
             database, sql: "SELECT id, day, hits FROM partitions ORDER BY id")
-        self.all = rows.map { Partition(id: $0["id"], day: $0["day"], hits: $0["hits"]) }
+        self.all = try rows.map { row in
+            Partition(
+                id: try row.decode(Int64.self, forColumn: "id"),
+                day: try row.decode(Int.self, forColumn: "day"),
+                hits: try row.decode(Int.self, forColumn: "hits"))
+        }
         // `counts` too: the newest rows may have been erased, and their ids are never reused.
         var newest = ["SELECT max(newest) FROM counts"]
         newest += self.all.map { "SELECT max(id) FROM hits_\($0.id)" }

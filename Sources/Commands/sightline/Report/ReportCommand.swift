@@ -116,7 +116,7 @@ struct ReportCommand: AsyncParsableCommand {
             throw Console.fail(error, .configuration)
         } catch let error as DatabaseFileError {
             throw Console.fail(error, .unavailable)
-        } catch let error as DatabaseError {
+        } catch let error where error is DatabaseError || error is RowDecodingError {
             throw Console.fail(
                 DatabaseFileError.unreadable(path: self.dataDir, reason: "\(error)"), .unavailable)
         }

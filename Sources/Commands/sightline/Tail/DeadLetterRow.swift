@@ -37,22 +37,22 @@ struct DeadLetterRow: TailedRow {
     }
 
     init(_ row: Row) throws {
-        let refusedMicroseconds: Int64 = row["refused_time"] ?? 0
-        let hitID: Data = row["hit_id"] ?? Data()
-        let bytes: Data = row["record"] ?? Data()
+        let refusedMicroseconds = try row.decode(Int64?.self, forColumn: "refused_time") ?? 0
+        let hitID = try row.decode(Data?.self, forColumn: "hit_id") ?? Data()
+        let bytes = try row.decode(Data?.self, forColumn: "record") ?? Data()
         // An unreadable record is shown without its ids.
         let record = try? Sightline_V1_TrackingRecord(serializedBytes: bytes)
-        self.id = row["id"] ?? 0
-        self.sink = row["sink"] ?? ""
-        self.sequence = row["sequence"] ?? 0
-        self.position = row["position"] ?? 0
+        self.id = try row.decode(Int64?.self, forColumn: "id") ?? 0
+        self.sink = try row.decode(String?.self, forColumn: "sink") ?? ""
+        self.sequence = try row.decode(Int64?.self, forColumn: "sequence") ?? 0
+        self.position = try row.decode(Int64?.self, forColumn: "position") ?? 0
         self.hitID = [UInt8](hitID).hex
         self.kind = record?.kind.name.lowercased()
         self.deliveryID = record?.deliveryID
         self.broadlogID = record?.broadlogID
-        self.tenant = row["tenant"] ?? ""
+        self.tenant = try row.decode(String?.self, forColumn: "tenant") ?? ""
         self.refusedTime = ReportTime.utc(refusedMicroseconds)
-        self.reason = row["reason"] ?? ""
+        self.reason = try row.decode(String?.self, forColumn: "reason") ?? ""
         self.refusedMicroseconds = refusedMicroseconds
     }
 

@@ -38,23 +38,23 @@ struct HitRow: TailedRow {
     }
 
     init(_ row: Row) throws {
-        let receiveMicroseconds: Int64 = row["receive_time"] ?? 0
-        let occurMicroseconds: Int64? = row["occur_time"]
-        let hitID: Data = row["hit_id"] ?? Data()
-        let warnings: String = row["warnings"] ?? ""
-        self.id = row["id"] ?? 0
+        let receiveMicroseconds = try row.decode(Int64?.self, forColumn: "receive_time") ?? 0
+        let occurMicroseconds = try row.decode(Int64?.self, forColumn: "occur_time")
+        let hitID = try row.decode(Data?.self, forColumn: "hit_id") ?? Data()
+        let warnings = try row.decode(String?.self, forColumn: "warnings") ?? ""
+        self.id = try row.decode(Int64?.self, forColumn: "id") ?? 0
         self.hitID = [UInt8](hitID).hex
-        self.kind = row["kind"] ?? ""
-        self.campaignAction = row["campaign_action"] ?? 0
-        self.deliveryID = row["delivery_id"] ?? ""
-        self.broadlogID = row["broadlog_id"] ?? ""
-        self.appID = row["app_id"]
-        self.platform = row["platform"]
-        self.subjectID = row["subject_id"]
+        self.kind = try row.decode(String?.self, forColumn: "kind") ?? ""
+        self.campaignAction = try row.decode(Int?.self, forColumn: "campaign_action") ?? 0
+        self.deliveryID = try row.decode(String?.self, forColumn: "delivery_id") ?? ""
+        self.broadlogID = try row.decode(String?.self, forColumn: "broadlog_id") ?? ""
+        self.appID = try row.decode(String?.self, forColumn: "app_id")
+        self.platform = try row.decode(String?.self, forColumn: "platform")
+        self.subjectID = try row.decode(String?.self, forColumn: "subject_id")
         self.occurTime = occurMicroseconds.map(ReportTime.utc)
         self.receiveTime = ReportTime.utc(receiveMicroseconds)
-        self.tenant = row["tenant"] ?? ""
-        self.traceparent = row["traceparent"]
+        self.tenant = try row.decode(String?.self, forColumn: "tenant") ?? ""
+        self.traceparent = try row.decode(String?.self, forColumn: "traceparent")
         self.warnings = warnings.split(separator: ",").map(String.init)
         self.receiveMicroseconds = receiveMicroseconds
     }

@@ -86,7 +86,7 @@ struct TailCommand: AsyncParsableCommand {
             }
         } catch AdminSocketError.refused(let reason) {
             throw Console.fail(AdminSocketError.refused(reason), .failure)
-        } catch let error as DatabaseError {
+        } catch let error where error is DatabaseError || error is RowDecodingError {
             throw Console.fail(
                 DatabaseFileError.unreadable(path: self.dataDir, reason: "\(error)"), .unavailable)
         } catch {
